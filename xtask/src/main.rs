@@ -1,1 +1,68 @@
-fn main() {}
+//! `cargo xtask`: set-up and chores of this project, with the standard library alone, so that it builds in a second on
+//! a machine that has nothing yet.
+
+mod build;
+mod failure;
+mod lock;
+mod npm;
+mod process;
+mod project;
+mod serve;
+mod sizes;
+mod system;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+
+const HELP: &str = "\
+Set-up and chores of Transformer Notebook.
+
+Usage: cargo xtask COMMAND [OPTIONS]
+
+Commands:
+  serve [TRUNK OPTIONS]   install what is missing, then run the site on http://127.0.0.1:8080 and rebuild it on each
+                          change; further options go to `trunk serve` (--open, --port 9000, --release)
+  build [--base PATH]     write the deployable static site to dist/, small and with its sizes printed. PATH is where it
+                          will be served: `./` (the default: any folder of any host) or an absolute path such as /book/
+  test [--only NAME]...   run every check that CI runs, keep going after a failure, print a summary;
+                          exit code 1 if anything failed
+  test --list             list the names that --only takes
+
+Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are
+installed with apt-get when run as root; else the one command that installs them is printed and the exit code is 1.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("\nxtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the command that the arguments name.
+fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let (command, options) = match arguments.split_first() {
+        Some((command, options)) => (command.as_str(), options),
+        None => ("--help", &[][..]),
+    };
+    let asks_help = options
+        .iter()
+        .any(|option| option == "--help" || option == "-h");
+    if matches!(command, "--help" | "-h" | "help") || asks_help {
+        print!("{HELP}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    match command {
+        "serve" => serve::serve(options),
+        "build" => build::command(options),
+        "test" => test::command(options),
+        other => Err(Failure::usage(format!("there is no command `{other}`"))),
+    }
+}

@@ -1,0 +1,97 @@
+//! `cargo xtask build`: the deployable static site.
+
+use std::process::ExitCode;
+
+use crate::failure::Failure;
+use crate::process::{self, cargo, run, say};
+use crate::system::{self, Need};
+use crate::{npm, project, sizes, tools};
+
+/// What wasm-opt may use: the features that the compiler was allowed to emit, no more.
+const WASM_FEATURES: &[&str] = &[
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// Builds for the base path in the options, installing what is missing first.
+///
+/// # Errors
+/// When an option is wrong, something cannot be installed, or a build step fails.
+pub(crate) fn command_line(options: &[String]) -> Result<String, Failure> {
+    match options {
+        [] => Ok("./".to_owned()),
+        [flag, base] if flag == "--base" && (base == "./" || base.starts_with('/')) => {
+            Ok(if base.ends_with('/') {
+                base.clone()
+            } else {
+                format!("{base}/")
+            })
+        }
+        [flag, base] if flag == "--base" => Err(Failure::usage(format!(
+            "the base path `{base}` is neither `./` nor starts with `/`"
+        ))),
+        _ => Err(Failure::usage(format!(
+            "build does not take `{}`",
+            options.join(" ")
+        ))),
+    }
+}
+
+/// The command: builds, then prints the sizes.
+///
+/// # Errors
+/// As [`command_line`], and when a size is over its budget.
+pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
+    let base = command_line(options)?;
+    system::ensure(&[Need::Linker, Need::Node])?;
+    tools::ensure()?;
+    npm::ensure()?;
+    build(&base)?;
+    let all_fit = sizes::measure()?.iter().all(sizes::Size::fits);
+    if !all_fit {
+        return Err(Failure::new(
+            "the site is built, but larger than its budget allows",
+        ));
+    }
+    say(format_args!("the site is in {}", project::dist().display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the site into `dist/` for a base path. The tools must be there.
+///
+/// # Errors
+/// When a build step fails.
+pub(crate) fn build(base: &str) -> Result<(), Failure> {
+    say(format_args!("building the site for the base path {base}"));
+    run(tools::trunk().args(["build", "--release", "--public-url", base, "--dist", "dist"]))?;
+    for path in sizes::files_under(&project::dist())? {
+        if path.extension().is_some_and(|kind| kind == "wasm") {
+            shrink(&path)?;
+        }
+    }
+    say(
+        "writing the offline file list again: it holds a hash of each file, and wasm-opt changed the wasm",
+    );
+    run(cargo()
+        .args(["run", "--quiet", "--package", "pages", "--", "--relist"])
+        .arg(project::dist()))
+}
+
+/// Makes a wasm file small, in place.
+fn shrink(path: &std::path::Path) -> Result<(), Failure> {
+    say(format_args!("shrinking {} with wasm-opt", path.display()));
+    let small = path.with_extension("wasm-small");
+    run(process::command(npm::wasm_opt())
+        .arg("-Oz")
+        .args(WASM_FEATURES)
+        .arg(path)
+        .arg("-o")
+        .arg(&small))?;
+    std::fs::rename(&small, path).map_err(|error| Failure::file("replace", path, &error))
+}

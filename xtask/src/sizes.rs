@@ -1,0 +1,280 @@
+//! The size budget: what a reader downloads, in bytes after gzip.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::failure::Failure;
+use crate::process::command;
+use crate::project;
+
+/// Largest site wasm, in bytes after gzip.
+const SITE_WASM_BYTES: usize = 350_000;
+/// Largest worker wasm, in bytes after gzip.
+const WORKER_WASM_BYTES: usize = 150_000;
+/// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
+const FIRST_PAINT_BYTES: usize = 100_000;
+
+/// One measured thing.
+pub(crate) struct Size {
+    name: String,
+    bytes: usize,
+    budget: usize,
+}
+
+impl Size {
+    /// Whether it is within its budget.
+    pub(crate) fn fits(&self) -> bool {
+        self.bytes <= self.budget
+    }
+}
+
+/// Measures the built site and prints a table.
+///
+/// # Errors
+/// When there is no built site or `gzip` cannot run.
+pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
+    let dist = project::dist();
+    let files = files_under(&dist)?;
+    let mut sizes = Vec::new();
+    for path in &files {
+        let name = path
+            .strip_prefix(&dist)
+            .unwrap_or(path)
+            .display()
+            .to_string();
+        if name.ends_with(".wasm") {
+            let is_worker = name.contains("worker");
+            let budget = if is_worker {
+                WORKER_WASM_BYTES
+            } else {
+                SITE_WASM_BYTES
+            };
+            let title = if is_worker {
+                "worker wasm"
+            } else {
+                "site wasm"
+            };
+            sizes.push(Size {
+                name: format!("{title} ({name})"),
+                bytes: gzipped(std::slice::from_ref(path))?,
+                budget,
+            });
+        }
+    }
+    if sizes.is_empty() {
+        return Err(Failure::new(
+            "dist/ holds no wasm; run `cargo xtask build` first",
+        ));
+    }
+    for path in files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|kind| kind == "html"))
+    {
+        let name = path
+            .strip_prefix(&dist)
+            .unwrap_or(path)
+            .display()
+            .to_string();
+        let bytes = gzipped(&first_paint_files(&dist, path)?)?;
+        sizes.push(Size {
+            name: format!("first paint of {name}"),
+            bytes,
+            budget: FIRST_PAINT_BYTES,
+        });
+    }
+    print(&sizes);
+    Ok(sizes)
+}
+
+fn print(sizes: &[Size]) {
+    println!("\nSizes after gzip, in kB of 1,000 bytes:");
+    for size in sizes {
+        let verdict = if size.fits() { "ok" } else { "TOO LARGE" };
+        let (bytes, budget) = (kilobytes(size.bytes), kilobytes(size.budget));
+        println!("{bytes:>8} of {budget:>6}  {verdict:<9}  {}", size.name);
+    }
+}
+
+fn kilobytes(bytes: usize) -> String {
+    format!("{}.{}", bytes / 1000, bytes % 1000 / 100)
+}
+
+/// The page itself, its style sheets and the fonts that these name.
+fn first_paint_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = BTreeSet::from([page.to_owned()]);
+    let html = read(page)?;
+    for tag in html.split('<').filter(|tag| tag.starts_with("link")) {
+        let needed =
+            tag.contains("stylesheet") || (tag.contains("preload") && tag.contains("font"));
+        if needed && let Some(href) = attribute(tag, "href") {
+            files.insert(resolve(dist, page, href));
+        }
+    }
+    let sheets: Vec<PathBuf> = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|kind| kind == "css"))
+        .cloned()
+        .collect();
+    let mut styles = vec![(page.to_owned(), html)];
+    for sheet in sheets {
+        let text = read(&sheet)?;
+        styles.push((sheet, text));
+    }
+    for (from, text) in styles {
+        for (_, rest) in text
+            .match_indices("url(")
+            .map(|(at, found)| text.split_at(at + found.len()))
+        {
+            let target = rest
+                .split(')')
+                .next()
+                .unwrap_or_default()
+                .trim_matches(['"', '\'', ' ']);
+            let is_font = target.ends_with(".woff2") || target.ends_with(".woff");
+            if is_font {
+                files.insert(resolve(dist, &from, target));
+            }
+        }
+    }
+    Ok(files.into_iter().collect())
+}
+
+/// The value of a quoted or bare attribute in a tag's text.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let rest = tag.split_once(&format!("{name}="))?.1;
+    match rest.chars().next()? {
+        quote @ ('"' | '\'') => rest[1..].split(quote).next(),
+        _ => rest.split([' ', '>']).next(),
+    }
+}
+
+/// The file that `link` in `from` points to. An absolute link may start with the base path of the build, of which the
+/// built folder knows nothing: leading folders are dropped until a file is found.
+fn resolve(dist: &Path, from: &Path, link: &str) -> PathBuf {
+    let link = link.split(['?', '#']).next().unwrap_or(link);
+    let Some(mut rest) = link.strip_prefix('/') else {
+        return normal(&from.parent().unwrap_or(dist).join(link));
+    };
+    while !dist.join(rest).is_file() {
+        match rest.split_once('/') {
+            Some((_, shorter)) => rest = shorter,
+            None => break,
+        }
+    }
+    dist.join(rest)
+}
+
+/// The path without `.` and `..`, so that one file has one name.
+fn normal(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                clean.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// The summed size of the files, each compressed on its own as a server would.
+fn gzipped(paths: &[PathBuf]) -> Result<usize, Failure> {
+    let mut total = 0;
+    for path in paths {
+        let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+        total +=
+            gzip(&bytes).map_err(|error| Failure::new(format!("cannot run `gzip`: {error}")))?;
+    }
+    Ok(total)
+}
+
+fn gzip(bytes: &[u8]) -> std::io::Result<usize> {
+    let mut child = command("gzip")
+        .args(["-9", "-c", "-n"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut input = child.stdin.take();
+    let bytes = bytes.to_owned();
+    // Written from a thread: with a full pipe on both sides neither would go on.
+    let writer = std::thread::spawn(move || {
+        input
+            .as_mut()
+            .map_or(Ok(()), |input| input.write_all(&bytes))
+    });
+    let output = child.wait_with_output()?;
+    writer
+        .join()
+        .map_err(|_| std::io::Error::other("the writer stopped"))??;
+    if !output.status.success() {
+        return Err(std::io::Error::other(format!("{}", output.status)));
+    }
+    Ok(output.stdout.len())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
+}
+
+/// All files under a folder, sorted.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries =
+        std::fs::read_dir(folder).map_err(|error| Failure::file("read", folder, &error))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry
+            .map_err(|error| Failure::file("read", folder, &error))?
+            .path();
+        if path.is_dir() {
+            files.extend(files_under(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{attribute, gzip, kilobytes, normal, resolve};
+    use std::path::Path;
+
+    #[test]
+    fn reads_attributes() {
+        assert_eq!(
+            attribute("link rel=\"stylesheet\" href=\"../a.css\">", "href"),
+            Some("../a.css")
+        );
+        assert_eq!(
+            attribute("link href=b.css rel=stylesheet>", "href"),
+            Some("b.css")
+        );
+        assert_eq!(attribute("link rel=icon>", "href"), None);
+    }
+
+    #[test]
+    fn resolves_links_from_the_page_that_holds_them() {
+        let dist = Path::new("/site");
+        let page = Path::new("/site/lesson/scaling/index.html");
+        assert_eq!(
+            resolve(dist, page, "../../a.css?x"),
+            Path::new("/site/a.css")
+        );
+        assert_eq!(normal(Path::new("/a/b/.././c")), Path::new("/a/c"));
+    }
+
+    #[test]
+    fn gzip_counts_compressed_bytes() {
+        let size = gzip(&[7_u8; 100_000]).expect("gzip runs");
+        assert!(size < 1000, "{size}");
+        assert_eq!(kilobytes(349_951), "349.9");
+    }
+}

@@ -1,0 +1,170 @@
+//! System packages: finds what is missing and installs it as root, or names the one command that does.
+
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::process::{command, find_program, output_of, run, say};
+
+/// Something that only the system's package manager can provide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// A C compiler with its headers: rustc links with it, and some tools hold C code.
+    Linker,
+    /// A browser and its WebDriver, for every test that runs in a page.
+    Browser,
+    /// node and npm, for wasm-opt (binaryen) and axe-core.
+    Node,
+}
+
+/// A package manager that we know package names for.
+#[derive(Clone, Copy)]
+enum Manager {
+    Apt,
+    Dnf,
+    Pacman,
+    Brew,
+}
+
+impl Need {
+    /// Why it is needed, for the person who reads the output.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Linker => "a C linker (`cc`): Rust links every program with it",
+            Self::Browser => "Chromium and chromedriver: the tests run the site in a real browser",
+            Self::Node => {
+                "node and npm: they bring wasm-opt, which makes the site small, and axe-core, which checks it"
+            }
+        }
+    }
+
+    fn is_there(self) -> bool {
+        match self {
+            Self::Linker => find_program("cc").is_some(),
+            Self::Browser => browser().is_some() && driver().is_some(),
+            Self::Node => find_program("node").is_some() && find_program("npm").is_some(),
+        }
+    }
+
+    fn packages(self, manager: Manager) -> &'static str {
+        match (self, manager) {
+            (Self::Linker, Manager::Apt) => "gcc libc6-dev",
+            (Self::Linker, Manager::Dnf) => "gcc glibc-devel",
+            (Self::Linker, Manager::Pacman | Manager::Brew) => "gcc",
+            (Self::Browser, Manager::Apt) => "chromium chromium-driver",
+            (Self::Browser, Manager::Dnf) => "chromium chromedriver",
+            (Self::Browser, Manager::Pacman) => "chromium",
+            (Self::Browser, Manager::Brew) => "--cask chromium chromedriver",
+            (Self::Node, Manager::Apt | Manager::Dnf | Manager::Pacman) => "nodejs npm",
+            (Self::Node, Manager::Brew) => "node",
+        }
+    }
+}
+
+impl Manager {
+    /// The package manager of this machine.
+    fn here() -> Option<Self> {
+        [
+            ("apt-get", Self::Apt),
+            ("dnf", Self::Dnf),
+            ("pacman", Self::Pacman),
+            ("brew", Self::Brew),
+        ]
+        .into_iter()
+        .find(|(program, _)| find_program(program).is_some())
+        .map(|(_, manager)| manager)
+    }
+
+    /// The command that installs `packages`, as one would type it.
+    fn line(self, packages: &str) -> String {
+        match self {
+            Self::Apt => format!("sudo apt-get update && sudo apt-get install -y {packages}"),
+            Self::Dnf => format!("sudo dnf install -y {packages}"),
+            Self::Pacman => format!("sudo pacman -S --needed {packages}"),
+            Self::Brew => format!("brew install {packages}"),
+        }
+    }
+}
+
+/// Makes sure that everything in `needs` is installed.
+///
+/// # Errors
+/// When something is missing and this program may not install it: the message holds the command that does.
+pub(crate) fn ensure(needs: &[Need]) -> Result<(), Failure> {
+    let missing: Vec<Need> = needs
+        .iter()
+        .copied()
+        .filter(|need| !need.is_there())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for need in &missing {
+        say(format_args!("missing: {}", need.reason()));
+    }
+    let Some(manager) = Manager::here() else {
+        let names: Vec<&str> = missing
+            .iter()
+            .map(|need| need.packages(Manager::Apt))
+            .collect();
+        return Err(Failure::new(format!(
+            "install these with your system's package manager (Debian's names): {}",
+            names.join(" ")
+        )));
+    };
+    let names: Vec<&str> = missing.iter().map(|need| need.packages(manager)).collect();
+    let names = names.join(" ");
+    if !matches!(manager, Manager::Apt) || !is_root() {
+        let line = manager.line(&names);
+        return Err(Failure::new(format!(
+            "this command installs what is missing:\n\n    {line}\n"
+        )));
+    }
+    say(format_args!("installing {names}"));
+    run(command("apt-get").arg("update"))?;
+    run(command("apt-get")
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .args(["install", "-y", "--no-install-recommends"])
+        .args(names.split(' ')))?;
+    match missing.iter().find(|need| !need.is_there()) {
+        Some(need) => Err(Failure::new(format!(
+            "installed, yet still not found: {}",
+            need.reason()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The browser's program: `CHROME` when set, else Chromium or Chrome where they usually lie.
+pub(crate) fn browser() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("CHROME") {
+        return Some(path.into());
+    }
+    [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ]
+    .into_iter()
+    .find_map(find_program)
+    .or_else(|| {
+        [
+            "/Applications/Chromium.app/Contents/MacOS/Chromium",
+            "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        ]
+        .into_iter()
+        .map(PathBuf::from)
+        .find(|path| path.is_file())
+    })
+}
+
+/// The browser's WebDriver: `CHROMEDRIVER` when set, else the one on the path.
+pub(crate) fn driver() -> Option<PathBuf> {
+    std::env::var_os("CHROMEDRIVER")
+        .map(PathBuf::from)
+        .or_else(|| find_program("chromedriver"))
+}
+
+fn is_root() -> bool {
+    output_of(command("id").arg("-u")).is_some_and(|id| id.trim() == "0")
+}

@@ -1,0 +1,170 @@
+//! `cargo xtask test`: every check that CI runs, in order, on to the end whatever fails.
+
+mod count;
+mod steps;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use count::Count;
+use steps::Step;
+
+use crate::failure::Failure;
+use crate::process::say;
+use crate::system::{self, Need};
+use crate::{npm, tools};
+
+/// How one step ended.
+struct Report {
+    step: &'static Step,
+    count: Count,
+    took: Duration,
+}
+
+/// Runs the steps that the options name (all by default) and prints a summary.
+///
+/// # Errors
+/// When an option is wrong or a needed program cannot be installed.
+pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
+    if matches!(options, [flag] if flag == "--list") {
+        for step in steps::ALL {
+            println!("{:<16} {}", step.name, step.title);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = choose(options)?;
+    prepare(&chosen)?;
+    let mut reports = Vec::new();
+    for step in chosen {
+        println!("\n== {}: {} ==", step.name, step.title);
+        let start = Instant::now();
+        let count = (step.run)().unwrap_or_else(|failure| {
+            eprintln!("xtask: {failure}");
+            Count::one_failed()
+        });
+        reports.push(Report {
+            step,
+            count,
+            took: start.elapsed(),
+        });
+    }
+    Ok(summarise(&reports))
+}
+
+/// The steps named by `--only NAME` options, in their order; all without options.
+fn choose(options: &[String]) -> Result<Vec<&'static Step>, Failure> {
+    let mut names = Vec::new();
+    let mut rest = options.iter();
+    while let Some(option) = rest.next() {
+        match (option.as_str(), rest.next()) {
+            ("--only", Some(name)) if steps::ALL.iter().any(|step| step.name == *name) => {
+                names.push(name.as_str());
+            }
+            ("--only", name) => {
+                let list: Vec<&str> = steps::ALL.iter().map(|step| step.name).collect();
+                let name = name.map_or("", String::as_str);
+                return Err(Failure::usage(format!(
+                    "`{name}` is no step; the steps are {}",
+                    list.join(", ")
+                )));
+            }
+            (other, _) => return Err(Failure::usage(format!("test does not take `{other}`"))),
+        }
+    }
+    Ok(steps::ALL
+        .iter()
+        .filter(|step| names.is_empty() || names.contains(&step.name))
+        .collect())
+}
+
+/// Installs what the chosen steps need and is missing.
+fn prepare(chosen: &[&Step]) -> Result<(), Failure> {
+    println!("== set-up: what the tests need ==");
+    let mut needs = vec![Need::Linker];
+    needs.extend(
+        [Need::Browser, Need::Node]
+            .into_iter()
+            .filter(|need| chosen.iter().any(|step| step.needs.contains(need))),
+    );
+    system::ensure(&needs)?;
+    if chosen
+        .iter()
+        .any(|step| !step.needs.is_empty() || step.name == "clippy-wasm")
+    {
+        tools::ensure()?;
+    }
+    if needs.contains(&Need::Node) {
+        npm::ensure()?;
+    }
+    say("everything needed is there");
+    Ok(())
+}
+
+/// Prints the table and the closing line.
+fn summarise(reports: &[Report]) -> ExitCode {
+    println!("\n== summary (a check without tests of its own counts as one) ==");
+    println!(
+        "{:<16} {:>7} {:>7} {:>8} {:>8}",
+        "step", "passed", "failed", "skipped", "seconds"
+    );
+    let mut total = Count::default();
+    let mut took = Duration::ZERO;
+    for Report {
+        step,
+        count,
+        took: step_took,
+    } in reports
+    {
+        println!("{}", row(step.name, *count, *step_took));
+        total = total + *count;
+        took += *step_took;
+    }
+    println!("{}", row("together", total, took));
+    println!(
+        "\n{} passed, {} failed, {} skipped",
+        total.passed, total.failed, total.skipped
+    );
+    if total.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn row(name: &str, count: Count, took: Duration) -> String {
+    let Count {
+        passed,
+        failed,
+        skipped,
+    } = count;
+    let mark = if failed == 0 { "" } else { "  FAILED" };
+    format!(
+        "{name:<16} {passed:>7} {failed:>7} {skipped:>8} {:>8.0}{mark}",
+        took.as_secs_f64()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choose;
+
+    fn names(options: &[&str]) -> Result<Vec<&'static str>, String> {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        choose(&options)
+            .map(|steps| steps.iter().map(|step| step.name).collect())
+            .map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn only_takes_names_of_steps() {
+        assert_eq!(names(&["--only", "fmt"]), Ok(vec!["fmt"]));
+        assert_eq!(
+            names(&["--only", "e2e", "--only", "fmt"]),
+            Ok(vec!["fmt", "e2e"])
+        );
+        assert!(names(&["--only", "nothing"]).is_err_and(|text| text.contains("kernels-relaxed")));
+        assert!(names(&["--only"]).is_err());
+        assert!(names(&["fmt"]).is_err());
+        assert!(names(&[]).is_ok_and(|all| all.len() > 5));
+    }
+}

@@ -1,0 +1,204 @@
+//! What each step of the tests runs.
+
+use std::process::Command;
+
+use super::count::Count;
+use crate::failure::Failure;
+use crate::process::{cargo, run_and_read};
+use crate::project::{self, WASM_TARGET};
+use crate::system::{self, Need};
+use crate::{build, sizes};
+
+/// One step of `cargo xtask test`.
+pub(super) struct Step {
+    /// What `--only` takes.
+    pub(super) name: &'static str,
+    /// What it checks.
+    pub(super) title: &'static str,
+    /// System packages that it needs beside a linker.
+    pub(super) needs: &'static [Need],
+    /// Runs it.
+    pub(super) run: fn() -> Result<Count, Failure>,
+}
+
+/// All steps, in the order in which they run: quick ones first.
+pub(super) const ALL: &[Step] = &[
+    Step {
+        name: "fmt",
+        title: "formatting",
+        needs: &[],
+        run: fmt,
+    },
+    Step {
+        name: "clippy",
+        title: "clippy with warnings denied, natively",
+        needs: &[],
+        run: clippy,
+    },
+    Step {
+        name: "clippy-wasm",
+        title: "clippy with warnings denied, for the browser, where calls that panic there are banned",
+        needs: &[],
+        run: clippy_wasm,
+    },
+    Step {
+        name: "native",
+        title: "native tests of every crate, content checks and documentation examples",
+        needs: &[],
+        run: native,
+    },
+    Step {
+        name: "kernels-simd128",
+        title: "the kernels against the reference loops in the browser, with SIMD",
+        needs: &[Need::Browser],
+        run: kernels_simd128,
+    },
+    Step {
+        name: "kernels-relaxed",
+        title: "the same with relaxed SIMD",
+        needs: &[Need::Browser],
+        run: kernels_relaxed,
+    },
+    Step {
+        name: "web",
+        title: "the site's components in the browser",
+        needs: &[Need::Browser],
+        run: web,
+    },
+    Step {
+        name: "build",
+        title: "the release build into dist/",
+        needs: &[Need::Node],
+        run: release_build,
+    },
+    Step {
+        name: "sizes",
+        title: "the size budget of the release build",
+        needs: &[],
+        run: size_budget,
+    },
+    Step {
+        name: "e2e",
+        title: "the built site, at the root and in a sub-folder, through WebDriver; axe-core",
+        needs: &[Need::Browser, Need::Node],
+        run: end_to_end,
+    },
+];
+
+fn check(command: &mut Command) -> Result<Count, Failure> {
+    run_and_read(command).map(|(succeeded, _)| Count::of_check(succeeded))
+}
+
+fn tests(command: &mut Command) -> Result<Count, Failure> {
+    run_and_read(command).map(|(succeeded, output)| Count::of_tests(succeeded, &output))
+}
+
+fn fmt() -> Result<Count, Failure> {
+    check(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<Count, Failure> {
+    check(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn clippy_wasm() -> Result<Count, Failure> {
+    check(
+        cargo()
+            .args([
+                "clippy",
+                "--target",
+                WASM_TARGET,
+                "-p",
+                "transformer-notebook",
+                "-p",
+                "worker",
+                "-p",
+                "engine",
+            ])
+            .args(["--", "-D", "warnings"])
+            .env("CLIPPY_CONF_DIR", project::root().join("xtask/clippy-wasm")),
+    )
+}
+
+fn native() -> Result<Count, Failure> {
+    tests(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// A `cargo test` for the browser.
+fn browser_test(arguments: &[&str]) -> Command {
+    let mut test = cargo();
+    test.args(["test", "--target", WASM_TARGET]).args(arguments);
+    if let Some(driver) = system::driver() {
+        test.env("CHROMEDRIVER", driver);
+    }
+    test
+}
+
+fn kernels_simd128() -> Result<Count, Failure> {
+    tests(&mut browser_test(&[
+        "-p",
+        "engine",
+        "--test",
+        "kernels_wasm",
+    ]))
+}
+
+fn kernels_relaxed() -> Result<Count, Failure> {
+    let arguments = [
+        "-p",
+        "engine",
+        "--test",
+        "kernels_wasm",
+        "--features",
+        "relaxed-simd",
+    ];
+    tests(browser_test(&arguments).env("RUSTFLAGS", "-Ctarget-feature=+simd128,+relaxed-simd"))
+}
+
+fn web() -> Result<Count, Failure> {
+    tests(&mut browser_test(&[
+        "-p",
+        "transformer-notebook",
+        "--test",
+        "web",
+    ]))
+}
+
+fn release_build() -> Result<Count, Failure> {
+    build::build("./").map(|()| Count::of_check(true))
+}
+
+/// Each measured file is one check.
+fn size_budget() -> Result<Count, Failure> {
+    Ok(sizes::measure()?
+        .iter()
+        .map(|size| Count::of_check(size.fits()))
+        .fold(Count::default(), |sum, one| sum + one))
+}
+
+fn end_to_end() -> Result<Count, Failure> {
+    if !project::dist().join("index.html").is_file() {
+        return Err(Failure::new(
+            "there is no built site in dist/; run the step `build` first",
+        ));
+    }
+    // `--workspace` with the same features as the native tests: nothing is compiled twice.
+    let mut test = cargo();
+    test.args(["test", "--workspace", "--test", "e2e"]);
+    for (name, program) in [
+        ("CHROME", system::browser()),
+        ("CHROMEDRIVER", system::driver()),
+    ] {
+        if let Some(program) = program {
+            test.env(name, program);
+        }
+    }
+    tests(&mut test)
+}
