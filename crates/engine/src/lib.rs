@@ -1,1 +1,38 @@
-//! engine
+//! The numeric core: every number on a page of the notebook is computed here.
+//!
+//! The crate knows nothing of browsers or of the page. It runs natively and in wasm, on `f32`, with [`ndarray`] arrays at
+//! every public border. The fast loops live in [`kernel`] and work on contiguous slices; the layers in [`nn`] check shapes
+//! and return an [`EngineError`] that names the operation and both shapes.
+//!
+//! # One alphabet for shapes
+//!
+//! | letter | meaning |
+//! |---|---|
+//! | B | batch |
+//! | T | tokens (of the sequence that asks: queries) |
+//! | S | source tokens (of the sequence that is asked: keys and values) |
+//! | C | width of the model; in pictures, channels |
+//! | H | heads; in pictures, height (then W is the picture's width) |
+//! | D | width of one head, C / H |
+//! | F | inner width of the multi-layer perceptron |
+//! | V | vocabulary |
+//! | P | side of a square patch |
+//!
+//! `[T, C]` is an array with T rows and C columns, rows contiguous. Vectors are rows: a projection is written `x · W`.
+//!
+//! # The same bits everywhere
+//!
+//! Elementary functions ([`math`]) and random numbers ([`rng`]) give the same bits natively and in wasm. The fast kernels add
+//! in another order than the plain loops, so sums agree to rounding only.
+
+pub mod error;
+pub mod kernel;
+pub mod math;
+pub mod model;
+pub mod nn;
+pub mod rng;
+pub mod token;
+pub mod trace;
+
+pub use error::{EngineError, Result};
+pub use ndarray;

@@ -1,0 +1,110 @@
+//! Two-dimensional convolution with a stride, without padding.
+//!
+//! ```text
+//! out[o, y, x] = bias[o] + Σ_c Σ_i Σ_j weight[o, c, i, j] · image[c, y·stride + i, x·stride + j]
+//! image [C_in, H, W], weight [C_out, C_in, P_h, P_w], bias [C_out]
+//!   -> [C_out, (H − P_h)/stride + 1, (W − P_w)/stride + 1]   (rounded down: an incomplete window is left out)
+//! ```
+//!
+//! ```
+//! use engine::nn::conv::conv2d;
+//! use ndarray::{array, Array4};
+//! let image = array![[[1.0, 2.0], [3.0, 4.0]]];
+//! let ones = Array4::ones((1, 1, 2, 2));
+//! assert_eq!(conv2d(image.view(), ones.view(), None, 2)?, array![[[10.0]]]);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! It slides a window over the picture and is computed independently of [`super::patch`], so that the two can check each other.
+//!
+//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section II.A; `torch.nn.Conv2d`.
+
+use super::shape::{contiguous, expect, mismatch};
+use crate::error::{EngineError, Result};
+use crate::kernel;
+use ndarray::{Array3, ArrayView1, ArrayView3, ArrayView4};
+
+/// Convolution (cross-correlation, as in every deep-learning library) with `stride` in both directions.
+///
+/// # Errors
+/// When channels differ, the window is larger than the picture or empty, the stride is 0, or the bias does not fit.
+pub fn conv2d(
+    image: ArrayView3<'_, f32>,
+    weight: ArrayView4<'_, f32>,
+    bias: Option<ArrayView1<'_, f32>>,
+    stride: usize,
+) -> Result<Array3<f32>> {
+    // image [C_in, H, W], weight [C_out, C_in, P_h, P_w], bias [C_out] -> [C_out, H', W']
+    let (channels, height, width) = image.dim();
+    let (outputs, channels_w, window_h, window_w) = weight.dim();
+    if stride == 0 {
+        return Err(EngineError::value("conv2d", "stride", "at least 1", stride));
+    }
+    let fits = (1..=height).contains(&window_h) && (1..=width).contains(&window_w);
+    if channels != channels_w || !fits {
+        let expected = "image [C_in, H, W] and weight [C_out, C_in, at most H, at most W]";
+        return Err(mismatch("conv2d", expected, image.shape(), weight.shape()));
+    }
+    if let Some(bias) = bias {
+        expect("conv2d", "bias", &[outputs], bias.shape())?;
+    }
+    let (pixels, filters) = (contiguous(&image), contiguous(&weight));
+    let shape = (
+        outputs,
+        (height - window_h) / stride + 1,
+        (width - window_w) / stride + 1,
+    );
+    Ok(Array3::from_shape_fn(shape, |(o, y, x)| {
+        let mut total = bias.map_or(0.0, |bias| bias[o]);
+        for c in 0..channels {
+            for i in 0..window_h {
+                let pixel = (c * height + y * stride + i) * width + x * stride;
+                let filter = ((o * channels + c) * window_h + i) * window_w;
+                total += kernel::dot(
+                    &pixels[pixel..pixel + window_w],
+                    &filters[filter..filter + window_w],
+                );
+            }
+        }
+        total
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array4, array};
+
+    #[test]
+    fn overlapping_windows_and_an_incomplete_last_one() {
+        let image = array![[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]];
+        let ones = Array4::ones((1, 1, 2, 2));
+        assert_eq!(
+            conv2d(image.view(), ones.view(), None, 1).unwrap(),
+            array![[[14.0, 18.0, 22.0]]]
+        );
+        let wide = Array4::ones((1, 1, 1, 3));
+        assert_eq!(
+            conv2d(image.view(), wide.view(), None, 2).unwrap(),
+            array![[[6.0]]]
+        );
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        let image = Array3::zeros((3, 4, 4));
+        assert!(conv2d(image.view(), Array4::zeros((1, 2, 2, 2)).view(), None, 1).is_err());
+        assert!(conv2d(image.view(), Array4::zeros((1, 3, 5, 2)).view(), None, 1).is_err());
+        assert!(conv2d(image.view(), Array4::zeros((1, 3, 2, 0)).view(), None, 1).is_err());
+        assert!(conv2d(image.view(), Array4::zeros((1, 3, 2, 2)).view(), None, 0).is_err());
+        assert!(
+            conv2d(
+                image.view(),
+                Array4::zeros((1, 3, 2, 2)).view(),
+                Some(array![0.0, 0.0].view()),
+                1
+            )
+            .is_err()
+        );
+    }
+}

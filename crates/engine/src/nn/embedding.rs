@@ -1,0 +1,53 @@
+//! Embedding: a token's id picks a row of a table.
+//!
+//! ```text
+//! embed(table, ids)[t] = table[ids[t]]      table [V, C], ids [T] -> [T, C]
+//! ```
+//! It equals one-hot(ids) · table, without the multiplications by 0.
+//!
+//! ```
+//! use engine::nn::embedding::embed;
+//! use ndarray::array;
+//! let table = array![[0.0, 0.1], [1.0, 1.1], [2.0, 2.1]];
+//! assert_eq!(embed(table.view(), &[2, 0, 2])?, array![[2.0, 2.1], [0.0, 0.1], [2.0, 2.1]]);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Bengio et al. 2003, "A neural probabilistic language model", section 2; `torch.nn.Embedding`.
+
+use crate::error::{EngineError, Result};
+use ndarray::{Array2, ArrayView2};
+
+/// The rows of `table` that `ids` name, in their order.
+///
+/// # Errors
+/// When an id is not a row of the table.
+pub fn embed(table: ArrayView2<'_, f32>, ids: &[usize]) -> Result<Array2<f32>> {
+    // table [V, C], ids [T] -> [T, C]
+    let vocabulary = table.nrows();
+    if let Some(id) = ids.iter().find(|&&id| id >= vocabulary) {
+        return Err(EngineError::value(
+            "embed",
+            "id",
+            format!("below the vocabulary size {vocabulary}"),
+            id,
+        ));
+    }
+    Ok(table.select(ndarray::Axis(0), ids))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_outside_the_table_is_refused() {
+        let table = Array2::zeros((3, 2));
+        let error = embed(table.view(), &[0, 3]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "embed: id must be below the vocabulary size 3, found 3"
+        );
+        assert_eq!(embed(table.view(), &[]).unwrap().dim(), (0, 2));
+    }
+}

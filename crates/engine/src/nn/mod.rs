@@ -1,0 +1,16 @@
+//! Layers: each file opens with its formula, the shapes in and out, an example that runs, and where it comes from.
+
+pub mod attention;
+pub mod block;
+pub mod conv;
+pub mod embedding;
+pub mod linear;
+pub mod mask;
+pub mod mlp;
+pub mod multi_head;
+pub mod norm;
+pub mod patch;
+pub mod position;
+mod shape;
+pub mod similarity;
+pub mod softmax;

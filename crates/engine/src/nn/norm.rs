@@ -1,0 +1,77 @@
+//! Layer norm and RMS norm: each token is brought to one scale, over its own C numbers.
+//!
+//! ```text
+//! layer_norm(x) = (x − mean x) / √(var x + eps) · gamma + beta     x [T, C], gamma [C], beta [C] -> [T, C]
+//! rms_norm(x)   =  x           / √(mean x² + eps) · gamma          x [T, C], gamma [C]           -> [T, C]
+//! ```
+//! The variance is over C, not C − 1.
+//!
+//! ```
+//! use engine::nn::norm::{layer_norm, rms_norm};
+//! use ndarray::array;
+//! let x = array![[1.0, 3.0]];
+//! let (one, zero) = (array![1.0, 1.0], array![0.0, 0.0]);
+//! assert_eq!(layer_norm(x.view(), one.view(), zero.view(), 0.0)?, array![[-1.0, 1.0]]);
+//! assert_eq!(rms_norm(array![[3.0, 3.0]].view(), one.view(), 0.0)?, array![[1.0, 1.0]]);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 3; Zhang and Sennrich 2019, "Root mean square layer
+//! normalization", equation 4.
+
+use super::shape::{contiguous, expect, matrix};
+use crate::error::Result;
+use crate::kernel;
+use ndarray::{Array2, ArrayView1, ArrayView2};
+
+/// Mean 0 and variance 1 in each row, then scaled and shifted.
+///
+/// # Errors
+/// When `gamma` or `beta` is not as long as a row.
+pub fn layer_norm(
+    x: ArrayView2<'_, f32>,
+    gamma: ArrayView1<'_, f32>,
+    beta: ArrayView1<'_, f32>,
+    eps: f32,
+) -> Result<Array2<f32>> {
+    // x [T, C], gamma [C], beta [C] -> [T, C]
+    let width = x.ncols();
+    expect("layer_norm", "gamma", &[width], gamma.shape())?;
+    expect("layer_norm", "beta", &[width], beta.shape())?;
+    let (gamma, beta) = (contiguous(&gamma), contiguous(&beta));
+    by_row("layer_norm", x, |row, out| {
+        kernel::layer_norm(row, &gamma, &beta, eps, out)
+    })
+}
+
+/// Root mean square 1 in each row, then scaled; the mean stays.
+///
+/// # Errors
+/// When `gamma` is not as long as a row.
+pub fn rms_norm(
+    x: ArrayView2<'_, f32>,
+    gamma: ArrayView1<'_, f32>,
+    eps: f32,
+) -> Result<Array2<f32>> {
+    // x [T, C], gamma [C] -> [T, C]
+    expect("rms_norm", "gamma", &[x.ncols()], gamma.shape())?;
+    let gamma = contiguous(&gamma);
+    by_row("rms_norm", x, |row, out| {
+        kernel::rms_norm(row, &gamma, eps, out)
+    })
+}
+
+fn by_row(
+    operation: &'static str,
+    x: ArrayView2<'_, f32>,
+    norm: impl Fn(&[f32], &mut [f32]),
+) -> Result<Array2<f32>> {
+    let (rows, width) = x.dim();
+    let data = contiguous(&x);
+    let mut out = vec![0.0; rows * width];
+    for row in 0..rows {
+        let at = row * width..(row + 1) * width;
+        norm(&data[at.clone()], &mut out[at]);
+    }
+    matrix(operation, rows, width, out)
+}

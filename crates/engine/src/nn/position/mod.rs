@@ -1,0 +1,7 @@
+//! Ways to tell attention where a token stands.
+
+pub mod alibi;
+pub mod learned;
+pub mod relative;
+pub mod rotary;
+pub mod sinusoidal;

@@ -1,0 +1,129 @@
+//! Helpers between ndarray views (any strides) and the kernels (contiguous slices).
+
+use crate::error::{EngineError, Result};
+use ndarray::{Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
+use std::borrow::Cow;
+
+/// The elements in row-major order: borrowed where they already lie so, copied otherwise.
+pub(super) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
+    match view.to_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => Cow::Owned(view.iter().copied().collect()),
+    }
+}
+
+/// A matrix from its elements in row-major order.
+pub(super) fn matrix(
+    operation: &'static str,
+    rows: usize,
+    cols: usize,
+    data: Vec<f32>,
+) -> Result<Array2<f32>> {
+    let length = data.len();
+    Array2::from_shape_vec((rows, cols), data).map_err(|_| {
+        EngineError::shape(
+            operation,
+            format!("{rows} x {cols} elements"),
+            format!("{length}"),
+        )
+    })
+}
+
+/// An array of the same shape whose rows are those of `x` after `change`.
+pub(super) fn map_rows(x: ArrayView2<'_, f32>, mut change: impl FnMut(&mut [f32])) -> Array2<f32> {
+    let mut out = Array2::zeros(x.raw_dim());
+    let mut buffer = vec![0.0; x.ncols()];
+    for (row, mut target) in x.rows().into_iter().zip(out.rows_mut()) {
+        for (place, &value) in buffer.iter_mut().zip(row) {
+            *place = value;
+        }
+        change(&mut buffer);
+        for (place, &value) in target.iter_mut().zip(&buffer) {
+            *place = value;
+        }
+    }
+    out
+}
+
+/// A vector that is `x` after `change`.
+pub(super) fn map_vector(x: ArrayView1<'_, f32>, change: impl FnOnce(&mut [f32])) -> Array1<f32> {
+    let mut data = x.to_vec();
+    change(&mut data);
+    Array1::from_vec(data)
+}
+
+/// Refuses a shape that is not the expected one. `name` says which argument it is.
+pub(super) fn expect(
+    operation: &'static str,
+    name: &str,
+    expected: &[usize],
+    found: &[usize],
+) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(EngineError::shape(
+        operation,
+        format!("{name} {expected:?}"),
+        format!("{found:?}"),
+    ))
+}
+
+/// A · B for views of any strides; both shapes are checked.
+pub(super) fn product(
+    operation: &'static str,
+    a: ArrayView2<'_, f32>,
+    b: ArrayView2<'_, f32>,
+) -> Result<Array2<f32>> {
+    let ((rows, inner), (inner_b, cols)) = (a.dim(), b.dim());
+    if inner != inner_b {
+        return Err(mismatch(operation, "[T, K] · [K, N]", a.shape(), b.shape()));
+    }
+    let mut out = vec![0.0; rows * cols];
+    crate::kernel::matmul(
+        &contiguous(&a),
+        &contiguous(&b),
+        &mut out,
+        rows,
+        inner,
+        cols,
+    );
+    matrix(operation, rows, cols, out)
+}
+
+/// A · Bᵀ for views of any strides; both shapes are checked.
+pub(super) fn product_nt(
+    operation: &'static str,
+    a: ArrayView2<'_, f32>,
+    b: ArrayView2<'_, f32>,
+) -> Result<Array2<f32>> {
+    let ((rows, inner), (cols, inner_b)) = (a.dim(), b.dim());
+    if inner != inner_b {
+        return Err(mismatch(
+            operation,
+            "[T, K] · [N, K] transposed",
+            a.shape(),
+            b.shape(),
+        ));
+    }
+    let mut out = vec![0.0; rows * cols];
+    crate::kernel::matmul_nt(
+        &contiguous(&a),
+        &contiguous(&b),
+        &mut out,
+        rows,
+        inner,
+        cols,
+    );
+    matrix(operation, rows, cols, out)
+}
+
+/// The error for two shapes that do not fit each other.
+pub(super) fn mismatch(
+    operation: &'static str,
+    expected: &str,
+    a: &[usize],
+    b: &[usize],
+) -> EngineError {
+    EngineError::shape(operation, expected, format!("{a:?} and {b:?}"))
+}

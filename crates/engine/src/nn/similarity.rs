@@ -1,0 +1,53 @@
+//! How alike two vectors are.
+//!
+//! ```text
+//! dot(a, b)    = Σᵢ aᵢ bᵢ                 a [N], b [N] -> scalar, grows with both lengths
+//! cosine(a, b) = dot(a, b) / (|a| |b|)    a [N], b [N] -> −1 … 1, direction alone
+//! ```
+//!
+//! ```
+//! use engine::nn::similarity::{cosine, dot};
+//! use ndarray::array;
+//! assert_eq!(dot(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 50.0);
+//! assert_eq!(cosine(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 1.0);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Salton and McGill 1983, "Introduction to modern information retrieval", section 4.
+
+use super::shape::{contiguous, mismatch};
+use crate::error::Result;
+use crate::{kernel, math};
+use ndarray::ArrayView1;
+
+/// Σᵢ aᵢ bᵢ.
+///
+/// # Errors
+/// When the lengths differ.
+pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
+    // a [N], b [N] -> scalar
+    if a.len() != b.len() {
+        return Err(mismatch(
+            "similarity",
+            "two vectors of one length",
+            a.shape(),
+            b.shape(),
+        ));
+    }
+    Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
+}
+
+/// The cosine of the angle between two vectors; 0 when one of them is all 0 and has no direction.
+///
+/// # Errors
+/// When the lengths differ.
+pub fn cosine(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
+    // a [N], b [N] -> scalar
+    let product = dot(a, b)?;
+    let lengths = math::sqrt(dot(a, a)?) * math::sqrt(dot(b, b)?);
+    Ok(if lengths == 0.0 {
+        0.0
+    } else {
+        product / lengths
+    })
+}

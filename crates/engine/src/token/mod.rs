@@ -1,0 +1,3 @@
+//! From text to tokens and their ids.
+
+pub mod words;

@@ -1,0 +1,81 @@
+//! Looking inside a forward pass.
+//!
+//! A layer that takes `Option<&mut dyn Observer>` hands each intermediate, under a name such as `blocks.0.attention.weights`,
+//! to the observer. Without an observer no name is built and nothing is copied.
+//!
+//! ```
+//! use engine::trace::{Observer, Prefixed, Recorder};
+//! use ndarray::array;
+//!
+//! let mut recorder = Recorder::default();
+//! let mut inner = Prefixed::new("blocks.0.", &mut recorder);
+//! inner.observe("norm", array![[1.0, 2.0]].view().into_dyn());
+//! assert_eq!(recorder.names(), ["blocks.0.norm"]);
+//! assert_eq!(recorder.get("blocks.0.norm").map(|tensor| tensor.shape().to_vec()), Some(vec![1, 2]));
+//! ```
+
+use ndarray::{ArrayD, ArrayViewD};
+
+/// Receives the intermediates of a forward pass in the order in which they are computed.
+pub trait Observer {
+    /// `tensor` is the intermediate called `name`; copy what should outlive the call.
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>);
+}
+
+/// Puts a prefix before every name, so that a block need not know where in the model it stands.
+pub struct Prefixed<'a> {
+    prefix: String,
+    inner: &'a mut dyn Observer,
+}
+
+impl<'a> Prefixed<'a> {
+    /// Passes everything on to `inner` under `prefix` + name.
+    pub fn new(prefix: impl Into<String>, inner: &'a mut dyn Observer) -> Self {
+        Self {
+            prefix: prefix.into(),
+            inner,
+        }
+    }
+}
+
+impl Observer for Prefixed<'_> {
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
+        self.inner
+            .observe(&format!("{}{name}", self.prefix), tensor);
+    }
+}
+
+/// Keeps a copy of every intermediate, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Recorder {
+    tensors: Vec<(String, ArrayD<f32>)>,
+}
+
+impl Recorder {
+    /// The tensor recorded under `name`; the last one where a name came twice.
+    pub fn get(&self, name: &str) -> Option<&ArrayD<f32>> {
+        self.tensors
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, tensor)| tensor)
+    }
+
+    /// All names, in the order in which the tensors were computed.
+    pub fn names(&self) -> Vec<&str> {
+        self.tensors.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// All names with their tensors, in the order in which they were computed.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ArrayD<f32>)> {
+        self.tensors
+            .iter()
+            .map(|(name, tensor)| (name.as_str(), tensor))
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
+        self.tensors.push((name.to_owned(), tensor.to_owned()));
+    }
+}
