@@ -98,14 +98,19 @@ fn fmt() -> Result<Count, Failure> {
 }
 
 fn clippy() -> Result<Count, Failure> {
-    check(cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    let deny = ["--", "-D", "warnings"];
+    let all = check(
+        cargo()
+            .args(["clippy", "--workspace", "--all-targets"])
+            .args(deny),
+    )?;
+    // `--all-targets` leaves out a target that plain `cargo test` leaves out.
+    let e2e = check(
+        cargo()
+            .args(["clippy", "--workspace", "--test", "e2e"])
+            .args(deny),
+    )?;
+    Ok(all + e2e)
 }
 
 fn clippy_wasm() -> Result<Count, Failure> {

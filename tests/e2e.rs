@@ -1,0 +1,25 @@
+//! End-to-end tests: the built site in `dist/` (or the folder named by `E2E_DIST`), served from this machine and driven
+//! through WebDriver in headless Chromium. `cargo xtask test` builds the site first and sets `CHROME` and
+//! `CHROMEDRIVER`; alone they run with
+//!
+//! ```text
+//! cargo xtask build && cargo test --test e2e
+//! ```
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "every function here is part of a test"
+)]
+
+mod e2e {
+    mod axe;
+    mod browser;
+    mod driver;
+    mod interactions;
+    mod noscript;
+    mod offline;
+    mod pages;
+    mod server;
+    mod site;
+}

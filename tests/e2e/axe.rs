@@ -1,0 +1,103 @@
+//! axe-core finds no violation on any page once every cell is ready.
+
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::server::{Habits, Server};
+use super::site;
+
+/// The rules that count: all of WCAG 2.0 to 2.2 at levels A and AA, and axe-core's best practices.
+const TAGS: &[&str] = &[
+    "wcag2a",
+    "wcag2aa",
+    "wcag21a",
+    "wcag21aa",
+    "wcag22aa",
+    "best-practice",
+];
+
+/// The source of axe-core.
+fn source() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(path).expect("axe-core is there; `cargo xtask test` installs it")
+}
+
+/// What axe-core finds wrong on the page as it is now.
+async fn violations(browser: &Browser, axe: &str) -> Vec<String> {
+    browser
+        .script(&format!("if (!window.axe) {{ {axe} }}; return true"), &[])
+        .await;
+    let result = browser
+        .script_async(
+            "const [tags, done] = arguments;
+             axe.run(document, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+                 .then(result => done({ violations: result.violations.map(violation => ({
+                     id: violation.id,
+                     help: violation.help,
+                     nodes: violation.nodes.slice(0, 3).map(node => `${node.target}: ${node.html.slice(0, 160)} (${node.failureSummary})`),
+                     count: violation.nodes.length,
+                 })), passes: result.passes.length }), error => done({ failed: String(error) }))",
+            &[json!(TAGS)],
+        )
+        .await;
+    let Some(found) = result["violations"].as_array() else {
+        return vec![format!("axe-core did not run: {result}")];
+    };
+    found.iter().map(describe).collect()
+}
+
+fn describe(violation: &Value) -> String {
+    format!(
+        "{} ({} times): {}\n    {}",
+        violation["id"], violation["count"], violation["help"], violation["nodes"]
+    )
+}
+
+fn check_all(look: Look) {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    let axe = source();
+    with_browser(async |browser| {
+        browser.look(look).await;
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            if let Err(waiting) = browser.open_ready(&server.url(&page)).await {
+                faults.push(format!("/{page}: {waiting}"));
+            }
+            faults.extend(
+                violations(browser, &axe)
+                    .await
+                    .into_iter()
+                    .map(|fault| format!("/{page}: {fault}")),
+            );
+        }
+        browser.open(&server.url("nothing-here")).await;
+        faults.extend(
+            violations(browser, &axe)
+                .await
+                .into_iter()
+                .map(|fault| format!("404 page: {fault}")),
+        );
+        assert!(faults.is_empty(), "at {look:?}:\n{}", faults.join("\n"));
+    });
+}
+
+#[test]
+fn on_a_desk_in_light() {
+    check_all(Look::DESK_LIGHT);
+}
+
+#[test]
+fn on_a_desk_in_dark() {
+    check_all(Look::DESK_DARK);
+}
+
+#[test]
+fn on_a_phone_in_light() {
+    check_all(Look::PHONE_LIGHT);
+}
+
+#[test]
+fn on_a_phone_in_dark() {
+    check_all(Look::PHONE_DARK);
+}

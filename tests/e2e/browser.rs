@@ -1,0 +1,295 @@
+//! A headless Chromium under a WebDriver session, with what the tests ask of a page.
+
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+
+use super::driver::Driver;
+
+/// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself.
+const ARGUMENTS: &[&str] = &[
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--force-color-profile=srgb",
+    // A request to any other host fails at once, and so shows in the console.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+
+/// How long cells may take until their numbers stand, on a slow and busy machine.
+const READY_WITHIN: Duration = Duration::from_secs(45);
+
+/// A window's size in CSS pixels and a theme.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) dark: bool,
+}
+
+impl Look {
+    pub(crate) const DESK_LIGHT: Self = Self {
+        width: 1280,
+        height: 900,
+        dark: false,
+    };
+    pub(crate) const DESK_DARK: Self = Self {
+        width: 1280,
+        height: 900,
+        dark: true,
+    };
+    pub(crate) const PHONE_LIGHT: Self = Self {
+        width: 360,
+        height: 740,
+        dark: false,
+    };
+    pub(crate) const PHONE_DARK: Self = Self {
+        width: 360,
+        height: 740,
+        dark: true,
+    };
+}
+
+/// A browser window.
+pub(crate) struct Browser {
+    client: Client,
+    // Ends the browser when the test is over, also when it panicked.
+    _driver: Driver,
+}
+
+/// Runs a test in a browser of its own.
+pub(crate) fn with_browser(test: impl AsyncFnOnce(&Browser)) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let browser = Browser::start().await;
+        test(&browser).await;
+    });
+}
+
+impl Browser {
+    async fn start() -> Self {
+        let driver = Driver::start();
+        let mut options = json!({ "args": ARGUMENTS });
+        if let Ok(program) = std::env::var("CHROME") {
+            options["binary"] = json!(program);
+        }
+        let mut capabilities = Capabilities::new();
+        capabilities.insert("goog:chromeOptions".to_owned(), options);
+        capabilities.insert(
+            "goog:loggingPrefs".to_owned(),
+            json!({ "browser": "ALL", "performance": "ALL" }),
+        );
+        capabilities.insert(
+            "timeouts".to_owned(),
+            json!({ "script": 60_000, "pageLoad": 60_000 }),
+        );
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&driver.url())
+            .await
+            .expect("Chromium starts");
+        Self {
+            client,
+            _driver: driver,
+        }
+    }
+
+    /// The WebDriver client, for clicks and keys.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Sets the window's size and the theme that the system asks for.
+    pub(crate) async fn look(&self, look: Look) {
+        let Look {
+            width,
+            height,
+            dark,
+        } = look;
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", size)
+            .await;
+        let scheme = if dark { "dark" } else { "light" };
+        let motion = json!({ "name": "prefers-reduced-motion", "value": "reduce" });
+        let media =
+            json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }, motion] });
+        self.devtools("Emulation.setEmulatedMedia", media).await;
+    }
+
+    /// Loads an address anew, even where only the part after `#` differs from the present one.
+    pub(crate) async fn open(&self, url: &str) {
+        self.client
+            .goto("about:blank")
+            .await
+            .expect("an empty page opens");
+        self.client
+            .goto(url)
+            .await
+            .unwrap_or_else(|error| panic!("{url} does not open: {error}"));
+    }
+
+    /// Opens an address and waits until every cell has its numbers on screen.
+    pub(crate) async fn open_ready(&self, url: &str) -> Result<(), String> {
+        self.open(url).await;
+        self.ready().await
+    }
+
+    /// Waits until every cell of the page has its numbers on screen.
+    ///
+    /// # Errors
+    /// Names the cells that did not get there.
+    pub(crate) async fn ready(&self) -> Result<(), String> {
+        let deadline = Instant::now() + READY_WITHIN;
+        loop {
+            let waiting = self
+                .script(
+                    "return [...document.querySelectorAll('[data-cell]')]
+                        .filter(cell => cell.dataset.state !== 'ready')
+                        .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)",
+                    &[],
+                )
+                .await;
+            let waiting = waiting.as_array().cloned().unwrap_or_default();
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            let failed = waiting
+                .iter()
+                .any(|cell| cell.as_str().is_some_and(|text| text.ends_with(": error")));
+            if failed || Instant::now() > deadline {
+                return Err(format!("cells not ready: {waiting:?}"));
+            }
+            pause(50).await;
+        }
+    }
+
+    /// Waits until a script returns true.
+    pub(crate) async fn wait_for(&self, what: &str, condition: &str) {
+        let deadline = Instant::now() + READY_WITHIN;
+        while self.script(condition, &[]).await != json!(true) {
+            assert!(Instant::now() < deadline, "still waiting for {what}");
+            pause(50).await;
+        }
+    }
+
+    /// Runs a script in the page and returns its value; `arguments` are its `arguments`.
+    pub(crate) async fn script(&self, script: &str, arguments: &[Value]) -> Value {
+        let result = self.client.execute(script, arguments.to_vec()).await;
+        result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
+    }
+
+    /// Runs a script that ends by calling its last argument with the result.
+    pub(crate) async fn script_async(&self, script: &str, arguments: &[Value]) -> Value {
+        let result = self.client.execute_async(script, arguments.to_vec()).await;
+        result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
+    }
+
+    /// Sends a command of the DevTools protocol.
+    pub(crate) async fn devtools(&self, method: &str, parameters: Value) -> Value {
+        let body = json!({ "cmd": method, "params": parameters });
+        let command = Post {
+            path: "goog/cdp/execute",
+            body,
+        };
+        let result = self.client.issue_cmd(command).await;
+        result.unwrap_or_else(|error| panic!("{method} failed: {error}"))
+    }
+
+    /// What went wrong since the last call: warnings and errors in the console, requests to other origins.
+    pub(crate) async fn complaints(&self, origin: &str) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for entry in self.log("browser").await {
+            let level = entry["level"].as_str().unwrap_or_default();
+            if level == "WARNING" || level == "SEVERE" {
+                complaints.push(format!(
+                    "console {level}: {}",
+                    entry["message"].as_str().unwrap_or_default()
+                ));
+            }
+        }
+        for entry in self.log("performance").await {
+            let message: Value =
+                serde_json::from_str(entry["message"].as_str().unwrap_or_default())
+                    .unwrap_or_default();
+            let message = &message["message"];
+            let url = message["params"]["request"]["url"]
+                .as_str()
+                .unwrap_or_default();
+            let remote = ["http:", "https:", "ws:", "wss:"]
+                .iter()
+                .any(|scheme| url.starts_with(scheme));
+            if message["method"] == "Network.requestWillBeSent"
+                && remote
+                && !url.starts_with(&format!("{origin}/"))
+            {
+                complaints.push(format!("a request to another host: {url}"));
+            }
+        }
+        complaints
+    }
+
+    async fn log(&self, kind: &str) -> Vec<Value> {
+        let command = Post {
+            path: "se/log",
+            body: json!({ "type": kind }),
+        };
+        let entries = self
+            .client
+            .issue_cmd(command)
+            .await
+            .expect("chromedriver keeps logs");
+        entries.as_array().cloned().unwrap_or_default()
+    }
+
+    /// Saves a picture of the window for a person to look at.
+    pub(crate) async fn picture(&self, name: &str) {
+        let png = self.client.screenshot().await.expect("a screenshot");
+        std::fs::write(super::site::pictures().join(format!("{name}.png")), png)
+            .expect("the picture can be saved");
+    }
+}
+
+/// Waits.
+pub(crate) async fn pause(milliseconds: u64) {
+    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+}
+
+/// A WebDriver command of Chromium's own, posted to the session.
+#[derive(Debug)]
+struct Post {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Post {
+    fn endpoint(
+        &self,
+        base_url: &url::Url,
+        session_id: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        base_url.join(&format!(
+            "session/{}/{}",
+            session_id.unwrap_or_default(),
+            self.path
+        ))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}

@@ -1,0 +1,47 @@
+//! After one visit to the home page the whole site works without a network.
+
+use super::browser::{Look, with_browser};
+use super::server::{Habits, Server};
+use super::site;
+
+#[test]
+fn every_lesson_opens_after_the_server_has_gone() {
+    for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
+        let mut server = Server::start(&site::dist(), habits);
+        with_browser(async |browser| {
+            browser.look(Look::DESK_LIGHT).await;
+            browser
+                .open_ready(&server.url(""))
+                .await
+                .expect("the first visit works");
+            browser
+                .script_async(
+                    "const done = arguments[arguments.length - 1];
+                     navigator.serviceWorker.ready.then(() => done(true))",
+                    &[],
+                )
+                .await;
+            browser
+                .wait_for(
+                    "the service worker to take over",
+                    "return !!navigator.serviceWorker.controller",
+                )
+                .await;
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(complaints.is_empty(), "{complaints:?}");
+            server.stop();
+            for page in site::pages() {
+                let addresses = [page.clone(), page.trim_end_matches('/').to_owned()];
+                for address in addresses {
+                    let url = server.url(&address);
+                    browser
+                        .open_ready(&url)
+                        .await
+                        .unwrap_or_else(|error| panic!("{url} offline: {error}"));
+                    let complaints = browser.complaints(&server.origin()).await;
+                    assert!(complaints.is_empty(), "{url} offline: {complaints:?}");
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,187 @@
+//! Every page, at both ends of the widths, in both themes, at the root and in a sub-folder: cells get ready, nothing
+//! complains, nothing leaves the host, nothing scrolls sideways.
+
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::server::{Habits, Server};
+use super::site;
+
+/// Looks at every page and collects what is wrong, so that one run names it all.
+fn visit_all(habits: Habits, look: Look, ending: fn(&str) -> String) {
+    let server = Server::start(&site::dist(), habits);
+    with_browser(async |browser| {
+        browser.look(look).await;
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            let url = server.url(&ending(&page));
+            faults.extend(
+                visit(browser, &server, &url)
+                    .await
+                    .into_iter()
+                    .map(|fault| format!("{url}: {fault}")),
+            );
+        }
+        assert!(faults.is_empty(), "at {look:?}:\n{}", faults.join("\n"));
+    });
+}
+
+async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if let Err(waiting) = browser.open_ready(url).await {
+        faults.push(waiting);
+    }
+    faults.extend(browser.complaints(&server.origin()).await);
+    faults.extend(
+        server
+            .take_misses()
+            .into_iter()
+            .map(|path| format!("asked for {path}, which is not there")),
+    );
+    let page = browser
+        .script(
+            "const root = document.scrollingElement;
+             const wide = [...document.querySelectorAll('body *')]
+                 .filter(element => element.getBoundingClientRect().right > innerWidth + 1)
+                 .slice(0, 5).map(element => element.outerHTML.slice(0, 120));
+             return {
+                 title: document.title,
+                 description: document.querySelector('meta[name=description]')?.content ?? '',
+                 overflow: root.scrollWidth - root.clientWidth,
+                 wide,
+                 cells: document.querySelectorAll('[data-cell]').length,
+                 headings: document.querySelectorAll('h1').length,
+                 language: document.documentElement.lang,
+             }",
+            &[],
+        )
+        .await;
+    faults.extend(faults_of(&page));
+    faults
+}
+
+fn faults_of(page: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in ["title", "description", "language"] {
+        if page[name].as_str().is_none_or(str::is_empty) {
+            faults.push(format!("no {name}"));
+        }
+    }
+    if page["overflow"] != json!(0) {
+        faults.push(format!(
+            "scrolls sideways by {} px; too wide: {}",
+            page["overflow"], page["wide"]
+        ));
+    }
+    if page["cells"] == json!(0) {
+        faults.push("no live cell".to_owned());
+    }
+    if page["headings"] != json!(1) {
+        faults.push(format!("{} main headings instead of one", page["headings"]));
+    }
+    faults
+}
+
+fn as_it_is(page: &str) -> String {
+    page.to_owned()
+}
+
+fn without_slash(page: &str) -> String {
+    page.trim_end_matches('/').to_owned()
+}
+
+#[test]
+fn on_a_desk_in_light() {
+    visit_all(Habits::ROOT, Look::DESK_LIGHT, as_it_is);
+}
+
+#[test]
+fn on_a_desk_in_dark() {
+    visit_all(Habits::ROOT, Look::DESK_DARK, as_it_is);
+}
+
+#[test]
+fn on_a_phone_in_light() {
+    visit_all(Habits::ROOT, Look::PHONE_LIGHT, as_it_is);
+}
+
+#[test]
+fn on_a_phone_in_dark() {
+    visit_all(Habits::ROOT, Look::PHONE_DARK, as_it_is);
+}
+
+#[test]
+fn without_the_closing_slash() {
+    visit_all(Habits::ROOT, Look::DESK_LIGHT, without_slash);
+}
+
+#[test]
+fn in_a_sub_folder() {
+    visit_all(Habits::SUB_FOLDER, Look::PHONE_LIGHT, as_it_is);
+}
+
+#[test]
+fn in_a_sub_folder_without_the_closing_slash() {
+    visit_all(Habits::SUB_FOLDER, Look::DESK_DARK, without_slash);
+}
+
+#[test]
+fn an_unknown_path_gets_the_404_page_with_a_way_home() {
+    for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
+        let server = Server::start(&site::dist(), habits);
+        for path in [
+            "nothing-here",
+            "lesson/nothing-here",
+            "lesson/nothing-here/deeper/",
+        ] {
+            let (status, _) = server.get(path);
+            assert!(status.contains("404"), "{path}: {status}");
+            with_browser(async |browser| {
+                browser.look(Look::PHONE_LIGHT).await;
+                browser.open(&server.url(path)).await;
+                browser
+                    .wait_for(
+                        "a link home",
+                        "return !!document.querySelector('main a[href]')",
+                    )
+                    .await;
+                super::browser::pause(500).await;
+                let home = browser
+                    .script("return document.querySelector('main a[href]').href", &[])
+                    .await;
+                assert_eq!(home, json!(server.url("")), "the way home from {path}");
+                browser
+                    .open_ready(&server.url(""))
+                    .await
+                    .expect("home gets ready");
+                let missing = server.take_misses();
+                assert!(
+                    missing.iter().all(|asked| asked.contains("nothing-here")),
+                    "{path} asks for {missing:?}"
+                );
+            });
+        }
+    }
+}
+
+#[test]
+fn titles_and_descriptions_differ_from_page_to_page() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    let mut seen = std::collections::BTreeMap::new();
+    for page in site::pages() {
+        let (_, html) = server.get(&page);
+        for (kind, start, end) in [
+            ("title", "<title>", "</title>"),
+            ("description", "name=\"description\" content=\"", "\""),
+        ] {
+            let text = html
+                .split_once(start)
+                .and_then(|(_, rest)| rest.split_once(end))
+                .map(|(text, _)| text.to_owned());
+            let text = text.unwrap_or_else(|| panic!("no {kind} in {page}"));
+            if let Some(other) = seen.insert((kind, text.clone()), page.clone()) {
+                panic!("{page} and {other} share the {kind} {text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What the built site holds.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the built site.
+pub(crate) fn dist() -> PathBuf {
+    let folder = match std::env::var_os("E2E_DIST") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("dist"),
+    };
+    assert!(
+        folder.join("index.html").is_file(),
+        "no site in {}: run `cargo xtask build`",
+        folder.display()
+    );
+    folder
+}
+
+/// Every page, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
+pub(crate) fn pages() -> Vec<String> {
+    let dist = dist();
+    let mut pages = Vec::new();
+    collect(&dist, &dist, &mut pages);
+    pages.sort();
+    assert!(
+        pages.len() > 1,
+        "the site has a home page and lessons, not only {pages:?}"
+    );
+    pages
+}
+
+/// The lessons' pages, in no special order.
+pub(crate) fn lessons() -> Vec<String> {
+    pages()
+        .into_iter()
+        .filter(|page| page.starts_with("lesson/"))
+        .collect()
+}
+
+fn collect(dist: &Path, folder: &Path, pages: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("its entries can be read").path();
+        if path.is_dir() {
+            collect(dist, &path, pages);
+        } else if path.ends_with("index.html") {
+            let relative = folder
+                .strip_prefix(dist)
+                .expect("it lies in the site")
+                .display()
+                .to_string();
+            pages.push(if relative.is_empty() {
+                relative
+            } else {
+                format!("{relative}/")
+            });
+        }
+    }
+}
+
+/// Where tests leave pictures for a person to look at.
+pub(crate) fn pictures() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    std::fs::create_dir_all(&folder).expect("the folder for pictures can be made");
+    folder
+}
