@@ -1,6 +1,8 @@
 //! Ways to tell attention where a token stands.
 
+pub mod absolute;
 pub mod alibi;
+pub mod angle;
 pub mod learned;
 pub mod relative;
 pub mod rotary;
