@@ -1,1 +1,5 @@
-fn main() {}
+//! Mounts the site.
+
+fn main() {
+    site::start();
+}

@@ -1,1 +1,32 @@
-//! cells
+//! What each cell of the notebook computes.
+//!
+//! A cell is a name, a list of typed inputs and a function from those inputs to named tensors
+//! ([`Computation`]). Nothing here knows of a browser: the same code runs in the reader's tab, in the
+//! page builder, in "Verify this page" and in the native tests, which is how the numbers on a page can
+//! be checked at all. How a cell looks is the site's business (`src/cells/`).
+//!
+//! One file a cell, named as the cell with underscores; the function that fills it calls the engine
+//! through [`shown!`], which both calls a function and records that it ran, with what went in and out.
+
+#[macro_use]
+mod shown;
+
+pub mod computation;
+pub mod error;
+pub mod exercise;
+pub mod export;
+pub mod format;
+pub mod golden;
+pub mod input;
+pub mod picture;
+pub mod registry;
+pub mod spec;
+pub mod state;
+mod three_patches;
+mod words;
+
+pub use computation::{Computation, Tensor};
+pub use error::CellError;
+pub use input::{InputKind, InputSpec, InputValue, Inputs, Picture};
+pub use shown::{Call, Describe, Described, Record};
+pub use spec::{CellSpec, Job, Progress, Run};

@@ -1,0 +1,113 @@
+//! "Verify this page": recomputes cells and compares them with tensors that PyTorch computed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::registry;
+
+/// One file of reference tensors, `tests/golden/lessons/SLUG.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Golden {
+    /// Script, versions of PyTorch and numpy: where the values come from.
+    pub header: BTreeMap<String, String>,
+    /// The cells of the page that have references.
+    pub cells: Vec<GoldenCell>,
+}
+
+/// Reference tensors of one cell on one set of inputs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct GoldenCell {
+    /// Name of the cell.
+    pub cell: String,
+    /// Id of the section on the page.
+    pub id: String,
+    /// Inputs that differ from the cell's own defaults.
+    pub inputs: Map<String, Value>,
+    /// Expected tensors by name.
+    pub tensors: BTreeMap<String, GoldenTensor>,
+}
+
+/// One expected tensor.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct GoldenTensor {
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    /// Values in row-major order; `null` stands for minus infinity, which JSON cannot write.
+    pub values: Vec<Option<f64>>,
+    /// Largest absolute difference allowed.
+    pub tolerance: f64,
+}
+
+/// The outcome for one tensor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Id of the cell's section.
+    pub id: String,
+    /// Name of the tensor.
+    pub tensor: String,
+    /// Number of values compared.
+    pub values: usize,
+    /// Largest absolute difference; infinite where shapes or infinities disagree.
+    pub largest_error: f64,
+    /// Largest difference allowed.
+    pub tolerance: f64,
+}
+
+impl Check {
+    /// Whether the largest difference is within the tolerance.
+    pub fn passed(&self) -> bool {
+        self.largest_error <= self.tolerance
+    }
+}
+
+/// Recomputes one cell and compares each of its reference tensors.
+///
+/// # Errors
+/// A text that names the cell and what went wrong, where it could not be computed at all.
+pub fn check(golden: &GoldenCell) -> Result<Vec<Check>, String> {
+    let fail = |e: String| format!("{}: {e}", golden.id);
+    let spec =
+        registry::find(&golden.cell).ok_or_else(|| fail("there is no such cell".to_owned()))?;
+    let inputs = spec
+        .inputs_from(&golden.inputs, &BTreeMap::new())
+        .map_err(|e| fail(e.to_string()))?;
+    let inputs = crate::picture::with_drawn_samples(inputs);
+    let computed = spec.compute(&inputs).map_err(|e| fail(e.to_string()))?;
+    let mut checks = Vec::new();
+    for (name, expected) in &golden.tensors {
+        let found = computed
+            .tensor(name)
+            .ok_or_else(|| fail(format!("there is no tensor {name}")))?;
+        let same_shape =
+            found.shape() == expected.shape && expected.values.len() == found.values.len();
+        let largest_error = if same_shape {
+            found
+                .values
+                .iter()
+                .zip(&expected.values)
+                .map(|(&a, b)| difference(a, b.unwrap_or(f64::NEG_INFINITY)))
+                .fold(0.0, f64::max)
+        } else {
+            f64::INFINITY
+        };
+        checks.push(Check {
+            id: golden.id.clone(),
+            tensor: name.clone(),
+            values: expected.values.len(),
+            largest_error,
+            tolerance: expected.tolerance,
+        });
+    }
+    Ok(checks)
+}
+
+/// Absolute difference; equal infinities differ by nothing, NaN differs from everything.
+fn difference(a: f64, b: f64) -> f64 {
+    if a == b {
+        return 0.0;
+    }
+    let d = (a - b).abs();
+    if d.is_nan() { f64::INFINITY } else { d }
+}

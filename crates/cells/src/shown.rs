@@ -1,0 +1,282 @@
+//! Calling the engine in the open: [`shown!`] calls a function and records path, arguments and result,
+//! so that "Show the Rust" shows the function that really ran and the values that went in and out.
+
+use engine::nn::attention::{Attention, Mask, SelfAttention};
+use engine::nn::multi_head::MultiHeadOutput;
+use ndarray::{ArrayBase, Data, Dimension};
+
+use crate::computation::{Computation, Tensor};
+
+/// Values of a call that are kept for display, at most this many a tensor.
+const KEPT: usize = 64;
+
+/// One argument or result of a call: its shape and its first values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// The expression of the argument, or the field of the result.
+    pub name: String,
+    /// Lengths of the axes; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The first values in row-major order, at most 64.
+    pub values: Vec<f64>,
+    /// What it is where it has no numbers (`causal mask`, `None`).
+    pub text: Option<String>,
+}
+
+/// One call of an engine function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Path of the function, `engine::nn::attention::attend`.
+    pub path: &'static str,
+    /// The arguments.
+    pub inputs: Vec<Described>,
+    /// The result, one entry a tensor.
+    pub outputs: Vec<Described>,
+}
+
+/// Something that a call can take or give and that the panel can show.
+pub trait Describe {
+    /// Appends one entry, or several for a result with fields.
+    fn describe(&self, name: &str, out: &mut Vec<Described>);
+}
+
+fn numbers(name: &str, shape: Vec<usize>, values: impl Iterator<Item = f64>) -> Described {
+    Described {
+        name: name.to_owned(),
+        shape,
+        values: values.take(KEPT).collect(),
+        text: None,
+    }
+}
+
+fn words(name: &str, text: String) -> Described {
+    Described {
+        name: name.to_owned(),
+        shape: Vec::new(),
+        values: Vec::new(),
+        text: Some(text),
+    }
+}
+
+/// An element of an array that the panel can print.
+pub trait Element {
+    /// The value; a boolean counts as zero or one.
+    fn value(&self) -> f64;
+}
+
+impl Element for bool {
+    fn value(&self) -> f64 {
+        f64::from(u8::from(*self))
+    }
+}
+
+impl<S: Data<Elem: Element>, D: Dimension> Describe for ArrayBase<S, D> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        out.push(numbers(
+            name,
+            self.shape().to_vec(),
+            self.iter().map(Element::value),
+        ));
+    }
+}
+
+macro_rules! describe_numbers {
+    ($($type:ty),*) => {$(
+        impl Element for $type {
+            fn value(&self) -> f64 {
+                *self as f64
+            }
+        }
+        impl Describe for $type {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                out.push(numbers(name, Vec::new(), std::iter::once(*self as f64)));
+            }
+        }
+        impl Describe for [$type] {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                out.push(numbers(name, vec![self.len()], self.iter().map(|&x| x as f64)));
+            }
+        }
+        impl Describe for Vec<$type> {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                self.as_slice().describe(name, out);
+            }
+        }
+    )*};
+}
+describe_numbers!(f32, f64, usize, u64, u32, i32);
+
+impl Describe for bool {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        out.push(words(name, self.to_string()));
+    }
+}
+
+impl Describe for str {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        out.push(words(name, format!("\u{201c}{self}\u{201d}")));
+    }
+}
+
+impl Describe for String {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.as_str().describe(name, out);
+    }
+}
+
+impl Describe for [String] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        out.push(words(name, self.join(" \u{b7} ")));
+    }
+}
+
+impl Describe for Vec<String> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.as_slice().describe(name, out);
+    }
+}
+
+impl<T: Describe + ?Sized> Describe for &T {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        (**self).describe(name, out);
+    }
+}
+
+impl<T: Describe> Describe for Option<T> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Some(value) => value.describe(name, out),
+            None => out.push(words(name, "None".to_owned())),
+        }
+    }
+}
+
+impl<T: Describe, E: std::fmt::Display> Describe for Result<T, E> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Ok(value) => value.describe(name, out),
+            Err(error) => out.push(words(name, error.to_string())),
+        }
+    }
+}
+
+impl Describe for Mask {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Self::None => out.push(words(name, "no mask".to_owned())),
+            Self::Boolean(allowed) => allowed.describe(name, out),
+            Self::Additive(bias) => bias.describe(name, out),
+        }
+    }
+}
+
+impl Describe for Attention {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.scores.describe("scores", out);
+        self.masked.describe("masked", out);
+        self.weights.describe("weights", out);
+        self.output.describe("output", out);
+    }
+}
+
+impl Describe for SelfAttention {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.q.describe("q", out);
+        self.k.describe("k", out);
+        self.v.describe("v", out);
+        self.attention.describe(name, out);
+    }
+}
+
+impl Describe for MultiHeadOutput {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.q.describe("q", out);
+        self.k.describe("k", out);
+        self.v.describe("v", out);
+        self.weights.describe("weights", out);
+        self.heads.describe("heads", out);
+        self.output.describe("output", out);
+    }
+}
+
+/// Collects what a computation wants to show.
+#[derive(Debug, Default)]
+pub struct Record {
+    done: Computation,
+}
+
+impl Record {
+    /// An empty record.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps a tensor under a name; a second one of the same name replaces the first.
+    pub fn tensor<S: Data<Elem = f32>, D: Dimension>(
+        &mut self,
+        name: &str,
+        array: &ArrayBase<S, D>,
+    ) {
+        self.done
+            .tensors
+            .insert(name.to_owned(), Tensor::from_f32(array));
+    }
+
+    /// Keeps a single number: a count, a sum, an error.
+    pub fn number(&mut self, name: &str, value: f64) {
+        let values = ndarray::arr0(value).into_dyn();
+        self.done.tensors.insert(name.to_owned(), Tensor { values });
+    }
+
+    /// Keeps a vector of numbers that are not `f32`: counts, errors in `f64`.
+    pub fn numbers(&mut self, name: &str, values: Vec<f64>) {
+        let values = ndarray::Array1::from_vec(values).into_dyn();
+        self.done.tensors.insert(name.to_owned(), Tensor { values });
+    }
+
+    /// Keeps a list of words.
+    pub fn words(&mut self, name: &str, words: Vec<String>) {
+        self.done.texts.insert(name.to_owned(), words);
+    }
+
+    /// Keeps a call; used by [`shown!`].
+    pub fn call(&mut self, path: &'static str, inputs: Vec<Described>, output: &impl Describe) {
+        let mut outputs = Vec::new();
+        output.describe("result", &mut outputs);
+        self.done.calls.push(Call {
+            path,
+            inputs,
+            outputs,
+        });
+    }
+
+    /// The finished computation.
+    pub fn finish(self) -> Computation {
+        self.done
+    }
+}
+
+/// Calls an engine function and records that it ran.
+///
+/// `shown!(record, engine::nn::linear::project, x.view(), w.view())?` is the call
+/// `engine::nn::linear::project(x.view(), w.view())?`; each argument expression is evaluated twice, so
+/// it must be free of side effects (a view, a reference, a number). The page builder finds the function
+/// in the source tree by the same path and fails where it does not exist.
+#[macro_export]
+macro_rules! shown {
+    ($record:expr, $($part:ident)::+ $(, $arg:expr)* $(,)?) => {{
+        #[allow(unused_mut)]
+        let mut inputs = Vec::new();
+        $( $crate::Describe::describe(&$arg, stringify!($arg), &mut inputs); )*
+        let result = $($part)::+($($arg),*);
+        $record.call($crate::path_text!($($part)::+), inputs, &result);
+        result
+    }};
+}
+
+/// The text of a path without spaces, for [`shown!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! path_text {
+    ($first:ident $(:: $rest:ident)*) => { concat!(stringify!($first) $(, "::", stringify!($rest))*) };
+}

@@ -1,0 +1,142 @@
+//! The running site: one open page at a time, adopted as it was served and replaced when the reader goes on.
+
+use std::cell::RefCell;
+
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use crate::browser::{address, clock, dom};
+use crate::cells::sheet::{self, SheetSignal};
+use crate::lesson::adopt::{self, Mounted};
+use crate::lesson::state::PageState;
+use crate::route::{Fragment, Route};
+use crate::shell::{contents, navigate, page_tools};
+
+/// The page that is open. Its signals live as long as `owner` does.
+struct OpenPage {
+    owner: Owner,
+    state: PageState,
+    _mounted: Mounted,
+}
+
+#[derive(Default)]
+struct App {
+    /// Address of the site's folder, ending in a slash.
+    root: String,
+    /// Path of the open page, to tell a move within the page from one to another.
+    path: String,
+    page: Option<OpenPage>,
+}
+
+thread_local! {
+    static APP: RefCell<App> = RefCell::new(App::default());
+}
+
+/// The address of a file of the site, given relative to the site's folder.
+pub(crate) fn site_url(file: &str) -> String {
+    APP.with_borrow(|app| format!("{}{file}", app.root))
+}
+
+/// The path of the site's folder.
+pub(crate) fn root_path() -> String {
+    let root = APP.with_borrow(|app| app.root.clone());
+    address::resolve(&root, &address::href()).map(|u| u.pathname()).unwrap_or_else(|| "/".to_owned())
+}
+
+/// The path of the open page.
+pub(crate) fn open_path() -> String {
+    APP.with_borrow(|app| app.path.clone())
+}
+
+/// The inputs of the open page.
+pub(crate) fn page_state() -> Option<PageState> {
+    APP.with_borrow(|app| app.page.as_ref().map(|page| page.state))
+}
+
+/// Adopts the page that the browser has loaded and follows the reader from there.
+pub(crate) fn start() {
+    // Already initialised when a test page starts the site twice, which does no harm.
+    let _ = leptos::task::Executor::init_wasm_bindgen();
+    let given = dom::document()
+        .and_then(|d| d.document_element())
+        .map(|html| dom::data(&html, "root"))
+        .unwrap_or_default();
+    let root = address::resolve(if given.is_empty() { "./" } else { &given }, &address::href());
+    APP.with_borrow_mut(|app| app.root = root.map(|u| u.href()).unwrap_or_default());
+    navigate::pin_links_outside_main();
+    navigate::follow_links();
+    page_tools::undo_by_keyboard(page_state);
+    contents::follow();
+    let Some(main) = dom::main() else { return };
+    let wanted = Route::of_path(&address::path(), &root_path()).page_name();
+    if wanted.as_deref() == Some(dom::data(&main, "page").as_str()) || dom::data(&main, "page") == "404" {
+        open(false);
+    } else {
+        // A development server answers an unknown path with the home page.
+        navigate::show_not_found();
+    }
+}
+
+/// Brings the present `<main>` to life. After a move to another page the heading takes the focus.
+pub(crate) fn open(moved: bool) {
+    close();
+    let Some(main) = dom::main() else { return };
+    let fragment = Fragment::parse(&address::hash());
+    let owner = Owner::new();
+    let page = owner.with(|| {
+        let state = PageState::new();
+        let sheet: SheetSignal = RwSignal::new(None);
+        let mut mounted = adopt::adopt(&main, state, sheet, &fragment.state);
+        mount_page_parts(&main, state, sheet, &mut mounted);
+        OpenPage { owner: owner.clone(), state, _mounted: mounted }
+    });
+    APP.with_borrow_mut(|app| {
+        app.path = address::path();
+        app.page = Some(page);
+    });
+    if moved || !fragment.heading.is_empty() {
+        go_to(&main, &fragment.heading, moved);
+    }
+    contents::mark();
+}
+
+/// Unmounts the open page.
+pub(crate) fn close() {
+    let page = APP.with_borrow_mut(|app| app.page.take());
+    if let Some(OpenPage { owner, _mounted, .. }) = page {
+        drop(_mounted);
+        owner.cleanup();
+    }
+}
+
+fn mount_page_parts(main: &HtmlElement, state: PageState, sheet: SheetSignal, mounted: &mut Mounted) {
+    let can_verify = main.has_attribute("data-golden");
+    let has_cells = main.query_selector("[data-cell]").ok().flatten().is_some();
+    if let (Some(slot), true) = (dom::find(main, ".page-tools"), has_cells) {
+        slot.set_inner_html("");
+        mounted.push(Box::new(mount_to(slot, move || page_tools::tools(state, sheet, can_verify))));
+    }
+    if let Some(slot) = dom::find(main, ".page-notice") {
+        mounted.push(Box::new(mount_to(slot, move || page_tools::notice(state))));
+    }
+    mounted.push(Box::new(mount_to(main.clone(), move || sheet::sheets(sheet))));
+}
+
+/// Scrolls to a heading, or to the top of a new page, and moves the focus there after a move.
+fn go_to(main: &HtmlElement, heading: &str, moved: bool) {
+    let target = if heading.is_empty() { None } else { dom::by_id(heading) };
+    let title = dom::find(main, "h1");
+    leptos::task::spawn_local(async move {
+        // The cells above the target get their height first.
+        clock::give_way().await;
+        match (&target, dom::window()) {
+            (Some(target), _) => target.scroll_into_view(),
+            (None, Some(window)) => window.scroll_to_with_x_and_y(0.0, 0.0),
+            _ => {}
+        }
+        if let (true, Some(focused)) = (moved, target.or(title)) {
+            dom::focus(&focused);
+        }
+    });
+}

@@ -1,0 +1,48 @@
+//! The address bar and the history.
+
+use wasm_bindgen::JsValue;
+
+use super::dom;
+
+/// The part after `#`, with the `#`.
+pub(crate) fn hash() -> String {
+    dom::window().and_then(|w| w.location().hash().ok()).unwrap_or_default()
+}
+
+/// The path.
+pub(crate) fn path() -> String {
+    dom::window().and_then(|w| w.location().pathname().ok()).unwrap_or_default()
+}
+
+/// The whole address.
+pub(crate) fn href() -> String {
+    dom::window().and_then(|w| w.location().href().ok()).unwrap_or_default()
+}
+
+/// Replaces the part after `#` without a history entry and without scrolling.
+pub(crate) fn replace_hash(hash: &str) {
+    let Some(window) = dom::window() else { return };
+    let here = href();
+    let base = here.split('#').next().unwrap_or_default();
+    if let Ok(history) = window.history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("{base}{hash}")));
+    }
+}
+
+/// Adds a history entry.
+pub(crate) fn push(url: &str) {
+    let Some(history) = dom::window().and_then(|w| w.history().ok()) else { return };
+    let _ = history.push_state_with_url(&JsValue::NULL, "", Some(url));
+}
+
+/// Loads an address the ordinary way.
+pub(crate) fn load(url: &str) {
+    if let Some(window) = dom::window() {
+        let _ = window.location().set_href(url);
+    }
+}
+
+/// Resolves an address against another; `None` where it is not one.
+pub(crate) fn resolve(url: &str, base: &str) -> Option<web_sys::Url> {
+    web_sys::Url::new_with_base(url, base).ok()
+}

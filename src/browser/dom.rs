@@ -1,0 +1,61 @@
+//! Finding and filling elements of the served page.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{Document, Element, Event, HtmlElement, Window};
+
+/// The window. `None` only outside a browser.
+pub(crate) fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+/// The document.
+pub(crate) fn document() -> Option<Document> {
+    window()?.document()
+}
+
+/// The element with an id.
+pub(crate) fn by_id(id: &str) -> Option<HtmlElement> {
+    document()?.get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// The first element below `parent` that matches a selector.
+pub(crate) fn find(parent: &Element, selector: &str) -> Option<HtmlElement> {
+    parent.query_selector(selector).ok()??.dyn_into().ok()
+}
+
+/// All elements below `parent` that match a selector, in document order.
+pub(crate) fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
+    let Ok(list) = parent.query_selector_all(selector) else { return Vec::new() };
+    (0..list.length()).filter_map(|i| list.get(i)?.dyn_into().ok()).collect()
+}
+
+/// The `<main>` of the page.
+pub(crate) fn main() -> Option<HtmlElement> {
+    by_id("main")
+}
+
+/// A `data-` attribute, empty where absent.
+pub(crate) fn data(element: &Element, name: &str) -> String {
+    element.get_attribute(&format!("data-{name}")).unwrap_or_default()
+}
+
+/// Sets a `data-` attribute.
+pub(crate) fn set_data(element: &Element, name: &str, value: &str) {
+    let _ = element.set_attribute(&format!("data-{name}"), value);
+}
+
+/// Moves keyboard focus to an element that need not be focusable by itself.
+pub(crate) fn focus(element: &HtmlElement) {
+    if !element.has_attribute("tabindex") {
+        let _ = element.set_attribute("tabindex", "-1");
+    }
+    let _ = element.focus();
+}
+
+/// Listens for an event for as long as the page lives.
+pub(crate) fn listen_forever(target: &web_sys::EventTarget, event: &str, handler: impl FnMut(Event) + 'static) {
+    let closure = Closure::<dyn FnMut(Event)>::new(handler);
+    let _ = target.add_event_listener_with_callback(event, closure.as_ref().unchecked_ref());
+    closure.forget();
+}

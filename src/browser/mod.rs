@@ -1,0 +1,11 @@
+//! The browser's abilities, one a file: the only door to web-sys besides canvas drawing.
+
+pub(crate) mod address;
+pub(crate) mod clipboard;
+pub(crate) mod clock;
+pub(crate) mod dom;
+pub(crate) mod download;
+pub(crate) mod fetch;
+pub(crate) mod full_screen;
+pub(crate) mod picture;
+pub(crate) mod raster;

@@ -1,0 +1,222 @@
+//! What a cell's view works with: its inputs and its results, as signals.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cells::format::Format;
+use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture};
+use leptos::prelude::*;
+use ndarray::Array2;
+
+use crate::lesson::state::PageState;
+use crate::plot::chart::Chart;
+use crate::widgets::grid::Grid;
+use crate::widgets::num::Num;
+
+/// The latest outcome of a cell.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outcome {
+    /// The last result that could be computed.
+    pub(crate) computation: Option<Arc<Computation>>,
+    /// Why the present inputs give none.
+    pub(crate) error: Option<CellError>,
+    /// Share of a long computation that is done.
+    pub(crate) busy: Option<f32>,
+    /// Milliseconds that the last computation took here.
+    pub(crate) elapsed_ms: f64,
+}
+
+/// A chart that a cell can export.
+type Charts = Vec<(String, Signal<Option<Chart>>)>;
+
+/// Handle on one cell of the page. Copies refer to the same cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellCx {
+    /// Id of the section.
+    pub(crate) id: StoredValue<String>,
+    /// Title as the reader sees it.
+    pub(crate) title: StoredValue<String>,
+    /// What the cell computes.
+    pub(crate) spec: &'static CellSpec,
+    /// The page's inputs.
+    pub(crate) page: PageState,
+    /// The latest outcome.
+    pub(crate) outcome: RwSignal<Outcome>,
+    schema: StoredValue<Vec<InputSpec>>,
+    keys: StoredValue<BTreeMap<String, String>>,
+    charts: StoredValue<Charts>,
+}
+
+impl CellCx {
+    /// A cell whose inputs are declared in `page` under `keys` (name of the input to key of the page).
+    pub(crate) fn new(
+        id: String,
+        title: String,
+        spec: &'static CellSpec,
+        page: PageState,
+        keys: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            id: StoredValue::new(id),
+            title: StoredValue::new(title),
+            spec,
+            page,
+            outcome: RwSignal::new(Outcome::default()),
+            schema: StoredValue::new((spec.inputs)()),
+            keys: StoredValue::new(keys),
+            charts: StoredValue::new(Vec::new()),
+        }
+    }
+
+    /// The limits and label of an input.
+    pub(crate) fn input_spec(self, name: &str) -> Option<InputSpec> {
+        self.schema.with_value(|schema| schema.iter().find(|s| s.name == name).cloned())
+    }
+
+    /// Keys of all inputs of this cell in the page's store.
+    pub(crate) fn page_keys(self) -> BTreeSet<String> {
+        self.keys.with_value(|keys| keys.values().cloned().collect())
+    }
+
+    fn key(self, name: &str) -> String {
+        self.keys.with_value(|keys| keys.get(name).cloned().unwrap_or_default())
+    }
+
+    fn signal(self, name: &str) -> Option<RwSignal<InputValue>> {
+        self.page.value(&self.key(name))
+    }
+
+    /// All inputs with their present values; tracks each of them.
+    pub(crate) fn inputs(self) -> Inputs {
+        let keys = self.keys.get_value();
+        Inputs(keys.into_iter().filter_map(|(name, key)| Some((name, self.page.value(&key)?.get()))).collect())
+    }
+
+    /// Changes an input as an edit of the reader.
+    pub(crate) fn set(self, name: &str, value: InputValue) {
+        self.page.set(&self.key(name), value);
+    }
+
+    /// Fills in the pixels of a picture input without counting it as an edit.
+    pub(crate) fn fill_picture(self, name: &str, picture: Picture) {
+        self.page.fill_picture(&self.key(name), picture);
+    }
+
+    fn read<T: Clone + PartialEq + Send + Sync + 'static>(
+        self,
+        name: &str,
+        pick: impl Fn(&InputValue) -> Option<T> + Send + Sync + 'static,
+        absent: T,
+    ) -> Signal<T> {
+        let signal = self.signal(name);
+        Memo::new(move |_| signal.and_then(|s| s.with(|v| pick(v))).unwrap_or_else(|| absent.clone())).into()
+    }
+
+    /// A number input.
+    pub(crate) fn number(self, name: &str) -> Signal<f64> {
+        self.read(name, |v| if let InputValue::Number(x) = v { Some(*x) } else { None }, 0.0)
+    }
+
+    /// A text input.
+    pub(crate) fn text(self, name: &str) -> Signal<String> {
+        self.read(name, |v| if let InputValue::Text(x) = v { Some(x.clone()) } else { None }, String::new())
+    }
+
+    /// A matrix input.
+    pub(crate) fn matrix(self, name: &str) -> Signal<Array2<f32>> {
+        self.read(name, |v| if let InputValue::Matrix(x) = v { Some(x.clone()) } else { None }, Array2::zeros((0, 0)))
+    }
+
+    /// An on/off input.
+    pub(crate) fn toggle(self, name: &str) -> Signal<bool> {
+        self.read(name, |v| if let InputValue::Toggle(x) = v { Some(*x) } else { None }, false)
+    }
+
+    /// A choice among names.
+    pub(crate) fn choice(self, name: &str) -> Signal<String> {
+        self.read(name, |v| if let InputValue::Choice(x) = v { Some(x.clone()) } else { None }, String::new())
+    }
+
+    /// A permutation input.
+    pub(crate) fn order(self, name: &str) -> Signal<Vec<usize>> {
+        self.read(name, |v| if let InputValue::Order(x) = v { Some(x.clone()) } else { None }, Vec::new())
+    }
+
+    /// A picture input.
+    pub(crate) fn picture(self, name: &str) -> Signal<Option<Picture>> {
+        self.read(name, |v| if let InputValue::Picture(x) = v { Some(Some(x.clone())) } else { None }, None)
+    }
+
+    /// The last result that could be computed.
+    pub(crate) fn computed(self) -> Signal<Option<Arc<Computation>>> {
+        let outcome = self.outcome;
+        Signal::derive(move || outcome.with(|o| o.computation.clone()))
+    }
+
+    /// One element of a result.
+    pub(crate) fn value(self, name: &'static str, index: Vec<usize>) -> Signal<Option<f64>> {
+        let outcome = self.outcome;
+        Signal::derive(move || outcome.with(|o| o.computation.as_ref()?.at(name, &index)))
+    }
+
+    /// One element of a result as text on the page.
+    pub(crate) fn num(self, name: &'static str, index: &[usize], format: Format) -> AnyView {
+        let from = cells::computation::reference(name, index);
+        let value = self.value(name, index.to_vec());
+        view! { <Num value=value from=from format=format /> }.into_any()
+    }
+
+    /// The element of a result whose index changes, as text on the page.
+    pub(crate) fn num_at(self, name: &'static str, index: Signal<Vec<usize>>, format: Format) -> AnyView {
+        let outcome = self.outcome;
+        let value = Signal::derive(move || outcome.with(|o| o.computation.as_ref()?.at(name, &index.get())));
+        let from = Signal::derive(move || cells::computation::reference(name, &index.get()));
+        view! { <Num value=value from=from format=format /> }.into_any()
+    }
+
+    /// A list of words that belongs to the result.
+    pub(crate) fn words(self, name: &'static str) -> Signal<Vec<String>> {
+        let outcome = self.outcome;
+        Memo::new(move |_| {
+            outcome.with(|o| o.computation.as_ref().map(|c| c.words(name).to_vec()).unwrap_or_default())
+        })
+        .into()
+    }
+
+    /// A matrix or vector of the result, without labels.
+    pub(crate) fn grid(self, name: &'static str) -> Signal<Option<Grid>> {
+        self.grid_with(name, Signal::stored(Vec::new()), "", "")
+    }
+
+    /// A matrix of the result with words of the result as labels of rows and columns (empty: none);
+    /// `prefix` picks a slice of a tensor with more axes.
+    pub(crate) fn grid_with(
+        self,
+        name: &'static str,
+        prefix: Signal<Vec<usize>>,
+        row_words: &'static str,
+        col_words: &'static str,
+    ) -> Signal<Option<Grid>> {
+        let outcome = self.outcome;
+        Memo::new(move |_| {
+            outcome.with(|o| {
+                let computation = o.computation.as_ref()?;
+                let mut grid = Grid::from_tensor(computation, name, prefix.get())?;
+                grid.row_labels = computation.words(row_words).to_vec();
+                grid.col_labels = computation.words(col_words).to_vec();
+                Some(grid)
+            })
+        })
+        .into()
+    }
+
+    /// Offers a chart for export.
+    pub(crate) fn offer_chart(self, name: &str, chart: Signal<Option<Chart>>) {
+        self.charts.update_value(|charts| charts.push((name.to_owned(), chart)));
+    }
+
+    /// The charts on offer.
+    pub(crate) fn charts(self) -> Charts {
+        self.charts.get_value()
+    }
+}

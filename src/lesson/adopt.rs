@@ -1,0 +1,99 @@
+//! Brings a served page to life: one view in each cell, exercise and inline value. Everything else in the
+//! document stays untouched.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+use web_sys::HtmlElement;
+
+use super::state::PageState;
+use super::{exercise, inline};
+use crate::browser::dom;
+use crate::cells::context::CellCx;
+use crate::cells::sheet::SheetSignal;
+use crate::cells::{frame, registry, run};
+
+/// Props that concern the frame of a cell, which the page builder has used up.
+const FRAME_PROPS: [&str; 3] = ["title", "caption", "height"];
+
+/// What keeps the views of a page mounted; dropping it unmounts them.
+pub(crate) type Mounted = Vec<Box<dyn Any>>;
+
+/// Mounts everything below `main`, with the state of the address restored before the first computation.
+pub(crate) fn adopt(main: &HtmlElement, page: PageState, sheet: SheetSignal, state: &str) -> Mounted {
+    let shared: BTreeMap<String, Value> =
+        serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
+    let sections = dom::find_all(main, "section[data-cell]");
+    let cells: Vec<_> = sections.into_iter().map(|section| (declare(&section, page, &shared), section)).collect();
+    page.restore(state);
+    let mut mounted: Mounted = Vec::new();
+    let mut by_id = BTreeMap::new();
+    for (cell, section) in cells {
+        match cell {
+            Ok((cx, view)) => {
+                by_id.insert(cx.id.get_value(), cx);
+                mount_cell(cx, view, &section, sheet, &mut mounted);
+            }
+            Err(message) => refuse(&section, &message),
+        }
+    }
+    inline::fill(main, &by_id);
+    for section in dom::find_all(main, "section[data-exercise]") {
+        mounted.extend(exercise::mount(&section));
+    }
+    mounted
+}
+
+/// Reads a section's props and makes its inputs known to the page.
+fn declare(
+    section: &HtmlElement,
+    page: PageState,
+    shared: &BTreeMap<String, Value>,
+) -> Result<(CellCx, registry::View), String> {
+    let name = dom::data(section, "cell");
+    let unknown = || format!("This page names a cell \u{201c}{name}\u{201d} that this version of the site does not have. Reload the page.");
+    let spec = cells::registry::find(&name).ok_or_else(unknown)?;
+    let view = registry::view(&name).ok_or_else(unknown)?;
+    let mut props: Map<String, Value> =
+        serde_json::from_str(&dom::data(section, "props")).map_err(|e| format!("The props of this cell cannot be read: {e}"))?;
+    for prop in FRAME_PROPS {
+        props.remove(prop);
+    }
+    let inputs = spec.inputs_from(&props, shared).map_err(|e| e.to_string())?;
+    let id = section.id();
+    let mut keys = BTreeMap::new();
+    for input in (spec.inputs)() {
+        let key = match props.get(input.name).and_then(cells::spec::shared_name) {
+            Some(shared) => format!("${shared}"),
+            None => format!("{id}.{}", input.name),
+        };
+        let initial = inputs.0.get(input.name).cloned().unwrap_or_else(|| input.default.clone());
+        page.declare(&key, &input, initial);
+        keys.insert(input.name.to_owned(), key);
+    }
+    let title = dom::find(section, ".cell-title").and_then(|t| t.text_content()).unwrap_or_else(|| name.clone());
+    Ok((CellCx::new(id, title, spec, page, keys), view))
+}
+
+fn mount_cell(cx: CellCx, view: registry::View, section: &HtmlElement, sheet: SheetSignal, mounted: &mut Mounted) {
+    let (Some(tools), Some(body)) = (dom::find(section, ".cell-tools"), dom::find(section, ".cell-body")) else {
+        return;
+    };
+    body.set_inner_html("");
+    run::keep_computed(cx, section.clone().into());
+    let frame_section = section.clone();
+    mounted.push(Box::new(mount_to(tools, move || frame::tools(cx, frame_section, sheet))));
+    mounted.push(Box::new(mount_to(body, move || frame::body(cx, view))));
+}
+
+/// Says in the cell that it cannot run.
+fn refuse(section: &HtmlElement, message: &str) {
+    dom::set_data(section, "state", "error");
+    if let Some(body) = dom::find(section, ".cell-body") {
+        let message = message.to_owned();
+        mount_to(body, move || view! { <p class="cell-error">{message}</p> }).forget();
+    }
+}

@@ -1,0 +1,191 @@
+//! Exercises: the reader answers, the engine computes, the page compares.
+
+use std::any::Any;
+
+use cells::exercise::{Answer, Exercise, Grade, Kind};
+use cells::format::{self, Format};
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use serde::Deserialize;
+use web_sys::HtmlElement;
+
+use crate::browser::dom;
+
+/// What the page carries about an exercise.
+#[derive(Debug, Clone, Deserialize)]
+struct Props {
+    #[serde(flatten)]
+    exercise: Exercise,
+    #[serde(default)]
+    hint: Option<String>,
+    #[serde(default)]
+    explain: Option<String>,
+}
+
+/// What the form says after "Check".
+#[derive(Debug, Clone)]
+enum Verdict {
+    Unreadable(String),
+    Graded(Grade),
+}
+
+/// Mounts the form of an exercise; `None` where the served page lacks what it needs.
+pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
+    let body = dom::find(section, ".exercise-body")?;
+    let id = section.id();
+    let props = serde_json::from_str::<Props>(&dom::data(section, "props"));
+    body.set_inner_html("");
+    Some(match props {
+        Ok(props) => Box::new(mount_to(body, move || form(&id, props))),
+        Err(_) => Box::new(mount_to(body, || {
+            view! { <p class="cell-error">"This exercise cannot be read. Reload the page."</p> }
+        })),
+    })
+}
+
+fn form(id: &str, props: Props) -> AnyView {
+    let exercise = StoredValue::new(props.exercise);
+    let (rows, cols) = exercise.with_value(|e| e.answer_shape().unwrap_or((1, 1)));
+    let entries = RwSignal::new(vec![String::new(); rows * cols]);
+    let chosen = RwSignal::new(None::<usize>);
+    let verdict = RwSignal::new(None::<Verdict>);
+    let check = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        let answer = exercise.with_value(|e| answer(e, &entries.get_untracked(), chosen.get_untracked()));
+        verdict.set(Some(match answer {
+            Err(message) => Verdict::Unreadable(message),
+            Ok(answer) => match exercise.with_value(|e| e.grade(&answer)) {
+                Ok(grade) => Verdict::Graded(grade),
+                Err(message) => Verdict::Unreadable(message),
+            },
+        }));
+    };
+    let fields = match exercise.with_value(|e| e.kind.clone()) {
+        Kind::Choice { choices } => {
+            let texts = choices.into_iter().map(|c| c.text).collect();
+            choice_fields(id, texts, chosen)
+        }
+        _ => number_fields(rows, cols, entries, verdict),
+    };
+    let hint = props.hint.map(|hint| view! {
+        <details class="hint"><summary>"Hint"</summary><div inner_html=hint></div></details>
+    });
+    let explain = StoredValue::new(props.explain);
+    view! {
+        <form class="exercise-form" on:submit=check novalidate>
+            {fields}
+            {hint}
+            <button type="submit" class="button primary">"Check"</button>
+            <div class="verdict-line" role="status">
+                {move || verdict.get().map(|v| exercise.with_value(|e| verdict_view(e, v, explain.get_value())))}
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// Reads what the reader entered.
+fn answer(exercise: &Exercise, entries: &[String], chosen: Option<usize>) -> Result<Answer, String> {
+    if let Kind::Choice { .. } = exercise.kind {
+        return chosen.map(Answer::Choice).ok_or_else(|| "Choose one of the answers first.".to_owned());
+    }
+    let number = |text: &String| {
+        let plain = text.trim().replace(',', ".").replace(format::MINUS, "-");
+        plain.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
+            if plain.is_empty() {
+                "Enter a number in every field first.".to_owned()
+            } else {
+                format!("\u{201c}{}\u{201d} is not a number.", text.trim())
+            }
+        })
+    };
+    let numbers = entries.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    match (&exercise.kind, numbers.as_slice()) {
+        (Kind::Number { .. }, [x]) => Ok(Answer::Number(*x)),
+        _ => Ok(Answer::Matrix(numbers)),
+    }
+}
+
+fn choice_fields(id: &str, texts: Vec<String>, chosen: RwSignal<Option<usize>>) -> AnyView {
+    let name = format!("{id}-choice");
+    let options = texts.into_iter().enumerate().map(|(i, text)| {
+        view! {
+            <label class="choice">
+                <input type="radio" name=name.clone() prop:checked=move || chosen.get() == Some(i)
+                    on:change=move |_| chosen.set(Some(i)) />
+                <span inner_html=text></span>
+            </label>
+        }
+    });
+    view! { <fieldset class="choices"><legend class="visually-hidden">"Answers"</legend>{options.collect_view()}</fieldset> }
+        .into_any()
+}
+
+fn number_fields(
+    rows: usize,
+    cols: usize,
+    entries: RwSignal<Vec<String>>,
+    verdict: RwSignal<Option<Verdict>>,
+) -> AnyView {
+    let field = move |i: usize| {
+        let label = if rows * cols == 1 {
+            "Your answer".to_owned()
+        } else {
+            format!("Your answer, row {}, column {}", i / cols + 1, i % cols + 1)
+        };
+        let wrong = move || match verdict.get() {
+            Some(Verdict::Graded(grade)) => grade.entries.get(i) == Some(&false),
+            _ => false,
+        };
+        view! {
+            <input type="text" inputmode="decimal" autocomplete="off" class="answer" aria-label=label
+                aria-invalid=move || wrong().to_string()
+                prop:value=move || entries.with(|e| e.get(i).cloned().unwrap_or_default())
+                on:input:target=move |event| entries.update(|e| {
+                    if let Some(slot) = e.get_mut(i) {
+                        *slot = event.target().value();
+                    }
+                }) />
+        }
+    };
+    let lines = (0..rows).map(|r| {
+        view! { <div class="answer-row">{(0..cols).map(|c| field(r * cols + c)).collect_view()}</div> }
+    });
+    view! { <div class="answers">{lines.collect_view()}</div> }.into_any()
+}
+
+fn verdict_view(exercise: &Exercise, verdict: Verdict, explain: Option<String>) -> AnyView {
+    let grade = match verdict {
+        Verdict::Unreadable(message) => return view! { <p class="verdict bad">{message}</p> }.into_any(),
+        Verdict::Graded(grade) => grade,
+    };
+    if grade.correct {
+        return view! {
+            <p class="verdict good">"Right: the engine gets the same."</p>
+            {explain.map(|html| view! { <div class="explain" inner_html=html></div> })}
+        }
+        .into_any();
+    }
+    let said = match &exercise.kind {
+        Kind::Matrix { .. } => "Not yet: the marked entries differ from the engine\u{2019}s.",
+        _ => "Not yet. Try again, or look at what the engine gets.",
+    };
+    let values: Vec<String> = match &exercise.kind {
+        Kind::Choice { .. } => Vec::new(),
+        _ => grade.expected.iter().map(|&x| format::number(x, Format::Fixed(4))).collect(),
+    };
+    let statement = match (&exercise.kind, grade.expected.as_slice()) {
+        (Kind::Choice { choices }, [i]) => choices.get(*i as usize).map(|c| c.text.clone()),
+        _ => None,
+    };
+    view! {
+        <p class="verdict bad">{said}</p>
+        <details class="solution">
+            <summary>"What the engine gets"</summary>
+            {statement.map(|html| view! { <p inner_html=html></p> })}
+            {(!values.is_empty()).then(|| view! { <p class="num">{values.join("  ")}</p> })}
+            {explain.map(|html| view! { <div class="explain" inner_html=html></div> })}
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,299 @@
+//! The inputs of a page: shared by name, undoable, and written to the address bar.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cells::{InputSpec, InputValue, Picture};
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::browser::{address, clock};
+use crate::route::Fragment;
+
+/// Edits of the same input closer together than this count as one step of undo.
+const ONE_STEP_MS: f64 = 700.0;
+
+/// Time between two writes to the address bar.
+const WRITE_EVERY_MS: u32 = 260;
+
+/// Most steps that can be undone.
+const LONGEST_HISTORY: usize = 200;
+
+/// One input of the page.
+#[derive(Debug, Clone)]
+struct Slot {
+    spec: InputSpec,
+    initial: InputValue,
+    value: RwSignal<InputValue>,
+}
+
+/// One step of undo: inputs with their values before and after.
+#[derive(Debug, Clone)]
+struct Step {
+    changes: Vec<(String, InputValue, InputValue)>,
+    at_ms: f64,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    slots: BTreeMap<String, Slot>,
+    past: Vec<Step>,
+    future: Vec<Step>,
+    write_pending: bool,
+}
+
+/// What the address bar cannot hold of the present edits.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct LinkReport {
+    /// The address with all edits that fit.
+    pub(crate) url: String,
+    /// A picture of the reader's own is among the edits, and stays on this device.
+    pub(crate) leaves_picture_out: bool,
+    /// Why the edits do not fit at all.
+    pub(crate) too_long: Option<String>,
+}
+
+/// The inputs of the open page. Copies share one store, which lives as long as the page does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageState {
+    inner: StoredValue<Inner>,
+    /// Number of steps that can be undone and redone.
+    pub(crate) history: RwSignal<(usize, usize)>,
+    /// A line for the reader: what a link could not restore, what was undone.
+    pub(crate) notice: RwSignal<Option<String>>,
+}
+
+impl PageState {
+    /// An empty store, owned by the current owner.
+    pub(crate) fn new() -> Self {
+        Self {
+            inner: StoredValue::new(Inner::default()),
+            history: RwSignal::new((0, 0)),
+            notice: RwSignal::new(None),
+        }
+    }
+
+    /// Makes an input known, or finds the one of that key that another cell declared.
+    pub(crate) fn declare(self, key: &str, spec: &InputSpec, initial: InputValue) {
+        self.inner.update_value(|inner| {
+            inner.slots.entry(key.to_owned()).or_insert_with(|| Slot {
+                spec: spec.clone(),
+                value: RwSignal::new(initial.clone()),
+                initial,
+            });
+        });
+    }
+
+    /// The signal of an input.
+    pub(crate) fn value(self, key: &str) -> Option<RwSignal<InputValue>> {
+        self.inner.with_value(|inner| inner.slots.get(key).map(|slot| slot.value))
+    }
+
+    /// Changes an input as an edit of the reader: undoable, and written to the address.
+    pub(crate) fn set(self, key: &str, value: InputValue) {
+        self.apply(vec![(key.to_owned(), value)], true);
+    }
+
+    /// Fills in the pixels of a picture without counting it as an edit.
+    pub(crate) fn fill_picture(self, key: &str, picture: Picture) {
+        if let Some(signal) = self.value(key) {
+            signal.set(InputValue::Picture(picture));
+        }
+    }
+
+    fn apply(self, values: Vec<(String, InputValue)>, merge: bool) {
+        let mut changes = Vec::new();
+        for (key, after) in values {
+            let Some(signal) = self.value(&key) else { continue };
+            let before = signal.get_untracked();
+            if before != after {
+                signal.set(after.clone());
+                changes.push((key, before, after));
+            }
+        }
+        if changes.is_empty() {
+            return;
+        }
+        let now = clock::now_ms();
+        self.inner.update_value(|inner| {
+            inner.future.clear();
+            inner.push(Step { changes, at_ms: now }, merge);
+        });
+        self.edited();
+    }
+
+    /// After any change: counts for the undo buttons, and the address.
+    fn edited(self) {
+        let counts = self.inner.with_value(|i| (i.past.len(), i.future.len()));
+        self.history.set(counts);
+        self.write_soon();
+    }
+
+    /// Takes back the last step; whether there was one.
+    pub(crate) fn undo(self) -> bool {
+        self.travel(|inner| {
+            let step = inner.past.pop()?;
+            let values = step.changes.iter().map(|(k, before, _)| (k.clone(), before.clone())).collect();
+            inner.future.push(step);
+            Some(values)
+        })
+    }
+
+    /// Does the last undone step again; whether there was one.
+    pub(crate) fn redo(self) -> bool {
+        self.travel(|inner| {
+            let step = inner.future.pop()?;
+            let values = step.changes.iter().map(|(k, _, after)| (k.clone(), after.clone())).collect();
+            inner.past.push(step);
+            Some(values)
+        })
+    }
+
+    fn travel(self, take: impl FnOnce(&mut Inner) -> Option<Vec<(String, InputValue)>>) -> bool {
+        let values = self.inner.try_update_value(take).flatten();
+        let moved = values.is_some();
+        for (key, value) in values.into_iter().flatten() {
+            if let Some(signal) = self.value(&key) {
+                signal.set(value);
+            }
+        }
+        if moved {
+            self.edited();
+        }
+        moved
+    }
+
+    /// Puts inputs back to what the lesson gave: those of `keys`, or all.
+    pub(crate) fn reset(self, keys: Option<&BTreeSet<String>>) {
+        let values = self.inner.with_value(|inner| {
+            inner
+                .slots
+                .iter()
+                .filter(|(key, _)| keys.is_none_or(|keys| keys.contains(*key)))
+                .map(|(key, slot)| (key.clone(), slot.initial.clone()))
+                .collect()
+        });
+        self.apply(values, false);
+    }
+
+    /// Whether any of these inputs differs from what the lesson gave. Tracks them.
+    pub(crate) fn differs(self, keys: &BTreeSet<String>) -> bool {
+        let slots = self.inner.with_value(|inner| {
+            keys.iter().filter_map(|key| inner.slots.get(key).cloned()).collect::<Vec<_>>()
+        });
+        slots.iter().any(|slot| slot.value.with(|value| !same(value, &slot.initial)))
+    }
+
+    /// The inputs that differ from their default, as the address holds them; whether a picture of the
+    /// reader's own was left out.
+    fn changed(self) -> (BTreeMap<String, Value>, bool) {
+        let mut left_out = false;
+        let mut values = BTreeMap::new();
+        self.inner.with_value(|inner| {
+            for (key, slot) in &inner.slots {
+                let value = slot.value.get_untracked();
+                if same(&value, &slot.initial) {
+                    continue;
+                }
+                if matches!(&value, InputValue::Picture(p) if p.name == Picture::YOURS) {
+                    left_out = true;
+                    continue;
+                }
+                values.insert(key.clone(), value.to_json());
+            }
+        });
+        (values, left_out)
+    }
+
+    /// The address of the present page with all edits, pointing at a heading or cell.
+    pub(crate) fn link(self, heading: &str) -> LinkReport {
+        let (values, leaves_picture_out) = self.changed();
+        let (state, too_long) = match cells::state::encode(&values) {
+            Ok(state) => (state, None),
+            Err(error) => (String::new(), Some(error.to_string())),
+        };
+        let hash = Fragment { heading: heading.to_owned(), state }.to_hash();
+        let here = address::href();
+        let base = here.split('#').next().unwrap_or_default();
+        LinkReport { url: format!("{base}{hash}"), leaves_picture_out, too_long }
+    }
+
+    /// Writes the state to the address bar, at most four times a second.
+    pub(crate) fn write_soon(self) {
+        let pending = self.inner.try_update_value(|i| std::mem::replace(&mut i.write_pending, true));
+        if pending != Some(false) {
+            return;
+        }
+        leptos::task::spawn_local(async move {
+            clock::wait_ms(WRITE_EVERY_MS).await;
+            // The page may have been left meanwhile.
+            if self.inner.try_update_value(|i| i.write_pending = false).is_some() {
+                self.write_now();
+            }
+        });
+    }
+
+    fn write_now(self) {
+        let heading = Fragment::parse(&address::hash()).heading;
+        let (values, _) = self.changed();
+        if let Ok(state) = cells::state::encode(&values) {
+            address::replace_hash(&Fragment { heading, state }.to_hash());
+        }
+    }
+
+    /// Restores the state of a link. What cannot be restored is said in the notice; the rest is.
+    pub(crate) fn restore(self, state: &str) {
+        if state.is_empty() {
+            return;
+        }
+        let decoded = match cells::state::decode(state) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let text = error.to_string();
+                self.notice.set(Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..])));
+                return;
+            }
+        };
+        let mut lost = Vec::new();
+        for (key, json) in decoded.values {
+            let slot = self.inner.with_value(|inner| inner.slots.get(&key).cloned());
+            match slot.map(|slot| (slot.spec.parse(&json), slot.value)) {
+                Some((Ok(value), signal)) => signal.set(value),
+                _ => lost.push(key.trim_start_matches('$').to_owned()),
+            }
+        }
+        if !lost.is_empty() {
+            let older = if decoded.version == cells::state::VERSION { "" } else { " It was made by another version of this site." };
+            self.notice.set(Some(format!(
+                "This link could not restore {}; the lesson\u{2019}s own values stand there instead.{older}",
+                lost.join(", ")
+            )));
+        }
+    }
+}
+
+impl Inner {
+    /// Appends a step, merged into the last one where it changes the same single input shortly after.
+    fn push(&mut self, step: Step, merge: bool) {
+        if let (true, Some(last)) = (merge, self.past.last_mut())
+            && let ([old], [new]) = (last.changes.as_mut_slice(), step.changes.as_slice())
+            && old.0 == new.0
+            && step.at_ms - last.at_ms < ONE_STEP_MS
+        {
+            old.2 = new.2.clone();
+            last.at_ms = step.at_ms;
+            return;
+        }
+        self.past.push(step);
+        if self.past.len() > LONGEST_HISTORY {
+            self.past.remove(0);
+        }
+    }
+}
+
+/// Whether two values are the same edit; a sample picture is the same before and after it was decoded.
+fn same(a: &InputValue, b: &InputValue) -> bool {
+    match (a, b) {
+        (InputValue::Picture(a), InputValue::Picture(b)) if a.name != Picture::YOURS => a.name == b.name,
+        _ => a == b,
+    }
+}

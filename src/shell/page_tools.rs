@@ -1,0 +1,63 @@
+//! Undo, redo, reset and verify for the whole page, and the line that says what a link could not restore.
+
+use leptos::prelude::*;
+
+use crate::browser::dom;
+use crate::cells::sheet::{Sheet, SheetSignal};
+use crate::lesson::state::PageState;
+
+/// The buttons of the page.
+pub(crate) fn tools(page: PageState, sheet: SheetSignal, can_verify: bool) -> AnyView {
+    let (past, future) = (move || page.history.get().0 == 0, move || page.history.get().1 == 0);
+    view! {
+        <button type="button" class="button quiet" disabled=past on:click=move |_| { page.undo(); }>"Undo"</button>
+        <button type="button" class="button quiet" disabled=future on:click=move |_| { page.redo(); }>"Redo"</button>
+        <button type="button" class="button quiet" disabled=past on:click=move |_| page.reset(None)>"Reset all"</button>
+        {can_verify.then(|| view! {
+            <button type="button" class="button quiet" on:click=move |_| sheet.set(Some(Sheet::Verify))>"Verify this page"</button>
+        })}
+    }
+    .into_any()
+}
+
+/// The notice line, empty most of the time.
+pub(crate) fn notice(page: PageState) -> AnyView {
+    view! {
+        <div role="status" class="notice-line">
+            {move || page.notice.get().map(|text| view! {
+                <p class="notice">{text}
+                    <button type="button" class="button quiet" on:click=move |_| page.notice.set(None)>"Close"</button>
+                </p>
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+/// Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y) undo and redo edits of cells, except while a text is being typed,
+/// where the browser's own undo is what a reader means.
+pub(crate) fn undo_by_keyboard(page: impl Fn() -> Option<PageState> + 'static) {
+    let Some(document) = dom::document() else { return };
+    dom::listen_forever(&document, "keydown", move |event| {
+        let Ok(key) = wasm_bindgen::JsCast::dyn_into::<web_sys::KeyboardEvent>(event) else { return };
+        if !(key.ctrl_key() || key.meta_key()) || key.alt_key() || typing(&key) {
+            return;
+        }
+        let Some(page) = page() else { return };
+        let moved = match (key.key().to_lowercase().as_str(), key.shift_key()) {
+            ("z", false) => page.undo(),
+            ("z", true) | ("y", false) => page.redo(),
+            _ => false,
+        };
+        if moved {
+            key.prevent_default();
+        }
+    });
+}
+
+fn typing(key: &web_sys::KeyboardEvent) -> bool {
+    let target = key.target().and_then(|t| wasm_bindgen::JsCast::dyn_into::<web_sys::Element>(t).ok());
+    target.is_some_and(|t| {
+        t.matches("textarea, input[type=text], input:not([type])").unwrap_or(false)
+    })
+}

@@ -1,0 +1,209 @@
+//! A heat map of more than a thousand cells: one canvas with a cursor, and the selected row and column as tables.
+
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{Clamped, JsCast};
+use leptos::web_sys::{self, CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+
+use super::cursor::moved;
+use super::events::share_within;
+use super::heat_map::Heat;
+use super::num::number_span;
+use super::{Grid, Place};
+use crate::plot::canvas::{context, fit};
+
+/// Height of the map in CSS pixels per row and its limits.
+const ROW_HEIGHT: f64 = 8.0;
+const SMALLEST: f64 = 160.0;
+const LARGEST: f64 = 420.0;
+
+/// The canvas with its cursor and tables.
+#[component]
+pub(crate) fn HeatCanvas(heat: Heat, label: String) -> impl IntoView {
+    let canvas = NodeRef::<Canvas>::new();
+    let size = crate::plot::canvas::size_of(canvas);
+    let shape = Memo::new(move |_| heat.grid.with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols))));
+    Effect::new(move |_| {
+        size.track();
+        let Some(canvas) = canvas.get() else { return };
+        heat.grid.with(|grid| {
+            if let Some(grid) = grid {
+                draw(&canvas, grid, heat);
+            }
+        });
+    });
+    let go = move |place: Place| heat.selected.set(Some(place));
+    let under = move |event: &web_sys::MouseEvent| -> Option<Place> {
+        let (x, y) = share_within(&canvas.get_untracked()?, event)?;
+        let (rows, cols) = shape.get_untracked();
+        let index = |share: f64, n: usize| ((share * n as f64).max(0.0) as usize).min(n.saturating_sub(1));
+        Some((index(y, rows), index(x, cols)))
+    };
+    let on_key = move |event: leptos::ev::KeyboardEvent| {
+        let at = heat.selected.get_untracked().unwrap_or_default();
+        let (rows, cols) = shape.get_untracked();
+        let key = event.key();
+        if key == "Enter" || key == " " {
+            event.prevent_default();
+            if let Some(callback) = heat.on_press {
+                callback.run(at);
+            }
+        } else if let Some(next) = moved(&key, event.ctrl_key(), at, rows, cols) {
+            event.prevent_default();
+            go(next);
+        }
+    };
+    let height = move || {
+        let (rows, _) = shape.get();
+        format!("height:{}px", (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST))
+    };
+    let name = format!("{label}; arrow keys move the cursor");
+    view! {
+        <div
+            class="heat-canvas"
+            role="group"
+            tabindex="0"
+            aria-label=name
+            on:keydown=on_key
+            on:focus=move |_| {
+                if heat.selected.get_untracked().is_none() {
+                    go((0, 0));
+                }
+            }
+        >
+            <canvas
+                node_ref=canvas
+                aria-hidden="true"
+                style=height
+                on:pointermove=move |event| {
+                    if let Some(place) = under(&event)
+                        && heat.selected.get_untracked() != Some(place)
+                    {
+                        go(place);
+                    }
+                }
+                on:click=move |event| {
+                    if let Some(place) = under(&event) {
+                        go(place);
+                        if let Some(callback) = heat.on_press {
+                            callback.run(place);
+                        }
+                    }
+                }
+            ></canvas>
+        </div>
+        <p class="vh" aria-live="polite" data-label="">
+            {move || spoken(heat)}
+        </p>
+        <Lines heat label />
+    }
+}
+
+/// What assistive technology hears when the cursor moves.
+fn spoken(heat: Heat) -> Option<String> {
+    let (row, col) = heat.selected.get()?;
+    heat.grid.with(|g| {
+        let g = g.as_ref()?;
+        let value = cells::format::number(g.at(row, col)?, heat.format);
+        Some(format!("{}, {}: {value}", g.row_name(row), g.col_name(col)))
+    })
+}
+
+/// One pixel a cell, enlarged without smoothing; then the outlines.
+fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
+    let Some((ctx, width, height)) = fit(canvas) else { return };
+    let ends = heat.ends.get();
+    let mut rgba = Vec::with_capacity(4 * grid.values.len());
+    for &value in grid.values.iter() {
+        if value.is_finite() {
+            rgba.extend(heat.palette.of(value, ends));
+            rgba.push(255);
+        } else {
+            // See-through: the hatching behind the canvas shows where there is no value.
+            rgba.extend([0, 0, 0, 0]);
+        }
+    }
+    ctx.clear_rect(0.0, 0.0, width, height);
+    if let Some(small) = picture(&rgba, grid.cols, grid.rows) {
+        ctx.set_image_smoothing_enabled(false);
+        ctx.draw_image_with_html_canvas_element_and_dw_and_dh(&small, 0.0, 0.0, width, height).ok();
+    }
+    let (cell_w, cell_h) = (width / grid.cols as f64, height / grid.rows as f64);
+    let outline = |place: Place, wide: f64| {
+        let (x, y) = (place.1 as f64 * cell_w, place.0 as f64 * cell_h);
+        for (colour, extra) in [("#000", wide + 2.0), ("#fff", wide)] {
+            ctx.set_stroke_style_str(colour);
+            ctx.set_line_width(extra);
+            ctx.stroke_rect(x, y, cell_w.max(3.0), cell_h.max(3.0));
+        }
+    };
+    heat.mark.with(|mark| mark.iter().for_each(|&place| outline(place, 1.0)));
+    if let Some(place) = heat.selected.get() {
+        outline(place, 2.0);
+    }
+}
+
+/// A canvas of exactly these pixels.
+pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCanvasElement> {
+    let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_width(width as u32);
+    canvas.set_height(height as u32);
+    let data =
+        ImageData::new_with_u8_clamped_array_and_sh(Clamped(rgba), width as u32, height as u32).ok()?;
+    let ctx: CanvasRenderingContext2d = context(&canvas)?;
+    ctx.put_image_data(&data, 0.0, 0.0).ok()?;
+    Some(canvas)
+}
+
+/// The selected row and column as tables of numbers.
+#[component]
+fn Lines(heat: Heat, label: String) -> impl IntoView {
+    let place = Memo::new(move |_| heat.selected.get().unwrap_or_default());
+    let row = {
+        let label = label.clone();
+        move || {
+            let (row, _) = place.get();
+            let (name, places) = heat.grid.with(|g| {
+                g.as_ref().map_or((String::new(), Vec::new()), |g| {
+                    (g.row_name(row), (0..g.cols).map(|j| (g.col_name(j), (row, j))).collect())
+                })
+            });
+            line(heat, format!("{label}, {name}"), places)
+        }
+    };
+    let col = move || {
+        let (_, col) = place.get();
+        let (name, places) = heat.grid.with(|g| {
+            g.as_ref().map_or((String::new(), Vec::new()), |g| {
+                (g.col_name(col), (0..g.rows).map(|i| (g.row_name(i), (i, col))).collect())
+            })
+        });
+        line(heat, format!("{label}, {name}"), places)
+    };
+    view! { <div class="heat-lines">{row} {col}</div> }
+}
+
+fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView {
+    let heads = places.iter().map(|(name, _)| view! { <th scope="col">{name.clone()}</th> }).collect_view();
+    let numbers = places
+        .into_iter()
+        .map(|(_, place)| {
+            let from =
+                move || heat.grid.with(|g| g.as_ref().map(|g| g.from(place.0, place.1)).unwrap_or_default());
+            view! { <td>{number_span(move || heat.at(place), from, heat.format)}</td> }
+        })
+        .collect_view();
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=name.clone()>
+            <table class="line-table">
+                <caption data-label="">{name}</caption>
+                <thead>
+                    <tr data-label="">{heads}</tr>
+                </thead>
+                <tbody>
+                    <tr>{numbers}</tr>
+                </tbody>
+            </table>
+        </div>
+    }
+}

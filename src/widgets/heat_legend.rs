@@ -1,0 +1,61 @@
+//! The colour scale beside a heat map.
+
+use cells::format::{Format, number};
+use leptos::prelude::*;
+
+use super::palette::hex;
+use super::{Domain, Grid, Num, Palette, Place};
+
+/// Colour stops of the bar; neighbours differ too little for the eye to see the straight line between them.
+const STOPS: usize = 13;
+
+/// A bar of colours with the value at each end.
+#[component]
+pub(crate) fn Legend(
+    grid: Signal<Option<Grid>>,
+    palette: Palette,
+    domain: Signal<Domain>,
+    format: Format,
+) -> impl IntoView {
+    let bar = format!("background:linear-gradient(to right,{})", stops(palette));
+    view! {
+        <p class="legend">
+            {end(grid, domain, format, false)} <span class="legend-bar" aria-hidden="true" style=bar></span>
+            {end(grid, domain, format, true)}
+        </p>
+    }
+}
+
+fn stops(palette: Palette) -> String {
+    let colours: Vec<String> =
+        (0..STOPS).map(|i| hex(palette.colour(i as f64 / (STOPS - 1) as f64))).collect();
+    colours.join(",")
+}
+
+/// One end of the scale: an element of the tensor where the scale ends at one, else a label of the axis.
+fn end(grid: Signal<Option<Grid>>, domain: Signal<Domain>, format: Format, high: bool) -> impl IntoView {
+    move || match domain.get() {
+        Domain::Auto => {
+            let place = move || -> Option<Place> {
+                let (low_at, high_at) = grid.with(|g| g.as_ref()?.ends())?;
+                Some(if high { high_at } else { low_at })
+            };
+            let value = Signal::derive(move || {
+                let (i, j) = place()?;
+                grid.with(|g| g.as_ref()?.at(i, j))
+            });
+            let from = Signal::derive(move || {
+                let (i, j) = place().unwrap_or_default();
+                grid.with(|g| g.as_ref().map(|g| g.from(i, j)).unwrap_or_default())
+            });
+            view! { <Num value from format /> }.into_any()
+        }
+        scale => {
+            let text = grid.with(|g| {
+                let (low, top) = g.as_ref().map(|g| scale.resolve(g))?;
+                Some(number(if high { top } else { low }, format))
+            });
+            view! { <span data-label="">{text}</span> }.into_any()
+        }
+    }
+}

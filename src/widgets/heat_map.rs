@@ -1,0 +1,166 @@
+//! Heat maps: a matrix as colours, readable with eyes, ears and keys.
+
+use cells::format::Format;
+use leptos::either::EitherOf3;
+use leptos::prelude::*;
+
+use super::heat_canvas::HeatCanvas;
+use super::heat_legend::Legend;
+use super::heat_table::HeatTable;
+use super::{Concept, Domain, Grid, Num, Palette, Place};
+
+/// Up to this many cells a heat map is a table of elements; above, one canvas.
+const TABLE_CELLS: usize = 1024;
+/// Up to this many cells numbers are printed unless the caller says otherwise.
+const NUMBER_CELLS: usize = 144;
+
+/// All of a grid but its values: what decides the markup.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) source: String,
+    pub(crate) prefix: Vec<usize>,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) row_labels: Vec<String>,
+    pub(crate) col_labels: Vec<String>,
+    pub(crate) vector: bool,
+}
+
+impl Frame {
+    fn of(grid: &Grid) -> Self {
+        Self {
+            source: grid.source.clone(),
+            prefix: grid.prefix.clone(),
+            rows: grid.rows,
+            cols: grid.cols,
+            row_labels: grid.row_labels.clone(),
+            col_labels: grid.col_labels.clone(),
+            vector: grid.vector,
+        }
+    }
+}
+
+/// What table and canvas share.
+#[derive(Clone, Copy)]
+pub(crate) struct Heat {
+    pub(crate) grid: Signal<Option<Grid>>,
+    pub(crate) palette: Palette,
+    pub(crate) ends: Signal<(f64, f64)>,
+    pub(crate) format: Format,
+    pub(crate) selected: RwSignal<Option<Place>>,
+    pub(crate) mark: Signal<Vec<Place>>,
+    pub(crate) on_press: Option<Callback<Place>>,
+}
+
+impl Heat {
+    /// The value at a place.
+    pub(crate) fn at(self, (row, col): Place) -> Option<f64> {
+        self.grid.with(|g| g.as_ref()?.at(row, col))
+    }
+}
+
+/// A matrix as colours, with its scale, a readout of the cell under pointer or cursor, and keys to walk it.
+#[component]
+pub fn HeatMap(
+    /// The matrix.
+    #[prop(into)]
+    grid: Signal<Option<Grid>>,
+    /// What the matrix is; its accessible name and caption.
+    #[prop(into)]
+    label: String,
+    /// Colour map.
+    #[prop(default = Palette::Sequential)]
+    palette: Palette,
+    /// Values at the ends of the colour map.
+    #[prop(into, default = Signal::stored(Domain::Auto))]
+    domain: Signal<Domain>,
+    /// How values are printed.
+    #[prop(default = Format::Fixed(3))]
+    format: Format,
+    /// Accent colour.
+    #[prop(default = Concept::Plain)]
+    concept: Concept,
+    /// Print the values in the cells; by default where there are few.
+    #[prop(optional)]
+    numbers: Option<bool>,
+    /// The cell last pointed at or walked to; shared with other widgets to link them.
+    #[prop(optional)]
+    selected: Option<RwSignal<Option<Place>>>,
+    /// Called when a cell is pressed.
+    #[prop(optional, into)]
+    on_press: Option<Callback<Place>>,
+    /// Cells to outline.
+    #[prop(optional, into)]
+    mark: Option<Signal<Vec<Place>>>,
+    /// Leave out the colour scale.
+    #[prop(optional)]
+    no_legend: bool,
+    /// Leave out the readout line.
+    #[prop(optional)]
+    no_readout: bool,
+) -> impl IntoView {
+    let ends = Memo::new(move |_| grid.with(|g| g.as_ref().map_or((0.0, 0.0), |g| domain.get().resolve(g))));
+    let heat = Heat {
+        grid,
+        palette,
+        ends: ends.into(),
+        format,
+        selected: selected.unwrap_or_else(|| RwSignal::new(None)),
+        mark: mark.unwrap_or_else(|| Signal::stored(Vec::new())),
+        on_press,
+    };
+    let frame = Memo::new(move |_| grid.with(|g| g.as_ref().map(Frame::of)));
+    let caption = label.clone();
+    let body = move || match frame.get() {
+        None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
+        Some(frame) if frame.rows * frame.cols <= TABLE_CELLS => {
+            let numbers = numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
+            EitherOf3::B(view! { <HeatTable heat frame label=caption.clone() numbers /> })
+        }
+        Some(_) => EitherOf3::C(view! { <HeatCanvas heat label=caption.clone() /> }),
+    };
+    view! {
+        <figure class=format!("heat {}", concept.class())>
+            <figcaption class="heat-title" aria-hidden="true" data-label="">
+                {label}
+            </figcaption>
+            {body}
+            {(!no_readout).then(|| view! { <Readout heat /> })}
+            {(!no_legend).then(|| view! { <Legend grid palette domain format /> })}
+        </figure>
+    }
+}
+
+/// Row, column and value of the selected cell.
+#[component]
+fn Readout(heat: Heat) -> impl IntoView {
+    let place = move || heat.selected.get().filter(|&p| heat.at(p).is_some());
+    let names = move || {
+        let (row, col) = place()?;
+        heat.grid.with(|g| {
+            let g = g.as_ref()?;
+            let names = [(g.rows > 1).then(|| g.row_name(row)), Some(g.col_name(col))];
+            Some(names.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        })
+    };
+    let value = Signal::derive(move || heat.at(place()?));
+    let from = Signal::derive(move || {
+        let (row, col) = place().unwrap_or_default();
+        heat.grid.with(|g| g.as_ref().map(|g| g.from(row, col)).unwrap_or_default())
+    });
+    view! {
+        <p class="heat-readout">
+            {move || match names() {
+                Some(names) => {
+                    view! {
+                        <span data-label="">{names}</span>
+                        ": "
+                        <Num value from format=heat.format />
+                    }
+                        .into_any()
+                }
+                None => view! { <span class="hint">"Point at a cell, or walk with the arrow keys."</span> }.into_any(),
+            }}
+        </p>
+    }
+}

@@ -1,0 +1,67 @@
+//! Text that the reader types.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+
+use super::events::typed;
+use super::ids;
+
+/// A labelled text box. What is typed stays, also when it cannot be used; then `message` says why.
+#[component]
+pub fn TextBox(
+    /// What the text is.
+    #[prop(into)]
+    label: String,
+    /// The text in use.
+    #[prop(into)]
+    value: Signal<String>,
+    /// Gets the text at each edit.
+    #[prop(into)]
+    on_change: Callback<String>,
+    /// Why the text cannot be used.
+    #[prop(into, default = Signal::stored(None))]
+    message: Signal<Option<String>>,
+    /// Lines shown at once; 1 gives a box of one line.
+    #[prop(default = 1)]
+    rows: usize,
+) -> impl IntoView {
+    let (id, note) = (ids::fresh("text"), ids::fresh("text-note"));
+    let invalid = move || message.with(Option::is_some).then_some("true");
+    let text = move || value.get();
+    let input = if rows <= 1 {
+        Either::Left(view! {
+            <input
+                type="text"
+                id=id.clone()
+                autocomplete="off"
+                aria-describedby=note.clone()
+                aria-invalid=invalid
+                prop:value=text
+                on:input=move |event| on_change.run(typed(&event))
+            />
+        })
+    } else {
+        Either::Right(view! {
+            <textarea
+                id=id.clone()
+                rows=rows.to_string()
+                autocomplete="off"
+                aria-describedby=note.clone()
+                aria-invalid=invalid
+                prop:value=text
+                on:input=move |event| on_change.run(typed(&event))
+            ></textarea>
+        })
+    };
+    view! {
+        <div class="text-box">
+            <label for=id data-label="">
+                {label}
+            </label>
+            {input}
+            <p class="entry-problem" id=note aria-live="polite" data-label="">
+                {move || message.get()}
+            </p>
+        </div>
+    }
+}

@@ -1,0 +1,31 @@
+//! An on/off switch.
+
+use leptos::prelude::*;
+
+/// A labelled switch.
+#[component]
+pub fn Toggle(
+    /// What is switched.
+    #[prop(into)]
+    label: String,
+    /// Whether it is on.
+    #[prop(into)]
+    value: Signal<bool>,
+    /// Gets each new state.
+    #[prop(into)]
+    on_change: Callback<bool>,
+) -> impl IntoView {
+    view! {
+        <label class="toggle">
+            <input
+                type="checkbox"
+                role="switch"
+                prop:checked=move || value.get()
+                on:change=move |event| on_change.run(event_target_checked(&event))
+            />
+            <span class="toggle-label" data-label="">
+                {label}
+            </span>
+        </label>
+    }
+}
