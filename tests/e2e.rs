@@ -20,6 +20,8 @@ mod e2e {
     mod noscript;
     mod offline;
     mod pages;
+    mod perturb;
+    mod provenance;
     mod server;
     mod site;
 }

@@ -1,8 +1,10 @@
-//! axe-core finds no violation on any page once every cell is ready.
+//! axe-core finds no violation on any page once every cell is ready, nor with any of its dialogs open.
 
+use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
+use super::interactions::click;
 use super::server::{Habits, Server};
 use super::site;
 
@@ -54,6 +56,83 @@ fn describe(violation: &Value) -> String {
     )
 }
 
+/// The dialogs of a page: what opens each, and what shows that it is all there.
+const DIALOGS: &[(&str, Locator<'static>, &str)] = &[
+    (
+        "share",
+        Locator::Css(".cell-tools button[aria-label^='Share']"),
+        "dialog[open] input",
+    ),
+    (
+        "export",
+        Locator::Css(".cell-tools button[aria-label^='Export']"),
+        "dialog[open] table",
+    ),
+    (
+        "the Rust",
+        Locator::Css(".cell-tools button[aria-label^='Show the Rust']"),
+        "dialog[open] .rust-call pre",
+    ),
+    (
+        "verify",
+        VERIFY,
+        "dialog[open] [data-verify]:not([data-verify=running])",
+    ),
+];
+
+/// The button that checks the page against PyTorch's values.
+const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
+
+/// What axe-core finds on an open page: as it is, with each dialog open, and with a cell that fills the screen.
+async fn check_page(browser: &Browser, axe: &str) -> Vec<String> {
+    let mut faults = violations(browser, axe).await;
+    for &(name, button, content) in DIALOGS {
+        // A page without reference values has no button to verify it.
+        if name == "verify" && browser.client().find(button).await.is_err() {
+            continue;
+        }
+        click(browser, button).await;
+        let is_open = format!("return !!document.querySelector({})", json!(content));
+        browser
+            .wait_for(&format!("the dialog {name}"), &is_open)
+            .await;
+        let found = violations(browser, axe).await;
+        faults.extend(
+            found
+                .into_iter()
+                .map(|fault| format!("dialog {name}: {fault}")),
+        );
+        click(browser, Locator::Css("dialog[open] .sheet-head button")).await;
+        browser
+            .wait_for(
+                "the dialog to close",
+                "return !document.querySelector('dialog[open]')",
+            )
+            .await;
+    }
+    click(
+        browser,
+        Locator::Css(".cell-tools button[aria-label^='Full screen']"),
+    )
+    .await;
+    browser
+        .wait_for("the full screen", "return !!document.fullscreenElement")
+        .await;
+    faults.extend(
+        violations(browser, axe)
+            .await
+            .into_iter()
+            .map(|fault| format!("full screen: {fault}")),
+    );
+    browser
+        .script_async(
+            "document.exitFullscreen().then(arguments[arguments.length - 1])",
+            &[],
+        )
+        .await;
+    faults
+}
+
 fn check_all(look: Look) {
     let server = Server::start(&site::dist(), Habits::ROOT);
     let axe = source();
@@ -65,7 +144,7 @@ fn check_all(look: Look) {
                 faults.push(format!("/{page}: {waiting}"));
             }
             faults.extend(
-                violations(browser, &axe)
+                check_page(browser, &axe)
                     .await
                     .into_iter()
                     .map(|fault| format!("/{page}: {fault}")),

@@ -1,1 +1,278 @@
-//! What a reader does on a page: turns the theme, goes on to the next lesson and back.
+//! What a reader does on a page: turns the theme, goes on to the next lesson and back, follows a link to a heading.
+
+use fantoccini::Locator;
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, pause, with_browser};
+use super::server::{Habits, Server};
+use super::site;
+
+/// Clicks the first element that a locator finds, scrolled into view as a reader would.
+pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
+    let found = browser.client().find(place).await;
+    let element = found.unwrap_or_else(|error| panic!("nothing fits {place:?}: {error}"));
+    let handle = serde_json::to_value(&element).expect("an element");
+    browser
+        .script(
+            "arguments[0].scrollIntoView({ block: 'center' })",
+            &[handle],
+        )
+        .await;
+    element
+        .click()
+        .await
+        .unwrap_or_else(|error| panic!("{place:?} cannot be clicked: {error}"));
+}
+
+/// The button that turns the theme.
+const THEME_SWITCH: Locator<'static> = Locator::Css("[data-theme-switch], .theme-switch");
+
+/// The link to the lesson that follows.
+const NEXT: Locator<'static> = Locator::Css("a[rel~=next]");
+
+/// A mark that lives as long as the document does: a full reload loses it.
+async fn mark(browser: &Browser) {
+    browser.script("window.stillHere = true", &[]).await;
+}
+
+async fn is_marked(browser: &Browser) -> bool {
+    browser
+        .script("return window.stillHere === true", &[])
+        .await
+        == json!(true)
+}
+
+/// The path of the page that is shown.
+async fn path(browser: &Browser) -> String {
+    let path = browser.script("return location.pathname", &[]).await;
+    path.as_str().unwrap_or_default().to_owned()
+}
+
+async fn background(browser: &Browser) -> Value {
+    browser.script("return getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor", &[]).await
+}
+
+#[test]
+fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remembered() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url(""))
+            .await
+            .expect("the home page works");
+        let light = background(browser).await;
+        browser.look(Look::DESK_DARK).await;
+        let dark = background(browser).await;
+        assert_ne!(light, dark, "the page follows the system's theme");
+
+        browser.look(Look::DESK_LIGHT).await;
+        let mut seen = vec![background(browser).await];
+        for _ in 0..3 {
+            click(browser, THEME_SWITCH).await;
+            pause(400).await;
+            seen.push(background(browser).await);
+        }
+        assert!(
+            seen.contains(&dark) && seen.contains(&light),
+            "the switch reaches both themes: {seen:?}"
+        );
+        while background(browser).await != dark {
+            click(browser, THEME_SWITCH).await;
+            pause(400).await;
+        }
+        browser
+            .open_ready(&server.url(&site::lessons()[0]))
+            .await
+            .expect("a lesson works");
+        assert_eq!(
+            background(browser).await,
+            dark,
+            "the choice is remembered on the next page"
+        );
+    });
+}
+
+#[test]
+fn next_and_previous_swap_the_page_without_loading_the_document_again() {
+    for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
+        let server = Server::start(&site::dist(), habits);
+        with_browser(async |browser| {
+            browser.look(Look::PHONE_LIGHT).await;
+            let first = site::lessons_in_order(&server)[0].clone();
+            browser
+                .open_ready(&server.url(&first))
+                .await
+                .expect("the first lesson works");
+            mark(browser).await;
+            let mut visited = vec![path(browser).await];
+            while browser
+                .script("return !!document.querySelector('a[rel~=next]')", &[])
+                .await
+                == json!(true)
+            {
+                let from = path(browser).await;
+                click(browser, NEXT).await;
+                browser
+                    .wait_for(
+                        "the next lesson",
+                        &format!("return location.pathname !== {}", json!(from)),
+                    )
+                    .await;
+                browser
+                    .ready()
+                    .await
+                    .unwrap_or_else(|error| panic!("after {from}: {error}"));
+                assert!(
+                    is_marked(browser).await,
+                    "the document was loaded again after {from}"
+                );
+                assert_eq!(
+                    browser.script("return scrollY", &[]).await,
+                    json!(0),
+                    "a new lesson starts at its top"
+                );
+                let title = browser.script("return document.title", &[]).await;
+                let heading = browser
+                    .script(
+                        "return document.querySelector('h1').textContent.trim()",
+                        &[],
+                    )
+                    .await;
+                let heading = heading.as_str().unwrap_or_default();
+                assert!(
+                    title.as_str().is_some_and(|title| title.contains(heading)),
+                    "{title} holds {heading:?}"
+                );
+                visited.push(path(browser).await);
+                assert!(
+                    visited.len() <= site::pages().len(),
+                    "the lessons lead in a circle: {visited:?}"
+                );
+            }
+            assert_eq!(
+                visited.len(),
+                site::lessons().len(),
+                "next leads through all lessons: {visited:?}"
+            );
+            for earlier in visited.iter().rev().skip(1) {
+                browser
+                    .client()
+                    .back()
+                    .await
+                    .expect("there is a page to go back to");
+                browser
+                    .wait_for(
+                        "the page before",
+                        &format!("return location.pathname === {}", json!(earlier)),
+                    )
+                    .await;
+                browser
+                    .ready()
+                    .await
+                    .unwrap_or_else(|error| panic!("back to {earlier}: {error}"));
+            }
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(complaints.is_empty(), "{complaints:?}");
+        });
+    }
+}
+
+#[test]
+fn a_new_lesson_takes_the_focus_so_that_a_screen_reader_follows() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let first = site::lessons_in_order(&server)[0].clone();
+        browser
+            .open_ready(&server.url(&first))
+            .await
+            .expect("the first lesson works");
+        let from = path(browser).await;
+        click(browser, NEXT).await;
+        browser
+            .wait_for(
+                "the next lesson",
+                &format!("return location.pathname !== {}", json!(from)),
+            )
+            .await;
+        browser
+            .wait_for(
+                "the focus",
+                "return !!document.activeElement.closest('main')",
+            )
+            .await;
+    });
+}
+
+#[test]
+fn adopting_the_served_page_keeps_its_prose_nodes() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        for page in site::lessons() {
+            // The first paragraph as the parser made it is marked before any module script can run.
+            let script = "new MutationObserver(() => {
+                    const first = document.querySelector('main p');
+                    if (first && !window.firstParagraph) window.firstParagraph = first;
+                }).observe(document, { childList: true, subtree: true })";
+            let added = browser
+                .devtools(
+                    "Page.addScriptToEvaluateOnNewDocument",
+                    json!({ "source": script }),
+                )
+                .await;
+            browser
+                .open_ready(&server.url(&page))
+                .await
+                .unwrap_or_else(|error| panic!("{page}: {error}"));
+            let kept = browser
+                .script(
+                    "return document.querySelector('main p') === window.firstParagraph",
+                    &[],
+                )
+                .await;
+            assert_eq!(kept, json!(true), "{page}: its prose was replaced");
+            browser
+                .devtools("Page.removeScriptToEvaluateOnNewDocument", added)
+                .await;
+        }
+    });
+}
+
+#[test]
+fn a_link_to_a_heading_arrives_there() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let page = site::lessons_in_order(&server)[0].clone();
+        browser
+            .open_ready(&server.url(&page))
+            .await
+            .expect("the first lesson works");
+        let ids = browser
+            .script(
+                "return [...document.querySelectorAll('main h2[id]')].map(heading => heading.id)",
+                &[],
+            )
+            .await;
+        let id = ids
+            .as_array()
+            .and_then(|ids| ids.last()?.as_str())
+            .expect("headings with ids")
+            .to_owned();
+        browser
+            .open_ready(&server.url(&format!("{page}#{id}")))
+            .await
+            .expect("it opens at a heading");
+        browser
+            .wait_for(
+                "the heading to be in view",
+                &format!(
+                    "const box = document.getElementById('{id}').getBoundingClientRect();
+                          return box.top >= 0 && box.top < innerHeight"
+                ),
+            )
+            .await;
+    });
+}

@@ -63,3 +63,30 @@ pub(crate) fn pictures() -> PathBuf {
     std::fs::create_dir_all(&folder).expect("the folder for pictures can be made");
     folder
 }
+
+/// The lessons' pages in reading order: as the home page links to them.
+pub(crate) fn lessons_in_order(server: &super::server::Server) -> Vec<String> {
+    let (_, home) = server.get("");
+    let lessons = site_order(&home);
+    assert_eq!(
+        lessons.len(),
+        self::lessons().len(),
+        "the home page links to every lesson"
+    );
+    lessons
+}
+
+fn site_order(home: &str) -> Vec<String> {
+    let mut order = Vec::new();
+    for (at, _) in home.match_indices("lesson/") {
+        let slug: String = home[at + 7..]
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let page = format!("lesson/{slug}/");
+        if !order.contains(&page) && lessons().contains(&page) {
+            order.push(page);
+        }
+    }
+    order
+}

@@ -1,0 +1,331 @@
+//! Nothing is canned: every digit that a cell shows names where it comes from, and is what the engine gives natively
+//! for the same inputs, also after every input was changed at random.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use cells::format::{self, Format};
+use cells::{CellSpec, Computation, InputValue, Inputs};
+use engine::rng::Rng;
+use serde_json::{Map, Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::perturb;
+use super::server::{Habits, Server};
+use super::site;
+
+/// Props that every cell takes and that are no inputs.
+const COMMON_PROPS: &[&str] = &["title", "caption", "height"];
+
+/// Relative difference between the browser's kernels and the native ones: their sums run in another order.
+const RELATIVE: f64 = 2e-5;
+/// Absolute difference, for numbers that cancel to nearly nothing.
+const ABSOLUTE: f64 = 2e-6;
+
+/// Digits in a cell that stand in no element which says where they come from. Titles, captions and labels are the
+/// lesson's; formulas are the lesson's; what stands in a form control is an input.
+const STRAY_DIGITS: &str = r"
+    const exempt = '[data-from], [data-label], .cell-title, .cell-caption, math, input, textarea, select, script, style';
+    const stray = [];
+    for (const cell of document.querySelectorAll('[data-cell]')) {
+        const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const node = walker.currentNode;
+            if (/\p{Nd}/u.test(node.data) && !node.parentElement.closest(exempt)) {
+                stray.push(`${cell.id}: “${node.data.trim()}” in ${node.parentElement.outerHTML.slice(0, 160)}`);
+            }
+        }
+    }
+    return stray";
+
+/// Every number that a cell shows: where it comes from, how it is printed, what stands there.
+const SHOWN: &str = "
+    return [...document.getElementById(arguments[0]).querySelectorAll('[data-from]')]
+        .map(element => [element.dataset.from, element.dataset.format ?? '', element.textContent.trim()])";
+
+/// A cell on a page.
+struct Placed {
+    id: String,
+    spec: &'static CellSpec,
+    /// Key of the page's state for each input.
+    keys: BTreeMap<String, String>,
+    inputs: Inputs,
+}
+
+/// The cells of the open page with the inputs that the lesson gives them.
+async fn placed(browser: &Browser) -> Vec<Placed> {
+    let shared = browser
+        .script(
+            "return document.querySelector('main').dataset.inputs ?? '{}'",
+            &[],
+        )
+        .await;
+    let shared: BTreeMap<String, Value> =
+        serde_json::from_str(shared.as_str().unwrap_or("{}")).expect("shared inputs are JSON");
+    let cells = browser
+        .script(
+            "return [...document.querySelectorAll('[data-cell]')]
+                .map(cell => [cell.id, cell.dataset.cell, cell.dataset.props ?? '{}'])",
+            &[],
+        )
+        .await;
+    let cells: Vec<(String, String, String)> =
+        serde_json::from_value(cells).expect("a list of cells");
+    cells
+        .into_iter()
+        .map(|(id, name, props)| place(id, &name, &props, &shared))
+        .collect()
+}
+
+fn place(id: String, name: &str, props: &str, shared: &BTreeMap<String, Value>) -> Placed {
+    let spec =
+        cells::registry::find(name).unwrap_or_else(|| panic!("{id}: no cell is called {name}"));
+    let mut props: Map<String, Value> = serde_json::from_str(props).expect("props are JSON");
+    props.retain(|key, _| !COMMON_PROPS.contains(&key.as_str()));
+    let keys = (spec.inputs)()
+        .iter()
+        .map(|input| {
+            let common = props.get(input.name).and_then(cells::spec::shared_name);
+            let key = common.map_or_else(
+                || format!("{id}.{}", input.name),
+                |common| format!("${common}"),
+            );
+            (input.name.to_owned(), key)
+        })
+        .collect();
+    let mut inputs = spec
+        .inputs_from(&props, shared)
+        .unwrap_or_else(|error| panic!("{id}: {error}"));
+    for value in inputs.0.values_mut() {
+        if let InputValue::Picture(sample) = value {
+            *value = perturb::picture(&sample.name.clone());
+        }
+    }
+    Placed {
+        id,
+        spec,
+        keys,
+        inputs,
+    }
+}
+
+/// Compares every shown number of a cell with the native computation.
+async fn compare(
+    browser: &Browser,
+    cell: &Placed,
+    inputs: &Inputs,
+    computed: &Computation,
+) -> Vec<String> {
+    let shown = browser.script(SHOWN, &[json!(cell.id)]).await;
+    let shown: Vec<(String, String, String)> =
+        serde_json::from_value(shown).expect("a list of numbers");
+    let mut faults = Vec::new();
+    let mut compared = 0;
+    for (from, format, text) in shown {
+        if from.starts_with("time:") {
+            continue;
+        }
+        compared += 1;
+        if let Err(fault) = compare_one(inputs, computed, &from, &format, &text) {
+            faults.push(format!("{}: {fault}", cell.id));
+        }
+    }
+    if compared == 0 {
+        faults.push(format!("{}: shows no number at all", cell.id));
+    }
+    faults
+}
+
+fn compare_one(
+    inputs: &Inputs,
+    computed: &Computation,
+    from: &str,
+    format: &str,
+    text: &str,
+) -> Result<(), String> {
+    let value = match from.strip_prefix("input:") {
+        Some(input) => input_element(inputs, input),
+        None => computed.resolve(from),
+    };
+    let value = value
+        .ok_or_else(|| format!("{from} names nothing that was computed; it shows “{text}”"))?;
+    let format = Format::from_str(format)?;
+    if reads_as(value, format, text) {
+        return Ok(());
+    }
+    Err(format!(
+        "{from} shows “{text}”, natively it is {value}, “{}”",
+        format::number(value, format)
+    ))
+}
+
+/// Whether `text` prints `value` or a number so near that only the order of a sum can tell them apart.
+fn reads_as(value: f64, format: Format, text: &str) -> bool {
+    let near = ABSOLUTE + RELATIVE * value.abs();
+    if [value, value - near, value + near]
+        .iter()
+        .any(|&candidate| format::number(candidate, format) == text)
+    {
+        return true;
+    }
+    // A number printed with its magnitude may be nothing but rounding: 3.1e-8 here, 0 there.
+    matches!(format, Format::Power(_))
+        && parse(text).is_some_and(|shown| (shown - value).abs() <= near + 0.05 * value.abs())
+}
+
+fn parse(text: &str) -> Option<f64> {
+    text.replace(format::MINUS, "-")
+        .replace(',', "")
+        .parse()
+        .ok()
+}
+
+/// The element of an input that `data-from="input:NAME[i,j]"` names.
+fn input_element(inputs: &Inputs, reference: &str) -> Option<f64> {
+    let (name, index) = cells::computation::parse_reference(reference)?;
+    match (inputs.0.get(name)?, index.as_slice()) {
+        (InputValue::Number(number), []) => Some(*number),
+        (InputValue::Toggle(on), []) => Some(f64::from(u8::from(*on))),
+        (InputValue::Matrix(matrix), [row, column]) => {
+            matrix.get((*row, *column)).copied().map(f64::from)
+        }
+        (InputValue::Matrix(matrix), [column]) if matrix.nrows() == 1 => {
+            matrix.get((0, *column)).copied().map(f64::from)
+        }
+        (InputValue::Order(order), [place]) => order.get(*place).map(|&item| item as f64),
+        _ => None,
+    }
+}
+
+/// New inputs for a cell that it can compute with, their state for the address, and the result.
+fn shaken(random: &mut Rng, cell: &Placed) -> (Inputs, BTreeMap<String, Value>, Computation) {
+    let mut last_error = None;
+    for _ in 0..40 {
+        let mut inputs = cell.inputs.clone();
+        for spec in (cell.spec.inputs)() {
+            let present = inputs
+                .0
+                .get(spec.name)
+                .cloned()
+                .unwrap_or_else(|| spec.default.clone());
+            inputs.0.insert(
+                spec.name.to_owned(),
+                perturb::value(random, &spec, &present),
+            );
+        }
+        let state = inputs
+            .0
+            .iter()
+            .map(|(name, value)| (cell.keys[name].clone(), value.to_json()))
+            .collect();
+        match cell.spec.compute(&inputs) {
+            Ok(computed) => return (inputs, state, computed),
+            Err(error) => last_error = Some(error),
+        }
+    }
+    panic!("{}: no random input works: {last_error:?}", cell.id);
+}
+
+#[test]
+fn every_digit_in_a_cell_says_where_it_comes_from() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            faults.extend(browser.open_ready(&server.url(&page)).await.err());
+            let stray = browser.script(STRAY_DIGITS, &[]).await;
+            let stray: Vec<String> = serde_json::from_value(stray).expect("a list");
+            faults.extend(stray.into_iter().map(|fault| format!("/{page} {fault}")));
+        }
+        assert!(
+            faults.is_empty(),
+            "digits of unknown origin:\n{}",
+            faults.join("\n")
+        );
+    });
+}
+
+#[test]
+fn the_lessons_own_inputs_give_what_the_engine_gives_natively() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            faults.extend(browser.open_ready(&server.url(&page)).await.err());
+            let mut computations = BTreeMap::new();
+            for cell in placed(browser).await {
+                let computed = cell
+                    .spec
+                    .compute(&cell.inputs)
+                    .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
+                faults.extend(compare(browser, &cell, &cell.inputs, &computed).await);
+                computations.insert(cell.id, computed);
+            }
+            faults.extend(compare_quoted(browser, &computations).await);
+        }
+        assert!(
+            faults.is_empty(),
+            "page and engine differ:\n{}",
+            faults.join("\n")
+        );
+    });
+}
+
+/// Results that prose quotes: `data-inline="CELL-ID.TENSOR[i,j]"`.
+async fn compare_quoted(
+    browser: &Browser,
+    computations: &BTreeMap<String, Computation>,
+) -> Vec<String> {
+    let quoted = browser
+        .script(
+            "return [...document.querySelectorAll('[data-inline]')]
+                .map(element => [element.dataset.inline, element.dataset.digits ?? '', element.textContent.trim()])",
+            &[],
+        )
+        .await;
+    let quoted: Vec<(String, String, String)> =
+        serde_json::from_value(quoted).expect("a list of quoted numbers");
+    let check = |(reference, digits, text): (String, String, String)| {
+        let (id, element) = reference.split_once('.')?;
+        let value = computations.get(id)?.resolve(element)?;
+        let format = digits.parse().map_or(Format::Typed, Format::Fixed);
+        reads_as(value, format, &text).then_some(())
+    };
+    let fault =
+        |quote: &(String, String, String)| format!("prose quotes {} as “{}”", quote.0, quote.2);
+    quoted
+        .into_iter()
+        .filter_map(|quote| check(quote.clone()).is_none().then(|| fault(&quote)))
+        .collect()
+}
+
+#[test]
+fn random_inputs_give_what_the_engine_gives_natively() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let mut random = Rng::new(20_240_607);
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            faults.extend(browser.open_ready(&server.url(&page)).await.err());
+            for cell in placed(browser).await {
+                let (inputs, state, computed) = shaken(&mut random, &cell);
+                let state = cells::state::encode(&state)
+                    .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
+                let url = server.url(&format!("{page}#{}?s={state}", cell.id));
+                if let Err(waiting) = browser.open_ready(&url).await {
+                    faults.push(format!("{url}: {waiting}"));
+                    continue;
+                }
+                faults.extend(compare(browser, &cell, &inputs, &computed).await);
+            }
+        }
+        assert!(
+            faults.is_empty(),
+            "page and engine differ:\n{}",
+            faults.join("\n")
+        );
+    });
+}
