@@ -126,6 +126,8 @@ fn clippy_wasm() -> Result<Count, Failure> {
                 "worker",
                 "-p",
                 "engine",
+                "-p",
+                "cells",
             ])
             .args(["--", "-D", "warnings"])
             .env("CLIPPY_CONF_DIR", project::root().join("xtask/clippy-wasm")),
@@ -150,6 +152,8 @@ fn kernels_simd128() -> Result<Count, Failure> {
     tests(&mut browser_test(&[
         "-p",
         "engine",
+        "-p",
+        "cells",
         "--test",
         "kernels_wasm",
     ]))
@@ -159,6 +163,8 @@ fn kernels_relaxed() -> Result<Count, Failure> {
     let arguments = [
         "-p",
         "engine",
+        "-p",
+        "cells",
         "--test",
         "kernels_wasm",
         "--features",
