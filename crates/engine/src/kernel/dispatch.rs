@@ -4,38 +4,43 @@
 //! return errors. The checks here are also what makes the pointer arithmetic behind them sound.
 
 use super::{reference, table::Kernels};
+use std::sync::OnceLock;
 
 /// Every implementation that can run here, the plain loops first, the fastest last.
 pub fn implementations() -> Vec<&'static Kernels> {
-    vec![&reference::KERNELS]
+    [
+        Some(&reference::KERNELS),
+        #[cfg(target_arch = "x86_64")]
+        super::x86_avx2::detect(),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Some(&super::wasm_simd128::KERNELS),
+        #[cfg(all(
+            feature = "relaxed-simd",
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            target_feature = "relaxed-simd"
+        ))]
+        Some(&super::wasm_relaxed::KERNELS),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
+/// The last of [`implementations`], looked for once.
 fn best() -> &'static Kernels {
-    &reference::KERNELS
+    static BEST: OnceLock<&'static Kernels> = OnceLock::new();
+    BEST.get_or_init(|| {
+        implementations()
+            .last()
+            .copied()
+            .unwrap_or(&reference::KERNELS)
+    })
 }
 
 /// The implementation in use: `reference`, `avx2`, `simd128` or `relaxed`.
 pub fn chosen() -> &'static str {
-    best().name
-}
-
-/// Panics unless the three matrices of a product have the lengths that their shapes say.
-#[track_caller]
-fn check_product(
-    operation: &str,
-    a: usize,
-    b: usize,
-    out: usize,
-    rows: usize,
-    inner: usize,
-    cols: usize,
-) {
-    assert!(
-        Some(a) == rows.checked_mul(inner)
-            && Some(b) == inner.checked_mul(cols)
-            && Some(out) == rows.checked_mul(cols),
-        "{operation}: lengths {a}, {b} -> {out} do not fit rows {rows}, inner {inner}, cols {cols}"
-    );
+    best().name()
 }
 
 /// Σᵢ aᵢ bᵢ.
@@ -45,8 +50,7 @@ fn check_product(
 #[track_caller]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     // a [N], b [N] -> scalar
-    assert_eq!(a.len(), b.len(), "dot: lengths differ");
-    (best().dot)(a, b)
+    best().dot(a, b)
 }
 
 /// y ← y + alpha · x.
@@ -56,8 +60,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 #[track_caller]
 pub fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) {
     // x [N], y [N]
-    assert_eq!(x.len(), y.len(), "axpy: lengths differ");
-    (best().axpy)(alpha, x, y);
+    best().axpy(alpha, x, y);
 }
 
 /// out = A · x.
@@ -67,8 +70,7 @@ pub fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) {
 #[track_caller]
 pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     // a [M, K], x [K], out [M]
-    check_product("matvec", a.len(), x.len(), out.len(), out.len(), x.len(), 1);
-    (best().matvec)(a, x, out);
+    best().matvec(a, x, out);
 }
 
 /// C = A · B. Each element of C is computed by the same operations in the same order wherever its row stands.
@@ -78,8 +80,7 @@ pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
 #[track_caller]
 pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [M, K], b [K, N], out [M, N]; rows = M, inner = K, cols = N
-    check_product("matmul", a.len(), b.len(), out.len(), rows, inner, cols);
-    (best().matmul)(a, b, out, rows, inner, cols);
+    best().matmul(a, b, out, rows, inner, cols);
 }
 
 /// C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column stand.
@@ -89,8 +90,7 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
 #[track_caller]
 pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [M, K], b [N, K], out [M, N]; rows = M, inner = K, cols = N
-    check_product("matmul_nt", a.len(), b.len(), out.len(), rows, inner, cols);
-    (best().matmul_nt)(a, b, out, rows, inner, cols);
+    best().matmul_nt(a, b, out, rows, inner, cols);
 }
 
 /// C = W · B, where a weight of exactly 0 leaves its row of B unread.
@@ -110,16 +110,7 @@ pub fn mix(
     cols: usize,
 ) {
     // weights [M, K], values [K, N], out [M, N]; rows = M, inner = K, cols = N
-    check_product(
-        "mix",
-        weights.len(),
-        values.len(),
-        out.len(),
-        rows,
-        inner,
-        cols,
-    );
-    (best().mix)(weights, values, out, rows, inner, cols);
+    best().mix(weights, values, out, rows, inner, cols);
 }
 
 /// softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
@@ -128,7 +119,7 @@ pub fn mix(
 /// takes nothing. NaN or +∞ anywhere makes every entry NaN.
 pub fn softmax(x: &mut [f32]) {
     // x [N]
-    (best().softmax)(x);
+    best().softmax(x);
 }
 
 /// out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (Ba, Kiros and Hinton 2016, equation 3).
@@ -138,13 +129,7 @@ pub fn softmax(x: &mut [f32]) {
 #[track_caller]
 pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, beta, out [C]
-    assert!(
-        [gamma.len(), beta.len(), out.len()]
-            .iter()
-            .all(|&length| length == x.len()),
-        "layer_norm: lengths differ"
-    );
-    (best().layer_norm)(x, gamma, beta, eps, out);
+    best().layer_norm(x, gamma, beta, eps, out);
 }
 
 /// out = x / √(mean x² + eps) · gamma (Zhang and Sennrich 2019, equation 4).
@@ -154,35 +139,29 @@ pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f
 #[track_caller]
 pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, out [C]
-    assert!(
-        [gamma.len(), out.len()]
-            .iter()
-            .all(|&length| length == x.len()),
-        "rms_norm: lengths differ"
-    );
-    (best().rms_norm)(x, gamma, eps, out);
+    best().rms_norm(x, gamma, eps, out);
 }
 
 /// GELU in place: x · Φ(x), Φ the normal distribution function (Hendrycks and Gimpel 2016, equation 1).
 pub fn gelu(x: &mut [f32]) {
     // x [N]
-    (best().gelu)(x);
+    best().gelu(x);
 }
 
 /// ReLU in place: max(x, 0); NaN stays NaN.
 pub fn relu(x: &mut [f32]) {
     // x [N]
-    (best().relu)(x);
+    best().relu(x);
 }
 
 /// Σᵢ xᵢ.
 pub fn sum(x: &[f32]) -> f32 {
     // x [N] -> scalar
-    (best().sum)(x)
+    best().sum(x)
 }
 
 /// The largest element; −∞ for an empty slice, NaN if any element is NaN.
 pub fn max(x: &[f32]) -> f32 {
     // x [N] -> scalar
-    (best().max)(x)
+    best().max(x)
 }

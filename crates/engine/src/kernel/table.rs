@@ -1,34 +1,205 @@
-//! One implementation of all kernels, as a table of functions.
+//! One implementation of all kernels: a table of functions behind methods that check lengths.
 
-/// All kernels of one instruction set. The functions mean what their namesakes in [`crate::kernel`] say.
+type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
+type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
+
+/// All kernels of one instruction set. A method means what its namesake in [`crate::kernel`] says, and panics where that does.
+///
+/// The fields are `unsafe` functions because they trust the lengths and the instruction set. Whoever builds a table promises:
+/// the functions are sound on this machine for any arguments that pass the checks of the methods below.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
+    pub(super) name: &'static str,
+    pub(super) dot: unsafe fn(&[f32], &[f32]) -> f32,
+    pub(super) axpy: unsafe fn(f32, &[f32], &mut [f32]),
+    pub(super) matvec: unsafe fn(&[f32], &[f32], &mut [f32]),
+    pub(super) matmul: Product,
+    pub(super) matmul_nt: Product,
+    pub(super) mix: Product,
+    pub(super) softmax: unsafe fn(&mut [f32]),
+    pub(super) layer_norm: Norm,
+    pub(super) rms_norm: unsafe fn(&[f32], &[f32], f32, &mut [f32]),
+    pub(super) gelu: unsafe fn(&mut [f32]),
+    pub(super) relu: unsafe fn(&mut [f32]),
+    pub(super) sum: unsafe fn(&[f32]) -> f32,
+    pub(super) max: unsafe fn(&[f32]) -> f32,
+}
+
+/// Panics unless the three matrices of a product have the lengths that their shapes say.
+#[track_caller]
+fn check_product(operation: &str, lengths: [usize; 3], rows: usize, inner: usize, cols: usize) {
+    let expected = [
+        rows.checked_mul(inner),
+        inner.checked_mul(cols),
+        rows.checked_mul(cols),
+    ];
+    assert!(
+        lengths.map(Some) == expected,
+        "{operation}: lengths {lengths:?} do not fit rows {rows}, inner {inner}, cols {cols}"
+    );
+}
+
+/// Panics unless all lengths are `expected`.
+#[track_caller]
+fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
+    assert!(
+        lengths.iter().all(|&length| length == expected),
+        "{operation}: lengths {lengths:?}, expected {expected}"
+    );
+}
+
+impl Kernels {
     /// `reference`, `avx2`, `simd128` or `relaxed`.
-    pub name: &'static str,
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// See [`crate::kernel::dot`].
-    pub dot: fn(&[f32], &[f32]) -> f32,
+    #[track_caller]
+    pub fn dot(&self, a: &[f32], b: &[f32]) -> f32 {
+        // a [N], b [N] -> scalar
+        check_equal("dot", a.len(), &[b.len()]);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.dot)(a, b) }
+    }
+
     /// See [`crate::kernel::axpy`].
-    pub axpy: fn(f32, &[f32], &mut [f32]),
+    #[track_caller]
+    pub fn axpy(&self, alpha: f32, x: &[f32], y: &mut [f32]) {
+        // x [N], y [N]
+        check_equal("axpy", x.len(), &[y.len()]);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.axpy)(alpha, x, y) }
+    }
+
     /// See [`crate::kernel::matvec`].
-    pub matvec: fn(&[f32], &[f32], &mut [f32]),
+    #[track_caller]
+    pub fn matvec(&self, a: &[f32], x: &[f32], out: &mut [f32]) {
+        // a [M, K], x [K], out [M]
+        check_product(
+            "matvec",
+            [a.len(), x.len(), out.len()],
+            out.len(),
+            x.len(),
+            1,
+        );
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.matvec)(a, x, out) }
+    }
+
     /// See [`crate::kernel::matmul`].
-    pub matmul: fn(&[f32], &[f32], &mut [f32], usize, usize, usize),
+    #[track_caller]
+    pub fn matmul(
+        &self,
+        a: &[f32],
+        b: &[f32],
+        out: &mut [f32],
+        rows: usize,
+        inner: usize,
+        cols: usize,
+    ) {
+        // a [M, K], b [K, N], out [M, N]
+        check_product("matmul", [a.len(), b.len(), out.len()], rows, inner, cols);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.matmul)(a, b, out, rows, inner, cols) }
+    }
+
     /// See [`crate::kernel::matmul_nt`].
-    pub matmul_nt: fn(&[f32], &[f32], &mut [f32], usize, usize, usize),
+    #[track_caller]
+    pub fn matmul_nt(
+        &self,
+        a: &[f32],
+        b: &[f32],
+        out: &mut [f32],
+        rows: usize,
+        inner: usize,
+        cols: usize,
+    ) {
+        // a [M, K], b [N, K], out [M, N]
+        check_product(
+            "matmul_nt",
+            [a.len(), b.len(), out.len()],
+            rows,
+            inner,
+            cols,
+        );
+        // SAFETY: the lengths are checked (K · N is N · K); the table's builder vouches for the rest.
+        unsafe { (self.matmul_nt)(a, b, out, rows, inner, cols) }
+    }
+
     /// See [`crate::kernel::mix`].
-    pub mix: fn(&[f32], &[f32], &mut [f32], usize, usize, usize),
+    #[track_caller]
+    pub fn mix(
+        &self,
+        weights: &[f32],
+        values: &[f32],
+        out: &mut [f32],
+        rows: usize,
+        inner: usize,
+        cols: usize,
+    ) {
+        // weights [M, K], values [K, N], out [M, N]
+        check_product(
+            "mix",
+            [weights.len(), values.len(), out.len()],
+            rows,
+            inner,
+            cols,
+        );
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.mix)(weights, values, out, rows, inner, cols) }
+    }
+
     /// See [`crate::kernel::softmax`].
-    pub softmax: fn(&mut [f32]),
+    pub fn softmax(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.softmax)(x) }
+    }
+
     /// See [`crate::kernel::layer_norm`].
-    pub layer_norm: fn(&[f32], &[f32], &[f32], f32, &mut [f32]),
+    #[track_caller]
+    pub fn layer_norm(&self, x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
+        // x, gamma, beta, out [C]
+        check_equal("layer_norm", x.len(), &[gamma.len(), beta.len(), out.len()]);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.layer_norm)(x, gamma, beta, eps, out) }
+    }
+
     /// See [`crate::kernel::rms_norm`].
-    pub rms_norm: fn(&[f32], &[f32], f32, &mut [f32]),
+    #[track_caller]
+    pub fn rms_norm(&self, x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
+        // x, gamma, out [C]
+        check_equal("rms_norm", x.len(), &[gamma.len(), out.len()]);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.rms_norm)(x, gamma, eps, out) }
+    }
+
     /// See [`crate::kernel::gelu`].
-    pub gelu: fn(&mut [f32]),
+    pub fn gelu(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.gelu)(x) }
+    }
+
     /// See [`crate::kernel::relu`].
-    pub relu: fn(&mut [f32]),
+    pub fn relu(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.relu)(x) }
+    }
+
     /// See [`crate::kernel::sum`].
-    pub sum: fn(&[f32]) -> f32,
+    pub fn sum(&self, x: &[f32]) -> f32 {
+        // x [N] -> scalar
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.sum)(x) }
+    }
+
     /// See [`crate::kernel::max`].
-    pub max: fn(&[f32]) -> f32,
+    pub fn max(&self, x: &[f32]) -> f32 {
+        // x [N] -> scalar
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.max)(x) }
+    }
 }

@@ -92,7 +92,7 @@ impl TinyDecoder {
                 return Err(EngineError::value("tiny_decoder", name, "at least 1", size));
             }
         }
-        if width % heads != 0 {
+        if !width.is_multiple_of(heads) {
             return Err(EngineError::value(
                 "tiny_decoder",
                 "heads",

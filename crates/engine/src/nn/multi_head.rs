@@ -162,7 +162,7 @@ impl MultiHead {
         ] {
             expect("multi_head", name, &[width, width], weight.shape())?;
         }
-        if self.heads == 0 || width % self.heads != 0 {
+        if self.heads == 0 || !width.is_multiple_of(self.heads) {
             return Err(EngineError::value(
                 "multi_head",
                 "heads",

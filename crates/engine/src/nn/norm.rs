@@ -40,7 +40,7 @@ pub fn layer_norm(
     expect("layer_norm", "beta", &[width], beta.shape())?;
     let (gamma, beta) = (contiguous(&gamma), contiguous(&beta));
     by_row("layer_norm", x, |row, out| {
-        kernel::layer_norm(row, &gamma, &beta, eps, out)
+        kernel::layer_norm(row, &gamma, &beta, eps, out);
     })
 }
 
@@ -57,7 +57,7 @@ pub fn rms_norm(
     expect("rms_norm", "gamma", &[x.ncols()], gamma.shape())?;
     let gamma = contiguous(&gamma);
     by_row("rms_norm", x, |row, out| {
-        kernel::rms_norm(row, &gamma, eps, out)
+        kernel::rms_norm(row, &gamma, eps, out);
     })
 }
 

@@ -29,11 +29,7 @@ use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayView3};
 
 /// How many whole patches of side `patch` a picture holds; 0 when `patch` is 0.
 pub fn count(height: usize, width: usize, patch: usize) -> usize {
-    if patch == 0 {
-        0
-    } else {
-        (height / patch) * (width / patch)
-    }
+    height.checked_div(patch).unwrap_or(0) * width.checked_div(patch).unwrap_or(0)
 }
 
 /// The patches of a picture, one a row.

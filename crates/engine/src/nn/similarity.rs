@@ -18,7 +18,7 @@
 use super::shape::{contiguous, mismatch};
 use crate::error::Result;
 use crate::{kernel, math};
-use ndarray::ArrayView1;
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// Σᵢ aᵢ bᵢ.
 ///
@@ -50,4 +50,31 @@ pub fn cosine(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     } else {
         product / lengths
     })
+}
+
+/// The cosine of every row of `a` with every row of `b`.
+///
+/// # Errors
+/// When the widths differ.
+pub fn cosine_rows(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+    // a [T, N], b [S, N] -> [T, S]
+    let mut out = Array2::zeros((a.nrows(), b.nrows()));
+    for ((t, s), place) in out.indexed_iter_mut() {
+        *place = cosine(a.row(t), b.row(s))?;
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn cosines_of_all_pairs() {
+        let a = array![[1.0, 0.0], [0.0, 0.0]];
+        let b = array![[2.0, 0.0], [0.0, 5.0], [-1.0, 0.0]];
+        assert_eq!(cosine_rows(a.view(), b.view()), Ok(array![[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]]));
+        assert!(cosine_rows(a.view(), array![[1.0]].view()).is_err());
+    }
 }

@@ -24,7 +24,7 @@ use ndarray::Array2;
 pub fn bias_matrix(bias_by_offset: &[f32], tokens: usize, sources: usize) -> Result<Array2<f32>> {
     // bias_by_offset [2R + 1] -> [T, S]
     let count = bias_by_offset.len();
-    if count % 2 == 0 {
+    if count.is_multiple_of(2) {
         return Err(EngineError::shape(
             "bias_matrix",
             "bias_by_offset [2R + 1]",

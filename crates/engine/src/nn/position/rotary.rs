@@ -84,7 +84,7 @@ fn turn(
     pairing: Pairing,
 ) -> Result<Array2<f32>> {
     let (tokens, width) = x.dim();
-    if width % 2 != 0 {
+    if !width.is_multiple_of(2) {
         return Err(EngineError::shape(
             "rotary",
             "x [T, D] with D even",

@@ -55,13 +55,23 @@ pub fn table(tokens: usize, width: usize) -> Array2<f32> {
     table
 }
 
+/// The encodings of any positions, also negative or fractional ones, one a row.
+pub fn encode_all(positions: &[f32], width: usize) -> Array2<f32> {
+    // positions [T] -> [T, C]
+    let mut rows = Array2::zeros((positions.len(), width));
+    for (&p, mut row) in positions.iter().zip(rows.rows_mut()) {
+        row.assign(&encode(p, width));
+    }
+    rows
+}
+
 /// M_k with PE(p + k) = M_k · PE(p) for every p: rotations by k · ωᵢ on the diagonal.
 ///
 /// # Errors
 /// When the width is odd: the last sine then has no cosine to turn with.
 pub fn shift_matrix(k: f32, width: usize) -> Result<Array2<f32>> {
     // -> [C, C]
-    if width % 2 != 0 {
+    if !width.is_multiple_of(2) {
         return Err(EngineError::value("shift_matrix", "width", "even", width));
     }
     let mut shift = Array2::zeros((width, width));
@@ -93,6 +103,12 @@ mod tests {
             }
         }
         assert!(shift_matrix(1.0, 5).is_err());
+    }
+
+    #[test]
+    fn any_positions_give_the_rows_of_the_table() {
+        assert_eq!(encode_all(&[0.0, 1.0, 2.0], 6), table(3, 6));
+        assert_eq!(encode_all(&[-2.5], 6).row(0), encode(-2.5, 6));
     }
 
     #[test]

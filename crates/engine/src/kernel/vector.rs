@@ -1,0 +1,108 @@
+//! The small vector type that the fast kernels are written over, and the macro that turns it into a table of kernels.
+
+/// The most lanes that any implementation has; scratch buffers are this long.
+pub(super) const MAX_LANES: usize = 8;
+
+/// Some `f32` lanes that the machine adds and multiplies at once.
+///
+/// # Safety
+/// Every method needs the instruction set of its implementation; that is the callers' one common promise. `load`, `store` and
+/// their `_part` forms read or write `LANES` or `count` numbers at the pointer, which must be valid for that; no alignment is
+/// asked for. `LANES` is at most [`MAX_LANES`].
+pub(super) trait Vector: Copy {
+    /// How many numbers one vector holds.
+    const LANES: usize;
+
+    /// `x` in every lane.
+    unsafe fn splat(x: f32) -> Self;
+    /// The `LANES` numbers at `from`.
+    unsafe fn load(from: *const f32) -> Self;
+    /// Writes the `LANES` numbers to `to`.
+    unsafe fn store(self, to: *mut f32);
+    /// a + b.
+    unsafe fn add(self, b: Self) -> Self;
+    /// a − b.
+    unsafe fn sub(self, b: Self) -> Self;
+    /// a · b.
+    unsafe fn mul(self, b: Self) -> Self;
+    /// a / b.
+    unsafe fn div(self, b: Self) -> Self;
+    /// a · b + c, rounded once or twice.
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+    /// The larger one; NaN where either is NaN.
+    unsafe fn max(self, b: Self) -> Self;
+    /// `then` where `self` < `limit`, `otherwise` elsewhere, also where `self` is NaN.
+    unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
+    /// The nearest whole number.
+    unsafe fn round(self) -> Self;
+    /// 2 to the power of each lane; lanes are whole numbers from −126 to 127 (others give an unspecified value).
+    unsafe fn exp2_whole(self) -> Self;
+    /// The sum of the lanes, in an order that depends on nothing but the implementation.
+    unsafe fn reduce_add(self) -> f32;
+
+    /// The first `count` < `LANES` numbers at `from`, the other lanes `fill`.
+    #[inline(always)]
+    unsafe fn load_part(from: *const f32, count: usize, fill: f32) -> Self {
+        let mut lanes = [fill; MAX_LANES];
+        // SAFETY: the caller vouches for `count` numbers at `from`; `count` < LANES ≤ MAX_LANES, so both copies stay inside.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
+            Self::load(lanes.as_ptr())
+        }
+    }
+
+    /// Writes the first `count` < `LANES` numbers to `to`.
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, count: usize) {
+        let mut lanes = [0.0; MAX_LANES];
+        // SAFETY: the caller vouches for `count` numbers at `to`; `count` < LANES ≤ MAX_LANES, so both copies stay inside.
+        unsafe {
+            self.store(lanes.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
+        }
+    }
+
+    /// The largest lane; NaN if any lane is NaN.
+    #[inline(always)]
+    unsafe fn reduce_max(self) -> f32 {
+        let mut lanes = [f32::NEG_INFINITY; MAX_LANES];
+        // SAFETY: LANES ≤ MAX_LANES, so the buffer holds all lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        super::reference::max(&lanes)
+    }
+}
+
+/// Writes the table `KERNELS` of a file: each algorithm of `generic.rs` compiled for one vector type and its instruction set.
+macro_rules! implementation {
+    ($name:literal, $vector:ty, $features:literal) => {
+        implementation! { @functions $vector, $features,
+            dot(a: &[f32], b: &[f32]) -> f32;
+            axpy(alpha: f32, x: &[f32], y: &mut [f32]) -> ();
+            matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
+            matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
+            matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
+            mix(weights: &[f32], values: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
+            softmax(x: &mut [f32]) -> ();
+            layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) -> ();
+            rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) -> ();
+            gelu(x: &mut [f32]) -> ();
+            relu(x: &mut [f32]) -> ();
+            sum(x: &[f32]) -> f32;
+            max(x: &[f32]) -> f32;
+        }
+
+        /// The table of this instruction set; only for machines that have it.
+        pub(super) static KERNELS: $crate::kernel::Kernels = $crate::kernel::Kernels {
+            name: $name, dot, axpy, matvec, matmul, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+        };
+    };
+    (@functions $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(
+            #[target_feature(enable = $features)]
+            unsafe fn $function($($argument: $type),*) -> $result {
+                // SAFETY: this function's callers vouch for the instruction set and for the lengths, as the algorithm asks.
+                unsafe { $crate::kernel::generic::$function::<$vector>($($argument),*) }
+            }
+        )*
+    };
+}

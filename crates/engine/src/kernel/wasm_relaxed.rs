@@ -1,0 +1,69 @@
+//! WebAssembly with relaxed SIMD: as SIMD128, but a · b + c may be one instruction that rounds once.
+//!
+//! Whether it rounds once or twice is the reader's processor's choice, so results may differ between machines in the last bits.
+
+use super::vector::Vector;
+use super::wasm_simd128::Simd128;
+use core::arch::wasm32::f32x4_relaxed_madd;
+
+implementation!("relaxed", Relaxed, "simd128,relaxed-simd");
+
+#[derive(Clone, Copy)]
+struct Relaxed(Simd128);
+
+/// Passes a method on to SIMD128.
+macro_rules! same {
+    ($($method:ident($($argument:ident),*);)*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $method(self $(, $argument: Self)*) -> Self {
+                // SAFETY: the caller vouches for SIMD128.
+                unsafe { Self(self.0.$method($($argument.0),*)) }
+            }
+        )*
+    };
+}
+
+impl Vector for Relaxed {
+    const LANES: usize = Simd128::LANES;
+
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(Simd128(f32x4_relaxed_madd(self.0.0, b.0.0, c.0.0)))
+    }
+
+    same! {
+        add(b);
+        sub(b);
+        mul(b);
+        div(b);
+        max(b);
+        select_lt(limit, then, otherwise);
+        round();
+        exp2_whole();
+    }
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        // SAFETY: the caller vouches for SIMD128.
+        unsafe { Self(Simd128::splat(x)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller vouches for SIMD128 and for 4 readable numbers.
+        unsafe { Self(Simd128::load(from)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller vouches for SIMD128 and for 4 writable numbers.
+        unsafe { self.0.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn reduce_add(self) -> f32 {
+        // SAFETY: the caller vouches for SIMD128.
+        unsafe { self.0.reduce_add() }
+    }
+}

@@ -1,0 +1,89 @@
+//! WebAssembly with SIMD128: 4 lanes, known when the module is built.
+
+use super::vector::Vector;
+use core::arch::wasm32::*;
+
+implementation!("simd128", Simd128, "simd128");
+
+#[derive(Clone, Copy)]
+pub(super) struct Simd128(pub(super) v128);
+
+impl Vector for Simd128 {
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self(f32x4_splat(x))
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller vouches for 4 readable numbers; wasm asks for no alignment.
+        unsafe { Self(v128_load(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller vouches for 4 writable numbers; wasm asks for no alignment.
+        unsafe { v128_store(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        Self(f32x4_add(self.0, b.0))
+    }
+
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        Self(f32x4_sub(self.0, b.0))
+    }
+
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        Self(f32x4_mul(self.0, b.0))
+    }
+
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        Self(f32x4_div(self.0, b.0))
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(f32x4_add(f32x4_mul(self.0, b.0), c.0))
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        Self(f32x4_max(self.0, b.0))
+    }
+
+    #[inline(always)]
+    unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self {
+        Self(v128_bitselect(
+            then.0,
+            otherwise.0,
+            f32x4_lt(self.0, limit.0),
+        ))
+    }
+
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        Self(f32x4_nearest(self.0))
+    }
+
+    #[inline(always)]
+    unsafe fn exp2_whole(self) -> Self {
+        // An f32 with an empty mantissa is 2 to the power of its exponent field minus 127.
+        Self(i32x4_shl(
+            i32x4_add(i32x4_trunc_sat_f32x4(self.0), i32x4_splat(127)),
+            23,
+        ))
+    }
+
+    #[inline(always)]
+    unsafe fn reduce_add(self) -> f32 {
+        let two = f32x4_add(self.0, i32x4_shuffle::<2, 3, 0, 1>(self.0, self.0));
+        f32x4_extract_lane::<0>(two) + f32x4_extract_lane::<1>(two)
+    }
+}

@@ -1,0 +1,121 @@
+//! x86-64 with AVX2 and FMA: 8 lanes, looked for at run time.
+
+use super::{Kernels, vector::Vector};
+use std::arch::x86_64::*;
+
+/// The table, where this processor has both extensions.
+pub(super) fn detect() -> Option<&'static Kernels> {
+    (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&KERNELS)
+}
+
+implementation!("avx2", Avx2, "avx2,fma");
+
+#[derive(Clone, Copy)]
+struct Avx2(__m256);
+
+impl Vector for Avx2 {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { Self(_mm256_set1_ps(x)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller vouches for AVX and for 8 readable numbers; `loadu` asks for no alignment.
+        unsafe { Self(_mm256_loadu_ps(from)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller vouches for AVX and for 8 writable numbers; `storeu` asks for no alignment.
+        unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { Self(_mm256_add_ps(self.0, b.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { Self(_mm256_div_ps(self.0, b.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller vouches for FMA.
+        unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe {
+            // `max_ps` drops a NaN in its first argument. The comparison is all ones, itself a NaN, where either is NaN.
+            let either_nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(self.0, b.0);
+            Self(_mm256_or_ps(_mm256_max_ps(self.0, b.0), either_nan))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe {
+            Self(_mm256_blendv_ps(
+                otherwise.0,
+                then.0,
+                _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0),
+            ))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        // SAFETY: the caller vouches for AVX.
+        unsafe {
+            Self(_mm256_round_ps::<
+                { _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC },
+            >(self.0))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exp2_whole(self) -> Self {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            // An f32 with an empty mantissa is 2 to the power of its exponent field minus 127.
+            let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(self.0), _mm256_set1_epi32(127));
+            Self(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reduce_add(self) -> f32 {
+        // SAFETY: the caller vouches for AVX.
+        unsafe {
+            let four = _mm_add_ps(
+                _mm256_castps256_ps128(self.0),
+                _mm256_extractf128_ps::<1>(self.0),
+            );
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+}

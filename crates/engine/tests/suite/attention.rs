@@ -1,0 +1,146 @@
+//! What holds for attention and for the small decoder with whichever kernels were chosen: nothing leaks through a mask, not one
+//! bit; the order of tokens changes the order of results and nothing else.
+
+use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
+use engine::ndarray::{Array2, Axis};
+use engine::nn::attention::{Mask, attend, scale, self_attention};
+use engine::nn::mask::causal;
+use engine::rng::{Rng, normal_matrix};
+
+/// The curriculum's bound for |F(PX) − P F(X)|.
+const EQUIVARIANCE_TOLERANCE: f32 = 1e-6;
+
+/// Later tokens that hold anything, NaN and ∞ included, leave earlier rows as they are, to the bit, for every length to 40.
+pub(crate) fn no_bit_leaks_through_a_causal_mask() {
+    for tokens in 1..=40 {
+        for width in [1, 4, 7, 16, 33] {
+            let mut rng = Rng::new((tokens * 100 + width) as u64);
+            let draw = |name| normal_matrix(tokens as u64, name, tokens, width, 1.0);
+            let (q, k, v) = (draw("q"), draw("k"), draw("v"));
+            let first_changed = rng.below(tokens);
+            let poison = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -3.5][rng.below(5)];
+            let spoil = |clean: &Array2<f32>| {
+                let mut spoiled = clean.clone();
+                spoiled
+                    .slice_axis_mut(Axis(0), (first_changed..).into())
+                    .fill(poison);
+                spoiled
+            };
+            let hide = causal(tokens).mapv(|see| if see { 0.0 } else { f32::NEG_INFINITY });
+            for mask in [Mask::Boolean(causal(tokens)), Mask::Additive(hide)] {
+                let clean = attend(q.view(), k.view(), v.view(), scale(width), &mask).unwrap();
+                let (q, k, v) = (spoil(&q), spoil(&k), spoil(&v));
+                let found = attend(q.view(), k.view(), v.view(), scale(width), &mask).unwrap();
+                for row in 0..first_changed {
+                    same_bits(
+                        found.output.row(row).to_vec(),
+                        clean.output.row(row).to_vec(),
+                    );
+                    same_bits(
+                        found.weights.row(row).to_vec(),
+                        clean.weights.row(row).to_vec(),
+                    );
+                    assert!(
+                        clean
+                            .weights
+                            .row(row)
+                            .iter()
+                            .skip(row + 1)
+                            .all(|w| w.to_bits() == 0)
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn same_bits(found: Vec<f32>, expected: Vec<f32>) {
+    let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+    assert_eq!(bits(found), bits(expected));
+}
+
+fn decoder(positions: Positions) -> TinyDecoder {
+    let config = TinyConfig {
+        vocabulary: 61,
+        width: 24,
+        heads: 3,
+        blocks: 2,
+        max_tokens: 48,
+        positions,
+    };
+    TinyDecoder::new(&config, 7).unwrap()
+}
+
+/// A changed token moves no earlier logit by one bit with the mask, and moves every one of their rows without it.
+pub(crate) fn the_decoder_does_not_leak() {
+    let model = decoder(Positions::Sinusoidal);
+    let mut rng = Rng::new(11);
+    for tokens in [2, 3, 5, 8, 17, 48] {
+        let ids: Vec<usize> = (0..tokens).map(|_| rng.below(61)).collect();
+        let at = 1 + rng.below(tokens - 1);
+        let mut changed = ids.clone();
+        changed[at] = (ids[at] + 1) % 61;
+        for causal in [true, false] {
+            let before = model.logits(&ids, causal, true).unwrap();
+            let after = model.logits(&changed, causal, true).unwrap();
+            for row in 0..at {
+                if causal {
+                    same_bits(after.row(row).to_vec(), before.row(row).to_vec());
+                } else {
+                    assert_ne!(
+                        after.row(row),
+                        before.row(row),
+                        "row {row} must see the change"
+                    );
+                }
+            }
+            assert_ne!(after.row(at), before.row(at));
+        }
+    }
+}
+
+/// F(PX) = P F(X) for self-attention without mask and positions.
+pub(crate) fn attention_is_permutation_equivariant() {
+    for tokens in 1..=24 {
+        let draw = |name, rows| normal_matrix(tokens as u64, name, rows, 8, 0.5);
+        let (x, w_q, w_k, w_v) = (draw("x", tokens), draw("q", 8), draw("k", 8), draw("v", 8));
+        let order = Rng::new(tokens as u64).permutation(tokens);
+        let run = |x: &Array2<f32>| {
+            self_attention(x.view(), w_q.view(), w_k.view(), w_v.view(), &Mask::None)
+                .unwrap()
+                .attention
+                .output
+        };
+        let difference = run(&x.select(Axis(0), &order)) - run(&x).select(Axis(0), &order);
+        let largest = difference
+            .iter()
+            .fold(0.0, |largest: f32, d| largest.max(d.abs()));
+        assert!(
+            largest < EQUIVARIANCE_TOLERANCE,
+            "{tokens} tokens: {largest}"
+        );
+    }
+}
+
+/// Without positions and mask "dog bites man" and "man bites dog" are one bag; with positions, or with the mask, they are not.
+pub(crate) fn positions_tell_word_orders_apart() {
+    let (dog_first, man_first) = ([3, 14, 25], [25, 14, 3]);
+    let difference = |model: &TinyDecoder, causal: bool, positions: bool| {
+        let one = model.logits(&dog_first, causal, positions).unwrap();
+        let other = model
+            .logits(&man_first, causal, positions)
+            .unwrap()
+            .select(Axis(0), &[2, 1, 0]);
+        (one - other)
+            .iter()
+            .fold(0.0, |largest: f32, d| largest.max(d.abs()))
+    };
+    for positions in [Positions::Sinusoidal, Positions::Learned] {
+        let model = decoder(positions);
+        // Logits are sums of 24 products of size about 1, so the bound is that of attention, ten times over.
+        let without = difference(&model, false, false);
+        assert!(without < 10.0 * EQUIVARIANCE_TOLERANCE, "{without}");
+        assert!(difference(&model, false, true) > 0.01);
+        assert!(difference(&model, true, false) > 0.01);
+    }
+}
