@@ -1,1 +1,37 @@
-//! lesson
+//! Lessons: Markdown with LaTeX formulas, cells and exercises, compiled to the segments of a page.
+//!
+//! The compiler runs at build time and in tests. It knows the shape of a lesson and nothing of what a
+//! cell computes: whoever calls it hands in a [`Catalog`] that checks cells, tensors and exercises.
+//!
+//! `docs/authoring.md` describes the language for authors.
+
+pub mod reference;
+
+mod blocks;
+mod catalog;
+mod compile;
+mod error;
+mod exercise;
+mod fence;
+mod frames;
+mod front;
+pub mod html;
+mod inline;
+mod links;
+mod markdown;
+mod math;
+mod notes;
+mod pieces;
+mod source;
+mod types;
+
+pub use {
+    catalog::{Catalog, Refusal, resolved},
+    compile::compile,
+    error::LessonError,
+    links::check_links,
+    types::{Answer, Cell, Choice, Exercise, Heading, InlineValue, Kind, Lesson, Link, Segment},
+};
+
+/// What stands in compiled HTML for the site's root; [`Lesson::article`] replaces it.
+pub const ROOT: &str = "@root/";

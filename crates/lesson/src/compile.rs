@@ -1,0 +1,142 @@
+//! A source file to a [`Lesson`].
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::catalog::Catalog;
+use crate::error::LessonError;
+use crate::front;
+use crate::markdown::{Page, Renderer};
+use crate::source::Source;
+use crate::types::{Kind, Lesson};
+
+/// Words of prose that are read in a minute.
+const WORDS_A_MINUTE: usize = 200;
+
+/// Ids that the page around a lesson uses itself.
+const RESERVED_IDS: [&str; 1] = ["main"];
+
+/// Compiles one source file. `file` names it in errors; its last part (`NN-slug.md`, `home.md` or
+/// `404.md`) says which page it is.
+///
+/// # Errors
+/// Everything that is wrong in the file, in order of lines.
+pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, Vec<LessonError>> {
+    let source = Source {
+        file,
+        text,
+        first_line: 1,
+    };
+    let (kind, slug) = kind_and_slug(file).ok_or_else(|| {
+        vec![source.error(
+            1,
+            "a lesson's file name is of the form 03-self-attention.md (or home.md, 404.md)",
+        )]
+    })?;
+    let is_lesson = matches!(kind, Kind::Lesson(_));
+    let (front, body) = front::parse(&source, is_lesson).map_err(|error| vec![error])?;
+    let body = Source {
+        file,
+        text: &text[body..],
+        first_line: source.line(body),
+    };
+    let page = Renderer::page(&body, catalog, &front.shared);
+    let mut errors = page.errors.clone();
+    check_ids(&source, &page, &mut errors);
+    check_titles(&source, &page, &mut errors);
+    check_inline_values(&source, &page, catalog, &front, &mut errors);
+    if !errors.is_empty() {
+        errors.sort();
+        errors.dedup();
+        return Err(errors);
+    }
+    Ok(Lesson {
+        kind,
+        file: file.to_owned(),
+        slug,
+        title: front.title,
+        description: front.description,
+        part: front.part,
+        minutes: page.words.div_ceil(WORDS_A_MINUTE).max(1),
+        shared: front.shared,
+        segments: page.segments,
+        headings: page.headings,
+        links: page.links,
+        inline_values: page.inline_values,
+        ids: page.ids.into_iter().map(|(id, _)| id).collect(),
+    })
+}
+
+fn kind_and_slug(file: &str) -> Option<(Kind, String)> {
+    let stem = Path::new(file).file_name()?.to_str()?.strip_suffix(".md")?;
+    match stem {
+        "home" => Some((Kind::Home, stem.to_owned())),
+        "404" => Some((Kind::NotFound, stem.to_owned())),
+        _ => {
+            let (number, slug) = stem.split_once('-')?;
+            let number = number.parse().ok().filter(|_| number.len() == 2)?;
+            crate::fence::is_name(slug).then(|| (Kind::Lesson(number), slug.to_owned()))
+        }
+    }
+}
+
+fn check_ids(source: &Source<'_>, page: &Page, errors: &mut Vec<LessonError>) {
+    let mut seen: HashMap<&str, usize> = RESERVED_IDS.iter().map(|id| (*id, 0)).collect();
+    for (id, line) in &page.ids {
+        match seen.get(id.as_str()) {
+            Some(0) => errors.push(source.error(
+                *line,
+                format!("the id `{id}` belongs to the page itself; give another"),
+            )),
+            Some(first) => errors.push(source.error(
+                *line,
+                format!("the id `{id}` is already used in line {first}"),
+            )),
+            None => {
+                seen.insert(id, *line);
+            }
+        }
+    }
+}
+
+/// Two regions of one name are indistinguishable for who navigates by landmarks.
+fn check_titles(source: &Source<'_>, page: &Page, errors: &mut Vec<LessonError>) {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for cell in page.cells() {
+        if let Some(first) = seen.insert(&cell.title, cell.line) {
+            let message = format!(
+                "the cell in line {first} has the title \u{201c}{}\u{201d} already",
+                cell.title
+            );
+            errors.push(source.error(cell.line, message));
+        }
+    }
+}
+
+fn check_inline_values(
+    source: &Source<'_>,
+    page: &Page,
+    catalog: &dyn Catalog,
+    front: &front::Front,
+    errors: &mut Vec<LessonError>,
+) {
+    for quoted in &page.inline_values {
+        let reference = &quoted.value;
+        match page.cells().find(|cell| cell.id == reference.cell) {
+            None => errors.push(source.error(
+                quoted.line,
+                format!("this page has no cell with the id `{}`", reference.cell),
+            )),
+            Some(cell) => {
+                if let Err(refusal) = catalog.check_element(
+                    &cell.name,
+                    &cell.props,
+                    &front.shared,
+                    &reference.element,
+                ) {
+                    errors.push(source.error(quoted.line, refusal.message));
+                }
+            }
+        }
+    }
+}

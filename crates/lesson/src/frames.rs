@@ -1,0 +1,111 @@
+//! The page's HTML: prose, and the frames that cells and exercises are mounted into.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::ROOT;
+use crate::html::{definitions, escape, escape_single_quoted};
+use crate::types::{Answer, Cell, Exercise, Lesson, Segment};
+
+/// What stands in a cell until the engine has loaded.
+const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
+
+/// What stands in an exercise until the engine has loaded.
+const EXERCISE_WAITING: &str =
+    "You can answer here once the engine has loaded; it grades by computing.";
+
+impl Lesson {
+    /// The page's content below its title. `root` leads to the site's root and ends in `/`.
+    pub fn article(&self, root: &str) -> String {
+        let mut out = String::new();
+        for segment in &self.segments {
+            match segment {
+                Segment::Html(html) => out.push_str(html),
+                Segment::Cell(cell) => out.push_str(&cell_frame(cell)),
+                Segment::Exercise(exercise) => out.push_str(&exercise_frame(exercise)),
+            }
+        }
+        out.replace(ROOT, root)
+    }
+}
+
+fn cell_frame(cell: &Cell) -> String {
+    let Cell {
+        name,
+        id,
+        level,
+        height_px,
+        ..
+    } = cell;
+    let title = escape(&cell.title);
+    let mut props = Map::from_iter([("title".to_owned(), Value::from(cell.title.as_str()))]);
+    props.extend(cell.props.clone());
+    let props = escape_single_quoted(&Value::Object(props).to_string());
+    let given = definitions("cell-given", &cell.given);
+    let mut out = format!(
+        "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\" data-props='{props}' aria-labelledby=\"{id}-title\">\n\
+         <header class=\"cell-head\"><h{level} class=\"cell-title\" id=\"{id}-title\">{title}</h{level}>\
+         <div class=\"cell-tools\"></div></header>\n\
+         <div class=\"cell-body\" style=\"min-height:{height_px}px\"><p class=\"cell-waiting\">{CELL_WAITING}</p>{given}</div>\n"
+    );
+    if let Some(caption) = &cell.caption {
+        // Writing to a String cannot fail, here and below.
+        let _ = writeln!(out, "<div class=\"cell-caption\">{caption}</div>");
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn exercise_frame(exercise: &Exercise) -> String {
+    let Exercise {
+        id,
+        ordinal,
+        level,
+        question,
+        ..
+    } = exercise;
+    let props = escape_single_quoted(&exercise_json(exercise).to_string());
+    format!(
+        "<section class=\"exercise\" data-exercise=\"{id}\" id=\"exercise-{id}\" data-props='{props}' aria-labelledby=\"exercise-{id}-title\">\n\
+         <h{level} class=\"exercise-title\" id=\"exercise-{id}-title\">Exercise {ordinal}</h{level}>\n\
+         <div class=\"exercise-question\">{question}</div>\n\
+         <div class=\"exercise-body\"><p class=\"cell-waiting\">{EXERCISE_WAITING}</p></div>\n</section>\n"
+    )
+}
+
+/// An exercise as the site reads it.
+pub(crate) fn exercise_json(exercise: &Exercise) -> Value {
+    let mut out = json!({ "cell": exercise.cell, "given": exercise.props });
+    let answer = match &exercise.answer {
+        Answer::Number(element) => {
+            json!({ "kind": "number", "answer": element.to_string(), "tolerance": exercise.tolerance })
+        }
+        Answer::Matrix(element) => {
+            json!({ "kind": "matrix", "answer": element.to_string(), "tolerance": exercise.tolerance })
+        }
+        Answer::Choice(choices) => {
+            let list: Vec<Value> = choices
+                .iter()
+                .map(|c| json!({ "text": c.html, "claim": c.claim_text }))
+                .collect();
+            json!({ "kind": "choice", "choices": list })
+        }
+    };
+    if let (Value::Object(out), Value::Object(answer)) = (&mut out, answer) {
+        out.extend(answer);
+        for (key, html) in [("hint", &exercise.hint), ("explain", &exercise.explain)] {
+            if let Some(html) = html {
+                out.insert(key.to_owned(), Value::from(html.as_str()));
+            }
+        }
+    }
+    out
+}
+
+impl Exercise {
+    /// The exercise as the page carries it: cell, given inputs, kind and answer.
+    pub fn to_json(&self) -> Value {
+        exercise_json(self)
+    }
+}

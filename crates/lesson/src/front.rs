@@ -1,0 +1,91 @@
+//! The front matter: TOML between two `+++` lines at the top of a file.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::error::LessonError;
+use crate::source::{Source, Table};
+
+/// The line that opens and closes the front matter.
+const FENCE: &str = "+++";
+
+/// Longest description, in characters: search engines cut at about this.
+const LONGEST_DESCRIPTION: usize = 300;
+
+/// What the front matter says.
+pub(crate) struct Front {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) part: String,
+    pub(crate) shared: BTreeMap<String, Value>,
+}
+
+/// Splits a file into its front matter and the byte offset at which the Markdown starts.
+fn split(text: &str) -> Option<(&str, usize)> {
+    let after = text.strip_prefix(FENCE)?;
+    let start = FENCE.len() + after.find('\n')? + 1;
+    if !text[FENCE.len()..start].trim().is_empty() {
+        return None;
+    }
+    let mut offset = start;
+    for line in text[start..].split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            return Some((&text[start..offset], offset + line.len()));
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// Reads the front matter; also gives the byte offset at which the Markdown starts.
+pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usize), LessonError> {
+    let (toml, body) = split(source.text).ok_or_else(|| {
+        source.error(
+            1,
+            "a lesson opens with a line `+++`, TOML, and another line `+++`",
+        )
+    })?;
+    let mut table = Table::parse(&Source {
+        file: source.file,
+        text: toml,
+        first_line: 2,
+    })?;
+    let mut required = |key: &str| {
+        let value = table.take_text(source, key)?.unwrap_or_default();
+        if value.trim().is_empty() {
+            return Err(source.error(table.line(key), format!("the front matter needs a {key}")));
+        }
+        Ok(value.trim().to_owned())
+    };
+    let title = required("title")?;
+    let description = required("description")?;
+    let part = if is_lesson {
+        required("part")?
+    } else {
+        String::new()
+    };
+    let length = description.chars().count();
+    if length > LONGEST_DESCRIPTION {
+        let message = format!(
+            "the description is {length} characters long; at most {LONGEST_DESCRIPTION} are shown"
+        );
+        return Err(source.error(table.line("description"), message));
+    }
+    let shared = table.take_table(source, "inputs")?.into_iter().collect();
+    let known = if is_lesson {
+        "title, description, part, [inputs]"
+    } else {
+        "title, description, [inputs]"
+    };
+    table.nothing_left(source, known)?;
+    Ok((
+        Front {
+            title,
+            description,
+            part,
+            shared,
+        },
+        body,
+    ))
+}

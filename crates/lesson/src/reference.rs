@@ -1,0 +1,271 @@
+//! References to tensor elements, claims about them, and values quoted in prose.
+//!
+//! `weights[0,1]` is one element, `weights[0]` a row, `weights` a whole tensor or a single number.
+//! A claim compares two sides: `weights[0,1] > weights[0,2]`, `entropy <= 0.5`. Here it is only read; the
+//! crate that computes cells decides whether it holds.
+//! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Digits after the point that an inline value gets when it does not say.
+pub const DEFAULT_DIGITS: u8 = 3;
+
+/// Most digits after the point; an `f32` holds no more.
+const MOST_DIGITS: u8 = 9;
+
+/// A text that is not a reference, claim or inline value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ReferenceError(String);
+
+/// An element, a slice or the whole of a named tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementRef {
+    /// Name of the tensor in the cell's computation.
+    pub tensor: String,
+    /// Position along the first axes; empty for the whole tensor.
+    pub index: Vec<usize>,
+}
+
+impl FromStr for ElementRef {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, ReferenceError> {
+        let text = text.trim();
+        let wrong = || {
+            ReferenceError(format!(
+                "`{text}` is not a tensor element such as `weights[0,1]`"
+            ))
+        };
+        let (name, index) = match text.split_once('[') {
+            None => (text, Vec::new()),
+            Some((name, rest)) => {
+                let inside = rest.strip_suffix(']').ok_or_else(wrong)?;
+                let index: Result<Vec<usize>, _> =
+                    inside.split(',').map(|i| i.trim().parse()).collect();
+                (name.trim(), index.map_err(|_| wrong())?)
+            }
+        };
+        let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
+        let reads_well = name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        if !starts_well || !reads_well {
+            return Err(wrong());
+        }
+        Ok(Self {
+            tensor: name.to_owned(),
+            index,
+        })
+    }
+}
+
+impl fmt::Display for ElementRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tensor)?;
+        if self.index.is_empty() {
+            return Ok(());
+        }
+        let list: Vec<String> = self.index.iter().map(usize::to_string).collect();
+        write!(f, "[{}]", list.join(","))
+    }
+}
+
+/// How a claim compares its sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `=`, up to rounding
+    Equal,
+}
+
+/// Longer signs first, so that `<=` is not read as `<`.
+const SIGNS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+    ("=", Comparison::Equal),
+];
+
+/// One side of a claim.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Side {
+    /// An element of the cell's computation.
+    Element(ElementRef),
+    /// A number that the author wrote.
+    Number(f64),
+}
+
+impl FromStr for Side {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, ReferenceError> {
+        match text.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Self::Number(number)),
+            _ => text.parse().map(Self::Element),
+        }
+    }
+}
+
+/// A comparison of two elements, or of an element with a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What stands before the sign.
+    pub left: Side,
+    /// The sign.
+    pub comparison: Comparison,
+    /// What stands after the sign.
+    pub right: Side,
+}
+
+impl FromStr for Claim {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, ReferenceError> {
+        let found = SIGNS
+            .iter()
+            .find_map(|(sign, kind)| text.split_once(sign).map(|(l, r)| (l, *kind, r)));
+        let Some((left, comparison, right)) = found else {
+            return Err(ReferenceError(format!(
+                "`{text}` is not a claim such as `weights[0,1] > weights[0,2]`"
+            )));
+        };
+        let claim = Self {
+            left: left.parse()?,
+            comparison,
+            right: right.parse()?,
+        };
+        if claim.elements().next().is_none() {
+            return Err(ReferenceError(format!(
+                "`{text}` compares two numbers and no tensor"
+            )));
+        }
+        Ok(claim)
+    }
+}
+
+impl Claim {
+    /// The elements that the claim names.
+    pub fn elements(&self) -> impl Iterator<Item = &ElementRef> {
+        [&self.left, &self.right]
+            .into_iter()
+            .filter_map(|side| match side {
+                Side::Element(element) => Some(element),
+                Side::Number(_) => None,
+            })
+    }
+}
+
+/// A value that prose quotes from a cell of the same page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlineRef {
+    /// Id of the cell on the page.
+    pub cell: String,
+    /// The element that is quoted.
+    pub element: ElementRef,
+    /// Digits after the point.
+    pub digits: u8,
+}
+
+impl FromStr for InlineRef {
+    type Err = ReferenceError;
+
+    fn from_str(text: &str) -> Result<Self, ReferenceError> {
+        let text = text.trim();
+        let wrong = |why: &str| {
+            ReferenceError(format!(
+                "`={text}` is not a value such as `=cell-id.weights[0,1] .3`: {why}"
+            ))
+        };
+        let (cell, rest) = text
+            .split_once('.')
+            .ok_or_else(|| wrong("no tensor is named"))?;
+        if cell.is_empty() || !cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            return Err(wrong("it starts with the id of a cell"));
+        }
+        let (element, digits) = match rest.rsplit_once(" .") {
+            None => (rest, DEFAULT_DIGITS),
+            Some((element, digits)) => {
+                let digits = digits.parse().ok().filter(|d| *d <= MOST_DIGITS);
+                (
+                    element,
+                    digits.ok_or_else(|| wrong("digits are given as `.0` to `.9`"))?,
+                )
+            }
+        };
+        Ok(Self {
+            cell: cell.to_owned(),
+            element: element.parse()?,
+            digits,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_round_trip() {
+        for text in ["weights[0,1]", "weights[0]", "entropy", "heads.q[1,2,3]"] {
+            assert_eq!(text.parse::<ElementRef>().unwrap().to_string(), text);
+        }
+        for text in ["", "[1]", "w[", "w[1", "w[a]", "w[]", "w w", "0.5", "-1"] {
+            assert!(text.parse::<ElementRef>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn claims_name_their_sides() {
+        for (text, comparison, elements) in [
+            ("w[0,1] < w[0,2]", Comparison::Less, 2),
+            ("w[0,1]>=0.25", Comparison::GreaterOrEqual, 1),
+            ("0.5 <= entropy", Comparison::LessOrEqual, 1),
+            ("w[0,1] = -1e-3", Comparison::Equal, 1),
+            ("w > 0", Comparison::Greater, 1),
+        ] {
+            let claim: Claim = text.parse().unwrap();
+            assert_eq!(
+                (claim.comparison, claim.elements().count()),
+                (comparison, elements),
+                "{text}"
+            );
+        }
+        for text in [
+            "1 < 2",
+            "w[0,1]",
+            "w[0,1] > ",
+            "> 1",
+            "a < b < c",
+            "a == b",
+            "a != b",
+            "",
+        ] {
+            assert!(text.parse::<Claim>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn inline_values_name_cell_element_and_digits() {
+        let full: InlineRef = "qkv-by-hand.weights[0,1] .2".parse().unwrap();
+        assert_eq!((full.cell.as_str(), full.digits), ("qkv-by-hand", 2));
+        assert_eq!(full.element.to_string(), "weights[0,1]");
+        let short: InlineRef = "a.heads.q[1]".parse().unwrap();
+        assert_eq!(
+            (short.element.tensor.as_str(), short.digits),
+            ("heads.q", DEFAULT_DIGITS)
+        );
+        for text in ["", "a", ".w", "a.", "a b.w", "a.w .x", "a.w .10"] {
+            assert!(text.parse::<InlineRef>().is_err(), "{text}");
+        }
+    }
+}

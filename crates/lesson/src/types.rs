@@ -1,0 +1,181 @@
+//! What a compiled lesson is made of.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::reference::{Claim, ElementRef, InlineRef};
+
+/// Which page of the site a source file makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `NN-slug.md`, the lesson of that number.
+    Lesson(u32),
+    /// `home.md`, the page at the root.
+    Home,
+    /// `404.md`, shown for an address that does not exist.
+    NotFound,
+}
+
+/// A compiled source file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lesson {
+    /// Which page this is.
+    pub kind: Kind,
+    /// Path of the source, as the caller named it.
+    pub file: String,
+    /// The file name without its number: `self-attention`; `home` and `404` for the other two.
+    pub slug: String,
+    /// Title, plain text.
+    pub title: String,
+    /// One or two sentences for search engines and the course map, plain text.
+    pub description: String,
+    /// The part of the course, plain text; empty for pages that are not lessons.
+    pub part: String,
+    /// Reading time of the prose, in minutes, at 200 words a minute.
+    pub minutes: usize,
+    /// Inputs that cells of this page share, by name.
+    pub shared: BTreeMap<String, Value>,
+    /// The page, in order.
+    pub segments: Vec<Segment>,
+    /// Headings below the title, in order.
+    pub headings: Vec<Heading>,
+    /// Links to pages and places of this site.
+    pub links: Vec<Link>,
+    /// Values that prose quotes from cells.
+    pub inline_values: Vec<InlineValue>,
+    /// Every id on the page, for links that point to it.
+    pub ids: Vec<String>,
+}
+
+/// A stretch of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Segment {
+    /// Prose with formulas, as HTML; addresses inside the site start with [`crate::ROOT`].
+    Html(String),
+    /// A cell.
+    Cell(Cell),
+    /// An exercise.
+    Exercise(Exercise),
+}
+
+/// A cell's place on a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Name in the registry of cells.
+    pub name: String,
+    /// Id on the page.
+    pub id: String,
+    /// Heading, plain text.
+    pub title: String,
+    /// Text under the cell, as HTML.
+    pub caption: Option<String>,
+    /// Height reserved before the cell is mounted, in CSS pixels.
+    pub height_px: u32,
+    /// Level of the heading, 2 or 3, so that no level is skipped.
+    pub level: u8,
+    /// The cell's inputs, as the lesson gives them; `"$name"` binds to a shared input.
+    pub props: Map<String, Value>,
+    /// The inputs in words, label and value, for readers before the engine has loaded.
+    pub given: Vec<(String, String)>,
+    /// Line of the fence.
+    pub line: usize,
+}
+
+/// What the reader answers with, and what is right.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// One number.
+    Number(ElementRef),
+    /// A vector or matrix.
+    Matrix(ElementRef),
+    /// One of several texts.
+    Choice(Vec<Choice>),
+}
+
+/// One answer among several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The text, as HTML without a paragraph around it.
+    pub html: String,
+    /// What makes it right: true for exactly one choice of an exercise.
+    pub claim: Claim,
+    /// The claim as the author wrote it.
+    pub claim_text: String,
+}
+
+/// A question that the engine grades.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exercise {
+    /// Id, unique on the page; the section's id is `exercise-` and this.
+    pub id: String,
+    /// Place among the exercises of the page, from 1.
+    pub ordinal: usize,
+    /// The question, as HTML.
+    pub question: String,
+    /// Name of the cell whose computation holds the answer.
+    pub cell: String,
+    /// Inputs of that computation, no shared names left.
+    pub props: Map<String, Value>,
+    /// The right answer.
+    pub answer: Answer,
+    /// Largest absolute difference that still counts as right.
+    pub tolerance: f64,
+    /// Help, as HTML.
+    pub hint: Option<String>,
+    /// Shown once answered, as HTML.
+    pub explain: Option<String>,
+    /// Level of the heading, 2 or 3.
+    pub level: u8,
+    /// Line of the fence.
+    pub line: usize,
+}
+
+/// A heading below the page's title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 2 to 4.
+    pub level: u8,
+    /// Id on the page.
+    pub id: String,
+    /// The heading as HTML, formulas included, without links.
+    pub html: String,
+    /// Line in the source.
+    pub line: usize,
+}
+
+/// A link to a page or place of this site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// As written: `/lesson/scaling#why`, `#here`, `/`.
+    pub target: String,
+    /// Line in the source.
+    pub line: usize,
+}
+
+/// A value that prose quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlineValue {
+    /// What is quoted.
+    pub value: InlineRef,
+    /// Line in the source.
+    pub line: usize,
+}
+
+impl Lesson {
+    /// The cells of the page, in order.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.segments.iter().filter_map(|s| match s {
+            Segment::Cell(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// The exercises of the page, in order.
+    pub fn exercises(&self) -> impl Iterator<Item = &Exercise> {
+        self.segments.iter().filter_map(|s| match s {
+            Segment::Exercise(exercise) => Some(exercise),
+            _ => None,
+        })
+    }
+}

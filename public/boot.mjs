@@ -1,0 +1,45 @@
+// What Trunk runs around loading the engine, and what every page does once scripts run.
+
+/** Lets the keyboard scroll what is wider than the page: formulas, tables, code. */
+function scrollable() {
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth + 1) {
+        target.tabIndex = 0;
+      } else {
+        target.removeAttribute("tabindex");
+      }
+    }
+  });
+  const watch = () => {
+    sized.disconnect();
+    for (const wide of document.querySelectorAll("#main .math, #main .table-scroll, #main pre")) sized.observe(wide);
+  };
+  watch();
+  // The site swaps <main> when the reader turns to another page.
+  new MutationObserver(watch).observe(document.body, { childList: true });
+}
+
+/** After the first visit the site works offline. Only release builds carry the list of files. */
+function offline() {
+  const { root, offline } = document.documentElement.dataset;
+  if (offline === undefined || !("serviceWorker" in navigator)) return;
+  navigator.serviceWorker.register(new URL("sw.js", root), { scope: root }).catch((error) => {
+    // Reading goes on without it.
+    console.info("No offline copy:", error.message);
+  });
+}
+
+export default function initializer() {
+  scrollable();
+  if (document.readyState === "complete") {
+    offline();
+  } else {
+    addEventListener("load", offline, { once: true });
+  }
+  return {
+    onFailure(error) {
+      dispatchEvent(new CustomEvent("notebook-failed", { detail: error }));
+    },
+  };
+}

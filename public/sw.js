@@ -1,0 +1,77 @@
+// Keeps the whole site for reading offline. `pages` fills in VERSION and FILES (path -> hash of the content) in
+// release builds; a build of other content is another version with a cache of its own, so that a page
+// never runs with files of another build.
+const VERSION = "@version";
+const FILES = {/*files*/};
+
+const PREFIX = `notebook ${registration.scope} `;
+const CACHE = PREFIX + VERSION;
+const key = (path) => `${registration.scope}${path}?content=${FILES[path]}`;
+
+addEventListener("install", (event) => event.waitUntil(fill()));
+
+async function fill() {
+  const cache = await caches.open(CACHE);
+  const paths = Object.keys(FILES);
+  // A few at a time: the reader's own requests go first.
+  const workers = Array.from({ length: 4 }, async () => {
+    for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+      // The content's hash is part of the key: what an older version has need not be fetched again.
+      const kept = await caches.match(key(path));
+      await cache.put(key(path), kept ?? (await load(path)));
+    }
+  });
+  await Promise.all(workers);
+}
+
+/** Fetches a file and refuses it where it is not the one of this build. */
+async function load(path) {
+  const response = await fetch(registration.scope + path.replace(/(^|\/)index\.html$/, "$1"), { cache: "no-cache" });
+  if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+  const body = await response.arrayBuffer();
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+  const hash = Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (hash !== FILES[path]) throw new Error(`${path} is of another build`);
+  return new Response(body, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
+}
+
+addEventListener("activate", (event) => event.waitUntil(tidy()));
+
+async function tidy() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
+  }
+  await clients.claim();
+}
+
+addEventListener("message", (event) => event.data === "take over" && skipWaiting());
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method === "GET" && request.url.startsWith(registration.scope)) event.respondWith(answer(request));
+});
+
+async function answer(request) {
+  if (request.mode === "navigate" && registration.waiting && (await clients.matchAll()).length < 2) {
+    // A newer version waits and no other tab runs this one: let it take over, then load the page from it.
+    registration.waiting.postMessage("take over");
+    return new Response("", { headers: { Refresh: "0" } });
+  }
+  const path = pathOf(request);
+  const kept = path !== undefined && (await (await caches.open(CACHE)).match(key(path)));
+  if (kept) return kept;
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const missing = request.mode === "navigate" && "404.html" in FILES && (await caches.match(key("404.html")));
+    if (!missing) throw error;
+    return new Response(missing.body, { status: 404, headers: missing.headers });
+  }
+}
+
+/** The file that an address stands for. */
+function pathOf(request) {
+  const path = decodeURIComponent(new URL(request.url).pathname).slice(new URL(registration.scope).pathname.length);
+  const folder = path === "" || path.endsWith("/") ? path : path + "/";
+  return [path, folder + "index.html"].find((file) => Object.hasOwn(FILES, file));
+}
