@@ -11,15 +11,25 @@
 #[macro_use]
 mod shown;
 
+mod alibi;
+mod bag_of_words;
 pub mod computation;
+mod distance;
 pub mod error;
 pub mod exercise;
 pub mod export;
 pub mod format;
 pub mod golden;
 pub mod input;
+mod learned_table;
+mod measure;
 pub mod picture;
 pub mod registry;
+mod relative_bias;
+mod rotary;
+mod rotary_stretch;
+mod shift_is_linear;
+mod sinusoid_map;
 pub mod spec;
 pub mod state;
 mod three_patches;

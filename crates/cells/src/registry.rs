@@ -3,7 +3,18 @@
 use crate::spec::CellSpec;
 
 /// All cells, in the order of the course.
-pub const ALL: &[&CellSpec] = &[&crate::three_patches::SPEC];
+pub const ALL: &[&CellSpec] = &[
+    &crate::three_patches::SPEC,
+    &crate::bag_of_words::SPEC,
+    &crate::sinusoid_map::SPEC,
+    &crate::shift_is_linear::SPEC,
+    &crate::distance::SPEC,
+    &crate::learned_table::SPEC,
+    &crate::relative_bias::SPEC,
+    &crate::alibi::SPEC,
+    &crate::rotary::SPEC,
+    &crate::rotary_stretch::SPEC,
+];
 
 /// The cell of a name.
 pub fn find(name: &str) -> Option<&'static CellSpec> {

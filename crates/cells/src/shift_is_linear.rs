@@ -10,7 +10,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `shift-is-linear`.
-pub const SPEC: CellSpec = CellSpec {
+pub(crate) const SPEC: CellSpec = CellSpec {
     name: "shift-is-linear",
     summary: "The matrix M with PE(p + k) = M PE(p), tried on every place p, with the largest error of each.",
     inputs,
@@ -69,11 +69,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     );
     let all_moved = shown!(
         record,
-        engine::nn::linear::linear,
-        starts.view(),
-        matrix.view(),
-        None
-    )?;
+        engine::nn::linear::project, starts.view(), matrix.t())?;
     let all_goals = shown!(
         record,
         engine::nn::position::sinusoidal::encode_all,

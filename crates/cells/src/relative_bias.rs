@@ -1,0 +1,165 @@
+//! Attention scores with one editable number added for each offset between key and query.
+
+use engine::nn::attention::Mask;
+use ndarray::arr2;
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::input::{InputSpec, Inputs};
+use crate::shown::Record;
+use crate::spec::{CellSpec, Run};
+use crate::words;
+
+/// Most words that the matrices can show.
+const MOST_WORDS: usize = 16;
+
+/// Rows of the untrained embedding table.
+const VOCABULARY: usize = 1_000;
+
+/// Width of word vectors, queries and keys.
+const WIDTH: usize = 8;
+
+/// Offsets that have a number: −3 to 3; farther ones share the outermost.
+const OFFSETS: usize = 7;
+
+/// The cell `relative-bias`.
+pub(crate) const SPEC: CellSpec = CellSpec {
+    name: "relative-bias",
+    summary: "A bias for each clipped offset, added to the scores of an untrained attention layer.",
+    inputs,
+    run: Run::Now(compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let bias = arr2(&[[-1.0, 0.0, 2.0, 0.0, 1.0, 0.0, -1.0]]);
+    vec![
+        InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
+        InputSpec::matrix(
+            "by_offset",
+            "Bias of each offset",
+            (1, 1),
+            (OFFSETS, OFFSETS),
+            bias,
+        ),
+        InputSpec::seed(7),
+    ]
+}
+
+fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
+    let tokens = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
+    let by_offset = inputs.matrix("by_offset")?.row(0).to_vec();
+    let (seed, count, std) = (inputs.seed()?, tokens.len(), 0.6_f32);
+    let mut record = Record::new();
+    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
+    let table = shown!(
+        record,
+        engine::rng::normal_matrix,
+        seed,
+        "embedding",
+        VOCABULARY,
+        WIDTH,
+        1.0_f32
+    );
+    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
+    let w_q = shown!(
+        record,
+        engine::rng::normal_matrix,
+        seed,
+        "w_q",
+        WIDTH,
+        WIDTH,
+        std
+    );
+    let w_k = shown!(
+        record,
+        engine::rng::normal_matrix,
+        seed,
+        "w_k",
+        WIDTH,
+        WIDTH,
+        std
+    );
+    let w_v = shown!(
+        record,
+        engine::rng::normal_matrix,
+        seed,
+        "w_v",
+        WIDTH,
+        WIDTH,
+        std
+    );
+    let bias = shown!(
+        record,
+        engine::nn::position::relative::bias_matrix,
+        &by_offset[..],
+        count,
+        count
+    )?;
+    let (q, k, v) = (w_q.view(), w_k.view(), w_v.view());
+    let none = Mask::None;
+    let plain = shown!(
+        record,
+        engine::nn::attention::self_attention,
+        x.view(),
+        q,
+        k,
+        v,
+        &none
+    )?;
+    let mask = Mask::Additive(bias.clone());
+    let biased = shown!(
+        record,
+        engine::nn::attention::self_attention,
+        x.view(),
+        q,
+        k,
+        v,
+        &mask
+    )?;
+    record.tensor("scores", &biased.attention.scores);
+    record.tensor("bias", &bias);
+    record.tensor("biased", &biased.attention.masked);
+    record.tensor("weights", &biased.attention.weights);
+    record.tensor("plain_weights", &plain.attention.weights);
+    record.words("tokens", tokens);
+    Ok(record.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::InputValue;
+
+    #[test]
+    fn every_diagonal_holds_one_number_and_the_ends_are_shared() {
+        let c = SPEC.compute(&Inputs::defaults(&inputs())).unwrap();
+        let expected = [-1.0, 0.0, 2.0, 0.0, 1.0, 0.0, -1.0];
+        for t in 0..6_usize {
+            for s in 0..6_usize {
+                let offset = (s as i64 - t as i64).clamp(-3, 3) + 3;
+                assert_eq!(c.at("bias", &[t, s]), Some(expected[offset as usize]));
+                let sum = c.at("scores", &[t, s]).unwrap() + c.at("bias", &[t, s]).unwrap();
+                assert!((c.at("biased", &[t, s]).unwrap() - sum).abs() < 1e-6);
+            }
+        }
+    }
+
+    /// A number added to all offsets alike cancels in the softmax.
+    #[test]
+    fn the_same_bias_everywhere_changes_nothing() {
+        let same = InputValue::Matrix(ndarray::Array2::from_elem((1, 7), 3.0));
+        let c = SPEC
+            .compute(&Inputs::defaults(&inputs()).with("by_offset", same))
+            .unwrap();
+        let (a, b) = (
+            c.tensor("weights").unwrap(),
+            c.tensor("plain_weights").unwrap(),
+        );
+        assert!(
+            a.values
+                .iter()
+                .zip(&b.values)
+                .all(|(x, y)| (x - y).abs() < 1e-6)
+        );
+    }
+}
