@@ -1,1 +1,58 @@
-fn main() {}
+//! `pages`: builds the site's pages. Trunk runs it as a post_build hook; see `docs/authoring.md`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use page_builder::{BuildError, Job, build, relist};
+
+const USAGE: &str = "\
+pages [--out DIR] [--public-url URL] [--release]
+    Builds the pages into DIR, which holds Trunk's index.html. Trunk's own
+    variables (TRUNK_STAGING_DIR, TRUNK_PUBLIC_URL, TRUNK_PROFILE) are the defaults.
+pages --relist DIR
+    Writes the list of files for offline reading anew, after files in DIR changed.";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
+    // Trunk runs hooks in the project's root; cargo names it for everyone else.
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let project = project.canonicalize().map_err(|source| BuildError::File {
+        path: project,
+        source,
+    })?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut out = variable("TRUNK_STAGING_DIR");
+    let mut public_url = variable("TRUNK_PUBLIC_URL").unwrap_or_else(|| "/".to_owned());
+    let mut release = variable("TRUNK_PROFILE").is_some_and(|profile| profile == "release");
+    while let Some(arg) = args.next() {
+        let mut value = || {
+            args.next()
+                .ok_or_else(|| BuildError::Other(USAGE.to_owned()))
+        };
+        match arg.as_str() {
+            "--relist" => return relist(Path::new(&value()?), &project.join("public/sw.js")),
+            "--out" => out = Some(value()?),
+            "--public-url" => public_url = value()?,
+            "--release" => release = true,
+            _ => return Err(BuildError::Other(USAGE.to_owned())),
+        }
+    }
+    let out = out
+        .map(PathBuf::from)
+        .ok_or_else(|| BuildError::Other(USAGE.to_owned()))?;
+    build(&Job {
+        project,
+        out,
+        public_url,
+        release,
+    })
+}

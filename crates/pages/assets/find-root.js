@@ -1,0 +1,28 @@
+// On the page for unknown addresses, in a site that may lie in any folder: the address says nothing of where
+// the site is. The folders above are tried, nearest first, for the site's manifest; then the links are set.
+const rootFound = (async () => {
+  const own = async (folder) => {
+    try {
+      const response = await fetch(folder + "manifest.webmanifest");
+      return response.ok && (await response.json()).id === "transformer-notebook";
+    } catch {
+      return false;
+    }
+  };
+  // With an offline copy the browser knows.
+  const kept = await navigator.serviceWorker?.getRegistration().catch(() => undefined);
+  if (kept) return kept.scope;
+  const parts = location.pathname.split("/").slice(1, -1);
+  for (let depth = parts.length; depth >= 0; depth -= 1) {
+    const folder = new URL("/" + parts.slice(0, depth).map((part) => part + "/").join(""), location.href).href;
+    if (await own(folder)) return folder;
+  }
+  return new URL("/", location.href).href;
+})();
+document.addEventListener("DOMContentLoaded", async () => {
+  const found = await rootFound;
+  document.documentElement.dataset.root = found;
+  for (const link of document.querySelectorAll('a[href^="./"], link[href^="./"]')) {
+    link.setAttribute("href", found + link.getAttribute("href").slice(2));
+  }
+});

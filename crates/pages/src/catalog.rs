@@ -1,0 +1,180 @@
+//! The cells as the lesson compiler asks about them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cells::exercise as graded;
+use cells::{CellError, CellSpec, InputValue, Inputs, registry};
+use lesson::reference::ElementRef;
+use lesson::{Catalog, Exercise, Refusal};
+use serde_json::{Map, Value};
+
+type Shared = BTreeMap<String, Value>;
+
+/// Answers from the registry of cells and from the folder of shipped files.
+#[derive(Debug, Clone)]
+pub struct Cells {
+    /// The folder whose files the site ships.
+    pub public: PathBuf,
+}
+
+impl Cells {
+    fn spec(name: &str) -> Result<&'static CellSpec, Refusal> {
+        registry::find(name).ok_or_else(|| {
+            let known: Vec<&str> = registry::ALL.iter().map(|spec| spec.name).collect();
+            Refusal::new(format!(
+                "there is no cell {name}; there are {}",
+                known.join(", ")
+            ))
+        })
+    }
+
+    fn inputs(
+        spec: &CellSpec,
+        props: &Map<String, Value>,
+        shared: &Shared,
+    ) -> Result<Inputs, Refusal> {
+        let known = (spec.inputs)();
+        if let Some(key) = props
+            .keys()
+            .find(|key| known.iter().all(|input| input.name != key.as_str()))
+        {
+            let names: Vec<&str> = known.iter().map(|input| input.name).collect();
+            let message = format!(
+                "the cell {} has no input {key}; it has {}",
+                spec.name,
+                names.join(", ")
+            );
+            return Err(Refusal::of(key, message));
+        }
+        spec.inputs_from(props, shared)
+            .map_err(|error| match &error {
+                CellError::Input { input, message, .. } => {
+                    Refusal::of(input, format!("{input}: {message}"))
+                }
+                _ => Refusal::new(error.to_string()),
+            })
+    }
+}
+
+impl Catalog for Cells {
+    fn check_cell(
+        &self,
+        name: &str,
+        props: &Map<String, Value>,
+        shared: &Shared,
+    ) -> Result<(), Refusal> {
+        let spec = Self::spec(name)?;
+        let inputs = Self::inputs(spec, props, shared)?;
+        spec.check(&inputs)
+            .map_err(|error| Refusal::new(error.to_string()))
+    }
+
+    fn given(
+        &self,
+        name: &str,
+        props: &Map<String, Value>,
+        shared: &Shared,
+    ) -> Vec<(String, String)> {
+        let Ok(spec) = Self::spec(name) else {
+            return Vec::new();
+        };
+        let Ok(inputs) = Self::inputs(spec, props, shared) else {
+            return Vec::new();
+        };
+        let in_words = |input: &cells::InputSpec| {
+            Some((input.label.to_owned(), in_words(inputs.0.get(input.name)?)))
+        };
+        (spec.inputs)().iter().filter_map(in_words).collect()
+    }
+
+    fn check_element(
+        &self,
+        name: &str,
+        props: &Map<String, Value>,
+        shared: &Shared,
+        element: &ElementRef,
+    ) -> Result<(), Refusal> {
+        let spec = Self::spec(name)?;
+        let inputs = cells::picture::with_drawn_samples(Self::inputs(spec, props, shared)?);
+        let computed = spec
+            .compute(&inputs)
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        if computed.at(&element.tensor, &element.index).is_some() {
+            return Ok(());
+        }
+        let known: Vec<String> = computed
+            .tensors
+            .iter()
+            .map(|(name, tensor)| format!("{name} {:?}", tensor.shape()))
+            .collect();
+        Err(Refusal::new(format!(
+            "the cell {name} computes no single number {element}; it has {}",
+            known.join(", ")
+        )))
+    }
+
+    fn check_exercise(&self, exercise: &Exercise) -> Result<(), Refusal> {
+        let graded: graded::Exercise = serde_json::from_value(exercise.to_json())
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        let key = if matches!(graded.kind, graded::Kind::Choice { .. }) {
+            "choices"
+        } else {
+            "answer"
+        };
+        graded
+            .expected()
+            .map(|_| ())
+            .map_err(|message| Refusal::of(key, message))
+    }
+
+    fn has_asset(&self, path: &str) -> bool {
+        let stays_inside = !path.split('/').any(|part| part == "..");
+        !path.is_empty() && stays_inside && self.public.join(path).is_file()
+    }
+}
+
+/// An input as a reader would say it.
+fn in_words(value: &InputValue) -> String {
+    match value {
+        InputValue::Number(number) => number.to_string(),
+        InputValue::Text(text) => format!("\u{201c}{text}\u{201d}"),
+        InputValue::Matrix(matrix) => {
+            let row = |row: ndarray::ArrayView1<'_, f32>| {
+                row.iter()
+                    .map(f32::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            matrix
+                .rows()
+                .into_iter()
+                .map(|r| format!("[{}]", row(r)))
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
+        InputValue::Toggle(on) => if *on { "on" } else { "off" }.to_owned(),
+        InputValue::Choice(name) => name.replace('-', " "),
+        InputValue::Order(order) => order
+            .iter()
+            .map(|i| (i + 1).to_string())
+            .collect::<Vec<_>>()
+            .join(", "),
+        InputValue::Picture(picture) => picture.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_outside_the_shipped_folder_do_not_count() {
+        let cells = Cells {
+            public: PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src"),
+        };
+        assert!(cells.has_asset("main.rs"));
+        assert!(!cells.has_asset("../Cargo.toml"));
+        assert!(!cells.has_asset(""));
+    }
+}

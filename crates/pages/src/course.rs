@@ -1,0 +1,77 @@
+//! The lists of lessons: the menu in every header and the map on the home page. Only what exists is listed.
+
+use std::fmt::Write as _;
+
+use lesson::html::escape;
+use lesson::{Kind, Lesson, ROOT};
+
+/// The number of a lesson; 0 for other pages.
+pub(crate) fn number(lesson: &Lesson) -> u32 {
+    match lesson.kind {
+        Kind::Lesson(number) => number,
+        Kind::Home | Kind::NotFound => 0,
+    }
+}
+
+/// Neighbours of one part.
+fn parts(lessons: &[Lesson]) -> impl Iterator<Item = &[Lesson]> {
+    lessons.chunk_by(|a, b| a.part == b.part)
+}
+
+/// What stands before a part's own name, as in "Part II: attention itself".
+pub(crate) const PART: &str = "Part";
+
+/// The menu; `current` is the slug of the page that it stands on.
+pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
+    let mut out = String::new();
+    for part in parts(lessons) {
+        // Writing to a String cannot fail, here and below.
+        let _ = write!(
+            out,
+            "<p class=\"part\">{PART} {}</p><ol>",
+            escape(&part[0].part)
+        );
+        for lesson in part {
+            let here = if lesson.slug == current {
+                " aria-current=\"page\""
+            } else {
+                ""
+            };
+            let _ = write!(
+                out,
+                "<li><a href=\"{ROOT}lesson/{}/\"{here}><span class=\"number\">{}</span>{}</a></li>",
+                lesson.slug,
+                number(lesson),
+                escape(&lesson.title)
+            );
+        }
+        out.push_str("</ol>");
+    }
+    out
+}
+
+/// The map on the home page; `level` is the level of its headings.
+pub fn course_map(lessons: &[Lesson], level: u8) -> String {
+    let mut out = "<div class=\"course-map\">\n".to_owned();
+    for part in parts(lessons) {
+        let name = escape(&part[0].part);
+        let _ = writeln!(
+            out,
+            "<div class=\"part\"><h{level}>{PART} {name}</h{level}>\n<ol>"
+        );
+        for lesson in part {
+            let _ = writeln!(
+                out,
+                "<li><a href=\"{ROOT}lesson/{}/\"><span class=\"number\">{}</span>\
+                 <span class=\"title\">{}</span><span class=\"description\">{}</span></a></li>",
+                lesson.slug,
+                number(lesson),
+                escape(&lesson.title),
+                escape(&lesson.description)
+            );
+        }
+        out.push_str("</ol></div>\n");
+    }
+    out.push_str("</div>\n");
+    out
+}

@@ -1,0 +1,82 @@
+//! Why the pages could not be built.
+
+use std::path::{Path, PathBuf};
+
+use lesson::LessonError;
+
+/// A failure of the build; prints as lines of `file:line: message` where it has a place.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Mistakes in lessons.
+    #[error("{}", lines(.0))]
+    Lessons(Vec<LessonError>),
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A Rust source file could not be parsed, or does not hold what a cell shows.
+    #[error("{}:{line}: {message}", path.display())]
+    Source {
+        /// The source file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The frame that Trunk made, or the arguments, are not what they should be.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn lines(errors: &[LessonError]) -> String {
+    errors
+        .iter()
+        .map(LessonError::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Reads a text file.
+pub(crate) fn read(path: &Path) -> Result<String, BuildError> {
+    std::fs::read_to_string(path).map_err(|source| BuildError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Writes a file, with the folders above it.
+pub(crate) fn write(path: &Path, content: &str) -> Result<(), BuildError> {
+    let wrap = |source| BuildError::File {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(wrap)?;
+    }
+    std::fs::write(path, content).map_err(wrap)
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, BuildError> {
+    let wrap = |source| BuildError::File {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrap)? {
+        names.push(
+            entry
+                .map_err(wrap)?
+                .file_name()
+                .to_string_lossy()
+                .into_owned(),
+        );
+    }
+    names.sort();
+    Ok(names)
+}

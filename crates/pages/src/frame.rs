@@ -1,0 +1,241 @@
+//! The frame of every page: `index.html` as Trunk left it.
+
+use std::path::Path;
+
+use lesson::ROOT;
+use lesson::html::escape;
+use serde_json::{Value, json};
+
+use crate::error::{BuildError, read};
+use crate::root::Root;
+
+/// Runs first on every page.
+const HEAD_SCRIPT: &str = include_str!("../assets/head.js");
+
+/// Where the head script's list of early requests stands.
+const PRELOAD_MARK: &str = "/*preload*/[]";
+
+/// Name of the site, after each page's own title.
+const SITE: &str = "Transformer Notebook";
+
+/// What one page puts into the frame.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// Title, plain text.
+    pub title: String,
+    /// Description, plain text.
+    pub description: String,
+    /// The `<main>` element.
+    pub main: String,
+    /// The list of lessons for the menu.
+    pub menu: String,
+    /// Extra script in the head, before anything else.
+    pub first_script: String,
+    /// Whether the page starts the engine.
+    pub runs_engine: bool,
+    /// Whether the page asks for an offline copy.
+    pub offline: bool,
+}
+
+/// Trunk's output, ready to be filled.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    html: String,
+    preload: Value,
+    engine: String,
+    /// Style sheets whose content went into the pages.
+    pub inlined: Vec<String>,
+}
+
+impl Frame {
+    /// Reads `index.html` in `folder`, which Trunk built for `public_url`.
+    ///
+    /// # Errors
+    /// A style sheet that is not there, a mark that is missing.
+    pub fn read(folder: &Path, public_url: &str) -> Result<Self, BuildError> {
+        let mut html = read(&folder.join("index.html"))?;
+        let mut inlined = Vec::new();
+        while let Some(tag) = next_tag(&html, "<link rel=\"stylesheet\"") {
+            let file = file_of(&tag.text, public_url)?;
+            let css = rooted_urls(&read(&folder.join(&file))?);
+            let media = attribute(&tag.text, "media")
+                .map(|m| format!(" media=\"{m}\""))
+                .unwrap_or_default();
+            html.replace_range(
+                tag.start..tag.end,
+                &format!("<style{media}>\n{}</style>", css.trim_start()),
+            );
+            inlined.push(file);
+        }
+        let mut preload = Vec::new();
+        for rel in ["modulepreload", "preload"] {
+            while let Some(tag) = next_tag(&html, &format!("<link rel=\"{rel}\"")) {
+                let kind = attribute(&tag.text, "as").unwrap_or_default();
+                preload.push(json!([rel, file_of(&tag.text, public_url)?, kind]));
+                html.replace_range(tag.start..tag.end, "");
+            }
+        }
+        let engine = take_engine(&mut html, public_url)?;
+        let frame = Self {
+            html,
+            preload: Value::Array(preload),
+            engine,
+            inlined,
+        };
+        frame.check()?;
+        Ok(frame)
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        for mark in ["head-script", "meta", "course-menu", "main"] {
+            let text = format!("<!--page:{mark}-->");
+            if self.html.matches(&text).count() != 1 {
+                return Err(BuildError::Other(format!(
+                    "index.html must hold {text} exactly once"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The HTML of a page `depth` folders below the root.
+    pub fn fill(&self, parts: &Parts, root: &Root, depth: usize) -> String {
+        let preload = if parts.runs_engine {
+            self.preload.to_string()
+        } else {
+            "[]".to_owned()
+        };
+        let head = HEAD_SCRIPT.replace(PRELOAD_MARK, &preload);
+        let script = format!("<script>\n{}{head}</script>", parts.first_script);
+        let mark = |name: &str| format!("<!--page:{name}-->");
+        let mut html = self
+            .html
+            .replace(&mark("head-script"), &script)
+            .replace(&mark("meta"), &meta(parts))
+            .replace(&mark("course-menu"), &parts.menu)
+            .replace(&mark("main"), &parts.main);
+        if parts.runs_engine
+            && let Some(end) = html.rfind("</body>")
+        {
+            html.insert_str(end, &self.engine);
+        }
+        if parts.offline {
+            html = html.replacen("data-root=", "data-offline data-root=", 1);
+        }
+        html.replace(ROOT, &root.prefix(depth))
+    }
+}
+
+fn meta(parts: &Parts) -> String {
+    let title = if parts.title == SITE {
+        SITE.to_owned()
+    } else {
+        format!("{} · {SITE}", parts.title)
+    };
+    let (title, own, description) = (
+        escape(&title),
+        escape(&parts.title),
+        escape(&parts.description),
+    );
+    format!(
+        "<title>{title}</title>\n    <meta name=\"description\" content=\"{description}\">\n    \
+         <meta property=\"og:title\" content=\"{own}\">\n    \
+         <meta property=\"og:description\" content=\"{description}\">\n    \
+         <meta property=\"og:type\" content=\"article\">"
+    )
+}
+
+/// Takes the module script that starts the engine out of the frame: not every page has it.
+fn take_engine(html: &mut String, public_url: &str) -> Result<String, BuildError> {
+    let start = html.find("<script type=\"module\"");
+    let end = start.and_then(|s| {
+        html[s..]
+            .find("</script>")
+            .map(|e| s + e + "</script>".len())
+    });
+    let (Some(start), Some(end)) = (start, end) else {
+        return Err(BuildError::Other(
+            "index.html starts no engine: Trunk left no module script in it".to_owned(),
+        ));
+    };
+    let script = html[start..end].replace(&format!("'{public_url}"), &format!("'{ROOT}"));
+    html.replace_range(start..end, "");
+    Ok(format!("{script}\n"))
+}
+
+struct FoundTag {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+fn next_tag(html: &str, opening: &str) -> Option<FoundTag> {
+    let start = html.find(opening)?;
+    let end = start + html[start..].find('>')? + 1;
+    Some(FoundTag {
+        start,
+        end,
+        text: html[start..end].to_owned(),
+    })
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let opening = format!(" {name}=\"");
+    let start = tag.find(&opening)? + opening.len();
+    let end = start + tag[start..].find('"')?;
+    Some(tag[start..end].to_owned())
+}
+
+/// The file, relative to the site's root, that a tag's address stands for.
+fn file_of(tag: &str, public_url: &str) -> Result<String, BuildError> {
+    attribute(tag, "href")
+        .and_then(|href| href.strip_prefix(public_url).map(str::to_owned))
+        .ok_or_else(|| BuildError::Other(format!("{tag} does not lead into {public_url}")))
+}
+
+/// Points the files that a style sheet names to the site's root, beside which it was written.
+fn rooted_urls(css: &str) -> String {
+    let mut out = String::with_capacity(css.len());
+    let mut rest = css;
+    while let Some(at) = rest.find("url(") {
+        let (before, after) = rest.split_at(at + "url(".len());
+        out.push_str(before);
+        let quotes = after.len() - after.trim_start_matches(['"', '\'']).len();
+        let (quote, address) = after.split_at(quotes);
+        out.push_str(quote);
+        let is_own = !["data:", "#", "http:", "https:", ROOT]
+            .iter()
+            .any(|other| address.starts_with(other));
+        if is_own {
+            out.push_str(ROOT);
+        }
+        rest = if is_own {
+            address.trim_start_matches(['.', '/'])
+        } else {
+            address
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_sheets_point_to_the_root() {
+        let css = "a{src:url(\"../fonts/x.woff2\")}b{background:url(data:x)}c{fill:url(#g)}d{src:url(/i.png)}";
+        let expected = "a{src:url(\"@root/fonts/x.woff2\")}b{background:url(data:x)}c{fill:url(#g)}d{src:url(@root/i.png)}";
+        assert_eq!(rooted_urls(css), expected);
+    }
+
+    #[test]
+    fn attributes_are_read_by_their_whole_name() {
+        let tag = "<link rel=\"preload\" href=\"/x.wasm\" as=\"fetch\">";
+        assert_eq!(attribute(tag, "as").as_deref(), Some("fetch"));
+        assert_eq!(attribute(tag, "ref"), None);
+        assert_eq!(file_of(tag, "/").unwrap(), "x.wasm");
+        assert!(file_of(tag, "/sub/").is_err());
+    }
+}

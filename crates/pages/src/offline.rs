@@ -1,0 +1,75 @@
+//! The list of files that the service worker keeps for reading offline.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::error::{BuildError, names, read, write};
+
+const SCRIPT: &str = "sw.js";
+
+/// Where the service worker's version stands before it is listed.
+const VERSION_MARK: &str = "\"@version\"";
+
+/// Where its list stands.
+const FILES_MARK: &str = "{/*files*/}";
+
+/// Takes a copy of an earlier release build away again.
+const OFF: &str = include_str!("../assets/sw-off.js");
+
+/// Writes `sw.js` in `folder` anew from `template`, with every other file of the folder and its hash.
+///
+/// # Errors
+/// A file that cannot be read, a template without its marks.
+pub fn relist(folder: &Path, template: &Path) -> Result<(), BuildError> {
+    let script = read(template)?;
+    if !script.contains(VERSION_MARK) || !script.contains(FILES_MARK) {
+        return Err(BuildError::Other(format!(
+            "{} has lost its marks",
+            template.display()
+        )));
+    }
+    let mut files = Map::new();
+    collect(folder, "", &mut files)?;
+    let list = Value::Object(files).to_string();
+    let version = Value::from(hash(list.as_bytes())).to_string();
+    write(
+        &folder.join(SCRIPT),
+        &script
+            .replace(VERSION_MARK, &version)
+            .replace(FILES_MARK, &list),
+    )
+}
+
+/// Writes the `sw.js` of debug builds, which removes what a release build kept.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn switch_off(folder: &Path) -> Result<(), BuildError> {
+    write(&folder.join(SCRIPT), OFF)
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut Map<String, Value>) -> Result<(), BuildError> {
+    for name in names(folder)? {
+        let path = folder.join(&name);
+        let key = format!("{prefix}{name}");
+        if path.is_dir() {
+            collect(&path, &format!("{key}/"), files)?;
+        } else if key != SCRIPT && !name.starts_with('.') {
+            let content =
+                std::fs::read(&path).map_err(|source| BuildError::File { path, source })?;
+            files.insert(key, Value::from(hash(&content)));
+        }
+    }
+    Ok(())
+}
+
+/// The first 8 bytes of SHA-256, in hexadecimal.
+fn hash(content: &[u8]) -> String {
+    Sha256::digest(content)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,152 @@
+//! The `<main>` of each kind of page.
+
+use std::fmt::Write as _;
+
+use lesson::html::{escape, escape_single_quoted};
+use lesson::{Heading, Lesson, ROOT};
+
+use crate::course::{PART, course_map, number};
+
+/// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
+const MAP_MARK: &str = "<!-- course-map -->";
+
+const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text and the \
+     formulas are all here; the cells and exercises are not: they compute in the browser and need scripts \
+     and WebAssembly.</p></noscript>\n";
+
+/// The page of a lesson, between the one before and the one after.
+pub(crate) fn lesson_main(
+    lesson: &Lesson,
+    before: Option<&Lesson>,
+    after: Option<&Lesson>,
+    has_golden: bool,
+) -> String {
+    let Lesson { slug, minutes, .. } = lesson;
+    let (part, title, description) = (
+        escape(&lesson.part),
+        escape(&lesson.title),
+        escape(&lesson.description),
+    );
+    let unit = if *minutes == 1 { "minute" } else { "minutes" };
+    format!(
+        "<main id=\"main\" data-page=\"lesson/{slug}\"{data} tabindex=\"-1\">\n{toc}<article class=\"lesson\">\n\
+         <header class=\"lesson-head\">\n<p class=\"lesson-part\">{PART} {part}</p>\n<h1>{title}</h1>\n\
+         <p class=\"lesson-description\">{description}</p>\n\
+         <p class=\"lesson-meta\">Lesson {number}, about {minutes} {unit} to read</p>\n\
+         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}\
+         <div class=\"lesson-body\">\n{body}</div>\n{prev_next}</article>\n</main>",
+        number = number(lesson),
+        data = page_data(lesson, has_golden),
+        toc = toc(&lesson.headings),
+        body = lesson.article(ROOT),
+        prev_next = prev_next(before, after),
+    )
+}
+
+/// The home page.
+pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> String {
+    let map = course_map(lessons, map_level(home));
+    let body = home.article(ROOT);
+    let body = if body.contains(MAP_MARK) {
+        body.replace(MAP_MARK, &map)
+    } else {
+        body + &map
+    };
+    let (title, description) = (escape(&home.title), escape(&home.description));
+    format!(
+        "<main id=\"main\" data-page=\"home\"{data} tabindex=\"-1\">\n<article class=\"home\">\n\
+         <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-description\">{description}</p>\n\
+         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}\
+         <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
+        data = page_data(home, has_golden),
+    )
+}
+
+/// What the site needs to know of a page: its shared inputs, and whether reference tensors stand beside it.
+fn page_data(page: &Lesson, has_golden: bool) -> String {
+    let inputs = serde_json::to_string(&page.shared).unwrap_or_default();
+    let golden = if has_golden { " data-golden" } else { "" };
+    format!(" data-inputs='{}'{golden}", escape_single_quoted(&inputs))
+}
+
+/// The page for an address that does not exist.
+pub(crate) fn not_found_main(page: &Lesson, lessons: &[Lesson]) -> String {
+    let map = course_map(lessons, map_level(page));
+    let body = page.article(ROOT);
+    let body = if body.contains(MAP_MARK) {
+        body.replace(MAP_MARK, &map)
+    } else {
+        body
+    };
+    let title = escape(&page.title);
+    format!(
+        "<main id=\"main\" data-page=\"404\" tabindex=\"-1\">\n<article class=\"lesson not-found\">\n\
+         <header class=\"lesson-head\">\n<h1>{title}</h1>\n</header>\n<div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>"
+    )
+}
+
+/// "On this page": headings of level 2, those of level 3 below them.
+fn toc(headings: &[Heading]) -> String {
+    let listed: Vec<&Heading> = headings
+        .iter()
+        .filter(|heading| heading.level <= 3)
+        .collect();
+    if listed.len() < 2 {
+        return String::new();
+    }
+    // Folded on narrow windows; style/lesson.css keeps it open beside the text where there is room.
+    let mut out = "<nav class=\"toc\" aria-label=\"On this page\"><details><summary>On this page</summary>\n<ol>"
+        .to_owned();
+    let mut level = 2;
+    for (i, heading) in listed.iter().enumerate() {
+        // The compiler lets no level be skipped, so levels change by one here.
+        match (i, level, heading.level) {
+            (0, ..) => {}
+            (_, 2, 3) => out.push_str("\n<ol>"),
+            (_, 3, 2) => out.push_str("</li></ol></li>\n"),
+            _ => out.push_str("</li>\n"),
+        }
+        level = heading.level;
+        // Writing to a String cannot fail.
+        let _ = write!(
+            out,
+            "<li><a href=\"#{}\">{}</a>",
+            escape(&heading.id),
+            heading.html
+        );
+    }
+    out.push_str(if level == 3 {
+        "</li></ol></li></ol>\n</details></nav>\n"
+    } else {
+        "</li></ol>\n</details></nav>\n"
+    });
+    out
+}
+
+/// The links to the neighbours.
+fn prev_next(before: Option<&Lesson>, after: Option<&Lesson>) -> String {
+    if before.is_none() && after.is_none() {
+        return String::new();
+    }
+    let link = |lesson: &Lesson, rel: &str, word: &str| {
+        let title = escape(&lesson.title);
+        format!(
+            "<a rel=\"{rel}\" href=\"{ROOT}lesson/{}/\"><small>{word}</small>{title}</a>\n",
+            lesson.slug
+        )
+    };
+    let before = before
+        .map(|lesson| link(lesson, "prev", "Previous"))
+        .unwrap_or_default();
+    let after = after
+        .map(|lesson| link(lesson, "next", "Next"))
+        .unwrap_or_default();
+    format!(
+        "<nav class=\"prev-next\" aria-label=\"Neighbouring lessons\">\n{before}{after}</nav>\n"
+    )
+}
+
+/// The level of the map's headings: below the first heading of the page, if it has one.
+fn map_level(page: &Lesson) -> u8 {
+    if page.headings.is_empty() { 2 } else { 3 }
+}

@@ -1,0 +1,193 @@
+//! Which engine functions a cell shows: every `shown!(record, engine::path::to::item, …)` in its source.
+
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::Visit;
+
+use crate::error::{BuildError, names, read};
+
+/// A path in a `shown!`, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// `engine::nn::attention::attend`
+    pub(crate) path: String,
+    /// The source file of the cell.
+    pub(crate) file: PathBuf,
+    /// Line in it.
+    pub(crate) line: usize,
+}
+
+/// The engine functions that a cell shows, in order, each once. `cells` is the folder of the cells' sources; a
+/// cell's own file and the files of a folder of its name are read.
+pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
+    let stem = name.replace('-', "_");
+    let own = cells.join(format!("{stem}.rs"));
+    let folder = cells.join(&stem);
+    let mut files: Vec<PathBuf> = Vec::new();
+    if own.is_file() {
+        files.push(own.clone());
+    }
+    if folder.is_dir() {
+        files.extend(
+            names(&folder)?
+                .iter()
+                .filter(|n| n.ends_with(".rs"))
+                .map(|n| folder.join(n)),
+        );
+    }
+    if files.is_empty() {
+        return Err(BuildError::Other(format!(
+            "the cell {name} has no source {}",
+            own.display()
+        )));
+    }
+    let mut found: Vec<Shown> = Vec::new();
+    for file in files {
+        for shown in in_file(&file, &read(&file)?)? {
+            if found.iter().all(|other| other.path != shown.path) {
+                found.push(shown);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The paths shown in one source file, in order. Comments and strings are no macro calls.
+fn in_file(file: &Path, text: &str) -> Result<Vec<Shown>, BuildError> {
+    let parsed = syn::parse_file(text).map_err(|error| BuildError::Source {
+        path: file.to_owned(),
+        line: error.span().start().line,
+        message: error.to_string(),
+    })?;
+    let mut calls = Calls {
+        file,
+        found: Vec::new(),
+        wrong: None,
+    };
+    calls.visit_file(&parsed);
+    match calls.wrong {
+        Some(error) => Err(error),
+        None => Ok(calls.found),
+    }
+}
+
+struct Calls<'a> {
+    file: &'a Path,
+    found: Vec<Shown>,
+    wrong: Option<BuildError>,
+}
+
+impl Calls<'_> {
+    fn call(&mut self, line: usize, tokens: TokenStream) {
+        match path_argument(tokens) {
+            Some(path) => self.found.push(Shown {
+                path,
+                file: self.file.to_owned(),
+                line,
+            }),
+            None => {
+                let message = "shown! takes a record and then a path `engine::…`".to_owned();
+                self.wrong = Some(BuildError::Source {
+                    path: self.file.to_owned(),
+                    line,
+                    message,
+                });
+            }
+        }
+    }
+
+    /// A `shown!` inside the arguments of another macro, where `syn` sees only tokens.
+    fn nested(&mut self, tokens: TokenStream) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) => self.nested(group.stream()),
+                TokenTree::Ident(name) if name == "shown" => {
+                    let bang =
+                        tokens.next_if(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '!'));
+                    if bang.is_some()
+                        && let Some(TokenTree::Group(group)) = tokens.next()
+                    {
+                        self.call(name.span().start().line, group.stream());
+                        self.nested(group.stream());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Calls<'_> {
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let Some(last) = call.path.segments.last() else {
+            return;
+        };
+        if last.ident == "shown" {
+            self.call(last.ident.span().start().line, call.tokens.clone());
+        }
+        self.nested(call.tokens.clone());
+    }
+}
+
+/// The second argument, as text, when it is a path that starts with `engine`.
+fn path_argument(tokens: TokenStream) -> Option<String> {
+    let mut tokens = tokens.into_iter();
+    // The record is an expression: everything up to the first comma outside brackets.
+    tokens
+        .by_ref()
+        .find(|token| matches!(token, TokenTree::Punct(p) if p.as_char() == ','))?;
+    let mut path = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => path.push_str(&name.to_string()),
+            TokenTree::Punct(p) if p.as_char() == ':' => path.push(':'),
+            TokenTree::Punct(p) if p.as_char() == ',' => break,
+            _ => return None,
+        }
+    }
+    path.starts_with("engine::").then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_calls_count() {
+        let text = r#"
+            // shown!(record, engine::not::in_a_comment)
+            /// `shown!(record, engine::not::in_a_doc)`
+            fn compute() -> Result<(), String> {
+                let text = "shown!(record, engine::not::in_a_string)";
+                let a = shown!(record, engine::nn::softmax::softmax, x.view())?;
+                let b = vec![shown!(&mut self.record, engine::math::exp, a[0])];
+                assert!(shown!(record, engine::kernel::dot, shown!(record, engine::math::ln, 1.0), b) > 0.0);
+                Ok(())
+            }
+        "#;
+        let found = in_file(Path::new("cell.rs"), text).unwrap();
+        let paths: Vec<(&str, usize)> = found.iter().map(|s| (s.path.as_str(), s.line)).collect();
+        let expected = [
+            ("engine::nn::softmax::softmax", 6),
+            ("engine::math::exp", 7),
+            ("engine::kernel::dot", 8),
+            ("engine::math::ln", 8),
+        ];
+        assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn another_second_argument_is_an_error_with_its_line() {
+        let error = in_file(
+            Path::new("cell.rs"),
+            "fn f() {\n shown!(record, other::function, 1);\n}",
+        )
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cell.rs:2: shown! takes a record and then a path `engine::…`"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Writes the pages and what stands beside them.
+
+use std::path::PathBuf;
+
+use lesson::{Kind, Lesson};
+
+use crate::catalog::Cells;
+use crate::code::CodeBook;
+use crate::content::Content;
+use crate::course::course_menu;
+use crate::error::{BuildError, read, write};
+use crate::frame::{Frame, Parts};
+use crate::offline;
+use crate::page::{home_main, lesson_main, not_found_main};
+use crate::root::Root;
+
+/// Finds the site's root from a page at any depth.
+const FIND_ROOT: &str = include_str!("../assets/find-root.js");
+
+/// Files that Trunk copies with `public/` though they have another place in the site.
+const NOT_SHIPPED: [&str; 1] = ["boot.mjs"];
+
+/// What to build, and where.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Root of the project.
+    pub project: PathBuf,
+    /// Folder with Trunk's output, which the pages go into.
+    pub out: PathBuf,
+    /// The public address that Trunk built for.
+    pub public_url: String,
+    /// Whether the site keeps itself for offline reading.
+    pub release: bool,
+}
+
+/// Builds the pages.
+///
+/// # Errors
+/// Every mistake in the lessons, or the first thing that cannot be read, found or written.
+pub fn build(job: &Job) -> Result<(), BuildError> {
+    let catalog = Cells {
+        public: job.project.join("public"),
+    };
+    let content = Content::load(&job.project, &catalog)?;
+    let frame = Frame::read(&job.out, &job.public_url)?;
+    let site = Site {
+        job,
+        root: Root::from_public_url(&job.public_url),
+        content: &content,
+        frame: &frame,
+    };
+    let mut book = CodeBook::new(&job.project);
+    for page in content.pages() {
+        site.write(page, &mut book)?;
+    }
+    for file in frame.inlined.iter().map(String::as_str).chain(NOT_SHIPPED) {
+        let path = job.out.join(file);
+        if path.is_file() {
+            std::fs::remove_file(&path).map_err(|source| BuildError::File { path, source })?;
+        }
+    }
+    if job.release {
+        offline::relist(&job.out, &job.project.join("public/sw.js"))
+    } else {
+        offline::switch_off(&job.out)
+    }
+}
+
+struct Site<'a> {
+    job: &'a Job,
+    root: Root,
+    content: &'a Content,
+    frame: &'a Frame,
+}
+
+impl Site<'_> {
+    fn write(&self, page: &Lesson, book: &mut CodeBook) -> Result<(), BuildError> {
+        let (folder, file, depth) = match page.kind {
+            Kind::Home => (String::new(), "index.html", 0),
+            Kind::NotFound => (String::new(), "404.html", 0),
+            Kind::Lesson(_) => (format!("lesson/{}/", page.slug), "index.html", 2),
+        };
+        let golden = self.golden(page)?;
+        let parts = self.parts(page, golden.is_some());
+        let out = |name: &str| self.job.out.join(format!("{folder}{name}"));
+        write(&out(file), &self.frame.fill(&parts, &self.root, depth))?;
+        if let Some(golden) = golden {
+            write(&out("golden.json"), &golden)?;
+        }
+        if page.cells().next().is_some() {
+            write(&out("code.json"), &book.of_page(page)?.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn parts(&self, page: &Lesson, has_golden: bool) -> Parts {
+        let lessons = &self.content.lessons;
+        let is_missing = page.kind == Kind::NotFound;
+        let main = match page.kind {
+            Kind::Home => home_main(page, lessons, has_golden),
+            Kind::NotFound => not_found_main(page, lessons),
+            Kind::Lesson(_) => {
+                let at = lessons
+                    .iter()
+                    .position(|other| other.slug == page.slug)
+                    .unwrap_or(0);
+                let before = at.checked_sub(1).and_then(|i| lessons.get(i));
+                lesson_main(page, before, lessons.get(at + 1), has_golden)
+            }
+        };
+        // A missing page may be at any depth: with relative addresses it first finds out where the site is, and
+        // starts nothing.
+        let is_lost = is_missing && self.root == Root::Relative;
+        Parts {
+            title: page.title.clone(),
+            description: page.description.clone(),
+            main,
+            menu: course_menu(lessons, &page.slug),
+            first_script: if is_lost {
+                FIND_ROOT.to_owned()
+            } else {
+                String::new()
+            },
+            runs_engine: !is_lost,
+            offline: self.job.release && !is_missing,
+        }
+    }
+
+    /// The reference tensors of a page, where there are any.
+    fn golden(&self, page: &Lesson) -> Result<Option<String>, BuildError> {
+        let path = self
+            .job
+            .project
+            .join(format!("tests/golden/lessons/{}.json", page.slug));
+        if path.is_file() {
+            read(&path).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+}
