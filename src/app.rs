@@ -57,7 +57,7 @@ pub(crate) fn page_state() -> Option<PageState> {
 /// Adopts the page that the browser has loaded and follows the reader from there.
 pub(crate) fn start() {
     // Already initialised when a test page starts the site twice, which does no harm.
-    let _ = leptos::task::Executor::init_wasm_bindgen();
+    let _ = any_spawner::Executor::init_wasm_bindgen();
     let given = dom::document()
         .and_then(|d| d.document_element())
         .map(|html| dom::data(&html, "root"))

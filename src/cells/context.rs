@@ -9,9 +9,8 @@ use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::lesson::state::PageState;
-use crate::plot::chart::Chart;
-use crate::widgets::grid::Grid;
-use crate::widgets::num::Num;
+use crate::plot::Chart;
+use crate::widgets::{Grid, Num};
 
 /// The latest outcome of a cell.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +44,7 @@ pub(crate) struct CellCx {
     schema: StoredValue<Vec<InputSpec>>,
     keys: StoredValue<BTreeMap<String, String>>,
     charts: StoredValue<Charts>,
+    job: StoredValue<u64>,
 }
 
 impl CellCx {
@@ -65,6 +65,7 @@ impl CellCx {
             schema: StoredValue::new((spec.inputs)()),
             keys: StoredValue::new(keys),
             charts: StoredValue::new(Vec::new()),
+            job: StoredValue::new(0),
         }
     }
 
@@ -208,6 +209,14 @@ impl CellCx {
             })
         })
         .into()
+    }
+
+    /// Notes the worker's job that computes this cell and cancels the one before.
+    pub(crate) fn replace_job(self, job: u64) {
+        let before = self.job.try_update_value(|j| std::mem::replace(j, job));
+        if let Some(before) = before.filter(|&b| b != 0 && b != job) {
+            crate::client::cancel(before);
+        }
     }
 
     /// Offers a chart for export.

@@ -8,14 +8,7 @@ use leptos::prelude::*;
 
 use super::context::CellCx;
 use crate::browser::picture;
-use crate::widgets::choice::Choice;
-use crate::widgets::concept::Concept;
-use crate::widgets::matrix_edit::MatrixEdit;
-use crate::widgets::picture_box::PictureBox;
-use crate::widgets::seed_box::SeedBox;
-use crate::widgets::slider::Slider;
-use crate::widgets::text_box::TextBox;
-use crate::widgets::toggle::Toggle;
+use crate::widgets::{Choice, Concept, MatrixEdit, PictureBox, SeedBox, Slider, TextBox, Toggle};
 
 impl CellCx {
     fn label(self, name: &str) -> String {

@@ -8,8 +8,7 @@ use leptos::prelude::*;
 use super::context::CellCx;
 use crate::browser::{download, raster};
 use crate::plot;
-use crate::widgets::grid::Grid;
-use crate::widgets::palette::{Domain, Palette};
+use crate::widgets::{Domain, Grid, Palette};
 
 /// Tables of everything that can be saved.
 pub(crate) fn body(cx: CellCx) -> AnyView {

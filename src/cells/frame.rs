@@ -7,7 +7,7 @@ use web_sys::HtmlElement;
 use super::context::CellCx;
 use super::sheet::{Sheet, SheetSignal};
 use crate::browser::full_screen;
-use crate::widgets::num::Num;
+use crate::widgets::Num;
 
 /// The row of tools in the head of a cell.
 pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> AnyView {

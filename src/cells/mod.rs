@@ -5,7 +5,7 @@ mod controls;
 mod export;
 pub(crate) mod frame;
 pub mod registry;
-mod run;
+pub(crate) mod run;
 pub(crate) mod rust_panel;
 mod share;
 pub(crate) mod sheet;

@@ -9,6 +9,7 @@ use web_sys::Element;
 
 use super::context::CellCx;
 use crate::browser::{clock, dom, picture};
+use crate::client::{self, News};
 
 /// Longest time that a slice of a long computation may hold the page.
 const SLICE_MS: f64 = 8.0;
@@ -51,17 +52,35 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
             let result = compute(&inputs);
             finish(cx, result.map(Arc::new), clock::now_ms() - begun);
         }
-        Run::Sliced(begin) => match begin(&inputs) {
-            Ok(job) => {
-                cx.outcome.update(|o| {
-                    o.busy = Some(0.0);
-                    o.error = None;
-                });
-                leptos::task::spawn_local(in_slices(cx, job, turn, newest));
-            }
-            Err(error) => finish(cx, Err(error), 0.0),
-        },
+        Run::Sliced(_) => in_worker(cx, inputs, turn, newest),
     }
+}
+
+/// Hands long work to the worker, or does it here in slices where there is none.
+fn in_worker(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+    cx.outcome.update(|o| {
+        o.busy = Some(0.0);
+        o.error = None;
+    });
+    let stale = move || newest.try_get_value() != Some(turn);
+    let local = inputs.clone();
+    let job = client::compute(cx.spec.name, inputs, move |news| {
+        if stale() {
+            return;
+        }
+        match news {
+            News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
+            News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
+            News::NoWorker => {
+                let Run::Sliced(begin) = cx.spec.run else { return };
+                match begin(&local) {
+                    Ok(job) => leptos::task::spawn_local(in_slices(cx, job, turn, newest)),
+                    Err(error) => finish(cx, Err(error), 0.0),
+                }
+            }
+        }
+    });
+    cx.replace_job(job);
 }
 
 async fn in_slices(cx: CellCx, mut job: Box<dyn Job>, turn: u64, newest: StoredValue<u64>) {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::context::CellCx;
 use crate::browser::{address, fetch};
-use crate::widgets::num::Num;
+use crate::widgets::Num;
 
 /// Values of one tensor that the panel prints.
 const PRINTED: usize = 16;
@@ -55,14 +55,14 @@ pub(crate) fn page_folder() -> String {
 fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
     let mut seen = Vec::new();
     for (i, call) in calls.iter().enumerate() {
-        if !seen.iter().any(|&(_, path)| path == call.path) {
-            seen.push((i, call.path));
+        if !seen.iter().any(|&(_, path)| path == &call.path) {
+            seen.push((i, &call.path));
         }
     }
     seen.into_iter()
         .map(|(i, path)| {
-            let times = calls.iter().filter(|c| c.path == path).count();
-            let source = sources.iter().find(|s| s.path == path).cloned();
+            let times = calls.iter().filter(|c| &c.path == path).count();
+            let source = sources.iter().find(|s| s.path == *path).cloned();
             panel(i, &calls[i], times, source)
         })
         .collect_view()
@@ -70,7 +70,7 @@ fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
 }
 
 fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> AnyView {
-    let short = call.path.strip_prefix("engine::").unwrap_or(call.path).to_owned();
+    let short = call.path.strip_prefix("engine::").unwrap_or(&call.path).to_owned();
     let repeated = (times > 1).then(|| format!("Called {times} times; these are the values of the first call."));
     view! {
         <section class="rust-call">

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::browser::{address, clock, fetch};
 use crate::cells::rust_panel::page_folder;
-use crate::widgets::num::Num;
+use crate::widgets::Num;
 
 /// What has been found so far.
 #[derive(Debug, Clone, Default)]

@@ -10,9 +10,9 @@ pub fn Choice(
     /// What is chosen.
     #[prop(into)]
     label: String,
-    /// Name and words of each option.
+    /// Names of the options; shown as words (`local-window` as "Local window").
     #[prop(into)]
-    options: Vec<(String, String)>,
+    options: Vec<String>,
     /// Name of the option in use.
     #[prop(into)]
     value: Signal<String>,
@@ -23,8 +23,8 @@ pub fn Choice(
     let group = ids::fresh("choice");
     let radios: Vec<_> = options
         .into_iter()
-        .map(|(name, words)| {
-            let (chosen, own) = (name.clone(), name.clone());
+        .map(|name| {
+            let (chosen, own, words) = (name.clone(), name.clone(), words(&name));
             view! {
                 <label class="segment">
                     <input
@@ -44,5 +44,21 @@ pub fn Choice(
             <legend data-label="">{label}</legend>
             <div class="segments">{radios}</div>
         </fieldset>
+    }
+}
+
+/// A name as the reader sees it: a capital first, spaces for hyphens.
+pub(crate) fn words(name: &str) -> String {
+    let spaced = name.replace(['-', '_'], " ");
+    let mut letters = spaced.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_become_words() {
+        assert_eq!(super::words("local-window"), "Local window");
+        assert_eq!(super::words(""), "");
     }
 }

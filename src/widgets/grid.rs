@@ -31,10 +31,10 @@ pub struct Grid {
 impl Grid {
     /// The matrix `name` of a computation, or the slice of it behind `prefix`; `None` where there is no such
     /// tensor or the slice has more than two axes. A vector becomes one row.
-    pub fn from_tensor(computation: &Computation, name: &str, prefix: &[usize]) -> Option<Self> {
+    pub fn from_tensor(computation: &Computation, name: &str, prefix: Vec<usize>) -> Option<Self> {
         let tensor = computation.tensor(name)?;
         let mut slice = tensor.values.view();
-        for &index in prefix {
+        for &index in &prefix {
             if slice.ndim() == 0 || index >= slice.shape()[0] {
                 return None;
             }
@@ -47,7 +47,7 @@ impl Grid {
         };
         Some(Self {
             source: name.to_owned(),
-            prefix: prefix.to_vec(),
+            prefix,
             rows,
             cols,
             values: slice.iter().copied().collect(),
@@ -152,21 +152,21 @@ mod tests {
 
     #[test]
     fn slices_keep_their_origin() {
-        let grid = Grid::from_tensor(&computation(), "heads", &[1]).unwrap();
+        let grid = Grid::from_tensor(&computation(), "heads", vec![1]).unwrap();
         assert_eq!((grid.rows, grid.cols), (2, 3));
         assert_eq!(grid.at(1, 2), Some(112.0));
         assert_eq!(grid.from(1, 2), "heads[1,1,2]");
         assert_eq!(computation().resolve(&grid.from(1, 2)), Some(112.0));
         assert_eq!(grid.at(0, 3), None, "a column too far is not the next row");
         assert_eq!(grid.at(2, 0), None);
-        assert!(Grid::from_tensor(&computation(), "heads", &[2]).is_none());
-        assert!(Grid::from_tensor(&computation(), "heads", &[]).is_none());
-        assert!(Grid::from_tensor(&computation(), "nothing", &[]).is_none());
+        assert!(Grid::from_tensor(&computation(), "heads", vec![2]).is_none());
+        assert!(Grid::from_tensor(&computation(), "heads", vec![]).is_none());
+        assert!(Grid::from_tensor(&computation(), "nothing", vec![]).is_none());
     }
 
     #[test]
     fn vectors_have_one_index_and_infinities_no_part_in_the_range() {
-        let grid = Grid::from_tensor(&computation(), "row", &[]).unwrap();
+        let grid = Grid::from_tensor(&computation(), "row", vec![]).unwrap();
         assert_eq!(grid.from(0, 1), "row[1]");
         assert_eq!(grid.range(), Some((-1.0, 3.0)));
         assert_eq!(grid.ends(), Some(((0, 1), (0, 0))));

@@ -4,31 +4,31 @@
 //! prints goes through [`Num`], which also writes where the number came from (`data-from`); digits that
 //! are labels, not results (axes, row numbers), stand in elements with `data-label`.
 
-mod choice;
-mod concept;
+pub mod choice;
+pub mod concept;
 mod cursor;
-mod entry;
+pub mod entry;
 mod events;
-mod grid;
+pub mod grid;
 mod heat_canvas;
 mod heat_legend;
-mod heat_map;
+pub mod heat_map;
 mod heat_table;
 mod ids;
-mod linked_matrices;
+pub mod linked_matrices;
 mod matrix_block;
-mod matrix_edit;
-mod num;
-mod palette;
+pub mod matrix_edit;
+pub mod num;
+pub mod palette;
 mod patch_canvas;
-mod patch_grid;
-mod picture_box;
-mod seed_box;
-mod slider;
-mod text_box;
-mod toggle;
-mod token_strip;
-mod vector_pad;
+pub mod patch_grid;
+pub mod picture_box;
+pub mod seed_box;
+pub mod slider;
+pub mod text_box;
+pub mod toggle;
+pub mod token_strip;
+pub mod vector_pad;
 
 pub use choice::Choice;
 pub use concept::Concept;

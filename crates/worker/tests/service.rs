@@ -1,0 +1,108 @@
+//! The worker's service, driven without a browser.
+
+use cells::{Inputs, registry};
+use worker::protocol::{Reply, Request, decode, encode};
+use worker::service::Service;
+
+fn request(job: u64, cell: &str) -> Request {
+    let inputs = registry::find(cell)
+        .map(|s| Inputs::defaults(&(s.inputs)()))
+        .unwrap_or_default();
+    Request::Compute {
+        job,
+        cell: cell.to_owned(),
+        inputs,
+    }
+}
+
+/// A clock that moves on by a millisecond at each look.
+fn clock() -> impl Fn() -> f64 {
+    let now = std::cell::Cell::new(0.0);
+    move || {
+        now.set(now.get() + 1.0);
+        now.get()
+    }
+}
+
+fn run(service: &mut Service) -> Vec<Reply> {
+    let now = clock();
+    std::iter::from_fn(|| service.turn(3.0, &now)).collect()
+}
+
+#[test]
+fn a_request_gives_what_the_cell_computes() {
+    let spec = registry::find("three-patches").unwrap();
+    let expected = spec.compute(&Inputs::defaults(&(spec.inputs)())).unwrap();
+    let mut service = Service::default();
+    service.accept(request(7, "three-patches"));
+    let replies = run(&mut service);
+    let Some(Reply::Finished {
+        job: 7,
+        result: Ok(result),
+        ..
+    }) = replies.last()
+    else {
+        panic!("{replies:?}")
+    };
+    assert_eq!(*result, expected);
+    assert!(service.is_idle());
+}
+
+#[test]
+fn long_work_reports_progress_and_can_be_cancelled() {
+    let mut service = Service::default();
+    service.accept(request(1, "why-scale"));
+    service.accept(request(2, "three-patches"));
+    let now = clock();
+    assert!(matches!(
+        service.turn(3.0, &now),
+        Some(Reply::Working { job: 1, .. })
+    ));
+    service.accept(Request::Cancel { job: 1 });
+    let rest = run(&mut service);
+    assert!(
+        matches!(rest.as_slice(), [Reply::Finished { job: 2, .. }]),
+        "{rest:?}"
+    );
+}
+
+#[test]
+fn long_work_ends_with_the_same_numbers_as_in_one_go() {
+    let spec = registry::find("why-scale").unwrap();
+    let expected = spec.compute(&Inputs::defaults(&(spec.inputs)())).unwrap();
+    let mut service = Service::default();
+    service.accept(request(1, "why-scale"));
+    let Some(Reply::Finished {
+        result: Ok(result), ..
+    }) = run(&mut service).pop()
+    else {
+        panic!("no result")
+    };
+    assert_eq!(result, expected);
+}
+
+#[test]
+fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
+    let mut service = Service::default();
+    service.accept(request(3, "no-such-cell"));
+    service.accept(Request::Compute {
+        job: 4,
+        cell: "three-patches".to_owned(),
+        inputs: Inputs::default(),
+    });
+    for (reply, number) in run(&mut service).iter().zip([3, 4]) {
+        assert!(
+            matches!(reply, Reply::Finished { job, result: Err(_), .. } if *job == number),
+            "{reply:?}"
+        );
+    }
+}
+
+#[test]
+fn messages_survive_the_way_and_rubbish_is_refused() {
+    let message = request(9, "three-patches");
+    assert_eq!(decode::<Request>(&encode(&message)), Some(message));
+    for bytes in [&[][..], &[9, 9, 9], &[0xff; 64]] {
+        assert_eq!(decode::<Request>(bytes), None);
+    }
+}
