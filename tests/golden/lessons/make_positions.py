@@ -1,0 +1,247 @@
+"""Reference tensors of lesson 07, positions: PyTorch in f64 where it can be, rounded at the end.
+
+Run: python tests/golden/lessons/make_positions.py
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from common import cell, normal_matrix, tensor, word_ids, write
+
+SENTENCE = "The cat sat on the mat".split()
+SEED = 7
+VOCABULARY = 1000
+TIGHT = 2e-6
+SUMS = 2e-5
+
+
+def sinusoid(positions, width):
+    """[T, C]: sines in the even columns, cosines in the odd ones (Vaswani et al. 2017, section 3.5)."""
+    positions = torch.as_tensor(positions, dtype=torch.float64)
+    omega = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
+    angles = torch.outer(positions, omega)
+    out = torch.zeros(len(positions), width, dtype=torch.float64)
+    out[:, 0::2] = torch.sin(angles)
+    out[:, 1::2] = torch.cos(angles)
+    return out
+
+
+def turn(x, positions, base):
+    """Rotary embedding by complex multiplication, neighbouring pairs (Su et al. 2021)."""
+    x = x.to(torch.float64)
+    width = x.shape[-1]
+    theta = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = torch.outer(torch.as_tensor(positions, dtype=torch.float64), theta)
+    planes = torch.view_as_complex(x.reshape(*x.shape[:-1], width // 2, 2).contiguous())
+    return torch.view_as_real(planes * torch.polar(torch.ones_like(angles), angles)).reshape(x.shape)
+
+
+def layer():
+    return [normal_matrix(SEED, name, 8, 8, 0.6).double() for name in ("w_q", "w_k", "w_v")]
+
+
+def attention(x, weights, bias=None):
+    """PyTorch's own attention, and its weights."""
+    q, k, v = (x @ w for w in weights)
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    output = F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=bias)[0]
+    masked = scores if bias is None else scores + bias
+    return scores, masked, torch.softmax(masked, dim=-1), output
+
+
+def embedding(words, width=8):
+    table = torch.nn.Embedding.from_pretrained(normal_matrix(SEED, "embedding", VOCABULARY, width, 1.0).double())
+    return table(torch.tensor(word_ids(words, VOCABULARY)))
+
+
+def sinusoid_cells():
+    for cell_id, length, width, dimension in [("pe-by-hand", 8, 4, 0), ("sinusoid-map", 64, 64, 8)]:
+        table = sinusoid(range(length), width)
+        omega = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
+        yield cell(
+            "sinusoid-map",
+            {
+                "encoding": tensor(table, TIGHT),
+                "row": tensor(table[5], TIGHT),
+                "column": tensor(table[:, dimension], TIGHT),
+                "angles": tensor(5 * omega, TIGHT),
+                # A wavelength is as large as 47,000, so the tolerance is that of its last digits in 32 bits.
+                "wavelengths": tensor(2 * math.pi / omega, 0.02),
+            },
+            {"length": length, "width": width, "position": 5, "dimension": dimension},
+            cell_id,
+        )
+
+
+def shift_cell():
+    shift, width, position, length = 3, 8, 5, 64
+    table, moved = sinusoid(range(length), width), sinusoid(range(shift, length + shift), width)
+    # The matrix is found without its formula: least squares over all places.
+    matrix = torch.linalg.lstsq(table, moved).solution.T
+    here = table[position][:, None]
+    return cell(
+        "shift-is-linear",
+        {
+            "matrix": tensor(matrix, 1e-5),
+            "here": tensor(here, TIGHT),
+            "moved": tensor(matrix @ here, 1e-5),
+            "target": tensor(moved[position][:, None], TIGHT),
+            "errors": tensor(torch.zeros(length), 1e-5),
+        },
+        {"shift": shift, "width": width, "position": position, "length": length},
+    )
+
+
+def distance_cell():
+    table = sinusoid(range(32), 64)
+    products = table @ table.T
+    return cell(
+        "distance",
+        {
+            "products": tensor(products, SUMS),
+            "row": tensor(products[5], SUMS),
+            "product": tensor(products[5, 9], SUMS),
+            "spreads": tensor(torch.zeros(63), 5e-5),
+        },
+        {"length": 32, "width": 64, "first": 5, "second": 9},
+    )
+
+
+def bag_cell(causal, cell_id):
+    words, order, weights = "dog bites man".split(), [2, 1, 0], layer()
+    bias = torch.full((3, 3), -math.inf, dtype=torch.float64).triu(1) if causal else None
+    tensors = {}
+    for name, places in [("without", torch.zeros(3, 8, dtype=torch.float64)), ("with", sinusoid(range(3), 8))]:
+        x = embedding(words)
+        first = attention(x + places, weights, bias)[3]
+        second = attention(x[order] + places, weights, bias)[3][order]
+        difference = (first - second).abs().max(dim=1).values
+        tensors[f"{name}.first"] = tensor(first, SUMS)
+        tensors[f"{name}.second"] = tensor(second, SUMS)
+        tensors[f"{name}.difference"] = tensor(difference, SUMS)
+    inputs = {"sentence": "dog bites man", "order": order, "causal": causal}
+    return cell("bag-of-words", tensors, inputs, cell_id)
+
+
+def learned_cell():
+    x = embedding(SENTENCE)
+    table = torch.nn.Embedding.from_pretrained(normal_matrix(SEED, "positions", 8, 8, 1.0).double()).weight
+    waves = sinusoid(range(8), 8)
+
+    def alike(rows):
+        return F.cosine_similarity(rows[:, None], rows[None], dim=-1)
+
+    return cell(
+        "learned-table",
+        {
+            "embedded": tensor(x, TIGHT),
+            "table": tensor(table, TIGHT),
+            "sum": tensor(x + table[:6], TIGHT),
+            "alike.learned": tensor(alike(table), TIGHT),
+            "alike.waves": tensor(alike(waves), TIGHT),
+        },
+        {"rows": 8, "width": 8},
+    )
+
+
+def relative_cell():
+    by_offset = torch.tensor([-1.0, 0.0, 2.0, 0.0, 1.0, 0.0, -1.0], dtype=torch.float64)
+    places = torch.arange(len(SENTENCE))
+    bias = by_offset[(places[None] - places[:, None]).clamp(-3, 3) + 3]
+    x, weights = embedding(SENTENCE), layer()
+    scores, biased, after, _ = attention(x, weights, bias)
+    return cell(
+        "relative-bias",
+        {
+            "scores": tensor(scores, SUMS),
+            "bias": tensor(bias, TIGHT),
+            "biased": tensor(biased, SUMS),
+            "weights": tensor(after, SUMS),
+            "plain_weights": tensor(attention(x, weights)[2], SUMS),
+        },
+    )
+
+
+def alibi_cell(content, head, cell_id):
+    heads, length = 8, len(SENTENCE)
+    slopes = torch.tensor([2.0 ** (-8 * h / heads) for h in range(1, heads + 1)], dtype=torch.float64)
+    places = torch.arange(length)
+    bias = -slopes[head - 1] * (places[:, None] - places[None]).to(torch.float64)
+    bias = bias.masked_fill(places[None] > places[:, None], -math.inf)
+    x = embedding(SENTENCE) if content else torch.zeros(length, 8, dtype=torch.float64)
+    scores, _, weights, _ = attention(x, layer(), bias)
+    far = torch.arange(33, dtype=torch.float64)
+    return cell(
+        "alibi",
+        {
+            "slopes": tensor(slopes, TIGHT),
+            "bias": tensor(bias, TIGHT),
+            "scores": tensor(scores, SUMS),
+            "weights": tensor(weights, SUMS),
+            "decay": tensor(torch.softmax(-slopes[:, None] * far[None], dim=-1), SUMS),
+        },
+        {"heads": heads, "head": head, "content": content},
+        cell_id,
+    )
+
+
+def rotary_cell():
+    q, k, base = torch.tensor([[1.0, 0.2, 0.6, 0.8]]), torch.tensor([[0.9, 0.5, 0.9, 0.1]]), 10000.0
+    shifts = torch.arange(101)
+    turned_q, turned_k = turn(q.expand(101, 4), 6 + shifts, base), turn(k.expand(101, 4), 4 + shifts, base)
+    offsets = torch.arange(-32, 33)
+    by_offset = (q.double() * turn(k.expand(65, 4), offsets, base)).sum(dim=1)
+    return cell(
+        "rotary",
+        {
+            "turned_q": tensor(turned_q[0], TIGHT),
+            "turned_k": tensor(turned_k[0], TIGHT),
+            "by_shift": tensor((turned_q * turned_k).sum(dim=1), TIGHT),
+            "by_offset": tensor(by_offset, TIGHT),
+            "squared_length_turned": tensor([(turned_q[0] ** 2).sum(), (turned_k[0] ** 2).sum()], TIGHT),
+            "wavelengths": tensor([2 * math.pi, 200 * math.pi], 1e-3),
+        },
+    )
+
+
+def stretch_cell():
+    trained, length, width, plane = 64, 192, 8, 3
+    places = torch.arange(length, dtype=torch.float64)
+    powers = torch.arange(0, width, 2, dtype=torch.float64) / width
+    theta = 10000.0**-powers
+    new_base = 10000.0 * (length / trained) ** (width / (width - 2))
+    return cell(
+        "rotary-stretch",
+        {
+            "plain": tensor(places * theta[plane], TIGHT),
+            "interpolated": tensor(places * trained / length * theta[plane], TIGHT),
+            "rebased": tensor(places * (new_base**-powers)[plane], TIGHT),
+            "limits": tensor(trained * theta, SUMS),
+            "new_base": tensor(new_base, 0.01),
+        },
+        {"trained": trained, "length": length, "width": width, "plane": plane},
+    )
+
+
+def main():
+    torch.set_default_dtype(torch.float64)
+    cells = [
+        bag_cell(False, "bag-of-words"),
+        bag_cell(True, "bag-of-words"),
+        *sinusoid_cells(),
+        shift_cell(),
+        distance_cell(),
+        learned_cell(),
+        relative_cell(),
+        alibi_cell(False, 1, "alibi"),
+        alibi_cell(True, 3, "alibi"),
+        rotary_cell(),
+        stretch_cell(),
+    ]
+    write(__file__, "positions", cells)
+
+
+if __name__ == "__main__":
+    main()
