@@ -74,7 +74,10 @@ mod tests {
     fn cosines_of_all_pairs() {
         let a = array![[1.0, 0.0], [0.0, 0.0]];
         let b = array![[2.0, 0.0], [0.0, 5.0], [-1.0, 0.0]];
-        assert_eq!(cosine_rows(a.view(), b.view()), Ok(array![[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]]));
+        assert_eq!(
+            cosine_rows(a.view(), b.view()),
+            Ok(array![[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
+        );
         assert!(cosine_rows(a.view(), array![[1.0]].view()).is_err());
     }
 }
