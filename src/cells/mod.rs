@@ -1,5 +1,6 @@
 //! How each cell looks: one view a cell, a frame around all of them, and the registry that maps names to views.
 
+mod attention_map;
 pub(crate) mod context;
 mod controls;
 mod export;

@@ -8,11 +8,14 @@ use super::context::CellCx;
 pub(crate) type View = fn(CellCx) -> AnyView;
 
 /// Names and views, in the order of the course.
-const VIEWS: &[(&str, View)] = &[];
+const VIEWS: &[(&str, View)] = &[("attention-map", super::attention_map::view)];
 
 /// The view of a cell.
 pub(crate) fn view(name: &str) -> Option<View> {
-    VIEWS.iter().find(|(known, _)| *known == name).map(|(_, view)| *view)
+    VIEWS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, view)| *view)
 }
 
 /// Names of all cells that have a view, for the check that none is missing.

@@ -12,6 +12,7 @@
 mod shown;
 
 mod alibi;
+mod attention_map;
 mod bag_of_words;
 pub mod computation;
 mod distance;

@@ -4,6 +4,7 @@ use crate::spec::CellSpec;
 
 /// All cells, in the order of the course.
 pub const ALL: &[&CellSpec] = &[
+    &crate::attention_map::SPEC,
     &crate::three_patches::SPEC,
     &crate::bag_of_words::SPEC,
     &crate::sinusoid_map::SPEC,
