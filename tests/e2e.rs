@@ -24,4 +24,5 @@ mod e2e {
     mod provenance;
     mod server;
     mod site;
+    mod state;
 }

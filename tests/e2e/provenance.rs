@@ -44,16 +44,16 @@ const SHOWN: &str = "
         .map(element => [element.dataset.from, element.dataset.format ?? '', element.textContent.trim()])";
 
 /// A cell on a page.
-struct Placed {
-    id: String,
+pub(crate) struct Placed {
+    pub(crate) id: String,
     spec: &'static CellSpec,
     /// Key of the page's state for each input.
-    keys: BTreeMap<String, String>,
-    inputs: Inputs,
+    pub(crate) keys: BTreeMap<String, String>,
+    pub(crate) inputs: Inputs,
 }
 
 /// The cells of the open page with the inputs that the lesson gives them.
-async fn placed(browser: &Browser) -> Vec<Placed> {
+pub(crate) async fn placed(browser: &Browser) -> Vec<Placed> {
     let shared = browser
         .script(
             "return document.querySelector('main').dataset.inputs ?? '{}'",
@@ -198,7 +198,10 @@ fn input_element(inputs: &Inputs, reference: &str) -> Option<f64> {
 }
 
 /// New inputs for a cell that it can compute with, their state for the address, and the result.
-fn shaken(random: &mut Rng, cell: &Placed) -> (Inputs, BTreeMap<String, Value>, Computation) {
+pub(crate) fn shaken(
+    random: &mut Rng,
+    cell: &Placed,
+) -> (Inputs, BTreeMap<String, Value>, Computation) {
     let mut last_error = None;
     for _ in 0..40 {
         let mut inputs = cell.inputs.clone();

@@ -1,0 +1,179 @@
+//! Edits in the address: a link restores them, reset and undo take them back, a damaged link says so.
+
+use std::collections::BTreeMap;
+
+use engine::rng::Rng;
+use fantoccini::Locator;
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::interactions::click;
+use super::provenance::{placed, shaken};
+use super::server::{Habits, Server};
+use super::site;
+
+/// The state in the address, empty where there is none.
+async fn state(browser: &Browser) -> String {
+    let hash = browser
+        .script("return location.hash.split('?s=')[1] ?? ''", &[])
+        .await;
+    hash.as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits until the state in the address says what `expected` holds; the text may be written differently.
+async fn wait_for_state(browser: &Browser, expected: &BTreeMap<String, Value>, when: &str) {
+    let mut found = BTreeMap::new();
+    for _ in 0..100 {
+        found = cells::state::decode(&state(browser).await)
+            .expect("the address holds a state")
+            .values;
+        if found == *expected {
+            return;
+        }
+        super::browser::pause(50).await;
+    }
+    panic!("{when}: the address holds {found:?}, not {expected:?}");
+}
+
+/// The line that tells the reader what a link could not restore.
+async fn notice(browser: &Browser) -> String {
+    browser
+        .wait_for("a notice", "return !!document.querySelector('.notice')")
+        .await;
+    let text = browser
+        .script("return document.querySelector('.notice').textContent", &[])
+        .await;
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+/// Keeps of a state what differs from the lesson's own inputs, as the address does.
+async fn differing(browser: &Browser, values: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let mut own = BTreeMap::new();
+    for cell in placed(browser).await {
+        for (name, value) in &cell.inputs.0 {
+            own.entry(cell.keys[name].clone())
+                .or_insert_with(|| value.to_json());
+        }
+    }
+    values
+        .iter()
+        .filter(|(key, value)| own.get(*key) != Some(value))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect()
+}
+
+#[test]
+fn share_reset_and_undo_agree_on_every_cell() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let mut random = Rng::new(11);
+        for page in site::pages() {
+            browser
+                .open_ready(&server.url(&page))
+                .await
+                .unwrap_or_else(|error| panic!("/{page}: {error}"));
+            for cell in placed(browser).await {
+                let (_, values, _) = shaken(&mut random, &cell);
+                let values = differing(browser, &values).await;
+                let link = cells::state::encode(&values).expect("it fits into a link");
+                let url = server.url(&format!("{page}#{}?s={link}", cell.id));
+                browser
+                    .open_ready(&url)
+                    .await
+                    .unwrap_or_else(|error| panic!("{url}: {error}"));
+
+                let button =
+                    |name: &str| format!("#{} .cell-tools button[aria-label^='{name}']", cell.id);
+                click(browser, Locator::Css(&button("Share"))).await;
+                let shared = browser
+                    .script(
+                        "return document.querySelector('dialog[open] input').value",
+                        &[],
+                    )
+                    .await;
+                let shared = shared
+                    .as_str()
+                    .unwrap_or_default()
+                    .split("?s=")
+                    .nth(1)
+                    .unwrap_or_default()
+                    .to_owned();
+                let shared = cells::state::decode(&shared)
+                    .expect("a link of ours")
+                    .values;
+                assert_eq!(shared, values, "{}: the share dialog's link", cell.id);
+                click(browser, Locator::Css("dialog[open] .sheet-head button")).await;
+
+                click(browser, Locator::Css(&button("Reset"))).await;
+                wait_for_state(
+                    browser,
+                    &BTreeMap::new(),
+                    &format!("{} after reset", cell.id),
+                )
+                .await;
+                click(
+                    browser,
+                    Locator::XPath("//button[normalize-space()='Undo']"),
+                )
+                .await;
+                wait_for_state(browser, &values, &format!("{} after undo", cell.id)).await;
+                click(
+                    browser,
+                    Locator::XPath("//button[normalize-space()='Redo']"),
+                )
+                .await;
+                wait_for_state(
+                    browser,
+                    &BTreeMap::new(),
+                    &format!("{} after redo", cell.id),
+                )
+                .await;
+            }
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(complaints.is_empty(), "/{page}: {complaints:?}");
+        }
+    });
+}
+
+#[test]
+fn a_damaged_link_says_so_and_the_page_works() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::PHONE_LIGHT).await;
+        for page in site::lessons() {
+            for damaged in ["1.AAAA", "nonsense", "1.%F0%9F", "9999999999999.x", "1."] {
+                let url = server.url(&format!("{page}#?s={damaged}"));
+                browser
+                    .open_ready(&url)
+                    .await
+                    .unwrap_or_else(|error| panic!("{url}: {error}"));
+                assert!(notice(browser).await.contains("damaged"), "{url}");
+            }
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(complaints.is_empty(), "/{page}: {complaints:?}");
+        }
+    });
+}
+
+#[test]
+fn a_link_of_another_version_opens_and_names_what_it_could_not_restore() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let values = BTreeMap::from([("cell-that-was.weights".to_owned(), json!(1))]);
+        let link = cells::state::encode(&values).expect("it fits into a link");
+        let (_, body) = link.split_once('.').expect("version and body");
+        for version in [0, cells::state::VERSION, cells::state::VERSION + 1] {
+            let url = server.url(&format!("{}#?s={version}.{body}", site::lessons()[0]));
+            browser
+                .open_ready(&url)
+                .await
+                .unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert!(
+                notice(browser).await.contains("cell-that-was.weights"),
+                "{url}"
+            );
+        }
+    });
+}
