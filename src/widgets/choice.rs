@@ -51,7 +51,10 @@ pub fn Choice(
 pub(crate) fn words(name: &str) -> String {
     let spaced = name.replace(['-', '_'], " ");
     let mut letters = spaced.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,7 +7,13 @@ const PAGE: usize = 5;
 
 /// The place that `key` leads to from `at` in a grid of `rows` x `cols`, `None` for any other key. Home
 /// and End stay in the row; with `control` they go to the first and last cell of the grid.
-pub(crate) fn moved(key: &str, control: bool, at: Place, rows: usize, cols: usize) -> Option<Place> {
+pub(crate) fn moved(
+    key: &str,
+    control: bool,
+    at: Place,
+    rows: usize,
+    cols: usize,
+) -> Option<Place> {
     if rows == 0 || cols == 0 {
         return None;
     }
@@ -42,7 +48,11 @@ mod tests {
         assert_eq!(step("End", (1, 1)), Some((1, 3)));
         assert_eq!(moved("Home", true, (2, 2), 3, 4), Some((0, 0)));
         assert_eq!(step("a", (1, 1)), None);
-        assert_eq!(step("ArrowDown", (9, 9)), Some((2, 3)), "a cursor outside comes back in");
+        assert_eq!(
+            step("ArrowDown", (9, 9)),
+            Some((2, 3)),
+            "a cursor outside comes back in"
+        );
         assert_eq!(moved("ArrowDown", false, (0, 0), 0, 0), None);
     }
 }

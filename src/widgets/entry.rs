@@ -23,7 +23,11 @@ pub struct Limits {
 
 impl Limits {
     /// Any number of a matrix: up to a million either way.
-    pub const ENTRY: Self = Self { min: -LARGEST, max: LARGEST, whole: false };
+    pub const ENTRY: Self = Self {
+        min: -LARGEST,
+        max: LARGEST,
+        whole: false,
+    };
 }
 
 /// Why typed text was not taken.
@@ -55,7 +59,14 @@ impl Wrong {
 
 /// A limit as text: grouped where it is whole.
 fn plain(x: f64) -> String {
-    number(x, if x.fract() == 0.0 { Format::Count } else { Format::Typed })
+    number(
+        x,
+        if x.fract() == 0.0 {
+            Format::Count
+        } else {
+            Format::Typed
+        },
+    )
 }
 
 /// Reads a number as people type it: a comma or a point for decimals, the minus sign of a keyboard or of print,
@@ -195,7 +206,11 @@ pub fn NumberEntry(
     on_reset(move || draft.set(None));
     let note = ids::fresh("entry");
     let described = note.clone();
-    let text = move || draft.get().unwrap_or_else(|| (value.get() as f32).to_string());
+    let text = move || {
+        draft
+            .get()
+            .unwrap_or_else(|| (value.get() as f32).to_string())
+    };
     view! {
         <span class="entry">
             <input
@@ -239,16 +254,41 @@ mod tests {
     #[test]
     fn reads_numbers_as_people_type_them() {
         let read = |text| parse_number(text, Limits::ENTRY);
-        for (text, value) in [("0.5", 0.5), (" 1,5 ", 1.5), ("\u{2212}2", -2.0), (".5", 0.5), ("1e-3", 0.001), ("-0", 0.0)] {
+        for (text, value) in [
+            ("0.5", 0.5),
+            (" 1,5 ", 1.5),
+            ("\u{2212}2", -2.0),
+            (".5", 0.5),
+            ("1e-3", 0.001),
+            ("-0", 0.0),
+        ] {
             assert_eq!(read(text), Ok(value), "{text}");
         }
-        for text in ["abc", "1,2,3", "1.2.3", "NaN", "inf", "-infinity", "--1", "1 2", "1,234.5"] {
+        for text in [
+            "abc",
+            "1,2,3",
+            "1.2.3",
+            "NaN",
+            "inf",
+            "-infinity",
+            "--1",
+            "1 2",
+            "1,234.5",
+        ] {
             assert_eq!(read(text), Err(Wrong::NotANumber), "{text}");
         }
         assert_eq!(read(""), Err(Wrong::Empty));
         assert_eq!(read("1e9"), Err(Wrong::Outside(Limits::ENTRY)));
-        assert_eq!(read("1e999"), Err(Wrong::Outside(Limits::ENTRY)), "a number, only too large");
-        let seed = Limits { min: 0.0, max: 9999.0, whole: true };
+        assert_eq!(
+            read("1e999"),
+            Err(Wrong::Outside(Limits::ENTRY)),
+            "a number, only too large"
+        );
+        let seed = Limits {
+            min: 0.0,
+            max: 9999.0,
+            whole: true,
+        };
         assert_eq!(parse_number("7.5", seed), Err(Wrong::NotWhole));
         assert_eq!(Wrong::Outside(seed).words(), "is outside 0 to 9,999");
     }

@@ -14,7 +14,10 @@ pub(crate) fn place_text((row, col): Place) -> String {
 /// The place of the cell (`data-at`) that an event happened in.
 pub(crate) fn place_of(event: &web_sys::Event) -> Option<Place> {
     let target: web_sys::Element = event.target()?.dyn_into().ok()?;
-    let text = target.closest("[data-at]").ok()??.get_attribute("data-at")?;
+    let text = target
+        .closest("[data-at]")
+        .ok()??
+        .get_attribute("data-at")?;
     let (row, col) = text.split_once(',')?;
     Some((row.parse().ok()?, col.parse().ok()?))
 }
@@ -25,11 +28,16 @@ pub(crate) fn focus_place(root: &web_sys::Element, place: Place) -> bool {
     let Ok(Some(element)) = found else {
         return false;
     };
-    element.dyn_into::<web_sys::HtmlElement>().is_ok_and(|cell| cell.focus().is_ok())
+    element
+        .dyn_into::<web_sys::HtmlElement>()
+        .is_ok_and(|cell| cell.focus().is_ok())
 }
 
 /// Where a pointer is within `element`, as shares of its width and height.
-pub(crate) fn share_within(element: &web_sys::Element, event: &web_sys::MouseEvent) -> Option<(f64, f64)> {
+pub(crate) fn share_within(
+    element: &web_sys::Element,
+    event: &web_sys::MouseEvent,
+) -> Option<(f64, f64)> {
     let area = element.get_bounding_client_rect();
     if area.width() <= 0.0 || area.height() <= 0.0 {
         return None;

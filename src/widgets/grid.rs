@@ -94,7 +94,12 @@ impl Grid {
 
     /// Places of the smallest and the largest finite value.
     pub fn ends(&self) -> Option<(Place, Place)> {
-        let finite = || self.values.iter().enumerate().filter(|(_, v)| v.is_finite());
+        let finite = || {
+            self.values
+                .iter()
+                .enumerate()
+                .filter(|(_, v)| v.is_finite())
+        };
         let low = finite().min_by(|a, b| a.1.total_cmp(b.1))?.0;
         let high = finite().max_by(|a, b| a.1.total_cmp(b.1))?.0;
         let place = |i: usize| (i / self.cols, i % self.cols);
@@ -127,7 +132,13 @@ pub(crate) fn named(labels: &[String], index: usize, word: &str) -> String {
 }
 
 /// `data-from` of one element.
-pub(crate) fn origin(source: &str, prefix: &[usize], vector: bool, row: usize, col: usize) -> String {
+pub(crate) fn origin(
+    source: &str,
+    prefix: &[usize],
+    vector: bool,
+    row: usize,
+    col: usize,
+) -> String {
     let mut index = prefix.to_vec();
     if !vector {
         index.push(row);
@@ -146,7 +157,10 @@ mod tests {
         let mut c = Computation::default();
         let heads = Array3::from_shape_fn((2, 2, 3), |(h, i, j)| (100 * h + 10 * i + j) as f32);
         c.tensors.insert("heads".into(), Tensor::from_f32(&heads));
-        c.tensors.insert("row".into(), Tensor::from_f32(&Array1::from_vec(vec![3.0_f32, -1.0, f32::NEG_INFINITY])));
+        c.tensors.insert(
+            "row".into(),
+            Tensor::from_f32(&Array1::from_vec(vec![3.0_f32, -1.0, f32::NEG_INFINITY])),
+        );
         c
     }
 
@@ -170,6 +184,9 @@ mod tests {
         assert_eq!(grid.from(0, 1), "row[1]");
         assert_eq!(grid.range(), Some((-1.0, 3.0)));
         assert_eq!(grid.ends(), Some(((0, 1), (0, 0))));
-        assert_eq!((grid.row_name(0), grid.col_name(2)), ("row 1".into(), "column 3".into()));
+        assert_eq!(
+            (grid.row_name(0), grid.col_name(2)),
+            ("row 1".into(), "column 3".into())
+        );
     }
 }

@@ -18,11 +18,13 @@ const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
 
 /// The canvas with its cursor and tables.
-#[component]
-pub(crate) fn HeatCanvas(heat: Heat, label: String) -> impl IntoView {
+pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
     let size = crate::plot::canvas::size_of(canvas);
-    let shape = Memo::new(move |_| heat.grid.with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols))));
+    let shape = Memo::new(move |_| {
+        heat.grid
+            .with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols)))
+    });
     Effect::new(move |_| {
         size.track();
         let Some(canvas) = canvas.get() else { return };
@@ -34,9 +36,11 @@ pub(crate) fn HeatCanvas(heat: Heat, label: String) -> impl IntoView {
     });
     let go = move |place: Place| heat.selected.set(Some(place));
     let under = move |event: &web_sys::MouseEvent| -> Option<Place> {
-        let (x, y) = share_within(&canvas.get_untracked()?, event)?;
+        let canvas = canvas.get_untracked()?;
+        let (x, y) = share_within(&canvas, event)?;
         let (rows, cols) = shape.get_untracked();
-        let index = |share: f64, n: usize| ((share * n as f64).max(0.0) as usize).min(n.saturating_sub(1));
+        let index =
+            |share: f64, n: usize| ((share * n as f64).max(0.0) as usize).min(n.saturating_sub(1));
         Some((index(y, rows), index(x, cols)))
     };
     let on_key = move |event: leptos::ev::KeyboardEvent| {
@@ -55,7 +59,10 @@ pub(crate) fn HeatCanvas(heat: Heat, label: String) -> impl IntoView {
     };
     let height = move || {
         let (rows, _) = shape.get();
-        format!("height:{}px", (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST))
+        format!(
+            "height:{}px",
+            (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST)
+        )
     };
     let name = format!("{label}; arrow keys move the cursor");
     view! {
@@ -111,7 +118,9 @@ fn spoken(heat: Heat) -> Option<String> {
 
 /// One pixel a cell, enlarged without smoothing; then the outlines.
 fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
-    let Some((ctx, width, height)) = fit(canvas) else { return };
+    let Some((ctx, width, height)) = fit(canvas) else {
+        return;
+    };
     let ends = heat.ends.get();
     let mut rgba = Vec::with_capacity(4 * grid.values.len());
     for &value in grid.values.iter() {
@@ -126,7 +135,8 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     ctx.clear_rect(0.0, 0.0, width, height);
     if let Some(small) = picture(&rgba, grid.cols, grid.rows) {
         ctx.set_image_smoothing_enabled(false);
-        ctx.draw_image_with_html_canvas_element_and_dw_and_dh(&small, 0.0, 0.0, width, height).ok();
+        ctx.draw_image_with_html_canvas_element_and_dw_and_dh(&small, 0.0, 0.0, width, height)
+            .ok();
     }
     let (cell_w, cell_h) = (width / grid.cols as f64, height / grid.rows as f64);
     let outline = |place: Place, wide: f64| {
@@ -137,7 +147,8 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
             ctx.stroke_rect(x, y, cell_w.max(3.0), cell_h.max(3.0));
         }
     };
-    heat.mark.with(|mark| mark.iter().for_each(|&place| outline(place, 1.0)));
+    heat.mark
+        .with(|mark| mark.iter().for_each(|&place| outline(place, 1.0)));
     if let Some(place) = heat.selected.get() {
         outline(place, 2.0);
     }
@@ -149,7 +160,8 @@ pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCa
     canvas.set_width(width as u32);
     canvas.set_height(height as u32);
     let data =
-        ImageData::new_with_u8_clamped_array_and_sh(Clamped(rgba), width as u32, height as u32).ok()?;
+        ImageData::new_with_u8_clamped_array_and_sh(Clamped(rgba), width as u32, height as u32)
+            .ok()?;
     let ctx: CanvasRenderingContext2d = context(&canvas)?;
     ctx.put_image_data(&data, 0.0, 0.0).ok()?;
     Some(canvas)
@@ -165,7 +177,10 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
             let (row, _) = place.get();
             let (name, places) = heat.grid.with(|g| {
                 g.as_ref().map_or((String::new(), Vec::new()), |g| {
-                    (g.row_name(row), (0..g.cols).map(|j| (g.col_name(j), (row, j))).collect())
+                    (
+                        g.row_name(row),
+                        (0..g.cols).map(|j| (g.col_name(j), (row, j))).collect(),
+                    )
                 })
             });
             line(heat, format!("{label}, {name}"), places)
@@ -175,7 +190,10 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
         let (_, col) = place.get();
         let (name, places) = heat.grid.with(|g| {
             g.as_ref().map_or((String::new(), Vec::new()), |g| {
-                (g.col_name(col), (0..g.rows).map(|i| (g.row_name(i), (i, col))).collect())
+                (
+                    g.col_name(col),
+                    (0..g.rows).map(|i| (g.row_name(i), (i, col))).collect(),
+                )
             })
         });
         line(heat, format!("{label}, {name}"), places)
@@ -184,19 +202,28 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
 }
 
 fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView {
-    let heads = places.iter().map(|(name, _)| view! { <th scope="col">{name.clone()}</th> }).collect_view();
+    let heads = places
+        .iter()
+        .map(|(name, _)| view! { <th scope="col">{name.clone()}</th> })
+        .collect_view();
     let numbers = places
         .into_iter()
         .map(|(_, place)| {
-            let from =
-                move || heat.grid.with(|g| g.as_ref().map(|g| g.from(place.0, place.1)).unwrap_or_default());
+            let from = move || {
+                heat.grid.with(|g| {
+                    g.as_ref()
+                        .map(|g| g.from(place.0, place.1))
+                        .unwrap_or_default()
+                })
+            };
             view! { <td>{number_span(move || heat.at(place), from, heat.format)}</td> }
         })
         .collect_view();
+    let caption = name.clone();
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label=name.clone()>
+        <div class="scroll" tabindex="0" role="region" aria-label=name>
             <table class="line-table">
-                <caption data-label="">{name}</caption>
+                <caption data-label="">{caption}</caption>
                 <thead>
                     <tr data-label="">{heads}</tr>
                 </thead>

@@ -10,8 +10,7 @@ use super::{Domain, Grid, Num, Palette, Place};
 const STOPS: usize = 13;
 
 /// A bar of colours with the value at each end.
-#[component]
-pub(crate) fn Legend(
+pub(crate) fn legend(
     grid: Signal<Option<Grid>>,
     palette: Palette,
     domain: Signal<Domain>,
@@ -27,13 +26,19 @@ pub(crate) fn Legend(
 }
 
 fn stops(palette: Palette) -> String {
-    let colours: Vec<String> =
-        (0..STOPS).map(|i| hex(palette.colour(i as f64 / (STOPS - 1) as f64))).collect();
+    let colours: Vec<String> = (0..STOPS)
+        .map(|i| hex(palette.colour(i as f64 / (STOPS - 1) as f64)))
+        .collect();
     colours.join(",")
 }
 
 /// One end of the scale: an element of the tensor where the scale ends at one, else a label of the axis.
-fn end(grid: Signal<Option<Grid>>, domain: Signal<Domain>, format: Format, high: bool) -> impl IntoView {
+fn end(
+    grid: Signal<Option<Grid>>,
+    domain: Signal<Domain>,
+    format: Format,
+    high: bool,
+) -> impl IntoView {
     move || match domain.get() {
         Domain::Auto => {
             let place = move || -> Option<Place> {

@@ -4,9 +4,9 @@ use cells::format::Format;
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
-use super::heat_canvas::HeatCanvas;
-use super::heat_legend::Legend;
-use super::heat_table::HeatTable;
+use super::heat_canvas::heat_canvas;
+use super::heat_legend::legend;
+use super::heat_table::heat_table;
 use super::{Concept, Domain, Grid, Num, Palette, Place};
 
 /// Up to this many cells a heat map is a table of elements; above, one canvas.
@@ -99,7 +99,9 @@ pub fn HeatMap(
     #[prop(optional)]
     no_readout: bool,
 ) -> impl IntoView {
-    let ends = Memo::new(move |_| grid.with(|g| g.as_ref().map_or((0.0, 0.0), |g| domain.get().resolve(g))));
+    let ends = Memo::new(move |_| {
+        grid.with(|g| g.as_ref().map_or((0.0, 0.0), |g| domain.get().resolve(g)))
+    });
     let heat = Heat {
         grid,
         palette,
@@ -115,9 +117,9 @@ pub fn HeatMap(
         None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
         Some(frame) if frame.rows * frame.cols <= TABLE_CELLS => {
             let numbers = numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
-            EitherOf3::B(view! { <HeatTable heat frame label=caption.clone() numbers /> })
+            EitherOf3::B(heat_table(heat, &frame, caption.clone(), numbers))
         }
-        Some(_) => EitherOf3::C(view! { <HeatCanvas heat label=caption.clone() /> }),
+        Some(_) => EitherOf3::C(heat_canvas(heat, caption.clone())),
     };
     view! {
         <figure class=format!("heat {}", concept.class())>
@@ -126,7 +128,7 @@ pub fn HeatMap(
             </figcaption>
             {body}
             {(!no_readout).then(|| view! { <Readout heat /> })}
-            {(!no_legend).then(|| view! { <Legend grid palette domain format /> })}
+            {(!no_legend).then(|| legend(grid, palette, domain, format))}
         </figure>
     }
 }
@@ -146,7 +148,8 @@ fn Readout(heat: Heat) -> impl IntoView {
     let value = Signal::derive(move || heat.at(place()?));
     let from = Signal::derive(move || {
         let (row, col) = place().unwrap_or_default();
-        heat.grid.with(|g| g.as_ref().map(|g| g.from(row, col)).unwrap_or_default())
+        heat.grid
+            .with(|g| g.as_ref().map(|g| g.from(row, col)).unwrap_or_default())
     });
     view! {
         <p class="heat-readout">

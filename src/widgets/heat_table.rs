@@ -12,8 +12,12 @@ use super::num::number_span;
 use super::palette::{hex, ink_on};
 
 /// The table. One listener for each kind of event stands on the table, not on its cells.
-#[component]
-pub(crate) fn HeatTable(heat: Heat, frame: Frame, label: String, numbers: bool) -> impl IntoView {
+pub(crate) fn heat_table(
+    heat: Heat,
+    frame: &Frame,
+    label: String,
+    numbers: bool,
+) -> impl IntoView + use<> {
     let table = NodeRef::<Table>::new();
     let cursor = RwSignal::new((0_usize, 0_usize));
     let (rows, cols) = (frame.rows, frame.cols);
@@ -40,7 +44,9 @@ pub(crate) fn HeatTable(heat: Heat, frame: Frame, label: String, numbers: bool) 
             heat.selected.set(place);
         }
     };
-    let body = (0..rows).map(|i| table_row(heat, &frame, i, cursor, numbers)).collect_view();
+    let body = (0..rows)
+        .map(|i| table_row(heat, frame, i, cursor, numbers))
+        .collect_view();
     view! {
         <div class="scroll">
             <table
@@ -85,7 +91,13 @@ pub(crate) fn HeatTable(heat: Heat, frame: Frame, label: String, numbers: bool) 
     }
 }
 
-fn table_row(heat: Heat, frame: &Frame, i: usize, cursor: RwSignal<Place>, numbers: bool) -> impl IntoView {
+fn table_row(
+    heat: Heat,
+    frame: &Frame,
+    i: usize,
+    cursor: RwSignal<Place>,
+    numbers: bool,
+) -> impl IntoView + use<> {
     let cells = (0..frame.cols)
         .map(|j| {
             let place = (i, j);
@@ -135,5 +147,9 @@ fn cell_class(heat: Heat, place: Place) -> String {
 fn cell_style(heat: Heat, place: Place) -> Option<String> {
     let value = heat.at(place).filter(|v| v.is_finite())?;
     let colour = heat.palette.of(value, heat.ends.get());
-    Some(format!("background:{};color:{}", hex(colour), ink_on(colour)))
+    Some(format!(
+        "background:{};color:{}",
+        hex(colour),
+        ink_on(colour)
+    ))
 }

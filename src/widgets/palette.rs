@@ -29,7 +29,11 @@ impl Palette {
 
     /// The colour of `value` on a scale from `low` to `high`; a scale without length gives the middle.
     pub fn of(self, value: f64, (low, high): (f64, f64)) -> [u8; 3] {
-        let t = if high > low { (value - low) / (high - low) } else { 0.5 };
+        let t = if high > low {
+            (value - low) / (high - low)
+        } else {
+            0.5
+        };
         self.colour(t)
     }
 
@@ -43,7 +47,9 @@ impl Palette {
                     [c.r, c.g, c.b]
                 })
             }),
-            Self::Diverging => DIVERGING.get_or_init(|| std::array::from_fn(|i| diverging(i as f64 / (ENTRIES - 1) as f64))),
+            Self::Diverging => DIVERGING.get_or_init(|| {
+                std::array::from_fn(|i| diverging(i as f64 / (ENTRIES - 1) as f64))
+            }),
         }
     }
 }
@@ -56,7 +62,9 @@ fn diverging(t: f64) -> Rgb {
     const MIDDLE: [f64; 3] = [0.965, 0.0, 0.004];
     let away = (2.0 * t - 1.0).abs();
     let end = if t < 0.5 { LOW } else { HIGH };
-    oklab(std::array::from_fn(|i| MIDDLE[i] + (end[i] - MIDDLE[i]) * away))
+    oklab(std::array::from_fn(|i| {
+        MIDDLE[i] + (end[i] - MIDDLE[i]) * away
+    }))
 }
 
 /// Oklab to sRGB (Ottosson 2020, "A perceptual color space for image processing").
@@ -72,7 +80,11 @@ fn oklab([l, a, b]: [f64; 3]) -> Rgb {
     ];
     linear.map(|x| {
         let x = x.clamp(0.0, 1.0);
-        let coded = if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 };
+        let coded = if x <= 0.003_130_8 {
+            12.92 * x
+        } else {
+            1.055 * x.powf(1.0 / 2.4) - 0.055
+        };
         (255.0 * coded).round() as u8
     })
 }
@@ -81,7 +93,11 @@ fn oklab([l, a, b]: [f64; 3]) -> Rgb {
 fn luminance(colour: Rgb) -> f64 {
     let [r, g, b] = colour.map(|byte| {
         let x = f64::from(byte) / 255.0;
-        if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+        if x <= 0.040_45 {
+            x / 12.92
+        } else {
+            ((x + 0.055) / 1.055).powf(2.4)
+        }
     });
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
@@ -89,7 +105,11 @@ fn luminance(colour: Rgb) -> f64 {
 /// Black or white, whichever stands out more on `colour`: always a contrast of at least 4.58 to 1.
 pub fn ink_on(colour: [u8; 3]) -> &'static str {
     let light = luminance(colour);
-    if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) { "#000" } else { "#fff" }
+    if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) {
+        "#000"
+    } else {
+        "#fff"
+    }
 }
 
 /// `#rrggbb`.
@@ -135,7 +155,11 @@ mod tests {
                 let colour = palette.colour(f64::from(i) / 255.0);
                 let light = luminance(colour);
                 let ink = if ink_on(colour) == "#000" { 0.0 } else { 1.0 };
-                let (a, b) = if ink > light { (ink, light) } else { (light, ink) };
+                let (a, b) = if ink > light {
+                    (ink, light)
+                } else {
+                    (light, ink)
+                };
                 assert!((a + 0.05) / (b + 0.05) >= 4.5, "{palette:?} {i}");
             }
         }
@@ -151,7 +175,13 @@ mod tests {
 
     #[test]
     fn a_flat_grid_has_a_colour() {
-        assert_eq!(Palette::Sequential.of(3.0, (3.0, 3.0)), Palette::Sequential.colour(0.5));
-        assert_eq!(Palette::Sequential.of(9.0, (0.0, 1.0)), Palette::Sequential.colour(1.0));
+        assert_eq!(
+            Palette::Sequential.of(3.0, (3.0, 3.0)),
+            Palette::Sequential.colour(0.5)
+        );
+        assert_eq!(
+            Palette::Sequential.of(9.0, (0.0, 1.0)),
+            Palette::Sequential.colour(1.0)
+        );
     }
 }

@@ -23,7 +23,11 @@ pub fn SeedBox(
     #[prop(into, default = "input:seed".to_owned())]
     source: String,
 ) -> impl IntoView {
-    let limits = Limits { min: 0.0, max, whole: true };
+    let limits = Limits {
+        min: 0.0,
+        max,
+        whole: true,
+    };
     view! {
         <div class="seed-box">
             <span class="seed-label">{label.clone()}</span>
@@ -44,7 +48,11 @@ fn next_seed(seed: f64, max: f64) -> f64 {
     let now = seed.max(0.0) as u64;
     let next = engine::rng::Rng::new(now).below(max as usize + 1);
     // A seed that leads to itself would make the button dead.
-    if next as u64 == now { ((next + 1) % (max as usize + 1)) as f64 } else { next as f64 }
+    if next as u64 == now {
+        ((next + 1) % (max as usize + 1)) as f64
+    } else {
+        next as f64
+    }
 }
 
 #[cfg(test)]

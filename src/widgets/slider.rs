@@ -35,8 +35,17 @@ pub fn Slider(
     log: bool,
 ) -> impl IntoView {
     let id = ids::fresh("slider");
-    let limits = Limits { min, max, whole: step == 1.0 && min.fract() == 0.0 };
-    let scale = Scale { min, max, step, log: log && min > 0.0 };
+    let limits = Limits {
+        min,
+        max,
+        whole: step == 1.0 && min.fract() == 0.0,
+    };
+    let scale = Scale {
+        min,
+        max,
+        step,
+        log: log && min > 0.0,
+    };
     view! {
         <div class="slider">
             <label for=id.clone() data-label="">
@@ -75,15 +84,27 @@ struct Scale {
 
 impl Scale {
     fn first(self) -> String {
-        if self.log { "0".to_owned() } else { self.min.to_string() }
+        if self.log {
+            "0".to_owned()
+        } else {
+            self.min.to_string()
+        }
     }
 
     fn last(self) -> String {
-        if self.log { LOG_POSITIONS.to_string() } else { self.max.to_string() }
+        if self.log {
+            LOG_POSITIONS.to_string()
+        } else {
+            self.max.to_string()
+        }
     }
 
     fn position_step(self) -> String {
-        if self.log { "1".to_owned() } else { self.step.to_string() }
+        if self.log {
+            "1".to_owned()
+        } else {
+            self.step.to_string()
+        }
     }
 
     fn position(self, value: f64) -> f64 {
@@ -109,7 +130,12 @@ mod tests {
 
     #[test]
     fn a_logarithmic_slider_reaches_both_ends_in_whole_steps() {
-        let scale = Scale { min: 1.0, max: 1024.0, step: 1.0, log: true };
+        let scale = Scale {
+            min: 1.0,
+            max: 1024.0,
+            step: 1.0,
+            log: true,
+        };
         assert_eq!(scale.value(0.0), 1.0);
         assert_eq!(scale.value(LOG_POSITIONS), 1024.0);
         assert_eq!(scale.value(LOG_POSITIONS / 2.0), 32.0);

@@ -1,0 +1,60 @@
+//! What every canvas needs: its context, its size in device pixels, and word of when to draw again.
+
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::wasm_bindgen::closure::Closure;
+use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ResizeObserver};
+
+use super::theme::theme_changes;
+
+/// The drawing context of a canvas.
+pub(crate) fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    canvas.get_context("2d").ok()??.dyn_into().ok()
+}
+
+/// Device pixels per CSS pixel.
+pub(crate) fn device_scale() -> f64 {
+    window().device_pixel_ratio().max(1.0)
+}
+
+/// Gives the canvas as many pixels as the screen has where it stands. Returns its context and size, `None` while it is not
+/// laid out.
+pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, f64, f64)> {
+    let scale = device_scale();
+    let width = (f64::from(canvas.client_width()) * scale).round() as u32;
+    let height = (f64::from(canvas.client_height()) * scale).round() as u32;
+    if width == 0 || height == 0 {
+        return None;
+    }
+    // Setting a size clears the canvas, also where it stays the same.
+    if canvas.width() != width {
+        canvas.set_width(width);
+    }
+    if canvas.height() != height {
+        canvas.set_height(height);
+    }
+    Some((context(canvas)?, f64::from(width), f64::from(height)))
+}
+
+/// Changes whenever the canvas is resized, shown for the first time, or the theme changes: an effect that tracks it draws
+/// again.
+pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
+    let count = RwSignal::new(0_u32);
+    let theme = theme_changes();
+    Effect::new(move |_| {
+        let Some(canvas) = canvas.get() else { return };
+        // The signal is gone once the view is; a late call then finds nothing to do.
+        let seen = Closure::<dyn FnMut()>::new(move || {
+            count.try_update(|n| *n = n.wrapping_add(1));
+        });
+        if let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) {
+            observer.observe(&canvas);
+            let kept = StoredValue::new_local((observer, seen));
+            on_cleanup(move || {
+                kept.try_with_value(|(observer, _)| observer.disconnect());
+            });
+        }
+    });
+    Signal::derive(move || count.get().wrapping_add(theme.get()))
+}

@@ -1,0 +1,110 @@
+//! Drawing a picture with its patches.
+
+use cells::input::Pixels;
+use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::heat_canvas::picture;
+use super::palette::{Domain, Palette};
+use super::{Grid, Place};
+
+/// How many whole patches of side `patch` fit: rows and columns.
+pub(crate) fn patches(width: usize, height: usize, patch: usize) -> Place {
+    if patch == 0 {
+        (0, 0)
+    } else {
+        (height / patch, width / patch)
+    }
+}
+
+/// The picture as a canvas of its own size, to be drawn from at any scale.
+pub(crate) fn source(pixels: &Pixels) -> Option<HtmlCanvasElement> {
+    let mut rgba = Vec::with_capacity(4 * pixels.width * pixels.height);
+    for rgb in pixels.rgb.chunks_exact(3) {
+        rgba.extend_from_slice(rgb);
+        rgba.push(255);
+    }
+    picture(&rgba, pixels.width, pixels.height)
+}
+
+/// Draws picture, overlay, grid lines and the selected patch into `width` x `height` device pixels.
+pub(crate) fn draw(
+    ctx: &CanvasRenderingContext2d,
+    (width, height): (f64, f64),
+    source: &HtmlCanvasElement,
+    patch: usize,
+    overlay: Option<&Grid>,
+    selected: Option<usize>,
+) {
+    let scale = width / f64::from(source.width());
+    let (rows, cols) = patches(source.width() as usize, source.height() as usize, patch);
+    let side = patch as f64 * scale;
+    ctx.clear_rect(0.0, 0.0, width, height);
+    // Enlarged pixels are the point of small pictures; shrunk ones want smoothing.
+    ctx.set_image_smoothing_enabled(scale < 1.0);
+    ctx.draw_image_with_html_canvas_element_and_dw_and_dh(source, 0.0, 0.0, width, height)
+        .ok();
+    if let Some(grid) = overlay {
+        tint(ctx, grid, side);
+    }
+    lines(ctx, (rows, cols), side);
+    if let Some(n) = selected.filter(|&n| n < rows * cols) {
+        let (x, y) = ((n % cols) as f64 * side, (n / cols) as f64 * side);
+        for (colour, wide) in [("#000", 5.0), ("#fff", 2.5)] {
+            ctx.set_stroke_style_str(colour);
+            ctx.set_line_width(wide);
+            ctx.stroke_rect(x, y, side, side);
+        }
+    }
+}
+
+/// One colour per patch over the picture.
+fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
+    let ends = Domain::Auto.resolve(grid);
+    ctx.set_global_alpha(0.62);
+    for row in 0..grid.rows {
+        for col in 0..grid.cols {
+            let Some(value) = grid.at(row, col).filter(|v| v.is_finite()) else {
+                continue;
+            };
+            ctx.set_fill_style_str(&super::palette::hex(Palette::Sequential.of(value, ends)));
+            ctx.fill_rect(col as f64 * side, row as f64 * side, side, side);
+        }
+    }
+    ctx.set_global_alpha(1.0);
+}
+
+/// Grid lines, dark under light so that they show on any picture. Left out where they would hide it.
+fn lines(ctx: &CanvasRenderingContext2d, (rows, cols): Place, side: f64) {
+    if side < 6.0 {
+        return;
+    }
+    let (right, bottom) = (cols as f64 * side, rows as f64 * side);
+    for (colour, shift) in [("rgba(0,0,0,0.45)", 0.5), ("rgba(255,255,255,0.75)", -0.5)] {
+        ctx.set_stroke_style_str(colour);
+        ctx.set_line_width(1.0);
+        ctx.begin_path();
+        for i in 0..=cols {
+            let x = (i as f64 * side).round() + shift;
+            ctx.move_to(x, 0.0);
+            ctx.line_to(x, bottom);
+        }
+        for i in 0..=rows {
+            let y = (i as f64 * side).round() + shift;
+            ctx.move_to(0.0, y);
+            ctx.line_to(right, y);
+        }
+        ctx.stroke();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::patches;
+
+    #[test]
+    fn counts_whole_patches() {
+        assert_eq!(patches(224, 224, 16), (14, 14));
+        assert_eq!(patches(100, 50, 16), (3, 6));
+        assert_eq!(patches(8, 8, 0), (0, 0));
+    }
+}

@@ -1,0 +1,130 @@
+//! A picture cut into square patches, each of which can be pointed at, pressed and walked to.
+
+use std::sync::Arc;
+
+use cells::input::Pixels;
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use leptos::web_sys;
+
+use super::Grid;
+use super::cursor::moved;
+use super::events::share_within;
+use super::patch_canvas::{draw, patches, source};
+use crate::plot::canvas::{fit, size_of};
+
+/// The picture with grid lines and the selected patch outlined.
+#[component]
+pub fn PatchGrid(
+    /// The picture.
+    #[prop(into)]
+    pixels: Signal<Option<Arc<Pixels>>>,
+    /// Side of a patch in pixels of the picture.
+    #[prop(into)]
+    patch: Signal<usize>,
+    /// What the picture is.
+    #[prop(into)]
+    label: String,
+    /// The selected patch, counted row by row from 0.
+    selected: RwSignal<Option<usize>>,
+    /// One value a patch, drawn as colours over the picture.
+    #[prop(optional, into)]
+    overlay: Option<Signal<Option<Grid>>>,
+) -> impl IntoView {
+    let canvas = NodeRef::<Canvas>::new();
+    let size = size_of(canvas);
+    let shape = Memo::new(move |_| {
+        pixels.with(|p| {
+            p.as_ref()
+                .map_or((0, 0), |p| patches(p.width, p.height, patch.get()))
+        })
+    });
+    let drawn = StoredValue::new_local(None);
+    Effect::new(move |_| drawn.set_value(pixels.with(|p| p.as_ref().and_then(|p| source(p)))));
+    Effect::new(move |_| {
+        size.track();
+        pixels.track();
+        let (patch, selected) = (patch.get(), selected.get());
+        let overlay = overlay.and_then(|o| o.get());
+        let Some(canvas) = canvas.get() else { return };
+        let Some((ctx, width, height)) = fit(&canvas) else {
+            return;
+        };
+        drawn.with_value(|source| {
+            if let Some(source) = source {
+                draw(
+                    &ctx,
+                    (width, height),
+                    source,
+                    patch,
+                    overlay.as_ref(),
+                    selected,
+                );
+            }
+        });
+    });
+    let under = move |event: &web_sys::MouseEvent| -> Option<usize> {
+        let canvas = canvas.get_untracked()?;
+        let (x, y) = share_within(&canvas, event)?;
+        let (rows, cols) = shape.get_untracked();
+        let (width, height) = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
+        let side = patch.get_untracked().max(1) as f64;
+        let row = (y.max(0.0) * height as f64 / side) as usize;
+        let col = (x.max(0.0) * width as f64 / side) as usize;
+        (row < rows && col < cols).then_some(row * cols + col)
+    };
+    let on_key = move |event: leptos::ev::KeyboardEvent| {
+        let (rows, cols) = shape.get_untracked();
+        let at = selected.get_untracked().unwrap_or_default();
+        let place = (at / cols.max(1), at % cols.max(1));
+        if let Some((row, col)) = moved(&event.key(), event.ctrl_key(), place, rows, cols) {
+            event.prevent_default();
+            selected.set(Some(row * cols + col));
+        }
+    };
+    let ratio = move || {
+        pixels.with(|p| {
+            p.as_ref()
+                .map(|p| format!("aspect-ratio:{} / {}", p.width.max(1), p.height.max(1)))
+        })
+    };
+    view! {
+        <div
+            class="patch-grid"
+            role="group"
+            tabindex="0"
+            aria-label=format!("{label}; arrow keys move from patch to patch")
+            on:keydown=on_key
+            on:focus=move |_| {
+                if selected.get_untracked().is_none() && shape.get_untracked().0 > 0 {
+                    selected.set(Some(0));
+                }
+            }
+        >
+            <canvas
+                node_ref=canvas
+                aria-hidden="true"
+                style=ratio
+                on:click=move |event| {
+                    if let Some(place) = under(&event) {
+                        selected.set(Some(place));
+                    }
+                }
+            ></canvas>
+            <p class="vh" aria-live="polite" data-label="">
+                {move || spoken(selected.get()?, shape.get())}
+            </p>
+        </div>
+    }
+}
+
+/// What assistive technology hears when another patch is selected.
+fn spoken(patch: usize, (_, cols): (usize, usize)) -> Option<String> {
+    let (row, col) = (patch.checked_div(cols)?, patch % cols);
+    Some(format!(
+        "Patch {}: row {}, column {}",
+        patch + 1,
+        row + 1,
+        col + 1
+    ))
+}

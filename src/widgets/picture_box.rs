@@ -1,0 +1,129 @@
+//! Choosing a picture: a sample, a file, the camera, a drop or a paste.
+
+use leptos::html::Input;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{DataTransfer, File, HtmlInputElement};
+
+use super::choice::words;
+use super::ids;
+
+/// Samples as buttons, and every way to bring a picture of one's own. The file stays on this device; decoding it is the
+/// caller's business.
+#[component]
+pub fn PictureBox(
+    /// What the picture is for.
+    #[prop(into)]
+    label: String,
+    /// Names of the samples.
+    #[prop(into)]
+    samples: Vec<String>,
+    /// Name of the picture in use.
+    #[prop(into)]
+    chosen: Signal<String>,
+    /// Gets the name of the sample chosen.
+    #[prop(into)]
+    on_sample: Callback<String>,
+    /// Gets the file that the reader brought.
+    #[prop(into)]
+    on_file: UnsyncCallback<File>,
+    /// Why the last picture could not be used.
+    #[prop(into, default = Signal::stored(None))]
+    message: Signal<Option<String>>,
+) -> impl IntoView {
+    let over = RwSignal::new(false);
+    let take = move |data: Option<DataTransfer>| {
+        let file = data.and_then(|d| d.files()).and_then(|files| files.get(0));
+        let found = file.is_some();
+        if let Some(file) = file {
+            on_file.run(file);
+        }
+        found
+    };
+    let buttons = samples
+        .into_iter()
+        .map(|name| {
+            let (own, given) = (name.clone(), name.clone());
+            view! {
+                <button
+                    type="button"
+                    aria-pressed=move || if chosen.with(|c| *c == own) { "true" } else { "false" }
+                    on:click=move |_| on_sample.run(given.clone())
+                >
+                    {words(&name)}
+                </button>
+            }
+        })
+        .collect_view();
+    let note = ids::fresh("picture");
+    let (name, described) = (label.clone(), note.clone());
+    view! {
+        <div
+            class="picture-box"
+            class:is-over=move || over.get()
+            role="group"
+            aria-label=name
+            aria-describedby=described
+            on:dragover=move |event| {
+                event.prevent_default();
+                over.set(true);
+            }
+            on:dragleave=move |_| over.set(false)
+            on:drop=move |event| {
+                event.prevent_default();
+                over.set(false);
+                take(event.data_transfer());
+            }
+            on:paste=move |event| {
+                if take(event.clipboard_data()) {
+                    event.prevent_default();
+                }
+            }
+        >
+            <span class="picture-label" data-label="">
+                {label}
+            </span>
+            <div class="segments">{buttons}</div>
+            <div class="picture-own">
+                <FileButton words="Your picture" camera=false on_file />
+                <FileButton words="Camera" camera=true on_file />
+                <span class="hint">"or drop or paste one here; it stays on this device"</span>
+            </div>
+            <p class="entry-problem" id=note aria-live="polite" data-label="">
+                {move || message.get()}
+            </p>
+        </div>
+    }
+}
+
+/// A button that opens the browser's file dialog or the camera.
+#[component]
+fn FileButton(words: &'static str, camera: bool, on_file: UnsyncCallback<File>) -> impl IntoView {
+    let input = NodeRef::<Input>::new();
+    let on_change = move |event: leptos::ev::Event| {
+        let Some(target) = event
+            .target()
+            .and_then(|t| t.dyn_into::<HtmlInputElement>().ok())
+        else {
+            return;
+        };
+        if let Some(file) = target.files().and_then(|files| files.get(0)) {
+            on_file.run(file);
+        }
+        // The same file may be chosen again, after it was changed on disk.
+        target.set_value("");
+    };
+    view! {
+        <label class="button quiet file-button">
+            <input
+                node_ref=input
+                type="file"
+                class="vh"
+                accept="image/*"
+                capture=camera.then_some("environment")
+                on:change=on_change
+            />
+            {words}
+        </label>
+    }
+}

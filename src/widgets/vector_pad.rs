@@ -1,0 +1,243 @@
+//! A plane with arrows whose tips can be dragged or walked with the arrow keys.
+
+use cells::format::{Format, number};
+use leptos::prelude::*;
+use leptos::svg::Svg;
+use leptos::web_sys;
+use ndarray::Array2;
+
+use super::Concept;
+use super::events::{capture, share_within};
+
+/// How far an arrow key moves a tip, as a share of the reach of the axes; ten times that with Shift.
+const KEY_STEP: f32 = 0.02;
+
+/// What the parts of a pad share. Positions are in the vectors' own units.
+#[derive(Clone, Copy)]
+struct Pad {
+    vectors: Signal<Array2<f32>>,
+    on_change: Callback<Array2<f32>>,
+    reach: f32,
+    plane: NodeRef<Svg>,
+    held: RwSignal<Option<usize>>,
+}
+
+impl Pad {
+    fn tip(self, i: usize) -> (f32, f32) {
+        self.vectors.with(|v| {
+            let at = |j| v.get((i, j)).copied().unwrap_or_default();
+            (at(0), at(1))
+        })
+    }
+
+    fn put(self, i: usize, (x, y): (f32, f32)) {
+        let mut next = self.vectors.get_untracked();
+        // Two decimals: what a reader can type again.
+        let tidy = |value: f32| ((value.clamp(-self.reach, self.reach) * 100.0).round()) / 100.0;
+        if let Some(slot) = next.get_mut((i, 0)) {
+            *slot = tidy(x);
+        }
+        if let Some(slot) = next.get_mut((i, 1)) {
+            *slot = tidy(y);
+        }
+        self.on_change.run(next);
+    }
+
+    /// The point of the plane under a pointer.
+    fn under(self, event: &web_sys::MouseEvent) -> Option<(f32, f32)> {
+        let plane = self.plane.get_untracked()?;
+        let (x, y) = share_within(&plane, event)?;
+        let span = 2.0 * VIEW * f64::from(self.reach);
+        Some((((x - 0.5) * span) as f32, ((0.5 - y) * span) as f32))
+    }
+}
+
+/// Half the side of the drawing in units of the reach: room for tips at the border.
+const VIEW: f64 = 1.12;
+
+/// Arrows from the origin in a plane from `-reach` to `reach`.
+#[component]
+pub fn VectorPad(
+    /// The vectors, one a row, `[N, 2]`.
+    #[prop(into)]
+    vectors: Signal<Array2<f32>>,
+    /// Gets the vectors after each move.
+    #[prop(into)]
+    on_change: Callback<Array2<f32>>,
+    /// What the plane shows.
+    #[prop(into)]
+    label: String,
+    /// Name of each vector.
+    #[prop(into)]
+    names: Vec<String>,
+    /// Accent colour of each vector.
+    #[prop(into)]
+    concepts: Vec<Concept>,
+    /// Largest coordinate.
+    #[prop(default = 1.0)]
+    reach: f32,
+    /// More vectors that only follow, each with a name, dashed: `[M, 2]`.
+    #[prop(optional, into)]
+    ghosts: Option<Signal<Array2<f32>>>,
+) -> impl IntoView {
+    let pad = Pad {
+        vectors,
+        on_change,
+        reach,
+        plane: NodeRef::new(),
+        held: RwSignal::new(None),
+    };
+    let half = VIEW * f64::from(reach);
+    let view_box = format!("{} {} {} {}", -half, -half, 2.0 * half, 2.0 * half);
+    let arrows = names
+        .into_iter()
+        .enumerate()
+        .map(|(i, name)| arrow(pad, i, name, concepts.get(i).copied().unwrap_or_default()))
+        .collect_view();
+    let shadows = ghosts.map(|ghosts| {
+        move || {
+            let list = ghosts.get();
+            list.rows()
+                .into_iter()
+                .map(|row| ghost(row.get(0).copied(), row.get(1).copied(), reach))
+                .collect_view()
+        }
+    });
+    view! {
+        <figure class="vector-pad">
+            <figcaption class="heat-title" data-label="">
+                {label.clone()}
+            </figcaption>
+            <svg
+                node_ref=pad.plane
+                viewBox=view_box
+                role="group"
+                aria-label=label
+                style=format!("--unit:{}", reach)
+                on:pointermove=move |event| {
+                    if let (Some(i), Some(tip)) = (pad.held.get_untracked(), pad.under(&event)) {
+                        pad.put(i, tip);
+                    }
+                }
+                on:pointerup=move |_| pad.held.set(None)
+                on:pointercancel=move |_| pad.held.set(None)
+            >
+                {axes(reach)}
+                {shadows}
+                {arrows}
+            </svg>
+        </figure>
+    }
+}
+
+/// Axes with ticks at the reach and its half.
+fn axes(reach: f32) -> impl IntoView {
+    let r = f64::from(reach);
+    let end = r * VIEW;
+    let ticks = [-1.0, -0.5, 0.5, 1.0]
+        .into_iter()
+        .map(|share| {
+            let at = share * r;
+            let text = number(at, Format::Typed);
+            let small = 0.02 * r;
+            view! {
+                <line class="pad-tick" x1=at y1=-small x2=at y2=small />
+                <line class="pad-tick" x1=-small y1=at x2=small y2=at />
+                <text class="pad-number" data-label="" x=at y=0.09 * r text-anchor="middle">
+                    {text.clone()}
+                </text>
+                <text class="pad-number" data-label="" x=-0.04 * r y=-at + 0.025 * r text-anchor="end">
+                    {text}
+                </text>
+            }
+        })
+        .collect_view();
+    view! {
+        <g class="pad-axes" aria-hidden="true">
+            <circle class="pad-ring" cx="0" cy="0" r=r />
+            <line class="pad-axis" x1=-end y1="0" x2=end y2="0" />
+            <line class="pad-axis" x1="0" y1=-end x2="0" y2=end />
+            {ticks}
+        </g>
+    }
+}
+
+/// One arrow; its tip is the control.
+fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
+    let reach = f64::from(pad.reach);
+    let x = move || f64::from(pad.tip(i).0);
+    let y = move || -f64::from(pad.tip(i).1);
+    let spoken = move || {
+        let (x, y) = pad.tip(i);
+        format!(
+            "{}, {}",
+            number(f64::from(x), Format::Fixed(2)),
+            number(f64::from(y), Format::Fixed(2))
+        )
+    };
+    let on_key = move |event: leptos::ev::KeyboardEvent| {
+        let step = pad.reach
+            * if event.shift_key() {
+                10.0 * KEY_STEP
+            } else {
+                KEY_STEP
+            };
+        let (x, y) = pad.tip(i);
+        let to = match event.key().as_str() {
+            "ArrowLeft" => (x - step, y),
+            "ArrowRight" => (x + step, y),
+            "ArrowUp" => (x, y + step),
+            "ArrowDown" => (x, y - step),
+            _ => return,
+        };
+        event.prevent_default();
+        pad.put(i, to);
+    };
+    view! {
+        <g class=format!("pad-vector {}", concept.class())>
+            <line class="pad-shaft" x1="0" y1="0" x2=x y2=y />
+            <g
+                class="pad-tip"
+                role="slider"
+                tabindex="0"
+                aria-label=format!("{name}: horizontal and vertical coordinate")
+                aria-valuemin=-pad.reach
+                aria-valuemax=pad.reach
+                aria-valuenow=move || pad.tip(i).0
+                aria-valuetext=spoken
+                on:keydown=on_key
+                on:pointerdown=move |event| {
+                    event.prevent_default();
+                    pad.held.set(Some(i));
+                    if let Some(plane) = pad.plane.get_untracked() {
+                        capture(&plane, &event);
+                    }
+                }
+            >
+                <circle class="pad-reach" cx=x cy=y r=0.13 * reach />
+                <circle class="pad-dot" cx=x cy=y r=0.045 * reach />
+            </g>
+            <text
+                class="pad-name"
+                aria-hidden="true"
+                data-label=""
+                x=move || x() + 0.08 * reach
+                y=move || y() - 0.06 * reach
+            >
+                {name}
+            </text>
+        </g>
+    }
+}
+
+/// A dashed arrow that only follows.
+fn ghost(x: Option<f32>, y: Option<f32>, reach: f32) -> impl IntoView {
+    let (x, y) = (
+        f64::from(x.unwrap_or_default()),
+        -f64::from(y.unwrap_or_default()),
+    );
+    view! {
+        <line class="pad-ghost" x1="0" y1="0" x2=x y2=y stroke-dasharray=format!("{0} {0}", 0.04 * reach) />
+        <circle class="pad-ghost-dot" cx=x cy=y r=0.03 * f64::from(reach) />
+    }
+}
