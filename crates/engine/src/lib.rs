@@ -30,7 +30,9 @@ pub mod kernel;
 pub mod math;
 pub mod model;
 pub mod nn;
+pub mod picture;
 pub mod rng;
+pub mod stats;
 pub mod token;
 pub mod trace;
 

@@ -109,6 +109,19 @@ pub fn normal_matrix(seed: u64, name: &str, rows: usize, cols: usize, std: f32) 
     Array2::from_shape_simple_fn((rows, cols), || rng.normal() * std)
 }
 
+/// A `[rows, cols]` matrix of standard normal draws in which row r has a stream of its own, named `name.R` with R = `first` + r.
+/// Widening keeps the numbers that were there, and rows can be drawn in any portions.
+pub fn normal_rows(seed: u64, name: &str, first: usize, rows: usize, cols: usize) -> Array2<f32> {
+    let mut out = Array2::zeros((rows, cols));
+    for (r, mut row) in out.rows_mut().into_iter().enumerate() {
+        let mut rng = Rng::named(seed, &format!("{name}.{}", first + r));
+        for value in &mut row {
+            *value = rng.normal();
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +162,14 @@ mod tests {
         // Four standard errors: 4/√100,000 and 4·√(2/100,000).
         assert!(mean.abs() < 0.0127, "{mean}");
         assert!((variance - 1.0).abs() < 0.0179, "{variance}");
+    }
+
+    #[test]
+    fn rows_keep_their_numbers_when_they_widen_or_are_drawn_in_portions() {
+        let all = normal_rows(7, "q", 0, 4, 6);
+        let part = normal_rows(7, "q", 2, 2, 3);
+        assert_eq!(part, all.slice(ndarray::s![2.., ..3]));
+        assert_ne!(all.row(0), all.row(1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Layers: each file opens with its formula, the shapes in and out, an example that runs, and where it comes from.
 
+pub mod additive_mask;
 pub mod attention;
 pub mod block;
 pub mod conv;
@@ -14,3 +15,4 @@ pub mod position;
 mod shape;
 pub mod similarity;
 pub mod softmax;
+pub mod softmax_steps;

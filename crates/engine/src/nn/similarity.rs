@@ -18,7 +18,7 @@
 use super::shape::{contiguous, mismatch};
 use crate::error::Result;
 use crate::{kernel, math};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Σᵢ aᵢ bᵢ.
 ///
@@ -35,6 +35,28 @@ pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
         ));
     }
     Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
+}
+
+/// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where [`super::attention::scores`] gives all pairs.
+///
+/// # Errors
+/// When the shapes differ.
+pub fn scaled_dot_rows(
+    a: ArrayView2<'_, f32>,
+    b: ArrayView2<'_, f32>,
+    scale: f32,
+) -> Result<Array1<f32>> {
+    // a [T, N], b [T, N] -> [T]
+    if a.dim() != b.dim() {
+        return Err(mismatch(
+            "scaled_dot_rows",
+            "two matrices of one shape",
+            a.shape(),
+            b.shape(),
+        ));
+    }
+    let rows = a.rows().into_iter().zip(b.rows());
+    rows.map(|(a, b)| Ok(dot(a, b)? * scale)).collect()
 }
 
 /// The cosine of the angle between two vectors; 0 when one of them is all 0 and has no direction.
@@ -69,6 +91,19 @@ pub fn cosine_rows(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Result<Arr
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn rows_are_multiplied_in_pairs() {
+        let (a, b) = (
+            array![[1.0, 2.0], [3.0, 4.0]],
+            array![[5.0, 6.0], [7.0, 8.0]],
+        );
+        assert_eq!(
+            scaled_dot_rows(a.view(), b.view(), 0.5),
+            Ok(array![8.5, 26.5])
+        );
+        assert!(scaled_dot_rows(a.view(), array![[1.0, 2.0]].view(), 1.0).is_err());
+    }
 
     #[test]
     fn cosines_of_all_pairs() {
