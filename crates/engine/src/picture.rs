@@ -1,0 +1,170 @@
+//! Pictures as tensors: from bytes, cropped to a square, scaled, as grey values.
+//!
+//! ```text
+//! from_rgb8: bytes [H · W · 3] -> [3, H, W], values in [0, 1]
+//! centre_square: [C, H, W] -> [C, S, S] with S = min(H, W)
+//! resize: [C, H, W] -> [C, H', W'];  x_in = (x_out + 1/2) · W / W' − 1/2, bilinear, edges clamped;
+//!         when shrinking, the two-pixel triangle widens to the step, so that no pixel is skipped
+//! grey: [3, H, W] -> [1, H, W],  0.299 R + 0.587 G + 0.114 B
+//! ```
+//!
+//! ```
+//! use engine::picture::{from_rgb8, resize};
+//! let image = from_rgb8(&[0, 0, 0, 255, 255, 255], 2, 1)?;
+//! assert_eq!(image.dim(), (3, 1, 2));
+//! assert_eq!(resize(image.view(), 1, 1)?[[0, 0, 0]], 0.5);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Sources: `torch.nn.functional.interpolate` with `mode="bilinear", antialias=True, align_corners=False`;
+//! ITU-R BT.601, section 2.5.1, for the grey weights.
+
+use ndarray::{Array2, Array3, ArrayView3, Axis};
+
+use crate::error::{EngineError, Result};
+
+/// A picture from red, green and blue bytes, row by row.
+///
+/// # Errors
+/// When there are not `3 · width · height` bytes, or a side is 0.
+pub fn from_rgb8(bytes: &[u8], width: usize, height: usize) -> Result<Array3<f32>> {
+    // bytes [H * W * 3] -> [3, H, W]
+    if width == 0 || height == 0 || bytes.len() != 3 * width * height {
+        let expected = format!("{} bytes for {width} x {height} pixels", 3 * width * height);
+        return Err(EngineError::shape(
+            "from_rgb8",
+            expected,
+            format!("{} bytes", bytes.len()),
+        ));
+    }
+    Ok(Array3::from_shape_fn((3, height, width), |(c, y, x)| {
+        f32::from(bytes[3 * (y * width + x) + c]) / 255.0
+    }))
+}
+
+/// The largest square in the middle.
+pub fn centre_square(image: ArrayView3<'_, f32>) -> Array3<f32> {
+    // image [C, H, W] -> [C, S, S]
+    let (channels, height, width) = image.dim();
+    let side = height.min(width);
+    let (top, left) = ((height - side) / 2, (width - side) / 2);
+    Array3::from_shape_fn((channels, side, side), |(c, y, x)| {
+        image[[c, top + y, left + x]]
+    })
+}
+
+/// The picture in another size.
+///
+/// # Errors
+/// When a side of either size is 0.
+pub fn resize(image: ArrayView3<'_, f32>, height: usize, width: usize) -> Result<Array3<f32>> {
+    // image [C, H, W] -> [C, height, width]
+    let (channels, rows, cols) = image.dim();
+    if [rows, cols, height, width].contains(&0) {
+        let sides = format!("{rows} x {cols} to {height} x {width}");
+        return Err(EngineError::value("resize", "sides", "at least 1", sides));
+    }
+    let (down, across) = (filter(rows, height), filter(cols, width));
+    let mut out = Array3::zeros((channels, height, width));
+    for (plane, mut target) in image.axis_iter(Axis(0)).zip(out.axis_iter_mut(Axis(0))) {
+        target.assign(&down.dot(&plane).dot(&across.t()));
+    }
+    Ok(out)
+}
+
+/// The weights `[to, from]` that make a line of `to` pixels out of one of `from`; each row sums to 1.
+fn filter(from: usize, to: usize) -> Array2<f32> {
+    let step = from as f32 / to as f32;
+    let reach = step.max(1.0);
+    let mut weights = Array2::zeros((to, from));
+    for (at, mut row) in weights.rows_mut().into_iter().enumerate() {
+        let centre = (at as f32 + 0.5) * step;
+        for (pixel, weight) in row.iter_mut().enumerate() {
+            *weight = (1.0 - ((pixel as f32 + 0.5 - centre) / reach).abs()).max(0.0);
+        }
+        let total = row.sum();
+        row /= total;
+    }
+    weights
+}
+
+/// The picture in grey; one with other than three channels stays as it is.
+pub fn grey(image: ArrayView3<'_, f32>) -> Array3<f32> {
+    // image [3, H, W] -> [1, H, W]
+    let (channels, height, width) = image.dim();
+    if channels != 3 {
+        return image.to_owned();
+    }
+    Array3::from_shape_fn((1, height, width), |(_, y, x)| {
+        0.299 * image[[0, y, x]] + 0.587 * image[[1, y, x]] + 0.114 * image[[2, y, x]]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_planes() {
+        let image = from_rgb8(&[255, 0, 51, 0, 255, 102], 2, 1).unwrap();
+        assert_eq!(
+            image.iter().copied().collect::<Vec<_>>(),
+            [1.0, 0.0, 0.0, 1.0, 0.2, 0.4]
+        );
+        assert!(from_rgb8(&[0; 5], 2, 1).is_err());
+        assert!(from_rgb8(&[], 0, 0).is_err());
+    }
+
+    /// Values of `F.interpolate(arange(6).reshape(1, 1, 1, 6), (1, n), mode="bilinear", antialias=True)`.
+    #[test]
+    fn scaling_agrees_with_pytorch() {
+        let line = Array3::from_shape_fn((1, 1, 6), |(_, _, x)| x as f32);
+        for (to, expected) in [
+            (3, vec![0.714_285_7, 2.5, 4.285_714]),
+            (2, vec![1.25, 3.75]),
+            (
+                9,
+                vec![
+                    0.0,
+                    0.5,
+                    1.166_666_6,
+                    1.833_333_3,
+                    2.5,
+                    3.166_666_7,
+                    3.833_333_3,
+                    4.5,
+                    5.0,
+                ],
+            ),
+        ] {
+            let found = resize(line.view(), 1, to).unwrap();
+            for (a, b) in found.iter().zip(&expected) {
+                assert!((a - b).abs() < 1e-5, "{to}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_size_is_the_same_picture_and_a_plain_one_stays_plain() {
+        let image = Array3::from_shape_fn((3, 5, 7), |(c, y, x)| (c * 35 + y * 7 + x) as f32);
+        assert_eq!(resize(image.view(), 5, 7).unwrap(), image);
+        let plain = Array3::from_elem((3, 9, 4), 0.25);
+        assert!(
+            resize(plain.view(), 3, 11)
+                .unwrap()
+                .iter()
+                .all(|v| (v - 0.25).abs() < 1e-6)
+        );
+        assert!(resize(image.view(), 0, 3).is_err());
+    }
+
+    #[test]
+    fn squares_and_grey() {
+        let image = Array3::from_shape_fn((3, 2, 5), |(c, _, x)| (10 * c + x) as f32);
+        let square = centre_square(image.view());
+        assert_eq!(square.index_axis(Axis(0), 0).row(0).to_vec(), [1.0, 2.0]);
+        let white = Array3::ones((3, 2, 2));
+        assert!(grey(white.view()).iter().all(|v| (v - 1.0).abs() < 1e-6));
+        assert_eq!(grey(image.view()).dim(), (1, 2, 5));
+    }
+}
