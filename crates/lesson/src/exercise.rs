@@ -93,7 +93,7 @@ fn computation(
 ) -> Result<(String, Map<String, Value>), LessonError> {
     let named = required(source, table, "cell", around.line)?;
     let given = table.take_table(source, "given")?;
-    check_shared(source, table, &given, around.shared)?;
+    check_shared(source, |_| table.line("given"), &given, around.shared)?;
     let (name, mut props) = match around.cells.iter().find(|cell| cell.id == named) {
         Some(cell) => (cell.name.clone(), resolved(&cell.props, around.shared)),
         None => (named, Map::new()),

@@ -78,7 +78,7 @@ pub(crate) fn cell(
             ));
         }
     };
-    check_shared(source, &table, &table.values, around.shared)?;
+    check_shared(source, |key| table.line(key), &table.values, around.shared)?;
     around
         .catalog
         .check_cell(name, &table.values, around.shared)
@@ -106,7 +106,7 @@ pub(crate) fn cell(
 /// Checks that each `"$name"` names a shared input of the page.
 pub(crate) fn check_shared(
     source: &Source<'_>,
-    table: &Table,
+    line: impl Fn(&str) -> usize,
     props: &Map<String, Value>,
     shared: &BTreeMap<String, Value>,
 ) -> Result<(), LessonError> {
@@ -116,7 +116,7 @@ pub(crate) fn check_shared(
         {
             let message =
                 format!("{key} = \"${name}\": the front matter has no shared input {name}");
-            return Err(source.error(table.line(key), message));
+            return Err(source.error(line(key), message));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde_json::{Map, Value};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::LessonError;
@@ -62,7 +63,7 @@ impl Table {
         for (key, value) in parsed.get_ref() {
             let key_line = at(key.span().start);
             let name = key.get_ref().to_string();
-            let json = to_json(value.get_ref())
+            let json = to_json(text, value)
                 .map_err(|message| source.error(key_line, format!("{name}: {message}")))?;
             lines.push((name.clone(), key_line, at(text_start(text, value.span()))));
             values.insert(name, json);
@@ -157,22 +158,24 @@ fn text_start(text: &str, span: Range<usize>) -> usize {
         }
 }
 
-fn to_json(value: &DeValue<'_>) -> Result<Value, String> {
-    Ok(match value {
-        DeValue::String(text) => Value::String(text.to_string()),
+fn to_json(text: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+    Ok(match value.get_ref() {
+        DeValue::String(string) => {
+            check_escapes(text.get(value.span()).unwrap_or_default())?;
+            Value::String(string.to_string())
+        }
         DeValue::Integer(number) => {
-            let parsed = i64::from_str_radix(number.as_str(), number.radix())
-                .map_err(|_| "this whole number is too large")?;
-            Value::from(parsed)
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            Value::from(parsed.map_err(|_| "this whole number is too large")?)
         }
         DeValue::Float(number) => {
             let parsed: f64 = number
                 .as_str()
                 .parse()
                 .map_err(|_| "this is not a number")?;
-            let json =
-                serde_json::Number::from_f64(parsed).ok_or("a lesson gives finite numbers only")?;
-            Value::Number(json)
+            Value::Number(
+                serde_json::Number::from_f64(parsed).ok_or("a lesson gives finite numbers only")?,
+            )
         }
         DeValue::Boolean(flag) => Value::Bool(*flag),
         DeValue::Datetime(_) => {
@@ -181,16 +184,33 @@ fn to_json(value: &DeValue<'_>) -> Result<Value, String> {
         DeValue::Array(items) => Value::Array(
             items
                 .iter()
-                .map(|i| to_json(i.get_ref()))
+                .map(|i| to_json(text, i))
                 .collect::<Result<_, _>>()?,
         ),
         DeValue::Table(table) => {
-            let entry =
-                |(key, value): (
-                    &toml::Spanned<toml::de::DeString<'_>>,
-                    &toml::Spanned<DeValue<'_>>,
-                )| { Ok((key.get_ref().to_string(), to_json(value.get_ref())?)) };
-            Value::Object(table.iter().map(entry).collect::<Result<_, String>>()?)
+            let entries = table
+                .iter()
+                .map(|(key, value)| Ok((key.get_ref().to_string(), to_json(text, value)?)));
+            Value::Object(entries.collect::<Result<_, String>>()?)
         }
     })
+}
+
+/// Refuses `\n`, `\t` and their like in a text in double quotes: they are the beginnings of `\nabla` and `\theta`,
+/// which TOML would turn into a line break and a tab without a word.
+fn check_escapes(raw: &str) -> Result<(), String> {
+    if !raw.starts_with('"') {
+        return Ok(());
+    }
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\'
+            && let Some(escaped @ ('b' | 'e' | 'f' | 'n' | 'r' | 't')) = chars.next()
+        {
+            return Err(format!(
+                "`\\{escaped}` in double quotes is a control character; for a LaTeX command write `\\\\{escaped}…` or use single quotes"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,212 @@
+//! What a lesson becomes.
+
+mod common;
+
+use common::{FRONT, World, article, body};
+use lesson::{Answer, Kind, Segment, check_links, compile};
+
+#[test]
+fn prose_formulas_and_tables() {
+    let html = article(
+        "A *word*, a \"quote\" and $x_1$.\n\n$$\ny = x\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
+    );
+    assert!(
+        html.contains("<em>word</em>, a \u{201c}quote\u{201d} and <math display=\"inline\">"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<div class=\"math\"><math display=\"block\">"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<div class=\"table-scroll\"><table>"),
+        "{html}"
+    );
+    assert!(!html.contains('$'), "{html}");
+}
+
+#[test]
+fn headings_are_links_to_themselves() {
+    let lesson = body("## Why $d_k$ scales\n\n### More {#deeper}\n").unwrap();
+    let ids: Vec<(u8, &str)> = lesson
+        .headings
+        .iter()
+        .map(|h| (h.level, h.id.as_str()))
+        .collect();
+    assert_eq!(ids, [(2, "why-d-k-scales"), (3, "deeper")]);
+    assert!(lesson.headings[0].html.contains("<math"));
+    assert!(
+        lesson
+            .article("/")
+            .contains("<h3 id=\"deeper\"><a class=\"heading-link\" href=\"#deeper\">More</a></h3>")
+    );
+}
+
+#[test]
+fn a_cell_becomes_a_frame_without_numbers_of_its_own() {
+    let text = format!(
+        "{}[inputs]\nsentence = \"It's <b>\"\n+++\nbefore\n\n```cell table #t\ntitle = \"A & B\"\ncaption = \"See $x$.\"\nheight = 200\nx = 2\nsentence = \"$sentence\"\n```\nafter\n",
+        FRONT.trim_end_matches("+++\n")
+    );
+    let lesson = compile("lessons/03-test.md", &text, &World).unwrap();
+    assert_eq!(lesson.segments.len(), 3);
+    let cell = lesson.cells().next().unwrap();
+    assert_eq!(
+        (
+            cell.name.as_str(),
+            cell.id.as_str(),
+            cell.height_px,
+            cell.level
+        ),
+        ("table", "t", 200, 2)
+    );
+    assert_eq!(cell.line, 10);
+    let html = lesson.article("/");
+    for expected in [
+        "<section class=\"cell\" data-cell=\"table\" id=\"t\"",
+        "data-props='{\"sentence\":\"$sentence\",\"title\":\"A &amp; B\",\"x\":2}'",
+        "aria-labelledby=\"t-title\"",
+        "<h2 class=\"cell-title\" id=\"t-title\">A &amp; B</h2>",
+        "style=\"min-height:200px\"><p class=\"cell-waiting\">",
+        "<dl class=\"cell-given\"><dt>sentence</dt><dd>&quot;It&#39;s &lt;b&gt;&quot;</dd><dt>x</dt><dd>2</dd></dl>",
+        "<div class=\"cell-caption\"><p>See <math",
+    ] {
+        assert!(html.contains(expected), "{expected}\n{html}");
+    }
+}
+
+#[test]
+fn an_exercise_starts_from_the_cell_on_the_page() {
+    let text = "```cell table #t\ntitle = \"T\"\nx = 2\nsentence = \"a\"\n```\n\n## Try\n\n```exercise first\nquestion = \"What is `=t.weights[0,0] .2`?\"\nkind = \"number\"\ncell = \"t\"\nanswer = \"weights[0,0]\"\ntolerance = 0.01\nhint = \"*Think.*\"\n[given]\nx = 5\n```\n";
+    let lesson = body(text).unwrap();
+    let exercise = lesson.exercises().next().unwrap();
+    assert_eq!(
+        (exercise.cell.as_str(), exercise.ordinal, exercise.level),
+        ("table", 1, 3)
+    );
+    assert!(matches!(&exercise.answer, Answer::Number(e) if e.tensor == "weights"));
+    assert_eq!(
+        serde_json::Value::Object(exercise.props.clone()).to_string(),
+        "{\"sentence\":\"a\",\"x\":5}"
+    );
+    assert_eq!(lesson.inline_values.len(), 1);
+    let html = lesson.article("/");
+    assert!(
+        html.contains("<section class=\"exercise\" data-exercise=\"first\" id=\"exercise-first\""),
+        "{html}"
+    );
+    assert!(
+        html.contains("\"hint\":\"&lt;p&gt;&lt;em&gt;Think.&lt;/em&gt;&lt;/p&gt;\\n\""),
+        "{html}"
+    );
+    assert!(
+        html.contains("data-inline=\"t.weights[0,0]\" data-format=\"fixed2\""),
+        "{html}"
+    );
+    assert!(html.contains(">(computed below)</output>"), "{html}");
+}
+
+#[test]
+fn choices_carry_their_claims() {
+    let text = "```exercise e\nquestion = \"Q\"\nkind = \"choice\"\ncell = \"table\"\nchoices = [\n { text = \"it is $x$\", claim = \"weights[0,0] > 0\" },\n { text = \"b\", claim = \"weights[0,0] <= 0\" },\n]\n```\n";
+    let lesson = body(text).unwrap();
+    let Segment::Exercise(exercise) = &lesson.segments[0] else {
+        panic!()
+    };
+    let json = exercise.to_json();
+    assert_eq!(json["kind"], "choice");
+    assert!(
+        json["choices"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("it is <math")
+    );
+    assert_eq!(json["choices"][1]["claim"], "weights[0,0] <= 0");
+}
+
+#[test]
+fn notes_are_gathered_at_the_end() {
+    let html =
+        article("A[^b] and B[^a], again[^b].\n\n[^a]: Second.\n\n[^b]: First.\n\nLast words.\n");
+    let (last, first) = (
+        html.find("Last words").unwrap(),
+        html.find("First.").unwrap(),
+    );
+    assert!(
+        last < first && first < html.find("Second.").unwrap(),
+        "{html}"
+    );
+    assert_eq!(html.matches("id=\"noteref-b\"").count(), 1);
+    assert!(
+        html.contains("<li id=\"note-b\"><p>First. <a class=\"note-back\" href=\"#noteref-b\""),
+        "{html}"
+    );
+}
+
+#[test]
+fn asides_and_quotes() {
+    let html = article(
+        "> [!HISTORY] Where it began\n> In 2017.\n\n> [!NOTE]\n> One.\n>\n> Two.\n\n> A quote.\n",
+    );
+    assert!(html.contains("<div class=\"aside history\" role=\"note\"><p class=\"aside-title\">Where it began</p>\n<p>In 2017.</p>\n</div>"), "{html}");
+    assert!(
+        html.contains("<p class=\"aside-title\">Note</p>\n<p>One.</p>\n<p>Two.</p>\n</div>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<blockquote>\n<p>A quote.</p>\n</blockquote>"),
+        "{html}"
+    );
+}
+
+#[test]
+fn addresses_lead_from_the_root() {
+    let lesson =
+        body("## Here\n\n[a](/lesson/scaling#why) [b](#here) [c](/) ![Cat](/pictures/cat.png)\n")
+            .unwrap();
+    let html = lesson.article("../../");
+    for expected in [
+        "href=\"../../lesson/scaling/#why\"",
+        "href=\"#here\"",
+        "href=\"../../\"",
+        "src=\"../../pictures/cat.png\" alt=\"Cat\"",
+    ] {
+        assert!(html.contains(expected), "{expected}\n{html}");
+    }
+    assert_eq!(lesson.links.len(), 3);
+}
+
+#[test]
+fn links_between_pages_are_checked() {
+    let page = |file: &str, text: &str| {
+        let front = if file.contains("home") {
+            FRONT.replace("part = \"I: x\"\n", "")
+        } else {
+            FRONT.to_owned()
+        };
+        compile(file, &format!("{front}{text}"), &World).unwrap()
+    };
+    let pages = [
+        page(
+            "lessons/home.md",
+            "[a](/lesson/one) [b](/lesson/one#here) [c](/lesson/one/)\n",
+        ),
+        page(
+            "lessons/01-one.md",
+            "## Here\n\n[home](/) [x](/lesson/two)\n\n[y](/lesson/one#there)\n\n[z](#nowhere) [w](/lab)\n",
+        ),
+    ];
+    assert_eq!(pages[0].kind, Kind::Home);
+    let errors: Vec<String> = check_links(&pages)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(errors.len(), 4, "{errors:?}");
+    assert!(errors[0].starts_with("lessons/01-one.md:8: the link `/lesson/two` leads to no page"));
+    assert!(
+        errors[1]
+            .starts_with("lessons/01-one.md:10: the link `/lesson/one#there` leads to no place")
+    );
+    assert!(errors[2].starts_with("lessons/01-one.md:12: the link `#nowhere`"));
+    assert!(errors[3].contains("`/lab`"));
+}
