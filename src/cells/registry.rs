@@ -8,7 +8,18 @@ use super::context::CellCx;
 pub(crate) type View = fn(CellCx) -> AnyView;
 
 /// Names and views, in the order of the course.
-const VIEWS: &[(&str, View)] = &[("attention-map", super::attention_map::view)];
+const VIEWS: &[(&str, View)] = &[
+    ("attention-map", super::attention_map::view),
+    ("bag-of-words", super::bag_of_words::view),
+    ("sinusoid-map", super::sinusoid_map::view),
+    ("shift-is-linear", super::shift_is_linear::view),
+    ("distance", super::distance::view),
+    ("learned-table", super::learned_table::view),
+    ("relative-bias", super::relative_bias::view),
+    ("alibi", super::alibi::view),
+    ("rotary", super::rotary::view),
+    ("rotary-stretch", super::rotary_stretch::view),
+];
 
 /// The view of a cell.
 pub(crate) fn view(name: &str) -> Option<View> {

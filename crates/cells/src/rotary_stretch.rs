@@ -97,6 +97,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.tensor("slowed", &ndarray::aview1(&slowed));
     record.tensor("wavelengths", &waves);
     record.tensor("limits", &limits.row(0));
+    // The limit of the chosen plane at every place: a level line beside the curves.
+    record.numbers("limit", vec![f64::from(limits[[0, plane]]); length]);
     for (name, angles) in [
         ("plain", &plain),
         ("interpolated", &inside),

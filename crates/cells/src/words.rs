@@ -19,11 +19,7 @@ pub(crate) fn tokens(
     // One more than allowed is enough to know; the rest of a long text is not even split.
     let words = split(inputs.text(name)?, most + 1);
     if words.is_empty() {
-        return Err(CellError::input(
-            name,
-            label,
-            "type at least one word; the numbers below are those of the last sentence",
-        ));
+        return Err(CellError::input(name, label, "type at least one word."));
     }
     if words.len() > most {
         let message = format!(

@@ -1,0 +1,124 @@
+//! The same words in two orders through one layer, without positions on the left and with them on the right.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use super::context::CellCx;
+use super::figures::untrained;
+use crate::widgets::{Concept, Domain, HeatMap, Palette, TokenStrip};
+
+/// Differences below this are rounding.
+const ROUNDING: f64 = 1e-5;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let selected = RwSignal::new(None);
+    let reorder = Callback::new(move |moves: Vec<usize>| {
+        // The order in use, which is the stored one or the one that the computation fell back to.
+        let now: Vec<usize> = cx
+            .computed()
+            .with_untracked(|c| {
+                c.as_ref()
+                    .and_then(|c| c.tensor("order"))
+                    .map(|t| t.values.iter().map(|&i| i as usize).collect())
+            })
+            .unwrap_or_default();
+        let next: Option<Vec<usize>> = moves.iter().map(|&place| now.get(place).copied()).collect();
+        if let Some(next) = next {
+            cx.set("order", InputValue::Order(next));
+        }
+    });
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("causal")} {cx.seed_box()}</div>
+        <section class="panel">
+            <h4>"Second sentence: the same words, in the order that you give them"</h4>
+            <TokenStrip tokens=cx.words("shuffled") label="Second sentence" selected on_reorder=reorder />
+        </section>
+        <div class="cols-2">
+            {side(cx, "Without positions", Names {
+                first: "without.first", second: "without.second", difference: "without.difference", largest: "without.largest",
+            })}
+            {side(cx, "With positions", Names {
+                first: "with.first", second: "with.second", difference: "with.difference", largest: "with.largest",
+            })}
+        </div>
+        {untrained(cx)}
+    }
+    .into_any()
+}
+
+/// Tensors of one side.
+#[derive(Clone, Copy)]
+struct Names {
+    first: &'static str,
+    second: &'static str,
+    difference: &'static str,
+    largest: &'static str,
+}
+
+/// One side: outputs in both orders, the difference of each word, the verdict.
+fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
+    let selected = RwSignal::new(None);
+    let prefix = Signal::stored(Vec::new());
+    let map = move |name: &'static str, label: String| {
+        view! {
+            <HeatMap
+                grid=cx.grid_with(name, prefix, "tokens", "")
+                label
+                palette=Palette::Diverging
+                domain=Domain::Symmetric
+                format=Format::Fixed(3)
+                concept=Concept::Output
+                numbers=false
+                selected
+                no_legend=true
+            />
+        }
+    };
+    let tokens = cx.words("tokens");
+    let rows = move || {
+        tokens
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(|(i, token)| {
+                view! {
+                    <tr>
+                        <th scope="row" data-label="">{token}</th>
+                        <td>{cx.num(names.difference, &[i], Format::Power(1))}</td>
+                    </tr>
+                }
+            })
+            .collect_view()
+    };
+    let largest = cx.value(names.largest, Vec::new());
+    let same = move || largest.get().is_some_and(|d| d < ROUNDING);
+    view! {
+        <section class="panel stack">
+            <h4>{title}</h4>
+            {map(names.first, format!("{title}: outputs in the first sentence"))}
+            {map(names.second, format!("{title}: the same words in the second"))}
+            <table>
+                <caption class="vh">{title} ": largest difference of each word"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"word"</th>
+                        <th scope="col">"largest difference"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+            <p class="verdict">
+                {move || {
+                    if same() {
+                        "The layer says the same of every word in both orders. Largest difference: "
+                    } else {
+                        "The layer tells the two orders apart. Largest difference: "
+                    }
+                }} {cx.num(names.largest, &[], Format::Power(1))}
+            </p>
+        </section>
+    }
+    .into_any()
+}

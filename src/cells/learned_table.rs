@@ -1,0 +1,110 @@
+//! Word vectors plus the rows of a table: where a row comes from, where the table ends, what its rows know.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use super::context::CellCx;
+use super::figures::{labelled, named_rows, place_name, untrained};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let selected = RwSignal::new(None::<Place>);
+    let prefix = Signal::stored(Vec::new());
+    // The row in view is outlined in all three matrices.
+    let computed = cx.computed();
+    let row = Signal::derive(move || {
+        let width = computed
+            .with(|c| {
+                c.as_ref()
+                    .and_then(|c| c.tensor("table")?.shape().get(1).copied())
+            })
+            .unwrap_or(0);
+        selected.get().map_or_else(Vec::new, |(t, _)| {
+            (0..width).map(|j| (t, j)).collect::<Vec<Place>>()
+        })
+    });
+    let map = move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept| {
+        view! {
+            <HeatMap
+                grid
+                label
+                palette=Palette::Diverging
+                domain=Domain::Fixed(-4.0, 4.0)
+                format=Format::Fixed(2)
+                concept
+                numbers=false
+                selected
+                mark=row
+                no_legend=true
+            />
+        }
+    };
+    view! {
+        <div class="controls">
+            {cx.text_box("sentence")} {cx.slider("rows", Format::Count)} {cx.slider("width", Format::Count)}
+            {cx.seed_box()}
+        </div>
+        <div class="row">
+            {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual)}
+            <span aria-hidden="true">"+"</span>
+            {map(named_rows(cx.grid("table"), place_name), "Table of places", Concept::Position)}
+            <span aria-hidden="true">"="</span>
+            {map(cx.grid_with("sum", prefix, "kept", ""), "What the first layer gets", Concept::Output)}
+        </div>
+        {end_of_table(cx)}
+        <div class="cols-2">
+            {alike(cx, "alike.learned", "How alike are the rows? Learned, before training")}
+            {alike(cx, "alike.waves", "The same for sines and cosines")}
+        </div>
+        {untrained(cx)}
+    }
+    .into_any()
+}
+
+/// Size of the table, and whether the sentence fits.
+fn end_of_table(cx: CellCx) -> AnyView {
+    let left_out = cx.value("left_out", Vec::new());
+    let fits = move || left_out.get().is_some_and(|n| n == 0.0);
+    view! {
+        <dl class="readout">
+            <div>
+                <dt>"parameters of the table"</dt>
+                <dd>{cx.num("parameters", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"words of the sentence"</dt>
+                <dd>{cx.num("tokens_total", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"words without a row"</dt>
+                <dd>{cx.num("left_out", &[], Format::Count)}</dd>
+            </div>
+        </dl>
+        <p class="verdict" class:good=fits class:bad=move || !fits()>
+            {move || {
+                if fits() {
+                    "Every word stands at a place that has a row."
+                } else {
+                    "The table has ended: the last words have no row, and the model cannot read them at all."
+                }
+            }}
+        </p>
+    }
+    .into_any()
+}
+
+fn alike(cx: CellCx, name: &'static str, label: &'static str) -> AnyView {
+    view! {
+        <HeatMap
+            grid=labelled(cx.grid(name), place_name, place_name)
+            label
+            palette=Palette::Diverging
+            domain=Domain::Fixed(-1.0, 1.0)
+            format=Format::Fixed(2)
+            concept=Concept::Position
+            numbers=false
+        />
+    }
+    .into_any()
+}
