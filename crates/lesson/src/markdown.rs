@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::catalog::Catalog;
 use crate::error::LessonError;
 use crate::html::{escape, slug};
+use crate::math;
 use crate::notes::Footnote;
 use crate::source::Source;
 use crate::types::{Cell, Heading, InlineValue, Link, Segment};
@@ -72,20 +73,31 @@ pub(crate) struct Renderer<'a> {
 impl<'a> Renderer<'a> {
     /// Compiles the body of a page.
     pub(crate) fn page(
-        source: &'a Source<'a>,
-        catalog: &'a dyn Catalog,
-        shared: &'a BTreeMap<String, Value>,
+        source: &Source<'_>,
+        catalog: &dyn Catalog,
+        shared: &BTreeMap<String, Value>,
     ) -> Page {
-        Self::run(source, catalog, shared, Mode::Page)
+        Renderer::run(source, catalog, shared, Mode::Page)
     }
 
     pub(crate) fn run(
-        source: &'a Source<'a>,
-        catalog: &'a dyn Catalog,
-        shared: &'a BTreeMap<String, Value>,
+        source: &Source<'_>,
+        catalog: &dyn Catalog,
+        shared: &BTreeMap<String, Value>,
         mode: Mode,
     ) -> Page {
-        let mut renderer = Self {
+        let options = Options::ENABLE_TABLES
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_SMART_PUNCTUATION
+            | Options::ENABLE_HEADING_ATTRIBUTES
+            | Options::ENABLE_DEFINITION_LIST
+            | Options::ENABLE_MATH;
+        // As long as the source, so that offsets hold for both.
+        let joined = math::join_lines(source.text);
+        let events: Vec<Located<'_>> = Parser::new_ext(&joined, options)
+            .into_offset_iter()
+            .collect();
+        let mut renderer = Renderer {
             source,
             catalog,
             shared,
@@ -99,15 +111,6 @@ impl<'a> Renderer<'a> {
             exercises: 0,
             cells: Vec::new(),
         };
-        let options = Options::ENABLE_TABLES
-            | Options::ENABLE_FOOTNOTES
-            | Options::ENABLE_SMART_PUNCTUATION
-            | Options::ENABLE_HEADING_ATTRIBUTES
-            | Options::ENABLE_DEFINITION_LIST
-            | Options::ENABLE_MATH;
-        let events: Vec<Located<'a>> = Parser::new_ext(source.text, options)
-            .into_offset_iter()
-            .collect();
         renderer.events(&events);
         renderer.notes();
         renderer.flush();
@@ -259,6 +262,10 @@ impl<'a> Renderer<'a> {
         let level = level as u8;
         if self.mode != Mode::Page || self.depth > 0 {
             self.fail(offset, "a heading cannot stand inside another block");
+            return;
+        }
+        if !self.source.text[offset..].trim_start().starts_with('#') {
+            self.fail(offset, "a line of `=` or `-` makes the text above it a heading; write headings as `## Heading`");
             return;
         }
         let above = self.page.headings.last().map_or(1, |heading| heading.level);

@@ -46,3 +46,49 @@ pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
     }
     Ok(out)
 }
+
+/// The text with each displayed formula on one line, as long as before. Markdown finds blocks before formulas, so
+/// that a line of a formula with nothing but `=` on it would make a heading, and one that starts with `- ` a list.
+pub(crate) fn join_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_fence, mut in_formula) = (false, false);
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        if !in_formula && line.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+        }
+        // Quotes repeat their mark on each line, which is no part of the formula.
+        let is_quoted = line.trim_start().starts_with('>');
+        if !in_fence && !is_quoted && !line.matches("$$").count().is_multiple_of(2) {
+            in_formula = !in_formula;
+        }
+        let next_is_text = lines.peek().is_some_and(|next| !next.trim().is_empty());
+        in_formula &= next_is_text;
+        let kept = if in_formula {
+            line.trim_end_matches(['\r', '\n'])
+        } else {
+            line
+        };
+        out.push_str(kept);
+        out.extend(std::iter::repeat_n(' ', line.len() - kept.len()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_go_on_one_line_and_nothing_else_does() {
+        for (text, expected) in [
+            ("a\n$$\nx\n=\n- y\n$$\nb\n", "a\n$$ x = - y $$\nb\n"),
+            ("$$x$$\nb\n$$y\r\nz$$\n", "$$x$$\nb\n$$y  z$$\n"),
+            ("$$\nnever closed\n\nb\n", "$$ never closed\n\nb\n"),
+            ("```\n$$\nx\n$$\n```\n", "```\n$$\nx\n$$\n```\n"),
+            ("> $$\n> x\n> $$\n", "> $$\n> x\n> $$\n"),
+        ] {
+            assert_eq!(join_lines(text), expected);
+        }
+    }
+}

@@ -92,6 +92,7 @@ fn headings() {
         1,
         "cannot hold another",
     );
+    wrong("A\n---\n", 1, "makes the text above it a heading");
     wrong("- ## A\n", 1, "inside another block");
     wrong("## !\n", 1, "needs letters");
 }

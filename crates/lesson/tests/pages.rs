@@ -23,6 +23,8 @@ fn prose_formulas_and_tables() {
         "{html}"
     );
     assert!(!html.contains('$'), "{html}");
+    let html = article("$$\na\n=\n- b\n$$\n");
+    assert_eq!(html.matches("<math").count(), 1, "{html}");
 }
 
 #[test]
