@@ -29,6 +29,20 @@ pub(crate) fn row_differences(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) ->
         .collect()
 }
 
+/// For each row, how many entries of two matrices of one shape differ in any bit; 0 and −0 differ, a NaN equals itself.
+pub(crate) fn bits_changed(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Vec<f64> {
+    a.rows()
+        .into_iter()
+        .zip(b.rows())
+        .map(|(a, b)| {
+            a.iter()
+                .zip(b)
+                .filter(|(x, y)| x.to_bits() != y.to_bits())
+                .count() as f64
+        })
+        .collect()
+}
+
 /// For each diagonal of a square matrix, from the lower left corner to the upper right, the largest entry
 /// minus the smallest: all zeros where the entries depend on the distance to the main diagonal only.
 pub(crate) fn diagonal_spreads(m: ArrayView2<'_, f32>) -> Vec<f64> {
@@ -71,6 +85,7 @@ mod tests {
             arr2(&[[1.0, 2.5], [0.0, 4.0]]),
         );
         assert_eq!(row_differences(a.view(), b.view()), [0.5, 3.0]);
+        assert_eq!(bits_changed(a.view(), b.view()), [1.0, 1.0]);
         assert_eq!(diagonal_spreads(a.view()), [0.0, 3.0, 0.0]);
     }
 }

@@ -6,6 +6,12 @@ use crate::spec::CellSpec;
 pub const ALL: &[&CellSpec] = &[
     &crate::attention_map::SPEC,
     &crate::three_patches::SPEC,
+    &crate::why_scale::SPEC,
+    &crate::softmax_temperature::SPEC,
+    &crate::mask_editor::SPEC,
+    &crate::leak_test::SPEC,
+    &crate::minus_ten_thousand::SPEC,
+    &crate::three_attentions::SPEC,
     &crate::bag_of_words::SPEC,
     &crate::sinusoid_map::SPEC,
     &crate::shift_is_linear::SPEC,
