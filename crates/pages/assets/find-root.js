@@ -13,7 +13,10 @@ const rootFound = (async () => {
   const kept = await navigator.serviceWorker?.getRegistration().catch(() => undefined);
   if (kept) return kept.scope;
   const parts = location.pathname.split("/").slice(1, -1);
-  for (let depth = parts.length; depth >= 0; depth -= 1) {
+  const depths = parts.map((_, above) => parts.length - above).concat(0);
+  // Lessons lie in a folder of that name, so the one above it is the best guess.
+  if (parts.includes("lesson")) depths.unshift(parts.lastIndexOf("lesson"));
+  for (const depth of new Set(depths)) {
     const folder = new URL("/" + parts.slice(0, depth).map((part) => part + "/").join(""), location.href).href;
     if (await own(folder)) return folder;
   }
@@ -22,7 +25,8 @@ const rootFound = (async () => {
 document.addEventListener("DOMContentLoaded", async () => {
   const found = await rootFound;
   document.documentElement.dataset.root = found;
-  for (const link of document.querySelectorAll('a[href^="./"], link[href^="./"]')) {
-    link.setAttribute("href", found + link.getAttribute("href").slice(2));
+  for (const link of document.querySelectorAll('a[href^="./"]')) {
+    link.href = found + link.getAttribute("href").slice(2);
   }
+  for (const link of document.querySelectorAll("link[data-href]")) link.href = found + link.dataset.href;
 });

@@ -12,6 +12,9 @@ use crate::root::Root;
 /// Runs first on every page.
 const HEAD_SCRIPT: &str = include_str!("../assets/head.js");
 
+/// Finds the site's root from a page at any depth.
+const FIND_ROOT: &str = include_str!("../assets/find-root.js");
+
 /// Where the head script's list of early requests stands.
 const PRELOAD_MARK: &str = "/*preload*/[]";
 
@@ -29,10 +32,8 @@ pub struct Parts {
     pub main: String,
     /// The list of lessons for the menu.
     pub menu: String,
-    /// Extra script in the head, before anything else.
-    pub first_script: String,
-    /// Whether the page starts the engine.
-    pub runs_engine: bool,
+    /// Whether the page does not know where it stands in the site: it then finds out first, and starts nothing.
+    pub is_lost: bool,
     /// Whether the page asks for an offline copy.
     pub offline: bool,
 }
@@ -53,7 +54,7 @@ impl Frame {
     /// # Errors
     /// A style sheet that is not there, a mark that is missing.
     pub fn read(folder: &Path, public_url: &str) -> Result<Self, BuildError> {
-        let mut html = read(&folder.join("index.html"))?;
+        let mut html = without_comments(&read(&folder.join("index.html"))?);
         let mut inlined = Vec::new();
         while let Some(tag) = next_tag(&html, "<link rel=\"stylesheet\"") {
             let file = file_of(&tag.text, public_url)?;
@@ -100,13 +101,12 @@ impl Frame {
 
     /// The HTML of a page `depth` folders below the root.
     pub fn fill(&self, parts: &Parts, root: &Root, depth: usize) -> String {
-        let preload = if parts.runs_engine {
-            self.preload.to_string()
+        let script = if parts.is_lost {
+            format!("{FIND_ROOT}{HEAD_SCRIPT}").replace(PRELOAD_MARK, "[]")
         } else {
-            "[]".to_owned()
+            HEAD_SCRIPT.replace(PRELOAD_MARK, &self.preload.to_string())
         };
-        let head = HEAD_SCRIPT.replace(PRELOAD_MARK, &preload);
-        let script = format!("<script>\n{}{head}</script>", parts.first_script);
+        let script = format!("<script>\n{script}</script>");
         let mark = |name: &str| format!("<!--page:{name}-->");
         let mut html = self
             .html
@@ -114,9 +114,15 @@ impl Frame {
             .replace(&mark("meta"), &meta(parts))
             .replace(&mark("course-menu"), &parts.menu)
             .replace(&mark("main"), &parts.main);
-        if parts.runs_engine
-            && let Some(end) = html.rfind("</body>")
-        {
+        if parts.is_lost {
+            for rel in ["icon", "apple-touch-icon", "manifest"] {
+                let known = format!("<link rel=\"{rel}\" href=\"{ROOT}");
+                html = html.replace(
+                    &known,
+                    &format!("<link rel=\"{rel}\" href=\"data:,\" data-href=\""),
+                );
+            }
+        } else if let Some(end) = html.rfind("</body>") {
             html.insert_str(end, &self.engine);
         }
         if parts.offline {
@@ -161,6 +167,20 @@ fn take_engine(html: &mut String, public_url: &str) -> Result<String, BuildError
     let script = html[start..end].replace(&format!("'{public_url}"), &format!("'{ROOT}"));
     html.replace_range(start..end, "");
     Ok(format!("{script}\n"))
+}
+
+/// Leaves the frame's own comments out of the pages; a mark has no space after its `<!--`.
+fn without_comments(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some((before, after)) = rest.split_once("<!-- ") {
+        out.push_str(before);
+        rest = after
+            .split_once("-->")
+            .map_or("", |(_, rest)| rest.trim_start());
+    }
+    out.push_str(rest);
+    out
 }
 
 struct FoundTag {

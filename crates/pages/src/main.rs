@@ -9,6 +9,8 @@ const USAGE: &str = "\
 pages [--out DIR] [--public-url URL] [--release]
     Builds the pages into DIR, which holds Trunk's index.html. Trunk's own
     variables (TRUNK_STAGING_DIR, TRUNK_PUBLIC_URL, TRUNK_PROFILE) are the defaults.
+    With NOTEBOOK_DRAFT set, mistakes in lessons are printed and do not stop a
+    debug build: lessons that do not compile are left out.
 pages --relist DIR
     Writes the list of files for offline reading anew, after files in DIR changed.";
 
@@ -23,13 +25,13 @@ fn main() -> ExitCode {
 }
 
 fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
-    // Trunk runs hooks in the project's root; cargo names it for everyone else.
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let variable = |name: &str| std::env::var(name).ok();
+    let project = variable("TRUNK_SOURCE_DIR").map(PathBuf::from);
+    let project = project.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let project = project.canonicalize().map_err(|source| BuildError::File {
         path: project,
         source,
     })?;
-    let variable = |name: &str| std::env::var(name).ok();
     let mut out = variable("TRUNK_STAGING_DIR");
     let mut public_url = variable("TRUNK_PUBLIC_URL").unwrap_or_else(|| "/".to_owned());
     let mut release = variable("TRUNK_PROFILE").is_some_and(|profile| profile == "release");
@@ -46,6 +48,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
             _ => return Err(BuildError::Other(USAGE.to_owned())),
         }
     }
+    let draft = !release && variable("NOTEBOOK_DRAFT").is_some();
     let out = out
         .map(PathBuf::from)
         .ok_or_else(|| BuildError::Other(USAGE.to_owned()))?;
@@ -54,5 +57,6 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
         out,
         public_url,
         release,
+        draft,
     })
 }

@@ -14,9 +14,6 @@ use crate::offline;
 use crate::page::{home_main, lesson_main, not_found_main};
 use crate::root::Root;
 
-/// Finds the site's root from a page at any depth.
-const FIND_ROOT: &str = include_str!("../assets/find-root.js");
-
 /// Files that Trunk copies with `public/` though they have another place in the site.
 const NOT_SHIPPED: [&str; 1] = ["boot.mjs"];
 
@@ -31,6 +28,8 @@ pub struct Job {
     pub public_url: String,
     /// Whether the site keeps itself for offline reading.
     pub release: bool,
+    /// Whether mistakes in lessons are only printed, so that an author sees the rest.
+    pub draft: bool,
 }
 
 /// Builds the pages.
@@ -41,7 +40,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     let catalog = Cells {
         public: job.project.join("public"),
     };
-    let content = Content::load(&job.project, &catalog)?;
+    let content = Content::load(&job.project, &catalog, job.draft)?;
     let frame = Frame::read(&job.out, &job.public_url)?;
     let site = Site {
         job,
@@ -108,20 +107,14 @@ impl Site<'_> {
                 lesson_main(page, before, lessons.get(at + 1), has_golden)
             }
         };
-        // A missing page may be at any depth: with relative addresses it first finds out where the site is, and
-        // starts nothing.
+        // A missing page may be at any depth.
         let is_lost = is_missing && self.root == Root::Relative;
         Parts {
             title: page.title.clone(),
             description: page.description.clone(),
             main,
             menu: course_menu(lessons, &page.slug),
-            first_script: if is_lost {
-                FIND_ROOT.to_owned()
-            } else {
-                String::new()
-            },
-            runs_engine: !is_lost,
+            is_lost,
             offline: self.job.release && !is_missing,
         }
     }
