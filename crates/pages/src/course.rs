@@ -28,7 +28,7 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
         // Writing to a String cannot fail, here and below.
         let _ = write!(
             out,
-            "<p class=\"part\">{PART} {}</p><ol>",
+            "<p class=\"course-part\">{PART} {}</p><ol>",
             escape(&part[0].part)
         );
         for lesson in part {
@@ -37,12 +37,11 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
             } else {
                 ""
             };
+            let (number, title) = (number(lesson), escape(&lesson.title));
             let _ = write!(
                 out,
-                "<li><a href=\"{ROOT}lesson/{}/\"{here}><span class=\"number\">{}</span>{}</a></li>",
-                lesson.slug,
-                number(lesson),
-                escape(&lesson.title)
+                "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\"{here}>{title}</a></li>",
+                lesson.slug
             );
         }
         out.push_str("</ol>");
@@ -57,20 +56,18 @@ pub fn course_map(lessons: &[Lesson], level: u8) -> String {
         let name = escape(&part[0].part);
         let _ = writeln!(
             out,
-            "<div class=\"part\"><h{level}>{PART} {name}</h{level}>\n<ol>"
+            "<h{level} class=\"course-part\">{PART} {name}</h{level}>\n<ol>"
         );
         for lesson in part {
+            let (number, title) = (number(lesson), escape(&lesson.title));
+            let description = escape(&lesson.description);
             let _ = writeln!(
                 out,
-                "<li><a href=\"{ROOT}lesson/{}/\"><span class=\"number\">{}</span>\
-                 <span class=\"title\">{}</span><span class=\"description\">{}</span></a></li>",
-                lesson.slug,
-                number(lesson),
-                escape(&lesson.title),
-                escape(&lesson.description)
+                "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\">{title}</a><p>{description}</p></li>",
+                lesson.slug
             );
         }
-        out.push_str("</ol></div>\n");
+        out.push_str("</ol>\n");
     }
     out.push_str("</div>\n");
     out

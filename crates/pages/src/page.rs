@@ -29,17 +29,17 @@ pub(crate) fn lesson_main(
     );
     let unit = if *minutes == 1 { "minute" } else { "minutes" };
     format!(
-        "<main id=\"main\" data-page=\"lesson/{slug}\"{data} tabindex=\"-1\">\n{toc}<article class=\"lesson\">\n\
+        "<main id=\"main\" data-page=\"lesson/{slug}\"{data} tabindex=\"-1\">\n<article class=\"lesson\">\n\
          <header class=\"lesson-head\">\n<p class=\"lesson-part\">{PART} {part}</p>\n<h1>{title}</h1>\n\
-         <p class=\"lesson-description\">{description}</p>\n\
+         <p class=\"lesson-lead\">{description}</p>\n\
          <p class=\"lesson-meta\">Lesson {number}, about {minutes} {unit} to read</p>\n\
-         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}\
-         <div class=\"lesson-body\">\n{body}</div>\n{prev_next}</article>\n</main>",
+         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}{toc}\
+         <div class=\"lesson-body\">\n{body}</div>\n{page_turn}</article>\n</main>",
         number = number(lesson),
         data = page_data(lesson, has_golden),
         toc = toc(&lesson.headings),
         body = lesson.article(ROOT),
-        prev_next = prev_next(before, after),
+        page_turn = page_turn(before, after),
     )
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> 
     let (title, description) = (escape(&home.title), escape(&home.description));
     format!(
         "<main id=\"main\" data-page=\"home\"{data} tabindex=\"-1\">\n<article class=\"home\">\n\
-         <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-description\">{description}</p>\n\
+         <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n\
          <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}\
          <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
         data = page_data(home, has_golden),
@@ -124,14 +124,14 @@ fn toc(headings: &[Heading]) -> String {
 }
 
 /// The links to the neighbours.
-fn prev_next(before: Option<&Lesson>, after: Option<&Lesson>) -> String {
+fn page_turn(before: Option<&Lesson>, after: Option<&Lesson>) -> String {
     if before.is_none() && after.is_none() {
         return String::new();
     }
     let link = |lesson: &Lesson, rel: &str, word: &str| {
         let title = escape(&lesson.title);
         format!(
-            "<a rel=\"{rel}\" href=\"{ROOT}lesson/{}/\"><small>{word}</small>{title}</a>\n",
+            "<a rel=\"{rel}\" class=\"turn-{rel}\" href=\"{ROOT}lesson/{}/\"><span class=\"turn-word\">{word}</span>{title}</a>\n",
             lesson.slug
         )
     };
@@ -142,7 +142,7 @@ fn prev_next(before: Option<&Lesson>, after: Option<&Lesson>) -> String {
         .map(|lesson| link(lesson, "next", "Next"))
         .unwrap_or_default();
     format!(
-        "<nav class=\"prev-next\" aria-label=\"Neighbouring lessons\">\n{before}{after}</nav>\n"
+        "<nav class=\"page-turn\" aria-label=\"Neighbouring lessons\">\n{before}{after}</nav>\n"
     )
 }
 
