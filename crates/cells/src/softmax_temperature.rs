@@ -37,6 +37,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let norm = shown!(record, engine::stats::frobenius, jacobian.view());
     record.tensor("weights", &weights);
     record.number("entropy", f64::from(entropy));
+    record.tensor("jacobian", &jacobian);
     record.number("norm", norm);
     record.number(
         "largest",

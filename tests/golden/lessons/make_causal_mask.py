@@ -1,0 +1,149 @@
+"""Reference tensors of lesson 06, the causal mask: PyTorch in f64, rounded at the end.
+
+Run: python tests/golden/lessons/make_causal_mask.py
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from common import cell, normal_matrix, tensor, word_ids, write
+
+SENTENCE = "The cat sat on the mat".split()
+TARGET = "Il gatto sedeva sul tappeto".split()
+SEED = 7
+TIGHT = 5e-6
+DEEP = 1e-4
+
+
+def sinusoid(length, width):
+    """[T, C]: sines in the even columns, cosines in the odd ones (Vaswani et al. 2017, section 3.5)."""
+    omega = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
+    angles = torch.outer(torch.arange(length, dtype=torch.float64), omega)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(length, width)
+
+
+def drawn(name, rows, cols, std):
+    return normal_matrix(SEED, name, rows, cols, std).double()
+
+
+def embedded(words, table, vocabulary, width):
+    weights = drawn(table, vocabulary, width, 1.0)
+    return F.embedding(torch.tensor(word_ids(words, vocabulary)), weights)
+
+
+def attention(x_q, x_kv, prefix, visible=None):
+    """Scores, masked scores, weights and output; the output by PyTorch's own attention."""
+    w_q, w_k, w_v = (drawn(f"{prefix}{name}", 8, 8, 0.5) for name in ["w_q", "w_k", "w_v"])
+    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
+    scores = q @ k.T / math.sqrt(8)
+    masked = scores if visible is None else scores.masked_fill(~visible, -math.inf)
+    output = F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=visible)[0]
+    return scores, masked, torch.softmax(masked, dim=-1), output
+
+
+def causal(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def editor(preset, visible):
+    x = embedded(SENTENCE, "embedding", 1000, 8)
+    scores, masked, weights, output = attention(x, x, "", visible)
+    return cell(
+        "mask-editor",
+        {
+            "mask": tensor(visible.double(), 0),
+            "scores": tensor(scores, TIGHT),
+            "masked": tensor(masked, TIGHT),
+            "weights": tensor(weights, TIGHT),
+            "output": tensor(output, 2e-5),
+            "visible": tensor(visible.sum(dim=1), 0),
+        },
+        {"sentence": " ".join(SENTENCE), "preset": preset},
+    )
+
+
+def logits(words, mask):
+    """A pre-norm decoder with PyTorch's functions: embedding and sines, two blocks, last norm, tied logits."""
+    width, heads, vocabulary = 32, 4, 500
+    embedding = drawn("embedding", vocabulary, width, 1.0)
+    x = F.embedding(torch.tensor(word_ids(words, vocabulary)), embedding) + sinusoid(len(words), width)
+    for n in range(2):
+        name = f"blocks.{n}."
+        w_q, w_k, w_v, w_o = (drawn(f"{name}attention.{w}", width, width, 1 / math.sqrt(width)) for w in ["w_q", "w_k", "w_v", "w_o"])
+        normed = F.layer_norm(x, (width,))
+        q, k, v = ((normed @ w).unflatten(1, (heads, -1)).transpose(0, 1) for w in [w_q, w_k, w_v])
+        mixed = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=mask)[0]
+        x = x + mixed.transpose(0, 1).flatten(1) @ w_o
+        w_1 = drawn(f"{name}mlp.w_1", width, 4 * width, 1 / math.sqrt(width))
+        w_2 = drawn(f"{name}mlp.w_2", 4 * width, width, 1 / math.sqrt(4 * width))
+        x = x + F.gelu(F.layer_norm(x, (width,)) @ w_1) @ w_2
+    return F.layer_norm(x, (width,)) @ embedding.T
+
+
+def leak():
+    changed = SENTENCE[:-1] + ["moon"]
+    tensors = {}
+    for name, mask in [("with", True), ("without", False)]:
+        first, second = logits(SENTENCE, mask), logits(changed, mask)
+        tensors[f"{name}.first"] = tensor(first[:, :24], DEEP)
+        tensors[f"{name}.difference"] = tensor((second - first)[:, :24], DEEP)
+        tensors[f"{name}.moved"] = tensor((second - first).abs().max(dim=1).values, DEEP)
+        if mask:
+            # In f64 and in 32 bits alike: not one bit of the five earlier rows.
+            assert torch.equal(first[:-1], second[:-1])
+            tensors["with.earlier"] = tensor(0.0, 0)
+    inputs = {"sentence": " ".join(SENTENCE), "place": 6, "word": "moon"}
+    return cell("leak-test", tensors, inputs)
+
+
+def ten_thousand(visible, penalty, first, cell_id):
+    scores = torch.tensor([[16.0, 8.0, 4.0, 24.0, -8.0]], dtype=torch.float64)
+    seen = torch.tensor([visible], dtype=torch.bool)
+    scale = 1 / math.sqrt(64)
+    tensors = {"plain": tensor(torch.softmax(scores * scale, dim=-1), TIGHT)}
+    for name, p in [("infinite", -math.inf), ("finite", penalty)]:
+        mask = torch.zeros_like(scores).masked_fill(~seen, p)
+        masked = (scores + mask) * scale if first else scores * scale + mask
+        tensors[f"{name}.masked"] = tensor(masked, 2e-3)
+        weights = torch.softmax(masked, dim=-1)
+        if not torch.isnan(weights).any():
+            tensors[f"{name}.weights"] = tensor(weights, TIGHT)
+            tensors[f"{name}.leak"] = tensor(weights[~seen].sum(), TIGHT)
+    inputs = {"visible": [visible], "penalty": penalty, "first": first}
+    return cell("minus-ten-thousand", tensors, inputs, cell_id)
+
+
+def three():
+    x = embedded(SENTENCE, "source", 1000, 8) + sinusoid(len(SENTENCE), 8)
+    y = embedded(TARGET, "target", 1000, 8) + sinusoid(len(TARGET), 8)
+    encoder = attention(x, x, "encoder.")
+    decoder = attention(y, y, "decoder.", causal(len(TARGET)))
+    cross = attention(decoder[3], encoder[3], "cross.")
+    tensors = {}
+    for name, (_, masked, weights, output) in [("encoder", encoder), ("decoder", decoder), ("cross", cross)]:
+        tensors[f"{name}.masked"] = tensor(masked, 2e-5)
+        tensors[f"{name}.weights"] = tensor(weights, 2e-5)
+        tensors[f"{name}.output"] = tensor(output, 2e-5)
+    return cell("three-attentions", tensors, {"sentence": " ".join(SENTENCE), "target": " ".join(TARGET)})
+
+
+if __name__ == "__main__":
+    places = torch.arange(6)
+    window = (places[:, None] - places[None, :]).abs() <= 1
+    write(
+        __file__,
+        "causal-mask",
+        [
+            editor("causal", causal(6)),
+            editor("padding", (places < 4).expand(6, 6)),
+            editor("local window", window),
+            editor("prefix", causal(6) | (places < 3)),
+            leak(),
+            ten_thousand([1, 1, 1, 0, 0], -10000, False, "minus-ten-thousand"),
+            ten_thousand([1, 1, 1, 0, 0], -64, True, "minus-ten-thousand"),
+            ten_thousand([0, 0, 0, 0, 0], -10000, False, "minus-ten-thousand"),
+            three(),
+        ],
+    )
