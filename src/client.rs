@@ -60,7 +60,7 @@ pub(crate) fn compute(cell: &str, inputs: Inputs, mut listener: impl FnMut(News)
 /// Drops a request.
 pub(crate) fn cancel(job: u64) {
     let worker = CLIENT.with_borrow_mut(|client| {
-        client.listeners.remove(&job)?;
+        let _listener = client.listeners.remove(&job)?;
         client.worker.clone()
     });
     if let Some(worker) = worker {

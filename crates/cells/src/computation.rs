@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use serde::{Deserialize, Serialize};
 
 use crate::shown::Call;
 
 /// A named result. Values are kept as `f64`, which holds every `f32` and every count exactly.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tensor {
     /// The values, any number of axes.
     pub values: ArrayD<f64>,
@@ -52,7 +53,7 @@ impl Tensor {
 }
 
 /// What a cell computed from its inputs.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Computation {
     /// Tensors by name, as `data-from` writes it.
     pub tensors: BTreeMap<String, Tensor>,

@@ -1,9 +1,10 @@
 //! What can go wrong in a cell, in words for the reader.
 
 use engine::EngineError;
+use serde::{Deserialize, Serialize};
 
 /// Why a cell could not show numbers. The `Display` text is what the reader sees in the cell.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum CellError {
     /// An input holds something that the cell cannot use; the message says what would do.
     #[error("{label}: {message}")]

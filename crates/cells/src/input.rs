@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::CellError;
@@ -13,7 +14,7 @@ use crate::error::CellError;
 pub const LARGEST_ENTRY: f32 = 1e6;
 
 /// A picture as red, green and blue bytes, row by row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pixels {
     /// Width in pixels.
     pub width: usize,
@@ -24,7 +25,7 @@ pub struct Pixels {
 }
 
 /// A picture input: one of the site's samples by name, or one that the reader brought.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
     /// Name of the sample, or [`Picture::YOURS`].
     pub name: String,
@@ -38,7 +39,7 @@ impl Picture {
 }
 
 /// The value of one input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum InputValue {
     /// A finite number.
     Number(f64),
@@ -379,7 +380,7 @@ impl InputValue {
 }
 
 /// The inputs of one cell, by name, as its computation receives them.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Inputs(pub BTreeMap<String, InputValue>);
 
 impl Inputs {

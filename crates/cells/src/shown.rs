@@ -1,9 +1,12 @@
 //! Calling the engine in the open: [`shown!`] calls a function and records path, arguments and result,
 //! so that "Show the Rust" shows the function that really ran and the values that went in and out.
 
+use std::borrow::Cow;
+
 use engine::nn::attention::{Attention, Mask, SelfAttention};
 use engine::nn::multi_head::MultiHeadOutput;
 use ndarray::{ArrayBase, Data, Dimension};
+use serde::{Deserialize, Serialize};
 
 use crate::computation::{Computation, Tensor};
 
@@ -11,7 +14,7 @@ use crate::computation::{Computation, Tensor};
 const KEPT: usize = 64;
 
 /// One argument or result of a call: its shape and its first values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Described {
     /// The expression of the argument, or the field of the result.
     pub name: String,
@@ -24,10 +27,10 @@ pub struct Described {
 }
 
 /// One call of an engine function.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// Path of the function, `engine::nn::attention::attend`.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// The arguments.
     pub inputs: Vec<Described>,
     /// The result, one entry a tensor.
@@ -244,7 +247,7 @@ impl Record {
         let mut outputs = Vec::new();
         output.describe("result", &mut outputs);
         self.done.calls.push(Call {
-            path,
+            path: Cow::Borrowed(path),
             inputs,
             outputs,
         });

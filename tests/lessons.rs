@@ -1,0 +1,134 @@
+//! Native checks of the content: lessons against cells, cells against views, references against pages.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use cells::golden::Golden;
+use cells::{CellSpec, Inputs, registry};
+use lesson::{Cell, Lesson};
+use pages::{Cells, CodeBook, Content};
+
+fn project() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn content() -> Content {
+    let catalog = Cells { public: project().join("public") };
+    Content::load(&project(), &catalog, false).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn spec_of(cell: &Cell) -> &'static CellSpec {
+    registry::find(&cell.name).unwrap_or_else(|| panic!("no cell {}", cell.name))
+}
+
+fn inputs_of(page: &Lesson, cell: &Cell) -> Inputs {
+    spec_of(cell).inputs_from(&cell.props, &page.shared).unwrap_or_else(|e| panic!("{}: {e}", cell.id))
+}
+
+/// Compiling checks cells, props, formulas, links, exercises and inline values; a mistake names file and line.
+#[test]
+fn every_lesson_compiles() {
+    let content = content();
+    let slugs: Vec<&str> = content.lessons.iter().map(|l| l.slug.as_str()).collect();
+    assert_eq!(slugs, ["self-attention", "scaling", "causal-mask", "positions", "patches"]);
+}
+
+#[test]
+fn every_cell_has_a_view_and_every_view_a_cell() {
+    let cells: BTreeSet<&str> = registry::ALL.iter().map(|spec| spec.name).collect();
+    assert_eq!(cells.len(), registry::ALL.len(), "a name stands twice in the registry");
+    assert_eq!(cells, site::cells::registry::names().collect());
+}
+
+/// The cells that the curriculum asks for, by lesson.
+#[test]
+fn every_cell_of_the_curriculum_is_on_its_page() {
+    let wanted: [(&str, &[&str]); 5] = [
+        ("self-attention", &["qkv-by-hand", "permutation", "three-patches", "similarity", "cross-attention"]),
+        ("scaling", &["why-scale", "softmax-temperature"]),
+        ("causal-mask", &["mask-editor", "leak-test", "minus-ten-thousand", "three-attentions"]),
+        (
+            "positions",
+            &["sinusoid-map", "shift-is-linear", "distance", "bag-of-words", "learned-table", "relative-bias", "alibi", "rotary"],
+        ),
+        ("patches", &["patch-cutter", "patch-embedding", "pixels-as-tokens"]),
+    ];
+    let content = content();
+    for (slug, cells) in wanted {
+        let page = content.lessons.iter().find(|l| l.slug == slug).unwrap();
+        let present: Vec<&str> = page.cells().map(|c| c.name.as_str()).collect();
+        for cell in cells {
+            assert!(present.contains(cell), "{slug} lacks {cell}: {present:?}");
+        }
+        let exercises = page.exercises().count();
+        assert!((2..=4).contains(&exercises), "{slug} has {exercises} exercises");
+    }
+}
+
+/// Prose between 800 and 2,000 words, as the curriculum asks; formulas, cells and exercises not counted.
+#[test]
+fn lessons_are_as_long_as_promised() {
+    for page in &content().lessons {
+        let text = std::fs::read_to_string(project().join(&page.file)).unwrap();
+        let prose = text.splitn(3, "+++").nth(2).unwrap();
+        let mut fenced = false;
+        let words: usize = prose
+            .lines()
+            .filter(|line| {
+                let fence = line.starts_with("```");
+                fenced ^= fence;
+                !fence && !fenced
+            })
+            .map(|line| line.split_whitespace().count())
+            .sum();
+        assert!((800..=2_300).contains(&words), "{}: {words} words", page.slug);
+    }
+}
+
+/// Verifying a page means verifying what it shows: each reference belongs to a cell of the page, on the
+/// inputs that the page gives it.
+#[test]
+fn references_stand_on_the_inputs_of_their_page() {
+    for page in content().pages() {
+        let file = project().join(format!("tests/golden/lessons/{}.json", page.slug));
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            assert!(page.slug == "404" || page.slug == "home", "{} has no reference values", page.slug);
+            continue;
+        };
+        let golden: Golden = serde_json::from_str(&text).unwrap();
+        let cells: BTreeMap<&str, &Cell> = page.cells().map(|c| (c.id.as_str(), c)).collect();
+        for reference in &golden.cells {
+            let cell = cells.get(reference.id.as_str()).unwrap_or_else(|| panic!("{}: no {}", page.slug, reference.id));
+            assert_eq!(cell.name, reference.cell);
+            let given = spec_of(cell).inputs_from(&reference.inputs, &BTreeMap::new()).unwrap();
+            assert_eq!(given, inputs_of(page, cell), "{}: {}", page.slug, reference.id);
+        }
+    }
+}
+
+/// "Show the Rust" finds the source of every engine function that ran, and at least one ran.
+#[test]
+fn the_source_of_every_call_is_found() {
+    let mut book = CodeBook::new(&project());
+    for page in content().pages() {
+        for cell in page.cells() {
+            let inputs = inputs_of(page, cell);
+            if inputs.0.values().any(|v| matches!(v, cells::InputValue::Picture(p) if cells::picture::file(&p.name).is_some())) {
+                // A photograph is decoded by the browser; the end-to-end tests cover these.
+                println!("skipped: {} starts from a photograph", cell.id);
+                continue;
+            }
+            let inputs = cells::picture::with_drawn_samples(inputs);
+            let computed = spec_of(cell).compute(&inputs).unwrap_or_else(|e| panic!("{}: {e}", cell.id));
+            assert!(!computed.calls.is_empty(), "{} calls nothing in the open", cell.id);
+            let excerpts = book.excerpts(&cell.name).unwrap_or_else(|e| panic!("{e}"));
+            for call in &computed.calls {
+                let found = excerpts.iter().find(|e| e.path == call.path);
+                let excerpt = found.unwrap_or_else(|| panic!("{}: no source of {}", cell.id, call.path));
+                let source = std::fs::read_to_string(project().join(&excerpt.file)).unwrap();
+                let first = excerpt.text.lines().next().unwrap();
+                assert_eq!(source.lines().nth(excerpt.line - 1).map(str::trim), Some(first.trim()), "{}", call.path);
+            }
+        }
+    }
+}
