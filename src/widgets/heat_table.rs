@@ -71,14 +71,20 @@ pub(crate) fn heat_table(
                 }
             >
                 <caption class="vh">{label}</caption>
-                <thead class:vh=frame.col_labels.is_empty()>
+                <thead>
                     <tr>
                         <td></td>
                         {(0..cols)
                             .map(|j| {
                                 view! {
-                                    <th scope="col" data-label="">
-                                        <span>{named(&frame.col_labels, j, "column")}</span>
+                                    <th
+                                        scope="col"
+                                        data-label=""
+                                        class:is-current=move || {
+                                            heat.selected.get().is_some_and(|p| p.1 == j)
+                                        }
+                                    >
+                                        <span class:vh=frame.col_labels.is_empty()>{named(&frame.col_labels, j, "column")}</span>
                                     </th>
                                 }
                             })
@@ -118,7 +124,11 @@ fn table_row(
         .collect_view();
     view! {
         <tr>
-            <th scope="row" data-label="">
+            <th
+                scope="row"
+                data-label=""
+                class:is-current=move || heat.selected.get().is_some_and(|p| p.0 == i)
+            >
                 <span class:vh=frame.row_labels.is_empty()>{named(&frame.row_labels, i, "row")}</span>
             </th>
             {cells}

@@ -206,7 +206,11 @@ fn EditTable(edit: Edit, shape: Place, label: String, note: String) -> impl Into
         }
     };
     let heads = (0..cols)
-        .map(|j| view! { <th scope="col" data-label="">{move || edit.cols.with(|c| named(c, j, "column"))}</th> })
+        .map(|j| view! {
+            <th scope="col" data-label="">
+                <span class:vh=move || edit.cols.with(Vec::is_empty)>{move || edit.cols.with(|c| named(c, j, "column"))}</span>
+            </th>
+        })
         .collect_view();
     view! {
         <div class="scroll">
@@ -229,7 +233,7 @@ fn EditTable(edit: Edit, shape: Place, label: String, note: String) -> impl Into
                 }
             >
                 <caption data-label="">{label}</caption>
-                <thead class:vh=move || edit.cols.with(Vec::is_empty)>
+                <thead>
                     <tr>
                         <td></td>
                         {heads}
