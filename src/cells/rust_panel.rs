@@ -107,7 +107,7 @@ fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
         }
     });
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Values">
+        <div class="scroll" tabindex="0" role="region" aria-label=format!("Values {side}, call {}", index + 1)>
             <table class="values">
                 <thead><tr><th scope="col">"Name"</th><th scope="col">"Shape"</th><th scope="col">"Values"</th></tr></thead>
                 <tbody>{rows.collect_view()}</tbody>
