@@ -1,1 +1,33 @@
+//! Each fast kernel against the plain loops, natively, in one run:
+//! `cargo bench -p engine --bench kernels -- --warm-up-time 0.2 --measurement-time 0.5`
+//!
+//! In the browser: see `tests/speed_wasm.rs`.
+
+#[cfg(not(target_family = "wasm"))]
+mod cases;
+
+#[cfg(not(target_family = "wasm"))]
+mod native {
+    use criterion::{BenchmarkId, Criterion};
+    use engine::kernel;
+
+    fn kernels(criterion: &mut Criterion) {
+        for mut case in super::cases::cases() {
+            let mut group = criterion.benchmark_group(case.name);
+            for kernels in kernel::implementations() {
+                group.bench_function(BenchmarkId::from_parameter(kernels.name()), |bencher| {
+                    bencher.iter(|| (case.run)(kernels));
+                });
+            }
+            group.finish();
+        }
+    }
+
+    criterion::criterion_group!(benches, kernels);
+}
+
+#[cfg(not(target_family = "wasm"))]
+criterion::criterion_main!(native::benches);
+
+#[cfg(target_family = "wasm")]
 fn main() {}

@@ -4,6 +4,10 @@
 //!
 //! The same suite runs in the browser: `kernels_wasm.rs`.
 #![cfg(not(target_family = "wasm"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
 
 mod suite;
 
@@ -58,7 +62,7 @@ fn the_fastest_implementation_is_chosen() {
 fn wrong_lengths_panic_before_anything_is_read() {
     for kernels in kernel::implementations() {
         let wrong: [fn(&Kernels); 8] = [
-            |k| drop(k.dot(&[1.0], &[])),
+            |k| assert!(k.dot(&[1.0], &[]).is_nan()),
             |k| k.axpy(1.0, &[1.0], &mut []),
             |k| k.matvec(&[1.0; 5], &[1.0; 2], &mut [0.0; 3]),
             |k| k.matmul(&[1.0; 6], &[1.0; 6], &mut [0.0; 3], 2, 3, 2),

@@ -11,6 +11,10 @@
 //! ```
 //! Without `RUSTFLAGS` the flags of `.cargo/config.toml` hold, which switch SIMD128 on.
 #![cfg(target_family = "wasm")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
 
 mod suite;
 

@@ -6,6 +6,9 @@
 //!
 //! Each element of a product is accumulated over k = 0, 1, 2, … by the same operations wherever its row (and in `matmul_nt` its
 //! column) stands, whole tile or remainder. So moving a token moves its results and changes no bit of them.
+//!
+//! No closures stand between these functions and the vector's methods: a closure is compiled without the instruction set, and
+//! each method in it may stay a call.
 
 use super::vector::Vector;
 
@@ -254,19 +257,12 @@ unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
         let mut k = 0;
         while k < inner {
             let left = inner - k;
-            let load = |from: *const f32| {
-                if left >= V::LANES {
-                    V::load(from.add(k))
-                } else {
-                    V::load_part(from.add(k), left, 0.0)
-                }
-            };
             let mut keys = [V::splat(0.0); N];
             for (n, key) in keys.iter_mut().enumerate() {
-                *key = load(b.add(n * inner));
+                *key = V::load_up_to(b.add(n * inner + k), left, 0.0);
             }
             for r in 0..R {
-                let query = load(a.add(r * inner));
+                let query = V::load_up_to(a.add(r * inner + k), left, 0.0);
                 for n in 0..N {
                     totals[r][n] = query.mul_add(keys[n], totals[r][n]);
                 }

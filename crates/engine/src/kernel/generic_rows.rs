@@ -8,79 +8,67 @@ use super::generic::dot;
 use super::vector::Vector;
 use crate::math;
 
-/// Replaces each vector of `x` by `change` of it; the remainder is filled up with `fill`.
-#[inline(always)]
-unsafe fn map<V: Vector>(x: &mut [f32], fill: f32, mut change: impl FnMut(V) -> V) {
-    let (length, x) = (x.len(), x.as_mut_ptr());
-    // SAFETY: every load and store is at `at` + lanes ≤ length.
-    unsafe {
+/// Replaces each vector of a slice by an expression of it; the remainder is filled up. A macro, because a closure is compiled
+/// without the instruction set. To be used in an `unsafe` block.
+macro_rules! map {
+    ($vector:ty, $x:expr, $fill:expr, |$value:ident| $change:expr) => {
+        let (length, x) = ($x.len(), $x.as_mut_ptr());
         let mut at = 0;
-        while at + V::LANES <= length {
-            change(V::load(x.add(at))).store(x.add(at));
-            at += V::LANES;
+        while at < length {
+            let $value = <$vector>::load_up_to(x.add(at), length - at, $fill);
+            $change.store_up_to(x.add(at), length - at);
+            at += <$vector>::LANES;
         }
-        if at < length {
-            let left = length - at;
-            change(V::load_part(x.add(at), left, fill)).store_part(x.add(at), left);
-        }
-    }
+    };
 }
 
-/// Joins `term` of each vector of `x` into one vector, four at a time; the remainder is filled up with `fill`.
-#[inline(always)]
-unsafe fn fold<V: Vector>(
-    x: &[f32],
-    start: f32,
-    fill: f32,
-    term: impl Fn(V) -> V,
-    join: impl Fn(V, V) -> V,
-) -> V {
-    let (length, x) = (x.len(), x.as_ptr());
-    // SAFETY: every load reads at `at` + lanes ≤ length.
-    unsafe {
-        let mut totals = [V::splat(start); 4];
+/// Folds the vectors of a slice into four, in turn; the remainder is filled up. A macro for the same reason.
+macro_rules! fold {
+    ($vector:ty, $x:expr, $start:expr, $fill:expr, |$total:ident, $value:ident| $join:expr) => {{
+        let (length, x) = ($x.len(), $x.as_ptr());
+        let mut totals = [<$vector>::splat($start); 4];
         let mut at = 0;
-        while at + 4 * V::LANES <= length {
-            for (n, total) in totals.iter_mut().enumerate() {
-                *total = join(*total, term(V::load(x.add(at + n * V::LANES))));
+        while at + 4 * <$vector>::LANES <= length {
+            for n in 0..4 {
+                let ($total, $value) =
+                    (totals[n], <$vector>::load(x.add(at + n * <$vector>::LANES)));
+                totals[n] = $join;
             }
-            at += 4 * V::LANES;
+            at += 4 * <$vector>::LANES;
         }
-        while at + V::LANES <= length {
-            totals[0] = join(totals[0], term(V::load(x.add(at))));
-            at += V::LANES;
+        while at < length {
+            let ($total, $value) = (
+                totals[0],
+                <$vector>::load_up_to(x.add(at), length - at, $fill),
+            );
+            totals[0] = $join;
+            at += <$vector>::LANES;
         }
-        if at < length {
-            totals[1] = join(totals[1], term(V::load_part(x.add(at), length - at, fill)));
-        }
-        join(join(totals[0], totals[1]), join(totals[2], totals[3]))
-    }
+        totals
+    }};
+}
+
+#[inline(always)]
+unsafe fn total<V: Vector>([a, b, c, d]: [V; 4]) -> f32 {
+    // SAFETY: arithmetic alone; the instruction set is the caller's promise.
+    unsafe { a.add(b).add(c.add(d)).reduce_add() }
 }
 
 #[inline(always)]
 pub(super) unsafe fn sum<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
-    // SAFETY: `fold` stays inside `x`; the instruction set is the caller's promise.
-    unsafe {
-        let add = |total: V, value: V| total.add(value);
-        fold::<V>(x, 0.0, 0.0, |value| value, add).reduce_add()
-    }
+    // SAFETY: `fold` reads up to `length`; the instruction set is the caller's promise.
+    unsafe { total(fold!(V, x, 0.0, 0.0, |total, value| total.add(value))) }
 }
 
 #[inline(always)]
 pub(super) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
-    // SAFETY: `fold` stays inside `x`; the instruction set is the caller's promise.
+    // SAFETY: `fold` reads up to `length`; the instruction set is the caller's promise.
     unsafe {
-        let larger = |largest: V, value: V| largest.max(value);
-        fold::<V>(
-            x,
-            f32::NEG_INFINITY,
-            f32::NEG_INFINITY,
-            |value| value,
-            larger,
-        )
-        .reduce_max()
+        let least = f32::NEG_INFINITY;
+        let [a, b, c, d] = fold!(V, x, least, least, |largest, value| largest.max(value));
+        a.max(b).max(c.max(d)).reduce_max()
     }
 }
 
@@ -95,15 +83,13 @@ pub(super) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
             return;
         }
         let (shift, mut total) = (V::splat(largest), V::splat(0.0));
-        let exponential = |value: V| {
+        map!(V, x, f32::NEG_INFINITY, |value| {
             let power = exp_below_88(value.sub(shift));
             total = total.add(power);
             power
-        };
-        map::<V>(x, f32::NEG_INFINITY, exponential);
+        });
         let total = V::splat(total.reduce_add());
-        let share = |value: V| value.div(total);
-        map::<V>(x, 0.0, share);
+        map!(V, x, 0.0, |value| value.div(total));
     }
 }
 
@@ -117,32 +103,27 @@ pub(super) unsafe fn layer_norm<V: Vector>(
 ) {
     // x, gamma, beta, out [C]
     let (length, width) = (x.len(), x.len() as f32);
-    // SAFETY: `sum` and `fold` stay inside `x`; every load and store below is at `at` + lanes ≤ length of all four slices.
+    // SAFETY: `sum` and `fold` stay inside `x`; below, `length` − `at` numbers remain in all four slices.
     unsafe {
         let mean = sum::<V>(x) / width;
         let shift = V::splat(mean);
-        let square = |value: V| value.sub(shift).mul(value.sub(shift));
-        let add = |total: V, value: V| total.add(value);
-        let variance = fold::<V>(x, 0.0, mean, square, add).reduce_add() / width;
-        let inverse = V::splat(1.0 / math::sqrt(variance + eps));
+        let squares = fold!(V, x, 0.0, mean, |total, value| {
+            let distance = value.sub(shift);
+            distance.mul_add(distance, total)
+        });
+        let inverse = V::splat(1.0 / math::sqrt(total(squares) / width + eps));
 
         let (x, gamma, beta, out) = (x.as_ptr(), gamma.as_ptr(), beta.as_ptr(), out.as_mut_ptr());
         let mut at = 0;
-        while at + V::LANES <= length {
-            let normal = V::load(x.add(at)).sub(shift).mul(inverse);
-            normal
-                .mul_add(V::load(gamma.add(at)), V::load(beta.add(at)))
-                .store(out.add(at));
-            at += V::LANES;
-        }
-        if at < length {
+        while at < length {
             let left = length - at;
-            let normal = V::load_part(x.add(at), left, mean).sub(shift).mul(inverse);
+            let normal = V::load_up_to(x.add(at), left, mean).sub(shift).mul(inverse);
             let (gamma, beta) = (
-                V::load_part(gamma.add(at), left, 0.0),
-                V::load_part(beta.add(at), left, 0.0),
+                V::load_up_to(gamma.add(at), left, 0.0),
+                V::load_up_to(beta.add(at), left, 0.0),
             );
-            normal.mul_add(gamma, beta).store_part(out.add(at), left);
+            normal.mul_add(gamma, beta).store_up_to(out.add(at), left);
+            at += V::LANES;
         }
     }
 }
@@ -151,25 +132,19 @@ pub(super) unsafe fn layer_norm<V: Vector>(
 pub(super) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, out [C]
     let length = x.len();
-    // SAFETY: `dot` stays inside `x`; every load and store below is at `at` + lanes ≤ length of all three slices.
+    // SAFETY: `dot` stays inside `x`; below, `length` − `at` numbers remain in all three slices.
     unsafe {
         let inverse = V::splat(1.0 / math::sqrt(dot::<V>(x, x) / length as f32 + eps));
         let (x, gamma, out) = (x.as_ptr(), gamma.as_ptr(), out.as_mut_ptr());
         let mut at = 0;
-        while at + V::LANES <= length {
-            V::load(x.add(at))
-                .mul(inverse)
-                .mul(V::load(gamma.add(at)))
-                .store(out.add(at));
-            at += V::LANES;
-        }
-        if at < length {
+        while at < length {
             let left = length - at;
-            let gamma = V::load_part(gamma.add(at), left, 0.0);
-            V::load_part(x.add(at), left, 0.0)
+            let gamma = V::load_up_to(gamma.add(at), left, 0.0);
+            V::load_up_to(x.add(at), left, 0.0)
                 .mul(inverse)
                 .mul(gamma)
-                .store_part(out.add(at), left);
+                .store_up_to(out.add(at), left);
+            at += V::LANES;
         }
     }
 }
@@ -180,8 +155,7 @@ pub(super) unsafe fn relu<V: Vector>(x: &mut [f32]) {
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
         let zero = V::splat(0.0);
-        let bend = |value: V| value.select_lt(zero, zero, value);
-        map::<V>(x, 0.0, bend);
+        map!(V, x, 0.0, |value| value.select_lt(zero, zero, value));
     }
 }
 
@@ -191,11 +165,10 @@ pub(super) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
         let (zero, one) = (V::splat(0.0), V::splat(1.0));
-        let bend = |value: V| {
+        map!(V, x, 0.0, |value| {
             let tail = normal_tail(value.max(zero.sub(value)));
             value.mul(value.select_lt(zero, tail, one.sub(tail)))
-        };
-        map::<V>(x, 0.0, bend);
+        });
     }
 }
 

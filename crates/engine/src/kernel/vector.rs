@@ -7,8 +7,8 @@ pub(super) const MAX_LANES: usize = 8;
 ///
 /// # Safety
 /// Every method needs the instruction set of its implementation; that is the callers' one common promise. `load`, `store` and
-/// their `_part` forms read or write `LANES` or `count` numbers at the pointer, which must be valid for that; no alignment is
-/// asked for. `LANES` is at most [`MAX_LANES`].
+/// their variants read or write `LANES`, `count` or `left` numbers at the pointer, which must be valid for that; no alignment
+/// is asked for. `LANES` is at most [`MAX_LANES`].
 pub(super) trait Vector: Copy {
     /// How many numbers one vector holds.
     const LANES: usize;
@@ -59,6 +59,32 @@ pub(super) trait Vector: Copy {
         unsafe {
             self.store(lanes.as_mut_ptr());
             std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
+        }
+    }
+
+    /// The numbers at `from`, of which `left` remain: a whole vector, or the last ones and `fill`.
+    #[inline(always)]
+    unsafe fn load_up_to(from: *const f32, left: usize, fill: f32) -> Self {
+        // SAFETY: the caller vouches for `left` numbers at `from`; no more than that and no more than LANES are read.
+        unsafe {
+            if left >= Self::LANES {
+                Self::load(from)
+            } else {
+                Self::load_part(from, left, fill)
+            }
+        }
+    }
+
+    /// Writes the lanes to `to`, where `left` places remain.
+    #[inline(always)]
+    unsafe fn store_up_to(self, to: *mut f32, left: usize) {
+        // SAFETY: the caller vouches for `left` numbers at `to`; no more than that and no more than LANES are written.
+        unsafe {
+            if left >= Self::LANES {
+                self.store(to);
+            } else {
+                self.store_part(to, left);
+            }
         }
     }
 

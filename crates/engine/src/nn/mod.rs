@@ -4,6 +4,7 @@ pub mod additive_mask;
 pub mod attention;
 pub mod block;
 pub mod conv;
+pub mod cost;
 pub mod embedding;
 pub mod linear;
 pub mod mask;
