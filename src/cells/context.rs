@@ -98,6 +98,12 @@ impl CellCx {
         self.page.set(&self.key(name), value);
     }
 
+    /// Changes several inputs as one edit: one step of undo.
+    pub(crate) fn set_all(self, values: Vec<(&str, InputValue)>) {
+        let named = values.into_iter().map(|(name, value)| (self.key(name), value));
+        self.page.set_all(named.collect());
+    }
+
     /// Fills in the pixels of a picture input without counting it as an edit.
     pub(crate) fn fill_picture(self, name: &str, picture: Picture) {
         self.page.fill_picture(&self.key(name), picture);

@@ -10,6 +10,12 @@ pub(crate) type View = fn(CellCx) -> AnyView;
 /// Names and views, in the order of the course.
 const VIEWS: &[(&str, View)] = &[
     ("attention-map", super::attention_map::view),
+    ("why-scale", super::why_scale::view),
+    ("softmax-temperature", super::softmax_temperature::view),
+    ("mask-editor", super::mask_editor::view),
+    ("leak-test", super::leak_test::view),
+    ("minus-ten-thousand", super::minus_ten_thousand::view),
+    ("three-attentions", super::three_attentions::view),
     ("bag-of-words", super::bag_of_words::view),
     ("sinusoid-map", super::sinusoid_map::view),
     ("shift-is-linear", super::shift_is_linear::view),

@@ -93,6 +93,11 @@ impl PageState {
         self.apply(vec![(key.to_owned(), value)], true);
     }
 
+    /// Changes several inputs as one edit of the reader.
+    pub(crate) fn set_all(self, values: Vec<(String, InputValue)>) {
+        self.apply(values, true);
+    }
+
     /// Fills in the pixels of a picture without counting it as an edit.
     pub(crate) fn fill_picture(self, key: &str, picture: Picture) {
         if let Some(signal) = self.value(key) {

@@ -1,6 +1,6 @@
 //! Softmax of editable logits at a temperature, as it is written and as it must be computed.
 
-use ndarray::{Array2, Axis, arr2, stack};
+use ndarray::{Array1, Array2, ArrayView1, Axis, arr2, stack};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -56,7 +56,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         record.tensor(&format!("{name}.steps"), &rows);
         record.number(&format!("{name}.total"), f64::from(steps.total));
     }
-    limits(&mut record, x)?;
+    limits(&mut record, x, &weights)?;
     curves(&mut record, x)?;
     let names = (0..x.len()).map(|i| format!("logit {}", i + 1)).collect();
     record.words("logit", names);
@@ -64,7 +64,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
 }
 
 /// The weights at the ends: a temperature too small and one too large for anything else to matter.
-fn limits(record: &mut Record, x: ndarray::ArrayView1<'_, f32>) -> Result<(), CellError> {
+fn limits(record: &mut Record, x: ArrayView1<'_, f32>, now: &Array1<f32>) -> Result<(), CellError> {
     let cold = shown!(
         record,
         engine::nn::softmax::softmax_temperature,
@@ -78,6 +78,15 @@ fn limits(record: &mut Record, x: ndarray::ArrayView1<'_, f32>) -> Result<(), Ce
         f32::INFINITY
     )?;
     let most = shown!(record, engine::nn::softmax::entropy, hot.view());
+    let rows = [cold.view(), now.view(), hot.view()];
+    let rows = stack(Axis(0), &rows).map_err(|e| CellError::Mismatch(e.to_string()))?;
+    record.tensor("ends", &rows);
+    record.words(
+        "end",
+        ["\u{3c4} \u{2192} 0", "now", "\u{3c4} \u{2192} \u{221e}"]
+            .map(String::from)
+            .into(),
+    );
     record.tensor("cold", &cold);
     record.tensor("hot", &hot);
     record.number("entropy.uniform", f64::from(most));
@@ -85,7 +94,7 @@ fn limits(record: &mut Record, x: ndarray::ArrayView1<'_, f32>) -> Result<(), Ce
 }
 
 /// Each weight, and the entropy, against the temperature.
-fn curves(record: &mut Record, x: ndarray::ArrayView1<'_, f32>) -> Result<(), CellError> {
+fn curves(record: &mut Record, x: ArrayView1<'_, f32>) -> Result<(), CellError> {
     let mut curves = Array2::zeros((x.len(), POINTS));
     let (mut taus, mut entropies) = (Vec::new(), Vec::new());
     for point in 0..POINTS {

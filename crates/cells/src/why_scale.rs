@@ -3,7 +3,6 @@
 use engine::stats::Histogram;
 use ndarray::{Array2, ArrayView2, Axis, Slice, aview1, stack};
 
-use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
@@ -256,6 +255,7 @@ fn averages(weights: ArrayView2<'_, f32>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::computation::Computation;
     use crate::input::InputValue;
 
     fn at(d_k: usize, seed: u32) -> Computation {
