@@ -2,10 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::input::{InputValue, Inputs, Picture, Pixels};
+use crate::input::{InputKind, InputSpec, InputValue, Inputs, Picture, Pixels};
 
 /// Names of all samples, in the order in which the page offers them.
 pub const SAMPLES: &[&str] = &["harbour", "cat", "coffee"];
+
+/// A picture input that starts with the first sample.
+pub(crate) fn input(name: &'static str, label: &'static str) -> InputSpec {
+    let first = SAMPLES.first().copied().unwrap_or_default().to_owned();
+    let default = InputValue::Picture(Picture { name: first, pixels: None });
+    InputSpec { name, label, kind: InputKind::Picture(SAMPLES), default }
+}
 
 /// File of a sample below `pictures/`, `None` for one that [`draw`] draws.
 pub fn file(name: &str) -> Option<&'static str> {

@@ -5,7 +5,11 @@ use crate::spec::CellSpec;
 /// All cells, in the order of the course.
 pub const ALL: &[&CellSpec] = &[
     &crate::attention_map::SPEC,
+    &crate::qkv_by_hand::SPEC,
+    &crate::permutation::SPEC,
     &crate::three_patches::SPEC,
+    &crate::similarity::SPEC,
+    &crate::cross_attention::SPEC,
     &crate::why_scale::SPEC,
     &crate::softmax_temperature::SPEC,
     &crate::mask_editor::SPEC,
@@ -21,6 +25,9 @@ pub const ALL: &[&CellSpec] = &[
     &crate::alibi::SPEC,
     &crate::rotary::SPEC,
     &crate::rotary_stretch::SPEC,
+    &crate::patch_cutter::SPEC,
+    &crate::patch_embedding::SPEC,
+    &crate::pixels_as_tokens::SPEC,
 ];
 
 /// The cell of a name.

@@ -107,7 +107,7 @@ macro_rules! describe_numbers {
         }
     )*};
 }
-describe_numbers!(f32, f64, usize, u64, u32, i32);
+describe_numbers!(f32, f64, usize, u64, u32, i32, u8);
 
 impl Describe for bool {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {

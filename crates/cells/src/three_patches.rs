@@ -1,6 +1,6 @@
 //! Attention among three image patches with two-wide queries and keys: small enough for pencil and paper.
 
-use ndarray::arr2;
+use ndarray::{Array1, Array2, arr2};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -61,7 +61,20 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         scale,
         &mask
     )?;
+    // What stands between scores and weights: each score less the largest of its row, its exponential, each row's total.
+    let mut exponents = Array2::zeros(attention.scores.dim());
+    let mut exponentials = Array2::zeros(attention.scores.dim());
+    let mut totals = Array1::zeros(attention.scores.nrows());
+    for (i, row) in attention.scores.rows().into_iter().enumerate() {
+        let steps = shown!(record, engine::nn::softmax_steps::safe, row, 1.0_f32)?;
+        exponents.row_mut(i).assign(&steps.exponents);
+        exponentials.row_mut(i).assign(&steps.exponentials);
+        totals[i] = steps.total;
+    }
     record.number("scale", f64::from(scale));
+    record.tensor("exponents", &exponents);
+    record.tensor("exponentials", &exponentials);
+    record.tensor("totals", &totals);
     record.tensor("scores", &attention.scores);
     record.tensor("weights", &attention.weights);
     record.tensor("output", &attention.output);
@@ -83,7 +96,7 @@ mod tests {
             assert!((c.at("scores", &[0, j]).unwrap() - score).abs() < 5e-4);
             assert!((c.at("weights", &[0, j]).unwrap() - weight).abs() < 5e-4);
         }
-        assert_eq!(c.calls.len(), 2);
+        assert_eq!(c.calls.len(), 5);
         assert_eq!(c.calls[1].path, "engine::nn::attention::attend");
     }
 }
