@@ -1,0 +1,261 @@
+//! Whole builds of a small project.
+
+// Helpers of tests may unwrap as tests do.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Project;
+use serde_json::Value;
+
+const PAGES: [&str; 4] = [
+    "index.html",
+    "404.html",
+    "lesson/one/index.html",
+    "lesson/two/index.html",
+];
+
+/// The names of all open tags must close in order; void elements do not open.
+fn assert_balanced(html: &str) {
+    const VOID: [&str; 6] = ["meta", "link", "img", "br", "hr", "input"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if rest.starts_with('!') {
+            continue;
+        }
+        let end = rest.find('>').unwrap();
+        let (tag, after) = (&rest[..end], &rest[end + 1..]);
+        rest = after;
+        let name = tag
+            .trim_start_matches('/')
+            .split([' ', '\n', '/'])
+            .next()
+            .unwrap();
+        if let Some(closing) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(closing), "{html}");
+        } else if !VOID.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+            if name == "script" || name == "style" {
+                rest = &rest[rest.find(&format!("</{name}")).unwrap()..];
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn every_page_is_whole_without_scripts() {
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    for page in PAGES {
+        let html = project.built(page);
+        assert_balanced(&html);
+        for leftover in [
+            "@root/",
+            "<!--page:",
+            "data-trunk",
+            "<link rel=\"stylesheet\"",
+            "modulepreload\" href",
+        ] {
+            assert!(!html.contains(leftover), "{page} still holds {leftover}");
+        }
+        assert_eq!(html.matches("<h1>").count(), 1, "{page}");
+        assert!(
+            html.contains("<title>") && html.contains("name=\"description\" content=\"What "),
+            "{page}"
+        );
+    }
+    let one = project.built("lesson/one/index.html");
+    for expected in [
+        "<title>One &amp; only · Transformer Notebook</title>",
+        "data-root=\"../../\"",
+        "data-page=\"lesson/one\" data-inputs='{\"word\":\"it&#39;s\"}' data-golden",
+        "<p class=\"lesson-part\">Part I: x</p>",
+        "url(\"../../fonts/x.woff2\")",
+        "import init from '../../app-1.js'",
+        "[[\"modulepreload\",\"app-1.js\",\"\"],[\"preload\",\"app-1.wasm\",\"fetch\"]]",
+        "<a href=\"../../lesson/one/\" aria-current=\"page\">One &amp; only</a>",
+        "<a rel=\"next\" class=\"turn-next\" href=\"../../lesson/two/\">",
+        "<a href=\"../../lesson/two/#a\">next</a>",
+        "<li><a href=\"#a\">A</a>\n<ol><li><a href=\"#b\">B</a></li></ol></li>\n<li><a href=\"#c\">C</a></li></ol>",
+    ] {
+        assert!(one.contains(expected), "{expected}\n{one}");
+    }
+    assert_eq!(one.matches("<noscript>").count(), 1);
+    assert!(!one.contains("rel=\"prev\""));
+    let home = project.built("index.html");
+    assert!(home.contains("data-root=\"./\"") && home.contains("data-page=\"home\""));
+    assert!(
+        home.contains("<li value=\"2\"><a href=\"./lesson/two/\">Two</a><p>What Two is.</p></li>"),
+        "{home}"
+    );
+    for gone in ["tokens.css", "boot.mjs"] {
+        assert!(!project.has(gone), "{gone}");
+    }
+}
+
+#[test]
+fn an_absolute_address_is_kept() {
+    let project = Project::new();
+    project.build("/sub/", false, false).unwrap();
+    for page in PAGES {
+        let html = project.built(page);
+        assert!(
+            html.contains("data-root=\"/sub/\"")
+                && html.contains("import init from '/sub/app-1.js'"),
+            "{page}"
+        );
+    }
+    assert!(
+        project
+            .built("404.html")
+            .contains("<a href=\"/sub/\">Home</a>")
+    );
+}
+
+#[test]
+fn the_page_for_unknown_addresses_finds_the_site_first() {
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    let html = project.built("404.html");
+    assert!(
+        html.contains("manifest.webmanifest\")") && !html.contains("type=\"module\""),
+        "{html}"
+    );
+    assert!(
+        html.contains("<link rel=\"icon\" href=\"data:,\" data-href=\"icon.svg\""),
+        "{html}"
+    );
+}
+
+#[test]
+fn the_rust_of_a_cell_stands_beside_its_page() {
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    let code: Value = serde_json::from_str(&project.built("lesson/one/code.json")).unwrap();
+    let shown = &code["three-patches"][0];
+    assert_eq!(shown["path"], "engine::nn::attention::attend");
+    assert_eq!(shown["file"], "crates/engine/src/nn/attention.rs");
+    let text = shown["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("///") && text.contains("pub fn attend(") && text.ends_with('}'),
+        "{text}"
+    );
+    let source =
+        std::fs::read_to_string(common::real().join("crates/engine/src/nn/attention.rs")).unwrap();
+    let line = usize::try_from(shown["line"].as_u64().unwrap()).unwrap();
+    assert_eq!(source.lines().nth(line - 1), text.lines().next());
+    assert!(project.has("lesson/one/golden.json") && project.has("code.json"));
+    assert!(!project.has("lesson/two/code.json") && !project.has("lesson/two/golden.json"));
+}
+
+#[test]
+fn a_function_that_the_engine_lacks_fails_the_build() {
+    let project = Project::new();
+    project.put(
+        "crates/cells/src/three_patches.rs",
+        "fn f() {\n\n    shown!(record, engine::nn::attention::attent, q);\n}\n",
+    );
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(error.starts_with("crates/cells/src/three_patches.rs:3: shown!(…, engine::nn::attention::attent) is not in the engine"), "{error}");
+}
+
+#[test]
+fn mistakes_in_lessons_fail_the_build_unless_it_is_a_draft() {
+    let project = Project::new();
+    project.put("lessons/02-two.md", "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n\n```cell no-such-cell\ntitle = \"T\"\n```\n");
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(
+        error.starts_with("lessons/02-two.md:7: there is no cell no-such-cell; there are "),
+        "{error}"
+    );
+    project.build("./", false, true).unwrap();
+    assert!(project.has("lesson/one/index.html") && !project.has("lesson/two/index.html"));
+}
+
+#[test]
+fn a_wrong_input_is_named_with_its_line() {
+    let project = Project::new();
+    let front = "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n";
+    project.put("lessons/02-two.md", &format!("{front}## A\n\n```cell three-patches\ntitle = \"T\"\nq = [[1, 0], [0]]\n```\n\n```cell three-patches #b\ntitle = \"U\"\ncolour = \"red\"\n```\n"));
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert!(
+        lines[0].starts_with("lessons/02-two.md:10: q: expected"),
+        "{error}"
+    );
+    assert!(
+        lines[1].starts_with(
+            "lessons/02-two.md:15: the cell three-patches has no input colour; it has q, k, v"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn exercises_are_solved_by_the_engine_at_build_time() {
+    let project = Project::new();
+    let front = "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n## A\n\n";
+    let exercise = |claim: &str| {
+        format!(
+            "{front}```exercise e\nquestion = \"Q\"\nkind = \"choice\"\ncell = \"three-patches\"\nchoices = [\n{{ text = \"a\", claim = \"weights[0,0] > weights[0,2]\" }},\n{{ text = \"b\", claim = \"{claim}\" }},\n]\n```\n"
+        )
+    };
+    project.put(
+        "lessons/02-two.md",
+        &exercise("weights[0,0] < weights[0,2]"),
+    );
+    project.build("./", false, false).unwrap();
+    project.put("lessons/02-two.md", &exercise("weights[0,0] > 0"));
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(
+        error.starts_with("lessons/02-two.md:12: exactly one claim must hold, and 2 do"),
+        "{error}"
+    );
+    project.put("lessons/02-two.md", &exercise("weights[0,9] > 0"));
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(error.contains("weights[0,9]"), "{error}");
+}
+
+#[test]
+fn release_builds_list_their_files_for_reading_offline() {
+    let project = Project::new();
+    project.build("./", true, false).unwrap();
+    let first = project.built("sw.js");
+    for listed in PAGES.iter().chain(&[
+        "app-1.wasm",
+        "lesson/one/code.json",
+        "lesson/one/golden.json",
+    ]) {
+        assert!(first.contains(&format!("\"{listed}\":\"")), "{listed}");
+    }
+    assert!(!first.contains("\"sw.js\"") && !first.contains("@version"));
+    assert!(
+        project
+            .built("index.html")
+            .contains("<html lang=\"en\" data-offline data-root")
+    );
+    assert!(!project.built("404.html").contains("data-offline"));
+    project.put("dist/app-1.wasm", "smaller");
+    page_builder::relist(
+        &project.root.join("dist"),
+        &project.root.join("public/sw.js"),
+    )
+    .unwrap();
+    let version = |script: &str| {
+        script
+            .lines()
+            .find(|line| line.starts_with("const VERSION"))
+            .map(str::to_owned)
+    };
+    assert_ne!(version(&first), version(&project.built("sw.js")));
+    project.build("./", false, false).unwrap();
+    assert!(
+        project.built("sw.js").contains("unregister")
+            && !project
+                .built("index.html")
+                .contains("data-offline data-root")
+    );
+}
