@@ -63,10 +63,12 @@ fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remem
             .expect("the home page works");
         let light = background(browser).await;
         browser.look(Look::DESK_DARK).await;
+        pause(400).await;
         let dark = background(browser).await;
         assert_ne!(light, dark, "the page follows the system's theme");
 
         browser.look(Look::DESK_LIGHT).await;
+        pause(400).await;
         let mut seen = vec![background(browser).await];
         for _ in 0..3 {
             click(browser, THEME_SWITCH).await;

@@ -41,8 +41,15 @@ async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
     let page = browser
         .script(
             "const root = document.scrollingElement;
+             const clips = element => getComputedStyle(element).overflowX !== 'visible';
+             const contained = element => {
+                 for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
+                     if (clips(at) && at.getBoundingClientRect().right <= innerWidth + 1) return true;
+                 }
+                 return false;
+             };
              const wide = [...document.querySelectorAll('body *')]
-                 .filter(element => element.getBoundingClientRect().right > innerWidth + 1)
+                 .filter(element => element.getBoundingClientRect().right > innerWidth + 1 && !contained(element))
                  .slice(0, 5).map(element => element.outerHTML.slice(0, 120));
              return {
                  title: document.title,

@@ -143,6 +143,14 @@ fn compare_one(
     format: &str,
     text: &str,
 ) -> Result<(), String> {
+    if let Some(words) = words_of(inputs, computed, from) {
+        let is_one = words.iter().any(|word| word == text);
+        return if is_one {
+            Ok(())
+        } else {
+            Err(format!("{from} shows “{text}”, which is none of {words:?}"))
+        };
+    }
     let value = match from.strip_prefix("input:") {
         Some(input) => input_element(inputs, input),
         None => computed.resolve(from),
@@ -157,6 +165,21 @@ fn compare_one(
         "{from} shows “{text}”, natively it is {value}, “{}”",
         format::number(value, format)
     ))
+}
+
+/// The words that may stand where `data-from` names a text: the one at the index, or the tokens of an input.
+fn words_of(inputs: &Inputs, computed: &Computation, from: &str) -> Option<Vec<String>> {
+    let (name, index) =
+        cells::computation::parse_reference(from.strip_prefix("input:").unwrap_or(from))?;
+    if let (false, Some(list)) = (from.starts_with("input:"), computed.texts.get(name)) {
+        return list.get(*index.first()?).map(|word| vec![word.clone()]);
+    }
+    match inputs.0.get(name)? {
+        InputValue::Text(text) if from.starts_with("input:") => {
+            Some(engine::token::words::split(text, usize::MAX))
+        }
+        _ => None,
+    }
 }
 
 /// Whether `text` prints `value` or a number so near that only the order of a sum can tell them apart.
@@ -284,16 +307,16 @@ async fn compare_quoted(
     let quoted = browser
         .script(
             "return [...document.querySelectorAll('[data-inline]')]
-                .map(element => [element.dataset.inline, element.dataset.digits ?? '', element.textContent.trim()])",
+                .map(element => [element.dataset.inline, element.dataset.format ?? '', element.textContent.trim()])",
             &[],
         )
         .await;
     let quoted: Vec<(String, String, String)> =
         serde_json::from_value(quoted).expect("a list of quoted numbers");
-    let check = |(reference, digits, text): (String, String, String)| {
+    let check = |(reference, format, text): (String, String, String)| {
         let (id, element) = reference.split_once('.')?;
         let value = computations.get(id)?.resolve(element)?;
-        let format = digits.parse().map_or(Format::Typed, Format::Fixed);
+        let format = Format::from_str(&format).ok()?;
         reads_as(value, format, &text).then_some(())
     };
     let fault =
