@@ -197,7 +197,7 @@ fn Stepper(all: Product, selected: RwSignal<Option<Place>>) -> impl IntoView {
         <div class="stepper" role="group" aria-label="Walk through the product">
             <button
                 type="button"
-                class="button quiet"
+                class="button"
                 aria-disabled=move || target(-1).is_none().then_some("true")
                 on:click=move |_| go(-1)
             >
@@ -208,7 +208,7 @@ fn Stepper(all: Product, selected: RwSignal<Option<Place>>) -> impl IntoView {
             </span>
             <button
                 type="button"
-                class="button quiet"
+                class="button"
                 aria-disabled=move || target(1).is_none().then_some("true")
                 on:click=move |_| go(1)
             >

@@ -34,7 +34,7 @@ pub fn SeedBox(
             <NumberEntry value on_commit=on_change limits name=label source />
             <button
                 type="button"
-                class="button quiet"
+                class="button"
                 on:click=move |_| on_change.run(next_seed(value.get_untracked(), max))
             >
                 "Another seed"

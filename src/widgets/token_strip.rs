@@ -220,7 +220,7 @@ fn MoveButtons(strip: Strip) -> impl IntoView {
         view! {
             <button
                 type="button"
-                class="button quiet"
+                class="button"
                 aria-disabled=move || target(steps).is_none().then_some("true")
                 on:click=move |_| {
                     if let (Some((from, to)), Some(callback)) = (target(steps), strip.on_reorder) {

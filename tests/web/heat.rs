@@ -1,0 +1,142 @@
+//! Heat maps and linked matrices.
+
+use super::page::{Page, focused_at, grid, settle};
+use leptos::prelude::*;
+use site::widgets::{HeatMap, LinkedProduct, Place};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+#[wasm_bindgen_test]
+async fn keys_walk_the_table_and_press_its_cells() {
+    let values: Vec<f64> = (0..12).map(f64::from).collect();
+    let map = grid("w", 3, 4, &values);
+    let selected = RwSignal::new(None);
+    let pressed = RwSignal::new(None::<Place>);
+    let page = Page::with(move || {
+        view! {
+            <HeatMap
+                grid=Signal::stored(Some(map))
+                label="Weights"
+                selected
+                on_press=Callback::new(move |p| pressed.set(Some(p)))
+            />
+        }
+    });
+    settle().await;
+    assert_eq!(
+        page.count("td[tabindex='0']"),
+        1,
+        "one stop for the Tab key"
+    );
+    page.focus("td[tabindex='0']").await;
+    page.press("ArrowRight").await;
+    page.press("ArrowDown").await;
+    assert_eq!(focused_at().as_deref(), Some("1,1"));
+    assert_eq!(selected.get_untracked(), Some((1, 1)));
+    assert_eq!(
+        page.attribute("td[tabindex='0']", "data-at").as_deref(),
+        Some("1,1")
+    );
+    page.press("End").await;
+    assert_eq!(focused_at().as_deref(), Some("1,3"));
+    assert!(
+        page.text(".heat-readout")
+            .contains("row 2, column 4: 7.000")
+    );
+    assert_eq!(
+        page.attribute(".heat-readout .num", "data-from").as_deref(),
+        Some("w[1,3]")
+    );
+    page.press("Enter").await;
+    assert_eq!(pressed.get_untracked(), Some((1, 3)));
+    page.click("[data-at='2,0']").await;
+    assert_eq!(pressed.get_untracked(), Some((2, 0)));
+    assert_eq!(page.text("caption"), "Weights");
+    assert_eq!(page.count("th[scope=row]"), 3);
+}
+
+#[wasm_bindgen_test]
+async fn a_new_matrix_of_the_same_shape_keeps_cursor_and_focus() {
+    let map = RwSignal::new(Some(grid("w", 1, 3, &[0.0, 1.0, 2.0])));
+    let page = Page::with(move || view! { <HeatMap grid=map label="Weights" /> });
+    settle().await;
+    page.focus("td[tabindex='0']").await;
+    page.press("ArrowRight").await;
+    map.set(Some(grid("w", 1, 3, &[5.0, f64::NEG_INFINITY, f64::NAN])));
+    settle().await;
+    assert_eq!(focused_at().as_deref(), Some("0,1"));
+    assert_eq!(page.text("[data-at='0,1']"), "\u{2212}\u{221e}");
+    assert!(
+        page.find("[data-at='0,1']")
+            .class_name()
+            .contains("is-masked")
+    );
+    assert!(page.find("[data-at='0,2']").class_name().contains("is-nan"));
+}
+
+#[wasm_bindgen_test]
+async fn a_large_map_is_a_canvas_with_its_row_and_column_as_tables() {
+    let values: Vec<f64> = (0..1600).map(f64::from).collect();
+    let map = grid("big", 40, 40, &values);
+    let selected = RwSignal::new(None);
+    let page = Page::with(
+        move || view! { <HeatMap grid=Signal::stored(Some(map)) label="Map" selected /> },
+    );
+    settle().await;
+    page.focus(".heat-canvas").await;
+    page.press("ArrowDown").await;
+    page.press("ArrowRight").await;
+    assert_eq!(selected.get_untracked(), Some((1, 1)));
+    assert_eq!(page.text("p[aria-live]"), "row 2, column 2: 41.000");
+    assert_eq!(page.count(".heat-lines table"), 2);
+    assert_eq!(page.count(".heat-lines .num"), 80);
+    assert_eq!(
+        page.attribute(".heat-lines .num", "data-from").as_deref(),
+        Some("big[1,0]")
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_product_writes_its_sum_out_and_walks_on() {
+    let left = grid("x", 1, 2, &[2.0, 3.0]);
+    let right = grid("w", 2, 2, &[1.0, 4.0, 5.0, 6.0]);
+    let product = grid("q", 1, 2, &[17.0, 26.0]);
+    let page = Page::with(move || {
+        view! {
+            <LinkedProduct
+                left=Signal::stored(Some(left))
+                right=Signal::stored(Some(right))
+                product=Signal::stored(Some(product))
+                left_label="X"
+                right_label="W"
+                product_label="Q"
+            />
+        }
+    });
+    settle().await;
+    let origins = |page: &Page| -> Vec<String> {
+        let nums = page.find(".sum").query_selector_all(".num").unwrap();
+        (0..nums.length())
+            .filter_map(|i| {
+                use leptos::wasm_bindgen::JsCast;
+                nums.item(i)?
+                    .unchecked_into::<leptos::web_sys::Element>()
+                    .get_attribute("data-from")
+            })
+            .collect()
+    };
+    assert_eq!(
+        origins(&page),
+        ["x[0,0]", "w[0,0]", "x[0,1]", "w[1,0]", "q[0,0]"]
+    );
+    assert_eq!(
+        page.count(".is-marked"),
+        4,
+        "a row of the left and a column of the right factor"
+    );
+    page.click(".stepper button:last-child").await;
+    assert_eq!(
+        origins(&page),
+        ["x[0,0]", "w[0,1]", "x[0,1]", "w[1,1]", "q[0,1]"]
+    );
+    assert!(page.text(".sum").contains("= 26.00"));
+}
