@@ -5,13 +5,21 @@ use std::sync::Arc;
 use crate::input::{InputKind, InputSpec, InputValue, Inputs, Picture, Pixels};
 
 /// Names of all samples, in the order in which the page offers them.
-pub const SAMPLES: &[&str] = &["harbour", "cat", "coffee"];
+pub const SAMPLES: &[&str] = &["harbour", "cat", "coffee", "seven"];
 
 /// A picture input that starts with the first sample.
 pub(crate) fn input(name: &'static str, label: &'static str) -> InputSpec {
     let first = SAMPLES.first().copied().unwrap_or_default().to_owned();
-    let default = InputValue::Picture(Picture { name: first, pixels: None });
-    InputSpec { name, label, kind: InputKind::Picture(SAMPLES), default }
+    let default = InputValue::Picture(Picture {
+        name: first,
+        pixels: None,
+    });
+    InputSpec {
+        name,
+        label,
+        kind: InputKind::Picture(SAMPLES),
+        default,
+    }
 }
 
 /// File of a sample below `pictures/`, `None` for one that [`draw`] draws.
@@ -30,6 +38,7 @@ const SIDE: usize = 224;
 pub fn draw(name: &str) -> Option<Pixels> {
     match name {
         "harbour" => Some(harbour()),
+        "seven" => Some(seven()),
         _ => None,
     }
 }
@@ -88,6 +97,26 @@ fn harbour_at(x: f32, y: f32) -> [f32; 3] {
     }
 }
 
+/// The digit seven on 8 x 8 grey pixels, small enough to write every patch down: a digit of this table is
+/// the brightness in ninths.
+const SEVEN: [&str; 8] = [
+    "00000000", "06999960", "02444990", "00001940", "00006900", "00029300", "00079000", "00049000",
+];
+
+fn seven() -> Pixels {
+    let brightness = |c: u8| (u32::from(c - b'0') * 255 / 9) as u8;
+    let rgb = SEVEN
+        .iter()
+        .flat_map(|row| row.bytes())
+        .flat_map(|c| [brightness(c); 3])
+        .collect();
+    Pixels {
+        width: 8,
+        height: 8,
+        rgb,
+    }
+}
+
 /// Fills in the pixels of every sample that our own code draws.
 #[must_use]
 pub fn with_drawn_samples(mut inputs: Inputs) -> Inputs {
@@ -101,4 +130,20 @@ pub fn with_drawn_samples(mut inputs: Inputs) -> Inputs {
         }
     }
     inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_drawn_or_a_file() {
+        for name in SAMPLES {
+            assert!(draw(name).is_some() != file(name).is_some(), "{name}");
+            if let Some(p) = draw(name) {
+                assert_eq!(p.rgb.len(), 3 * p.width * p.height, "{name}");
+            }
+        }
+        assert!(draw("nothing").is_none());
+    }
 }
