@@ -58,7 +58,6 @@ fn reduction(name: &'static str, kernel: fn(&Kernels, &[f32]) -> f32, length: us
 /// All kernels.
 pub(crate) fn cases() -> Vec<Case> {
     let (a, b) = (numbers(4096), numbers(4097));
-    let (x, mut y) = (numbers(4096), numbers(4096));
     let (matrix, vector, mut out) = (numbers(768 * 768), numbers(768), vec![0.0; 768]);
     let (row, gamma, mut layer) = (numbers(768), numbers(768), vec![0.0; 768]);
     let (row_2, gamma_2, mut rms) = (numbers(768), numbers(768), vec![0.0; 768]);
@@ -66,7 +65,6 @@ pub(crate) fn cases() -> Vec<Case> {
         case("dot 4096", move |k| {
             std::hint::black_box(k.dot(&a, &b[..4096]));
         }),
-        case("axpy 4096", move |k| k.axpy(1e-3, &x, &mut y)),
         case("matvec 768x768", move |k| {
             k.matvec(&matrix, &vector, &mut out);
         }),

@@ -46,29 +46,6 @@ pub(super) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-pub(super) unsafe fn axpy<V: Vector>(alpha: f32, x: &[f32], y: &mut [f32]) {
-    // x [N], y [N]
-    let (length, x, y) = (x.len(), x.as_ptr(), y.as_mut_ptr());
-    // SAFETY: every load and store is at `at` + lanes ≤ length of both slices.
-    unsafe {
-        let alpha = V::splat(alpha);
-        let mut at = 0;
-        while at + V::LANES <= length {
-            alpha
-                .mul_add(V::load(x.add(at)), V::load(y.add(at)))
-                .store(y.add(at));
-            at += V::LANES;
-        }
-        if at < length {
-            let (left, x, y) = (length - at, x.add(at), y.add(at));
-            alpha
-                .mul_add(V::load_part(x, left, 0.0), V::load_part(y, left, 0.0))
-                .store_part(y, left);
-        }
-    }
-}
-
-#[inline(always)]
 pub(super) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     // a [M, K], x [K], out [M]: the one row x times A transposed
     let (inner, cols) = (x.len(), out.len());

@@ -99,11 +99,11 @@ pub(super) trait Vector: Copy {
 }
 
 /// Writes the table `KERNELS` of a file: each algorithm of `generic.rs` compiled for one vector type and its instruction set.
+/// `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
     ($name:literal, $vector:ty, $features:literal) => {
         implementation! { @functions $vector, $features,
             dot(a: &[f32], b: &[f32]) -> f32;
-            axpy(alpha: f32, x: &[f32], y: &mut [f32]) -> ();
             matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
             matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
             matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
@@ -119,7 +119,7 @@ macro_rules! implementation {
 
         /// The table of this instruction set; only for machines that have it.
         pub(super) static KERNELS: $crate::kernel::Kernels = $crate::kernel::Kernels {
-            name: $name, dot, axpy, matvec, matmul, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+            name: $name, dot, axpy: $crate::kernel::reference::axpy, matvec, matmul, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
         };
     };
     (@functions $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
