@@ -1,6 +1,6 @@
 //! The only doors to fast loops, on contiguous slices.
 //!
-//! [`reference`] is plain loops: the documentation, the oracle of the tests, and what runs where nothing faster exists.
+//! [`mod@reference`] is plain loops: the documentation, the oracle of the tests, and what runs where nothing faster exists.
 //! `generic.rs` writes each fast algorithm once over a small vector type; one thin file for each instruction set says what that
 //! vector is. The functions are not generic at this border, so that they are compiled with this crate's settings and not with
 //! the caller's.
