@@ -13,7 +13,9 @@ fn project() -> PathBuf {
 }
 
 fn content() -> Content {
-    let catalog = Cells { public: project().join("public") };
+    let catalog = Cells {
+        public: project().join("public"),
+    };
     Content::load(&project(), &catalog, false).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -22,7 +24,9 @@ fn spec_of(cell: &Cell) -> &'static CellSpec {
 }
 
 fn inputs_of(page: &Lesson, cell: &Cell) -> Inputs {
-    spec_of(cell).inputs_from(&cell.props, &page.shared).unwrap_or_else(|e| panic!("{}: {e}", cell.id))
+    spec_of(cell)
+        .inputs_from(&cell.props, &page.shared)
+        .unwrap_or_else(|e| panic!("{}: {e}", cell.id))
 }
 
 /// Compiling checks cells, props, formulas, links, exercises and inline values; a mistake names file and line.
@@ -30,13 +34,26 @@ fn inputs_of(page: &Lesson, cell: &Cell) -> Inputs {
 fn every_lesson_compiles() {
     let content = content();
     let slugs: Vec<&str> = content.lessons.iter().map(|l| l.slug.as_str()).collect();
-    assert_eq!(slugs, ["self-attention", "scaling", "causal-mask", "positions", "patches"]);
+    assert_eq!(
+        slugs,
+        [
+            "self-attention",
+            "scaling",
+            "causal-mask",
+            "positions",
+            "patches"
+        ]
+    );
 }
 
 #[test]
 fn every_cell_has_a_view_and_every_view_a_cell() {
     let cells: BTreeSet<&str> = registry::ALL.iter().map(|spec| spec.name).collect();
-    assert_eq!(cells.len(), registry::ALL.len(), "a name stands twice in the registry");
+    assert_eq!(
+        cells.len(),
+        registry::ALL.len(),
+        "a name stands twice in the registry"
+    );
     assert_eq!(cells, site::cells::registry::names().collect());
 }
 
@@ -44,14 +61,43 @@ fn every_cell_has_a_view_and_every_view_a_cell() {
 #[test]
 fn every_cell_of_the_curriculum_is_on_its_page() {
     let wanted: [(&str, &[&str]); 5] = [
-        ("self-attention", &["qkv-by-hand", "permutation", "three-patches", "similarity", "cross-attention"]),
+        (
+            "self-attention",
+            &[
+                "qkv-by-hand",
+                "permutation",
+                "three-patches",
+                "similarity",
+                "cross-attention",
+            ],
+        ),
         ("scaling", &["why-scale", "softmax-temperature"]),
-        ("causal-mask", &["mask-editor", "leak-test", "minus-ten-thousand", "three-attentions"]),
+        (
+            "causal-mask",
+            &[
+                "mask-editor",
+                "leak-test",
+                "minus-ten-thousand",
+                "three-attentions",
+            ],
+        ),
         (
             "positions",
-            &["sinusoid-map", "shift-is-linear", "distance", "bag-of-words", "learned-table", "relative-bias", "alibi", "rotary"],
+            &[
+                "sinusoid-map",
+                "shift-is-linear",
+                "distance",
+                "bag-of-words",
+                "learned-table",
+                "relative-bias",
+                "alibi",
+                "rotary",
+            ],
         ),
-        ("patches", &["patch-cutter", "patch-embedding", "pixels-as-tokens"]),
+        (
+            "patches",
+            &["patch-cutter", "patch-embedding", "pixels-as-tokens"],
+        ),
     ];
     let content = content();
     for (slug, cells) in wanted {
@@ -61,7 +107,10 @@ fn every_cell_of_the_curriculum_is_on_its_page() {
             assert!(present.contains(cell), "{slug} lacks {cell}: {present:?}");
         }
         let exercises = page.exercises().count();
-        assert!((2..=4).contains(&exercises), "{slug} has {exercises} exercises");
+        assert!(
+            (2..=4).contains(&exercises),
+            "{slug} has {exercises} exercises"
+        );
     }
 }
 
@@ -81,7 +130,11 @@ fn lessons_are_as_long_as_promised() {
             })
             .map(|line| line.split_whitespace().count())
             .sum();
-        assert!((800..=2_300).contains(&words), "{}: {words} words", page.slug);
+        assert!(
+            (800..=2_300).contains(&words),
+            "{}: {words} words",
+            page.slug
+        );
     }
 }
 
@@ -92,16 +145,30 @@ fn references_stand_on_the_inputs_of_their_page() {
     for page in content().pages() {
         let file = project().join(format!("tests/golden/lessons/{}.json", page.slug));
         let Ok(text) = std::fs::read_to_string(&file) else {
-            assert!(page.slug == "404" || page.slug == "home", "{} has no reference values", page.slug);
+            assert!(
+                page.slug == "404" || page.slug == "home",
+                "{} has no reference values",
+                page.slug
+            );
             continue;
         };
         let golden: Golden = serde_json::from_str(&text).unwrap();
         let cells: BTreeMap<&str, &Cell> = page.cells().map(|c| (c.id.as_str(), c)).collect();
         for reference in &golden.cells {
-            let cell = cells.get(reference.id.as_str()).unwrap_or_else(|| panic!("{}: no {}", page.slug, reference.id));
+            let cell = cells
+                .get(reference.id.as_str())
+                .unwrap_or_else(|| panic!("{}: no {}", page.slug, reference.id));
             assert_eq!(cell.name, reference.cell);
-            let given = spec_of(cell).inputs_from(&reference.inputs, &BTreeMap::new()).unwrap();
-            assert_eq!(given, inputs_of(page, cell), "{}: {}", page.slug, reference.id);
+            let given = spec_of(cell)
+                .inputs_from(&reference.inputs, &BTreeMap::new())
+                .unwrap();
+            assert_eq!(
+                given,
+                inputs_of(page, cell),
+                "{}: {}",
+                page.slug,
+                reference.id
+            );
         }
     }
 }
@@ -119,15 +186,27 @@ fn the_source_of_every_call_is_found() {
                 continue;
             }
             let inputs = cells::picture::with_drawn_samples(inputs);
-            let computed = spec_of(cell).compute(&inputs).unwrap_or_else(|e| panic!("{}: {e}", cell.id));
-            assert!(!computed.calls.is_empty(), "{} calls nothing in the open", cell.id);
+            let computed = spec_of(cell)
+                .compute(&inputs)
+                .unwrap_or_else(|e| panic!("{}: {e}", cell.id));
+            assert!(
+                !computed.calls.is_empty(),
+                "{} calls nothing in the open",
+                cell.id
+            );
             let excerpts = book.excerpts(&cell.name).unwrap_or_else(|e| panic!("{e}"));
             for call in &computed.calls {
                 let found = excerpts.iter().find(|e| e.path == call.path);
-                let excerpt = found.unwrap_or_else(|| panic!("{}: no source of {}", cell.id, call.path));
+                let excerpt =
+                    found.unwrap_or_else(|| panic!("{}: no source of {}", cell.id, call.path));
                 let source = std::fs::read_to_string(project().join(&excerpt.file)).unwrap();
                 let first = excerpt.text.lines().next().unwrap();
-                assert_eq!(source.lines().nth(excerpt.line - 1).map(str::trim), Some(first.trim()), "{}", call.path);
+                assert_eq!(
+                    source.lines().nth(excerpt.line - 1).map(str::trim),
+                    Some(first.trim()),
+                    "{}",
+                    call.path
+                );
             }
         }
     }

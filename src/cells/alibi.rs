@@ -73,7 +73,7 @@ fn slopes(cx: CellCx, computed: Computed) -> AnyView {
                     on:click=move |_| cx.set("head", InputValue::Number((i + 1) as f64))
                 >
                     <span data-label="">{format!("head {} ", i + 1)}</span>
-                    {cx.num("slopes", &[i], Format::Fixed(4))}
+                    {cx.num("slopes", &[i], Format::Fixed(5))}
                 </button>
             </li>
         }
@@ -115,8 +115,8 @@ fn horizon(cx: CellCx, computed: Computed) -> AnyView {
                 y_label: "weight".to_owned(),
                 series: vec![
                     line(head, "this head", Concept::Weight),
-                    line(steep, "steepest head", Concept::Plain),
-                    line(flat, "flattest head", Concept::Position),
+                    line(steep, "steepest", Concept::Plain),
+                    line(flat, "flattest", Concept::Position),
                 ],
                 ..Chart::default()
             })

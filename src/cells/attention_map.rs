@@ -4,7 +4,8 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use crate::widgets::{Concept, Domain, HeatMap, Num, Place, TokenStrip};
+use super::figures::untrained;
+use crate::widgets::{Concept, Domain, HeatMap, Place, TokenStrip};
 
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let word = RwSignal::new(Some(1_usize));
@@ -32,11 +33,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 selected=place mark=marked />
         </div>
         <div class="controls">{cx.toggle_box("causal")} {cx.seed_box()}</div>
-        <p class="cell-note">
-            "Untrained: random weights, seed "
-            <Num value=Signal::derive(move || Some(cx.number("seed").get())) from="input:seed" format=Format::Count />
-            ". The arithmetic is that of every Transformer; only the learning is missing."
-        </p>
+        {untrained(cx)}
     }
     .into_any()
 }

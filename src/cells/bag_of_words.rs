@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::figures::{untrained, values};
 use crate::widgets::{Concept, Domain, HeatMap, Palette, TokenStrip};
 
 /// Differences below this are rounding.
@@ -61,18 +61,27 @@ struct Names {
 fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     let selected = RwSignal::new(None);
     let prefix = Signal::stored(Vec::new());
-    let map = move |name: &'static str, label: String| {
+    let computed = cx.computed();
+    // One scale for both maps, so that equal numbers have equal colours.
+    let domain = Signal::derive(move || {
+        let reach = computed.with(|c| {
+            let all = c.as_ref().map(|c| [values(c, names.first), values(c, names.second)].concat());
+            all.unwrap_or_default().into_iter().map(f64::abs).fold(0.0, f64::max)
+        });
+        Domain::Fixed(-reach, reach)
+    });
+    let map = move |name: &'static str, label: &'static str, last: bool| {
         view! {
             <HeatMap
                 grid=cx.grid_with(name, prefix, "tokens", "")
                 label
                 palette=Palette::Diverging
-                domain=Domain::Symmetric
+                domain
                 format=Format::Fixed(3)
                 concept=Concept::Output
                 numbers=false
                 selected
-                no_legend=true
+                no_legend=!last
             />
         }
     };
@@ -86,7 +95,7 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
                 view! {
                     <tr>
                         <th scope="row" data-label="">{token}</th>
-                        <td>{cx.num(names.difference, &[i], Format::Power(1))}</td>
+                        <td>{cx.num(names.difference, &[i], Format::Fixed(4))}</td>
                     </tr>
                 }
             })
@@ -97,9 +106,9 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     view! {
         <section class="panel stack">
             <h4>{title}</h4>
-            {map(names.first, format!("{title}: outputs in the first sentence"))}
-            {map(names.second, format!("{title}: the same words in the second"))}
-            <table>
+            {map(names.first, "Outputs in the first sentence", false)}
+            {map(names.second, "Outputs of the same words in the second", true)}
+            <table class="line-table">
                 <caption class="vh">{title} ": largest difference of each word"</caption>
                 <thead>
                     <tr>
@@ -116,7 +125,7 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
                     } else {
                         "The layer tells the two orders apart. Largest difference: "
                     }
-                }} {cx.num(names.largest, &[], Format::Power(1))}
+                }} {cx.num(names.largest, &[], Format::Fixed(4))}
             </p>
         </section>
     }

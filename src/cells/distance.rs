@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::context::CellCx;
 use super::figures::{Computed, curve, labelled, place_name, step_button};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+use crate::widgets::{Concept, HeatMap, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -20,9 +20,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             .get()
             .map_or_else(Vec::new, |k| diagonal(length, k as i64))
     });
+    let selected = RwSignal::new(None::<Place>);
+    let (first, second) = (cx.value("first", Vec::new()), cx.value("second", Vec::new()));
+    Effect::new(move |_| {
+        if let (Some(p), Some(q)) = (first.get(), second.get()) {
+            selected.set(Some((p as usize, q as usize)));
+        }
+    });
     let on_press = Callback::new(move |(first, second): Place| {
-        cx.set("first", InputValue::Number(first as f64));
-        cx.set("second", InputValue::Number(second as f64));
+        cx.set_all(vec![
+            ("first", InputValue::Number(first as f64)),
+            ("second", InputValue::Number(second as f64)),
+        ]);
     });
     view! {
         <div class="controls">
@@ -32,11 +41,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <HeatMap
             grid=map
             label="Products of position vectors: place p by place q"
-            palette=Palette::Diverging
-            domain=Domain::Symmetric
+            palette=Palette::Sequential
             format=Format::Fixed(3)
             concept=Concept::Position
             numbers=false
+            selected
             mark
             on_press
         />

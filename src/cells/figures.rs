@@ -209,8 +209,10 @@ pub(crate) fn step_button(
             class="button"
             aria-disabled=move || targets.get().is_none().then_some("true")
             on:click=move |_| {
-                for (name, to) in targets.get_untracked().into_iter().flatten() {
-                    cx.set(name, InputValue::Number(to));
+                let moves = targets.get_untracked().into_iter().flatten();
+                let moves: Vec<_> = moves.map(|(name, to)| (name, InputValue::Number(to))).collect();
+                if !moves.is_empty() {
+                    cx.set_all(moves);
                 }
             }
         >

@@ -24,7 +24,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             (0..width).map(|j| (t, j)).collect::<Vec<Place>>()
         })
     });
-    let map = move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept| {
+    let map = move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept, last: bool| {
         view! {
             <HeatMap
                 grid
@@ -36,7 +36,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 numbers=false
                 selected
                 mark=row
-                no_legend=true
+                no_legend=!last
             />
         }
     };
@@ -46,11 +46,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.seed_box()}
         </div>
         <div class="row">
-            {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual)}
+            {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
             <span aria-hidden="true">"+"</span>
-            {map(named_rows(cx.grid("table"), place_name), "Table of places", Concept::Position)}
+            {map(named_rows(cx.grid("table"), place_name), "Table of places", Concept::Position, false)}
             <span aria-hidden="true">"="</span>
-            {map(cx.grid_with("sum", prefix, "kept", ""), "What the first layer gets", Concept::Output)}
+            {map(cx.grid_with("sum", prefix, "kept", ""), "What the first layer gets", Concept::Output, true)}
         </div>
         {end_of_table(cx)}
         <div class="cols-2">

@@ -10,6 +10,11 @@ pub(crate) type View = fn(CellCx) -> AnyView;
 /// Names and views, in the order of the course.
 const VIEWS: &[(&str, View)] = &[
     ("attention-map", super::attention_map::view),
+    ("qkv-by-hand", super::qkv_by_hand::view),
+    ("permutation", super::permutation::view),
+    ("three-patches", super::three_patches::view),
+    ("similarity", super::similarity::view),
+    ("cross-attention", super::cross_attention::view),
     ("why-scale", super::why_scale::view),
     ("softmax-temperature", super::softmax_temperature::view),
     ("mask-editor", super::mask_editor::view),
@@ -25,6 +30,9 @@ const VIEWS: &[(&str, View)] = &[
     ("alibi", super::alibi::view),
     ("rotary", super::rotary::view),
     ("rotary-stretch", super::rotary_stretch::view),
+    ("patch-cutter", super::patch_cutter::view),
+    ("patch-embedding", super::patch_embedding::view),
+    ("pixels-as-tokens", super::pixels_as_tokens::view),
 ];
 
 /// The view of a cell.

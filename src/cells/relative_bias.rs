@@ -57,11 +57,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.seed_box()}</div>
         <section class="panel c-position">
-            <h4>"One bias for each offset of the key from the query"</h4>
+            
             <MatrixEdit
                 matrix=cx.matrix("by_offset")
                 on_change
-                label="Bias of each offset"
+                label="One bias for each offset of the key from the query"
                 source="input:by_offset"
                 row_labels=vec!["bias".to_owned()]
                 col_labels=OFFSETS.map(str::to_owned).to_vec()

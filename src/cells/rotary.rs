@@ -22,7 +22,7 @@ const REACH: f32 = 1.5;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let names = ["plane 0, x", "plane 0, y", "plane 1, x", "plane 1, y"];
+    let names = ["x of 0", "y of 0", "x of 1", "y of 1"];
     view! {
         <div class="controls">
             {cx.slider("m", Format::Count)} {cx.slider("n", Format::Count)} {cx.slider("shift", Format::Count)}
@@ -96,7 +96,7 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
                     reach=REACH
                 />
                 <div class="stack tight">
-                    <span>"After turning"</span>
+                    <span class="hint">"After turning"</span>
                     {dial(format!("Plane {plane} after turning"), reach.into(), hands)}
                     <dl class="readout">
                         <dt>"q turned by"</dt>

@@ -132,7 +132,7 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
     };
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Last angle of each plane">
-            <table>
+            <table class="line-table">
                 <caption class="vh">"The angle of the last place in each plane, and whether training has seen it"</caption>
                 <thead>
                     <tr>

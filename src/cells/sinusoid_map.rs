@@ -14,6 +14,9 @@ use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place};
 /// Most clocks in a row.
 const CLOCKS: usize = 6;
 
+/// Largest map in which the chosen row and column are outlined.
+const OUTLINED: usize = 512;
+
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
@@ -23,15 +26,30 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let mark = Signal::derive(move || {
         let (rows, cols) = map.with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols)));
         let row = place.get() as usize;
+        // Outlines would bury a map of thousands of cells; there the selected cell and its tables are enough.
+        if rows * cols > OUTLINED {
+            return Vec::new();
+        }
         let mut cells: Vec<Place> = (0..cols).filter(|_| row < rows).map(|j| (row, j)).collect();
         if let Some(col) = dimension.get() {
             cells.extend((0..rows).filter(|&i| i != row).map(|i| (i, col as usize)));
         }
         cells
     });
+    let selected = RwSignal::new(None::<Place>);
+    Effect::new(move |_| {
+        let row = place.get() as usize;
+        if let Some(col) = dimension.get()
+            && map.with(|g| g.as_ref().is_some_and(|g| row < g.rows))
+        {
+            selected.set(Some((row, col as usize)));
+        }
+    });
     let on_press = Callback::new(move |(row, col): Place| {
-        cx.set("position", InputValue::Number(row as f64));
-        cx.set("dimension", InputValue::Number(col as f64));
+        cx.set_all(vec![
+            ("position", InputValue::Number(row as f64)),
+            ("dimension", InputValue::Number(col as f64)),
+        ]);
     });
     view! {
         <div class="controls">
@@ -44,7 +62,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             palette=Palette::Diverging
             domain=Domain::Fixed(-1.0, 1.0)
             format=Format::Fixed(2)
-            concept=Concept::Position
+            concept=Concept::Position            selected
             mark
             on_press
         />
@@ -117,10 +135,13 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "The chosen row: one place, all dimensions".to_owned(),
-                x_label: "dimension".to_owned(),
+                title: "The chosen row: one place, all pairs".to_owned(),
+                x_label: "pair".to_owned(),
                 y_label: "value".to_owned(),
-                series: vec![curve(c, "row", "", Concept::Position, |i| i as f64)],
+                series: vec![
+                    curve(c, "row.sin", "sin", Concept::Position, |i| i as f64),
+                    curve(c, "row.cos", "cos", Concept::Plain, |i| i as f64),
+                ],
                 y_range,
                 ..Chart::default()
             })

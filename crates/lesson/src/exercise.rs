@@ -157,7 +157,7 @@ fn choices(
     if !CHOICES.contains(&list.len()) {
         return Err(wrong("a choice has two to six answers"));
     }
-    let mut read = |value: &Value| {
+    let mut read = |(letter, value): (char, &Value)| {
         let text = |key: &str| {
             value
                 .get(key)
@@ -173,13 +173,15 @@ fn choices(
         let claim = claim_text
             .parse()
             .map_err(|error: ReferenceError| wrong(&error.to_string()))?;
+        let statement = unwrap_paragraph(&render(statement, at, false));
         Ok(Choice {
-            html: unwrap_paragraph(&render(statement, at, false)),
+            // The letter also names an answer that is nothing but a formula, which has no name for a screen reader.
+            html: format!("<b class=\"choice-letter\">{letter}</b> {statement}"),
             claim,
             claim_text: claim_text.to_owned(),
         })
     };
-    list.iter().map(&mut read).collect()
+    ('A'..).zip(&list).map(&mut read).collect()
 }
 
 /// A choice stands beside a radio button, where a paragraph does not belong.

@@ -13,11 +13,11 @@ const FORBIDDEN_TAGS: [&str; 6] = ["script", "style", "iframe", "object", "link"
 /// The element that the site fills with a value.
 pub(crate) fn inline_value(value: &InlineRef) -> String {
     format!(
-        "<output class=\"inline-value\" aria-live=\"off\" data-inline=\"{cell}.{element}\" data-format=\"fixed{digits}\" \
+        "<output class=\"inline-value\" aria-live=\"off\" data-inline=\"{cell}.{element}\" data-format=\"{format}\" \
          title=\"computed in the cell {cell}\">{INLINE_WAITING}</output>",
         cell = escape(&value.cell),
         element = escape(&value.element.to_string()),
-        digits = value.digits,
+        format = value.format,
     )
 }
 

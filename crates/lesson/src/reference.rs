@@ -3,7 +3,8 @@
 //! `weights[0,1]` is one element, `weights[0]` a row, `weights` a whole tensor or a single number.
 //! A claim compares two sides: `weights[0,1] > weights[0,2]`, `entropy <= 0.5`. Here it is only read; the
 //! crate that computes cells decides whether it holds.
-//! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point.
+//! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point; `count`
+//! instead of `.3` prints a whole number, `power1` a power of ten with one digit, `percent1` a percentage.
 
 use std::fmt;
 use std::str::FromStr;
@@ -172,8 +173,8 @@ pub struct InlineRef {
     pub cell: String,
     /// The element that is quoted.
     pub element: ElementRef,
-    /// Digits after the point.
-    pub digits: u8,
+    /// How it is printed, as `data-format` holds it: `fixed3`, `count`, `power1`, `percent1`.
+    pub format: String,
 }
 
 impl FromStr for InlineRef {
@@ -192,22 +193,34 @@ impl FromStr for InlineRef {
         if cell.is_empty() || !cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             return Err(wrong("it starts with the id of a cell"));
         }
-        let (element, digits) = match rest.rsplit_once(" .") {
-            None => (rest, DEFAULT_DIGITS),
-            Some((element, digits)) => {
-                let digits = digits.parse().ok().filter(|d| *d <= MOST_DIGITS);
-                (
-                    element,
-                    digits.ok_or_else(|| wrong("digits are given as `.0` to `.9`"))?,
-                )
-            }
+        let (element, format) = match rest.rsplit_once(' ') {
+            None => (rest, format!("fixed{DEFAULT_DIGITS}")),
+            Some((element, format)) => (
+                element,
+                number_format(format).ok_or_else(|| {
+                    wrong("it ends in `.0` to `.9`, `count`, `power1` or `percent1`")
+                })?,
+            ),
         };
         Ok(Self {
             cell: cell.to_owned(),
             element: element.parse()?,
-            digits,
+            format,
         })
     }
+}
+
+/// The format that an author's `.3`, `count`, `power1` or `percent1` stands for.
+fn number_format(text: &str) -> Option<String> {
+    let digits = |rest: &str| rest.parse::<u8>().ok().filter(|d| *d <= MOST_DIGITS);
+    if let Some(rest) = text.strip_prefix('.') {
+        return digits(rest).map(|d| format!("fixed{d}"));
+    }
+    let known = text == "count"
+        || ["power", "percent"]
+            .iter()
+            .any(|word| text.strip_prefix(word).and_then(digits).is_some());
+    known.then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -255,16 +268,33 @@ mod tests {
     }
 
     #[test]
-    fn inline_values_name_cell_element_and_digits() {
+    fn inline_values_name_cell_element_and_format() {
         let full: InlineRef = "qkv-by-hand.weights[0,1] .2".parse().unwrap();
-        assert_eq!((full.cell.as_str(), full.digits), ("qkv-by-hand", 2));
+        assert_eq!(
+            (full.cell.as_str(), full.format.as_str()),
+            ("qkv-by-hand", "fixed2")
+        );
         assert_eq!(full.element.to_string(), "weights[0,1]");
         let short: InlineRef = "a.heads.q[1]".parse().unwrap();
         assert_eq!(
-            (short.element.tensor.as_str(), short.digits),
-            ("heads.q", DEFAULT_DIGITS)
+            (short.element.tensor.as_str(), short.format.as_str()),
+            ("heads.q", "fixed3")
         );
-        for text in ["", "a", ".w", "a.", "a b.w", "a.w .x", "a.w .10"] {
+        for format in ["count", "power1", "percent0"] {
+            let value: InlineRef = format!("a.w {format}").parse().unwrap();
+            assert_eq!(value.format, format);
+        }
+        for text in [
+            "",
+            "a",
+            ".w",
+            "a.",
+            "a b.w",
+            "a.w .x",
+            "a.w .10",
+            "a.w powerx",
+            "a.w 3",
+        ] {
             assert!(text.parse::<InlineRef>().is_err(), "{text}");
         }
     }
