@@ -33,7 +33,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("causal")} {cx.seed_box()}</div>
         <section class="panel">
             <h4>"Second sentence: the same words, in the order that you give them"</h4>
-            <TokenStrip tokens=cx.words("shuffled") label="Second sentence" selected on_reorder=reorder />
+            <TokenStrip tokens=cx.words("shuffled") label="Second sentence" source="shuffled" selected on_reorder=reorder />
         </section>
         <div class="cols-2">
             {side(cx, "Without positions", Names {
@@ -65,8 +65,13 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     // One scale for both maps, so that equal numbers have equal colours.
     let domain = Signal::derive(move || {
         let reach = computed.with(|c| {
-            let all = c.as_ref().map(|c| [values(c, names.first), values(c, names.second)].concat());
-            all.unwrap_or_default().into_iter().map(f64::abs).fold(0.0, f64::max)
+            let all = c
+                .as_ref()
+                .map(|c| [values(c, names.first), values(c, names.second)].concat());
+            all.unwrap_or_default()
+                .into_iter()
+                .map(f64::abs)
+                .fold(0.0, f64::max)
         });
         Domain::Fixed(-reach, reach)
     });

@@ -21,7 +21,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             .map_or_else(Vec::new, |k| diagonal(length, k as i64))
     });
     let selected = RwSignal::new(None::<Place>);
-    let (first, second) = (cx.value("first", Vec::new()), cx.value("second", Vec::new()));
+    let (first, second) = (
+        cx.value("first", Vec::new()),
+        cx.value("second", Vec::new()),
+    );
     Effect::new(move |_| {
         if let (Some(p), Some(q)) = (first.get(), second.get()) {
             selected.set(Some((p as usize, q as usize)));

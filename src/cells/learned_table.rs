@@ -24,22 +24,23 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             (0..width).map(|j| (t, j)).collect::<Vec<Place>>()
         })
     });
-    let map = move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept, last: bool| {
-        view! {
-            <HeatMap
-                grid
-                label
-                palette=Palette::Diverging
-                domain=Domain::Fixed(-4.0, 4.0)
-                format=Format::Fixed(2)
-                concept
-                numbers=false
-                selected
-                mark=row
-                no_legend=!last
-            />
-        }
-    };
+    let map =
+        move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept, last: bool| {
+            view! {
+                <HeatMap
+                    grid
+                    label
+                    palette=Palette::Diverging
+                    domain=Domain::Fixed(-4.0, 4.0)
+                    format=Format::Fixed(2)
+                    concept
+                    numbers=false
+                    selected
+                    mark=row
+                    no_legend=!last
+                />
+            }
+        };
     view! {
         <div class="controls">
             {cx.text_box("sentence")} {cx.slider("rows", Format::Count)} {cx.slider("width", Format::Count)}

@@ -57,7 +57,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.seed_box()}</div>
         <section class="panel c-position">
-            
+
             <MatrixEdit
                 matrix=cx.matrix("by_offset")
                 on_change

@@ -1,5 +1,7 @@
 //! The table of sinusoidal position vectors, with one row and one column taken out of it.
 
+use ndarray::{Axis, Slice};
+
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
@@ -54,6 +56,9 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let wavelengths = shown!(record, engine::nn::position::angle::wavelengths, &omega[..]);
     record.tensor("encoding", &table);
     record.tensor("row", &row);
+    for (name, phase) in [("row.sin", 0), ("row.cos", 1)] {
+        record.tensor(name, &row.slice_axis(Axis(0), Slice::new(phase, None, 2)));
+    }
     record.tensor("column", &table.column(dimension));
     record.tensor("frequencies", &ndarray::aview1(&omega));
     record.tensor("angles", &angles.row(0));

@@ -207,7 +207,7 @@ def rotary_cell():
 
 
 def stretch_cell():
-    trained, length, width, plane = 64, 192, 8, 3
+    trained, length, width, plane = 64, 192, 8, 2
     places = torch.arange(length, dtype=torch.float64)
     powers = torch.arange(0, width, 2, dtype=torch.float64) / width
     theta = 10000.0**-powers
