@@ -121,7 +121,7 @@ fn choices_carry_their_claims() {
         json["choices"][0]["text"]
             .as_str()
             .unwrap()
-            .starts_with("it is <math")
+            .starts_with("<b class=\"choice-letter\">A</b> it is <math")
     );
     assert_eq!(json["choices"][1]["claim"], "weights[0,0] <= 0");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use page_builder::{BuildError, Job, build, relist};
+use pages::{BuildError, Job, build, relist};
 
 const USAGE: &str = "\
 pages [--out DIR] [--public-url URL] [--release]

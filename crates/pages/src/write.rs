@@ -1,6 +1,6 @@
 //! Writes the pages and what stands beside them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
 
@@ -8,7 +8,7 @@ use crate::catalog::Cells;
 use crate::code::CodeBook;
 use crate::content::Content;
 use crate::course::course_menu;
-use crate::error::{BuildError, read, write};
+use crate::error::{BuildError, names, read, write};
 use crate::frame::{Frame, Parts};
 use crate::offline;
 use crate::page::{home_main, lesson_main, not_found_main};
@@ -53,16 +53,38 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         site.write(page, &mut book)?;
     }
     for file in frame.inlined.iter().map(String::as_str).chain(NOT_SHIPPED) {
-        let path = job.out.join(file);
-        if path.is_file() {
-            std::fs::remove_file(&path).map_err(|source| BuildError::File { path, source })?;
-        }
+        remove(&job.out.join(file))?;
     }
+    remove_notes(&job.out)?;
     if job.release {
         offline::relist(&job.out, &job.project.join("public/sw.js"))
     } else {
         offline::switch_off(&job.out)
     }
+}
+
+/// Takes a file out of the site, if it is there.
+fn remove(path: &Path) -> Result<(), BuildError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    std::fs::remove_file(path).map_err(|source| BuildError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Takes out the notes and scripts that stand beside pictures and models in `public/` and say where those come from.
+fn remove_notes(folder: &Path) -> Result<(), BuildError> {
+    for name in names(folder)? {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            remove_notes(&path)?;
+        } else if [".md", ".py"].iter().any(|kind| name.ends_with(kind)) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 struct Site<'a> {

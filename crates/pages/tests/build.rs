@@ -91,7 +91,7 @@ fn every_page_is_whole_without_scripts() {
         home.contains("<li value=\"2\"><a href=\"./lesson/two/\">Two</a><p>What Two is.</p></li>"),
         "{home}"
     );
-    for gone in ["tokens.css", "boot.mjs"] {
+    for gone in ["tokens.css", "boot.mjs", "pictures/SOURCE.md"] {
         assert!(!project.has(gone), "{gone}");
     }
 }
@@ -239,7 +239,7 @@ fn release_builds_list_their_files_for_reading_offline() {
     );
     assert!(!project.built("404.html").contains("data-offline"));
     project.put("dist/app-1.wasm", "smaller");
-    page_builder::relist(
+    pages::relist(
         &project.root.join("dist"),
         &project.root.join("public/sw.js"),
     )

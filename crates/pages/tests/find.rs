@@ -6,7 +6,7 @@
 mod common;
 
 use common::Project;
-use page_builder::CodeBook;
+use pages::CodeBook;
 
 /// What `shown!` of this path gives in a small engine.
 fn look_up(path: &str) -> Result<(String, usize, String), String> {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use page_builder::{Cells, Content};
+use pages::{Cells, Content};
 
 /// The characters that `docs/subset-math-font.sh` keeps.
 fn kept(script: &str) -> Vec<(u32, u32)> {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use page_builder::{BuildError, Job, build};
+use pages::{BuildError, Job, build};
 
 /// A folder that is removed at the end.
 pub(crate) struct Project {
@@ -131,6 +131,7 @@ impl Project {
         self.put("dist/app-1.js", "js");
         self.put("dist/app-1.wasm", "wasm");
         self.put("dist/boot.mjs", "boot");
+        self.put("dist/pictures/SOURCE.md", "where from");
         self.put("dist/sw.js", "template");
     }
 
