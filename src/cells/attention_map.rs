@@ -25,12 +25,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     view! {
         {cx.text_box("sentence")}
-        <div class="stack">
-            <TokenStrip tokens=tokens label="Choose a word" source="input:sentence" selected=word />
+        <TokenStrip tokens=tokens label="Choose a word" source="input:sentence" selected=word />
+        <div class="cols-2">
             {move || row.get().map(|row| bars(cx, row, tokens.get()))}
-            <HeatMap grid=grid label="Attention weights: each row is a word that asks, each column a word that answers"
-                domain=Signal::stored(Domain::Fixed(0.0, 1.0)) format=Format::Fixed(2) concept=Concept::Weight
-                selected=place mark=marked />
+            <HeatMap
+                grid=grid
+                label="Attention weights: each row is a word that asks, each column a word that answers"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(2)
+                concept=Concept::Weight
+                selected=place
+                mark=marked
+            />
         </div>
         <div class="controls">{cx.toggle_box("causal")} {cx.seed_box()}</div>
         {untrained(cx)}

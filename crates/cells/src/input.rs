@@ -276,7 +276,7 @@ impl InputSpec {
             )));
         }
         for ((i, j), x) in m.indexed_iter() {
-            if !(x.abs() <= LARGEST_ENTRY) {
+            if !x.is_finite() || x.abs() > LARGEST_ENTRY {
                 return Err(self.refuse(format!(
                     "row {}, column {}: type a number between -1,000,000 and 1,000,000",
                     i + 1,
