@@ -1,5 +1,7 @@
 //! Native checks of the content: lessons against cells, cells against views, references against pages.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! Every reference file of the lessons, recomputed: what "Verify this page" does, as a test.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use std::path::PathBuf;
 
 use cells::golden::{self, Golden};
@@ -24,15 +26,25 @@ fn every_cell_agrees_with_pytorch() {
         let golden: Golden = serde_json::from_str(&std::fs::read_to_string(&file).unwrap())
             .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         for key in ["script", "torch"] {
-            assert!(golden.header.contains_key(key), "{}: the header lacks {key}", file.display());
+            assert!(
+                golden.header.contains_key(key),
+                "{}: the header lacks {key}",
+                file.display()
+            );
         }
         for cell in &golden.cells {
             match golden::check(cell) {
                 Ok(checks) => {
                     for check in checks {
-                        println!("{:>9.2e} of {:>7.0e}  {}.{}", check.largest_error, check.tolerance, check.id, check.tensor);
+                        println!(
+                            "{:>9.2e} of {:>7.0e}  {}.{}",
+                            check.largest_error, check.tolerance, check.id, check.tensor
+                        );
                         if !check.passed() {
-                            failed.push(format!("{}.{}: {:e}", check.id, check.tensor, check.largest_error));
+                            failed.push(format!(
+                                "{}.{}: {:e}",
+                                check.id, check.tensor, check.largest_error
+                            ));
                         }
                     }
                 }
@@ -52,5 +64,9 @@ fn a_wrong_value_is_found() {
     let checks = golden::check(&serde_json::from_str(text).unwrap()).unwrap();
     assert!(checks.iter().all(|c| !c.passed()));
     let missing = text.replace("\"scores\"", "\"no-such-tensor\"");
-    assert!(golden::check(&serde_json::from_str(&missing).unwrap()).unwrap_err().contains("no-such-tensor"));
+    assert!(
+        golden::check(&serde_json::from_str(&missing).unwrap())
+            .unwrap_err()
+            .contains("no-such-tensor")
+    );
 }

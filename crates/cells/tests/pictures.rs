@@ -1,5 +1,7 @@
 //! The pictures that reference values were computed from are the pictures of the site.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use std::io::BufReader;
 use std::path::PathBuf;
 

@@ -48,7 +48,7 @@ impl Service {
                         number,
                         job,
                         elapsed_ms: 0.0,
-                    })
+                    });
                 }
                 Ok(Started::Done(result)) => {
                     return Some(finished(number, Ok(result), now_ms() - begun));
