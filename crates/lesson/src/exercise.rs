@@ -209,10 +209,10 @@ fn tolerance(
             table.line("tolerance"),
             "an exercise of kind choice has no tolerance",
         )),
-        (_, Some(tolerance)) if tolerance > 0.0 => Ok(tolerance),
+        (_, Some(tolerance)) if tolerance >= 0.0 => Ok(tolerance),
         (_, Some(_)) => Err(source.error(
             table.line("tolerance"),
-            "a tolerance is above zero: answers are typed rounded",
+            "a tolerance is not below zero",
         )),
         (_, None) => Err(source.error(line, "the exercise needs a tolerance")),
     }

@@ -245,7 +245,7 @@ fn exercises() {
         5,
         "no such tensor",
     );
-    wrong(&exercise(&number.replace("0.1", "0")), 6, "above zero");
+    wrong(&exercise(&number.replace("0.1", "-1")), 6, "below zero");
     wrong(
         &exercise(&number.replace("tolerance = 0.1", "")),
         1,
