@@ -11,7 +11,7 @@ use web_sys::{Event, MessageEvent, Worker};
 use worker::protocol::{self, Reply, Request};
 
 /// File of the worker, relative to the site's folder.
-const SCRIPT: &str = "worker_loader.js";
+const SCRIPT: &str = "worker_start.js";
 
 /// What the page hears about a request.
 pub(crate) enum News {
