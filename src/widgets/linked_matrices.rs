@@ -248,9 +248,12 @@ fn WrittenSum(
     });
     view! {
         <p class="sum" aria-live="off">
-            {opening} {terms} {closing} " = " <strong>
-                <Num value=result from format=all.format />
-            </strong>
+            {opening} {terms} {closing}
+            <span class="result">
+                "= " <strong>
+                    <Num value=result from format=all.format />
+                </strong>
+            </span>
         </p>
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers, sliders and boxes.
 
-use super::page::Page;
+use super::page::{Page, settle};
 use cells::format::Format;
 use leptos::prelude::*;
 use site::widgets::{ClearDrafts, Num, SeedBox, Slider, TextBox};
@@ -11,7 +11,7 @@ async fn a_number_bears_its_origin_and_a_missing_one_none() {
     let value = RwSignal::new(Some(0.4056));
     let page =
         Page::with(move || view! { <Num value from="weights[0,1]" format=Format::Fixed(3) /> });
-    super::page::settle().await;
+    settle().await;
     assert_eq!(page.text(".num"), "0.406");
     assert_eq!(
         page.attribute(".num", "data-from").as_deref(),
@@ -22,7 +22,7 @@ async fn a_number_bears_its_origin_and_a_missing_one_none() {
         Some("fixed3")
     );
     value.set(None);
-    super::page::settle().await;
+    settle().await;
     assert_eq!(page.text(".num"), "\u{2013}");
     assert_eq!(page.attribute(".num", "data-from"), None);
 }
@@ -43,6 +43,7 @@ async fn a_slider_and_its_box_keep_each_other_company() {
             />
         }
     });
+    settle().await;
     page.type_into("input[type=range]", "7").await;
     assert_eq!(value.get_untracked(), 7.0);
     assert_eq!(page.value("input.number"), "7");
@@ -79,10 +80,11 @@ async fn a_reset_clears_what_was_not_taken() {
         provide_context(ClearDrafts(resets.into()));
         view! { <SeedBox value on_change=Callback::new(move |x| value.set(x)) /> }
     });
+    settle().await;
     page.type_into("input.number", "five").await;
     assert_eq!(page.value("input.number"), "five");
     resets.set(1);
-    super::page::settle().await;
+    settle().await;
     assert_eq!(page.value("input.number"), "5");
     page.click("button").await;
     assert_ne!(value.get_untracked(), 5.0, "another seed");
@@ -101,6 +103,7 @@ async fn refused_text_stays_in_its_box() {
             />
         }
     });
+    settle().await;
     page.type_into("input", "a b c d").await;
     assert_eq!(page.value("input"), "a b c d");
     assert_eq!(page.text(".entry-problem"), "too long");
