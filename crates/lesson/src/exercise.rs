@@ -210,10 +210,7 @@ fn tolerance(
             "an exercise of kind choice has no tolerance",
         )),
         (_, Some(tolerance)) if tolerance >= 0.0 => Ok(tolerance),
-        (_, Some(_)) => Err(source.error(
-            table.line("tolerance"),
-            "a tolerance is not below zero",
-        )),
+        (_, Some(_)) => Err(source.error(table.line("tolerance"), "a tolerance is not below zero")),
         (_, None) => Err(source.error(line, "the exercise needs a tolerance")),
     }
 }

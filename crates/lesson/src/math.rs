@@ -44,7 +44,10 @@ pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
             latex.trim()
         ));
     }
-    Ok(out)
+    // pulldown-latex 0.8 gives a space the text `&nbsp;` and then escapes it like any other.
+    Ok(out
+        .replace("&amp;nbsp;", "\u{a0}")
+        .replace("&nbsp;", "\u{a0}"))
 }
 
 /// The text with each displayed formula on one line, as long as before. Markdown finds blocks before formulas, so
@@ -78,6 +81,17 @@ pub(crate) fn join_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spaces_are_spaces() {
+        for latex in ["a\\ b", "a~b", "\\text{row by}\\ row", "\\text{ by row }"] {
+            let mathml = to_mathml(latex, false).unwrap();
+            assert!(
+                mathml.contains('\u{a0}') && !mathml.contains("nbsp"),
+                "{mathml}"
+            );
+        }
+    }
 
     #[test]
     fn formulas_go_on_one_line_and_nothing_else_does() {

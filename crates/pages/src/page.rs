@@ -33,7 +33,7 @@ pub(crate) fn lesson_main(
          <header class=\"lesson-head\">\n<p class=\"lesson-part\">{PART} {part}</p>\n<h1>{title}</h1>\n\
          <p class=\"lesson-lead\">{description}</p>\n\
          <p class=\"lesson-meta\">Lesson {number}, about {minutes} {unit} to read</p>\n\
-         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}{toc}\
+         <div class=\"page-tools\"></div>\n{NO_SCRIPT}</header>\n<div class=\"page-notice\"></div>\n{toc}\
          <div class=\"lesson-body\">\n{body}</div>\n{page_turn}</article>\n</main>",
         number = number(lesson),
         data = page_data(lesson, has_golden),
@@ -56,7 +56,7 @@ pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> 
     format!(
         "<main id=\"main\" data-page=\"home\"{data} tabindex=\"-1\">\n<article class=\"home\">\n\
          <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n\
-         <div class=\"page-tools\"></div>\n</header>\n<div class=\"page-notice\"></div>\n{NO_SCRIPT}\
+         <div class=\"page-tools\"></div>\n{NO_SCRIPT}</header>\n<div class=\"page-notice\"></div>\n\
          <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
         data = page_data(home, has_golden),
     )
