@@ -45,7 +45,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             grid=map
             label="Products of position vectors: place p by place q"
             palette=Palette::Sequential
-            format=Format::Fixed(3)
+            format=Format::Fixed(2)
             concept=Concept::Position
             numbers=false
             selected
@@ -87,14 +87,14 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
         <dl class="readout">
             <div class="c-position">
                 <dt>"PE(p) \u{b7} PE(q)"</dt>
-                <dd>{cx.num("product", &[], Format::Fixed(3))}</dd>
+                <dd>{cx.num("product", &[], Format::Fixed(2))}</dd>
             </div>
             <div>
                 <dt>"distance q \u{2212} p"</dt>
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"largest minus smallest on this diagonal"</dt>
+                <dt>"largest minus smallest on this diagonal, as a share of the product at distance zero"</dt>
                 <dd>{cx.num_at("spreads", along, Format::Power(1))}</dd>
             </div>
             <div>

@@ -128,10 +128,10 @@ fn sum(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
         tokens.with(|w| Some((w.get(t)?.clone(), w.get(s)?.clone())))
     });
     let index = Signal::derive(move || selected.get().map_or_else(Vec::new, |(t, s)| vec![t, s]));
+    let matrix = cx.matrix("by_offset");
     let bias = Signal::derive(move || {
-        let place = selected.get()?;
-        cx.matrix("by_offset")
-            .with(|m| m.get((0, slot(place))).map(|&x| f64::from(x)))
+        let place = selected.get().filter(|_| pair.with(Option::is_some))?;
+        matrix.with(|m| m.get((0, slot(place))).map(|&x| f64::from(x)))
     });
     let bias_from =
         Signal::derive(move || format!("input:by_offset[0,{}]", selected.get().map_or(0, slot)));

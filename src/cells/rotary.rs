@@ -120,7 +120,17 @@ fn readouts(cx: CellCx) -> AnyView {
         }
     };
     let change = cx.value("largest_change", Vec::new());
-    let same = move || change.get().is_some_and(|c| c < UNCHANGED);
+    let squared = [
+        cx.value("squared_length", vec![0]),
+        cx.value("squared_length", vec![1]),
+    ];
+    // Long vectors have large scores, and rounding grows with them.
+    let same = move || {
+        let [q, k] = squared.map(|s| s.get().unwrap_or_default());
+        change
+            .get()
+            .is_some_and(|c| c < UNCHANGED * (q * k).sqrt().max(1.0))
+    };
     view! {
         <dl class="readout">
             <div class="c-query">

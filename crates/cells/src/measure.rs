@@ -63,8 +63,9 @@ pub(crate) fn diagonal_spreads(m: ArrayView2<'_, f32>) -> Vec<f64> {
 pub(crate) fn even(inputs: &Inputs, name: &str, label: &str) -> Result<usize, CellError> {
     let value = inputs.number(name)?;
     if value < 2.0 || value % 2.0 != 0.0 {
-        let message =
-            format!("the numbers come in pairs, so it must be even and at least 2; {value} is not");
+        let message = format!(
+            "the numbers come in pairs, so it must be even and at least 2; {value} is not."
+        );
         return Err(CellError::input(name, label, message));
     }
     inputs.count(name)

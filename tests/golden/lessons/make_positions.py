@@ -95,7 +95,7 @@ def shift_cell():
 
 
 def distance_cell():
-    table = sinusoid(range(32), 64)
+    table = sinusoid(range(24), 64)
     products = table @ table.T
     return cell(
         "distance",
@@ -103,9 +103,9 @@ def distance_cell():
             "products": tensor(products, SUMS),
             "row": tensor(products[5], SUMS),
             "product": tensor(products[5, 9], SUMS),
-            "spreads": tensor(torch.zeros(63), 5e-5),
+            "spreads": tensor(torch.zeros(47), 2e-6),
         },
-        {"length": 32, "width": 64, "first": 5, "second": 9},
+        {"length": 24, "width": 64, "first": 5, "second": 9},
     )
 
 
