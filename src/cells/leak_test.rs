@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::context::CellCx;
 use super::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, Palette, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, TokenStrip};
 
 /// Tensors of one side.
 #[derive(Clone, Copy)]
@@ -36,6 +36,7 @@ const WITHOUT: Side = Side {
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
+    let domain = one_scale(cx);
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {cx.seed_box()}</div>
         <section class="panel">
@@ -45,10 +46,24 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 "After the change: " <span data-label="">{move || cx.words("changed").get().join(" ")}</span>
             </p>
         </section>
-        <div class="cols-2">{side(cx, WITH)} {side(cx, WITHOUT)}</div>
+        <div class="cols-2">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
         {untrained(cx)}
     }
     .into_any()
+}
+
+/// The colours of both maps mean the same changes.
+fn one_scale(cx: CellCx) -> Signal<Domain> {
+    let grids = [WITH, WITHOUT].map(|side| cx.grid(side.difference));
+    let domain = Memo::new(move |_| {
+        let reach = |grid: Signal<Option<Grid>>| {
+            let range = grid.with(|g| g.as_ref().and_then(Grid::range));
+            range.map_or(0.0, |(low, high)| high.max(-low))
+        };
+        let most = reach(grids[0]).max(reach(grids[1]));
+        Domain::Fixed(-most, most)
+    });
+    Signal::derive(move || domain.get())
 }
 
 /// The sentence as buttons; the pressed one is the word that changes.
@@ -75,7 +90,7 @@ fn chooser(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-fn side(cx: CellCx, side: Side) -> AnyView {
+fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
     let place = cx.value("place", Vec::new());
     let words = move || {
         let (old, new) = (cx.words("tokens").get(), cx.words("changed").get());
@@ -94,12 +109,12 @@ fn side(cx: CellCx, side: Side) -> AnyView {
             <tr>
                 <th scope="row" data-label="">{word}</th>
                 <td>{cx.num(side.bits, &[i], Format::Count)}</td>
-                <td>{cx.num(side.moved, &[i], Format::Fixed(4))}</td>
+                <td>{cx.num(side.moved, &[i], Format::Fixed(3))}</td>
                 <td class="verdict" class:good=move || earlier() && still() class:bad=move || earlier() && !still()>
                     {move || match (earlier(), still()) {
-                        (true, true) => "same to the bit",
+                        (true, true) => "same bits",
                         (true, false) => "leaked",
-                        (false, true) => "same",
+                        (false, true) => "same bits",
                         (false, false) => "may change",
                     }}
                 </td>
@@ -125,10 +140,10 @@ fn side(cx: CellCx, side: Side) -> AnyView {
             </div>
             <HeatMap
                 grid=cx.grid_with(side.difference, Signal::stored(Vec::new()), "tokens", "logit")
-                label=format!("{}: change of the first logits of each place", side.title)
+                label=format!("{}: change of the first logits", side.title)
                 palette=Palette::Diverging
-                domain=Signal::stored(Domain::Symmetric)
-                format=Format::Fixed(4)
+                domain
+                format=Format::Fixed(3)
                 concept=Concept::Output
                 numbers=false
             />

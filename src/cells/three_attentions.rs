@@ -11,6 +11,7 @@ use crate::widgets::{Concept, Domain, HeatMap, Place};
 #[derive(Clone, Copy)]
 struct Kind {
     title: &'static str,
+    label: &'static str,
     weights: &'static str,
     rows: &'static str,
     cols: &'static str,
@@ -22,6 +23,7 @@ struct Kind {
 
 const ENCODER: Kind = Kind {
     title: "Encoder self-attention",
+    label: "Weights of the encoder",
     weights: "encoder.weights",
     rows: "encoder.rows",
     cols: "encoder.cols",
@@ -33,6 +35,7 @@ const ENCODER: Kind = Kind {
 
 const DECODER: Kind = Kind {
     title: "Masked decoder self-attention",
+    label: "Weights of the decoder",
     weights: "decoder.weights",
     rows: "decoder.rows",
     cols: "decoder.cols",
@@ -44,6 +47,7 @@ const DECODER: Kind = Kind {
 
 const CROSS: Kind = Kind {
     title: "Cross-attention",
+    label: "Weights of cross-attention",
     weights: "cross.weights",
     rows: "cross.rows",
     cols: "cross.cols",
@@ -90,12 +94,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
             {figure(cx, ENCODER, places[0], lines(source, None, ENCODER))}
             {figure(cx, DECODER, places[1], lines(target, None, DECODER))}
+            {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
+            <section class="panel">
+                <h4>"What flows where"</h4>
+                <p>
+                    "The encoder\u{2019}s output becomes the keys and values of cross-attention; the decoder\u{2019}s output becomes its queries. So a source word reaches the encoder and cross-attention, and a target word reaches the decoder and cross-attention, but no row above its own."
+                </p>
+                <p>
+                    "One head each, positions added; the residual additions and norms of the full model are left out."
+                </p>
+                {untrained(cx)}
+            </section>
         </div>
-        {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
-        {untrained(cx)}
-        <p class="hint">
-            "One head each, positions added; the residual additions and norms of the full model are left out."
-        </p>
     }
     .into_any()
 }
@@ -121,7 +131,7 @@ fn figure(
             <p>{kind.story}</p>
             <HeatMap
                 grid=cx.grid_with(kind.weights, Signal::stored(Vec::new()), kind.row_words, kind.col_words)
-                label=format!("{}: weights", kind.title)
+                label=kind.label
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(3)
                 concept=Concept::Weight

@@ -5,9 +5,9 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::{Computed, untrained, values};
+use super::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, Num, Palette};
 
 /// Limits of d_k, for the buttons that halve and double it.
 const WIDTHS: (f64, f64) = (1.0, 1024.0);
@@ -26,7 +26,19 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {spread(cx, computed)}
         {row(cx)}
         {curves(cx, computed)}
-        {untrained(cx)}
+        {note(cx)}
+    }
+    .into_any()
+}
+
+/// Says that nothing here was learned.
+fn note(cx: CellCx) -> AnyView {
+    let seed = cx.number("seed");
+    let value = Signal::derive(move || Some(seed.get()));
+    view! {
+        <p class="cell-note">
+            "untrained: random queries and keys, seed " <Num value from="input:seed" format=Format::Count />
+        </p>
     }
     .into_any()
 }

@@ -15,7 +15,7 @@ use crate::words;
 const MOST_WORDS: usize = 12;
 
 /// Logits of each place that the heat map shows; the counts are over all of them.
-const SHOWN: usize = 24;
+const SHOWN: usize = 16;
 
 /// Sizes of the untrained model.
 const MODEL: TinyConfig = TinyConfig {
