@@ -169,51 +169,42 @@ pub(crate) fn draw_axes<DB: DrawingBackend>(
 ) -> Result<(), Failed<DB>> {
     let s = frame.scale;
     let gap = (6.0 * s).round() as i32;
-    let rule = ShapeStyle {
-        color: rgb(theme.rule).to_rgba(),
+    let pen = |colour: [u8; 3]| ShapeStyle {
+        color: rgb(colour).to_rgba(),
         filled: false,
         stroke_width: s.round().max(1.0) as u32,
     };
-    let axis = ShapeStyle {
-        color: rgb(theme.soft).to_rgba(),
-        ..rule
-    };
+    let line = |points: [(i32, i32); 2], colour| root.draw(&PathElement::new(points, pen(colour)));
     let (left, right) = (frame.left.round() as i32, frame.right.round() as i32);
     let bottom = frame.bottom.round() as i32;
     let height = (frame.bottom - frame.top) / s + 46.0;
     for (value, words) in y_ticks(frame.y, height) {
         let y = frame.at(frame.x.low, value).1;
-        root.draw(&PathElement::new(vec![(left, y), (right, y)], rule))?;
-        text(
-            root,
-            theme,
-            &words,
-            (left - gap, y),
-            (HPos::Right, VPos::Center),
-            theme.soft,
-        )?;
+        line([(left, y), (right, y)], theme.rule)?;
+        let side = (HPos::Right, VPos::Center);
+        text(root, theme, &words, (left - gap, y), side, theme.soft)?;
     }
     for (value, words) in frame.x_ticks() {
         let x = frame.at(value, frame.y.low).0;
-        root.draw(&PathElement::new(
-            vec![(x, bottom), (x, bottom + gap / 2)],
-            axis,
-        ))?;
-        text(
-            root,
-            theme,
-            &words,
-            (x, bottom + gap),
-            (HPos::Center, VPos::Top),
-            theme.soft,
-        )?;
+        line([(x, bottom), (x, bottom + gap / 2)], theme.soft)?;
+        let below = (HPos::Center, VPos::Top);
+        text(root, theme, &words, (x, bottom + gap), below, theme.soft)?;
     }
-    root.draw(&PathElement::new(
-        vec![(left, bottom), (right, bottom)],
-        axis,
-    ))?;
+    line([(left, bottom), (right, bottom)], theme.soft)?;
+    label_axes(root, frame, chart, theme)
+}
+
+/// Names of the axes: one below the numbers, one above the other axis, where it reads without turning the head.
+fn label_axes<DB: DrawingBackend>(
+    root: &DrawingArea<DB, Shift>,
+    frame: &Frame,
+    chart: &Chart,
+    theme: &Theme,
+) -> Result<(), Failed<DB>> {
+    let s = frame.scale;
     if !chart.x_label.is_empty() {
-        let at = ((left + right) / 2, bottom + (24.0 * s) as i32);
+        let middle = ((frame.left + frame.right) / 2.0) as i32;
+        let at = (middle, (frame.bottom + 24.0 * s) as i32);
         text(
             root,
             theme,
@@ -224,10 +215,7 @@ pub(crate) fn draw_axes<DB: DrawingBackend>(
         )?;
     }
     if !chart.y_label.is_empty() {
-        let at = (
-            (4.0 * s) as i32,
-            frame.top.round() as i32 - (10.0 * s) as i32,
-        );
+        let at = ((4.0 * s) as i32, (frame.top - 10.0 * s) as i32);
         text(
             root,
             theme,

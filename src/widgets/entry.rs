@@ -166,6 +166,24 @@ pub fn ProblemNote(
     }
 }
 
+/// A value that changed from outside (undo, reset, the slider beside) takes the place of what was typed.
+fn forget_stale_draft(draft: RwSignal<Option<String>>, value: Signal<f64>, limits: Limits) {
+    Effect::new(move |before: Option<f64>| {
+        let now = value.get();
+        let typed = draft.with_untracked(|d| d.as_ref().map(|t| parse_number(t, limits)));
+        let stale = match typed {
+            Some(Ok(x)) => !same(x, now),
+            Some(Err(_)) => before.is_some_and(|b| !same(b, now)),
+            None => false,
+        };
+        if stale {
+            draft.set(None);
+        }
+        now
+    });
+    on_reset(move || draft.set(None));
+}
+
 /// A text box for one number.
 #[component]
 pub fn NumberEntry(
@@ -189,21 +207,7 @@ pub fn NumberEntry(
         let wrong = parse_number(&typed, limits).err()?;
         Some(Problem { typed, wrong })
     });
-    // A value that changed from outside (undo, reset, the slider beside) takes the place of what was typed.
-    Effect::new(move |before: Option<f64>| {
-        let now = value.get();
-        let typed = draft.with_untracked(|d| d.as_ref().map(|t| parse_number(t, limits)));
-        let stale = match typed {
-            Some(Ok(x)) => !same(x, now),
-            Some(Err(_)) => before.is_some_and(|b| !same(b, now)),
-            None => false,
-        };
-        if stale {
-            draft.set(None);
-        }
-        now
-    });
-    on_reset(move || draft.set(None));
+    forget_stale_draft(draft, value, limits);
     let note = ids::fresh("entry");
     let described = note.clone();
     let text = move || {

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::{Clamped, JsCast};
 use leptos::web_sys::{self, CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-use super::cursor::moved;
 use super::events::share_within;
 use super::heat_map::Heat;
 use super::num::number_span;
@@ -34,27 +33,13 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
             }
         });
     });
-    let go = move |place: Place| heat.selected.set(Some(place));
-    let under = move |event: &web_sys::MouseEvent| -> Option<Place> {
-        let canvas = canvas.get_untracked()?;
-        let (x, y) = share_within(&canvas, event)?;
-        let (rows, cols) = shape.get_untracked();
-        let index =
-            |share: f64, n: usize| ((share * n as f64).max(0.0) as usize).min(n.saturating_sub(1));
-        Some((index(y, rows), index(x, cols)))
+    let under = move |event: &web_sys::MouseEvent| {
+        place_under(&canvas.get_untracked()?, event, shape.get_untracked())
     };
     let on_key = move |event: leptos::ev::KeyboardEvent| {
         let at = heat.selected.get_untracked().unwrap_or_default();
-        let (rows, cols) = shape.get_untracked();
-        let key = event.key();
-        if key == "Enter" || key == " " {
-            event.prevent_default();
-            if let Some(callback) = heat.on_press {
-                callback.run(at);
-            }
-        } else if let Some(next) = moved(&key, event.ctrl_key(), at, rows, cols) {
-            event.prevent_default();
-            go(next);
+        if let Some(next) = heat.key(&event, at, shape.get_untracked()) {
+            heat.point(next);
         }
     };
     let height = move || {
@@ -74,7 +59,7 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
             on:keydown=on_key
             on:focus=move |_| {
                 if heat.selected.get_untracked().is_none() {
-                    go((0, 0));
+                    heat.point((0, 0));
                 }
             }
         >
@@ -83,18 +68,14 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
                 aria-hidden="true"
                 style=height
                 on:pointermove=move |event| {
-                    if let Some(place) = under(&event)
-                        && heat.selected.get_untracked() != Some(place)
-                    {
-                        go(place);
+                    if let Some(place) = under(&event) {
+                        heat.point(place);
                     }
                 }
                 on:click=move |event| {
                     if let Some(place) = under(&event) {
-                        go(place);
-                        if let Some(callback) = heat.on_press {
-                            callback.run(place);
-                        }
+                        heat.point(place);
+                        heat.press(place);
                     }
                 }
             ></canvas>
@@ -104,6 +85,18 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
         </p>
         <Lines heat label />
     }
+}
+
+/// The cell of a grid of `rows` x `cols` under a pointer.
+fn place_under(
+    canvas: &HtmlCanvasElement,
+    event: &web_sys::MouseEvent,
+    (rows, cols): Place,
+) -> Option<Place> {
+    let (x, y) = share_within(canvas, event)?;
+    let index =
+        |share: f64, n: usize| ((share * n as f64).max(0.0) as usize).min(n.saturating_sub(1));
+    Some((index(y, rows), index(x, cols)))
 }
 
 /// What assistive technology hears when the cursor moves.

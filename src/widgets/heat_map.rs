@@ -4,6 +4,7 @@ use cells::format::Format;
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
+use super::cursor::moved;
 use super::heat_canvas::heat_canvas;
 use super::heat_legend::legend;
 use super::heat_table::heat_table;
@@ -56,6 +57,38 @@ impl Heat {
     /// The value at a place.
     pub(crate) fn at(self, (row, col): Place) -> Option<f64> {
         self.grid.with(|g| g.as_ref()?.at(row, col))
+    }
+
+    /// Selects a place that a pointer or the cursor came to.
+    pub(crate) fn point(self, place: Place) {
+        if self.selected.get_untracked() != Some(place) {
+            self.selected.set(Some(place));
+        }
+    }
+
+    /// Tells the caller that a cell was pressed.
+    pub(crate) fn press(self, place: Place) {
+        if let Some(callback) = self.on_press {
+            callback.run(place);
+        }
+    }
+
+    /// What a key does to a cursor at `at`: Enter and Space press, others move. Returns where it moves to.
+    pub(crate) fn key(
+        self,
+        event: &leptos::ev::KeyboardEvent,
+        at: Place,
+        (rows, cols): Place,
+    ) -> Option<Place> {
+        let key = event.key();
+        if key == "Enter" || key == " " {
+            event.prevent_default();
+            self.press(at);
+            return None;
+        }
+        let next = moved(&key, event.ctrl_key(), at, rows, cols)?;
+        event.prevent_default();
+        Some(next)
     }
 }
 

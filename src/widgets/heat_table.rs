@@ -4,7 +4,6 @@ use leptos::html::Table;
 use leptos::prelude::*;
 
 use super::Place;
-use super::cursor::moved;
 use super::events::{focus_place, place_of, place_text};
 use super::grid::{named, origin};
 use super::heat_map::{Frame, Heat};
@@ -21,28 +20,18 @@ pub(crate) fn heat_table(
     let table = NodeRef::<Table>::new();
     let cursor = RwSignal::new((0_usize, 0_usize));
     let (rows, cols) = (frame.rows, frame.cols);
-    let press = move |place: Place| {
-        if let Some(callback) = heat.on_press {
-            callback.run(place);
-        }
-    };
     let on_key = move |event: leptos::ev::KeyboardEvent| {
-        let at = cursor.get_untracked();
-        let key = event.key();
-        if key == "Enter" || key == " " {
-            event.prevent_default();
-            press(at);
-        } else if let Some(next) = moved(&key, event.ctrl_key(), at, rows, cols) {
-            event.prevent_default();
-            if let Some(table) = table.get_untracked() {
-                focus_place(&table, next);
-            }
+        let next = heat.key(&event, cursor.get_untracked(), (rows, cols));
+        if let (Some(place), Some(table)) = (next, table.get_untracked()) {
+            focus_place(&table, place);
         }
     };
-    let point = move |place: Option<Place>| {
-        if place.is_some() && heat.selected.get_untracked() != place {
-            heat.selected.set(place);
+    let point = move |event: &leptos::web_sys::Event| {
+        let place = place_of(event);
+        if let Some(place) = place {
+            heat.point(place);
         }
+        place
     };
     let body = (0..rows)
         .map(|i| table_row(heat, frame, i, cursor, numbers))
@@ -56,44 +45,49 @@ pub(crate) fn heat_table(
                 class:with-numbers=numbers
                 class:is-pressable=heat.on_press.is_some()
                 on:keydown=on_key
-                on:pointerover=move |event| point(place_of(&event))
+                on:pointerover=move |event| {
+                    point(&event);
+                }
                 on:focusin=move |event| {
-                    if let Some(place) = place_of(&event) {
+                    if let Some(place) = point(&event) {
                         cursor.set(place);
-                        point(Some(place));
                     }
                 }
                 on:click=move |event| {
-                    if let Some(place) = place_of(&event) {
-                        point(Some(place));
-                        press(place);
+                    if let Some(place) = point(&event) {
+                        heat.press(place);
                     }
                 }
             >
                 <caption class="vh">{label}</caption>
-                <thead>
-                    <tr>
-                        <td></td>
-                        {(0..cols)
-                            .map(|j| {
-                                view! {
-                                    <th
-                                        scope="col"
-                                        data-label=""
-                                        class:is-current=move || {
-                                            heat.selected.get().is_some_and(|p| p.1 == j)
-                                        }
-                                    >
-                                        <span class:vh=frame.col_labels.is_empty()>{named(&frame.col_labels, j, "column")}</span>
-                                    </th>
-                                }
-                            })
-                            .collect_view()}
-                    </tr>
-                </thead>
+                <thead>{table_head(heat, frame)}</thead>
                 <tbody>{body}</tbody>
             </table>
         </div>
+    }
+}
+
+fn table_head(heat: Heat, frame: &Frame) -> impl IntoView + use<> {
+    let heads = (0..frame.cols)
+        .map(|j| {
+            view! {
+                <th
+                    scope="col"
+                    data-label=""
+                    class:is-current=move || heat.selected.get().is_some_and(|p| p.1 == j)
+                >
+                    <span class:vh=frame
+                        .col_labels
+                        .is_empty()>{named(&frame.col_labels, j, "column")}</span>
+                </th>
+            }
+        })
+        .collect_view();
+    view! {
+        <tr>
+            <td></td>
+            {heads}
+        </tr>
     }
 }
 

@@ -9,11 +9,8 @@ use super::{Grid, Place};
 
 /// How many whole patches of side `patch` fit: rows and columns.
 pub(crate) fn patches(width: usize, height: usize, patch: usize) -> Place {
-    if patch == 0 {
-        (0, 0)
-    } else {
-        (height / patch, width / patch)
-    }
+    let whole = |side: usize| side.checked_div(patch).unwrap_or_default();
+    (whole(height), whole(width))
 }
 
 /// The picture as a canvas of its own size, to be drawn from at any scale.

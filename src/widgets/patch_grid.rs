@@ -32,46 +32,17 @@ pub fn PatchGrid(
     overlay: Option<Signal<Option<Grid>>>,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    let size = size_of(canvas);
     let shape = Memo::new(move |_| {
         pixels.with(|p| {
             p.as_ref()
                 .map_or((0, 0), |p| patches(p.width, p.height, patch.get()))
         })
     });
-    let drawn = StoredValue::new_local(None);
-    Effect::new(move |_| drawn.set_value(pixels.with(|p| p.as_ref().and_then(|p| source(p)))));
-    Effect::new(move |_| {
-        size.track();
-        pixels.track();
-        let (patch, selected) = (patch.get(), selected.get());
-        let overlay = overlay.and_then(|o| o.get());
-        let Some(canvas) = canvas.get() else { return };
-        let Some((ctx, width, height)) = fit(&canvas) else {
-            return;
-        };
-        drawn.with_value(|source| {
-            if let Some(source) = source {
-                draw(
-                    &ctx,
-                    (width, height),
-                    source,
-                    patch,
-                    overlay.as_ref(),
-                    selected,
-                );
-            }
-        });
-    });
+    keep_drawn(canvas, pixels, patch, overlay, selected);
     let under = move |event: &web_sys::MouseEvent| -> Option<usize> {
-        let canvas = canvas.get_untracked()?;
-        let (x, y) = share_within(&canvas, event)?;
-        let (rows, cols) = shape.get_untracked();
-        let (width, height) = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
-        let side = patch.get_untracked().max(1) as f64;
-        let row = (y.max(0.0) * height as f64 / side) as usize;
-        let col = (x.max(0.0) * width as f64 / side) as usize;
-        (row < rows && col < cols).then_some(row * cols + col)
+        let size = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
+        let share = share_within(&*canvas.get_untracked()?, event)?;
+        patch_at(share, size, patch.get_untracked())
     };
     let on_key = move |event: leptos::ev::KeyboardEvent| {
         let (rows, cols) = shape.get_untracked();
@@ -118,6 +89,45 @@ pub fn PatchGrid(
     }
 }
 
+/// Draws whenever something that the picture shows has changed.
+fn keep_drawn(
+    canvas: NodeRef<Canvas>,
+    pixels: Signal<Option<Arc<Pixels>>>,
+    patch: Signal<usize>,
+    overlay: Option<Signal<Option<Grid>>>,
+    selected: RwSignal<Option<usize>>,
+) {
+    let size = size_of(canvas);
+    // Turning pixels into a canvas takes longer than drawing from one: it is done once a picture.
+    let drawn = StoredValue::new_local(None);
+    Effect::new(move |_| drawn.set_value(pixels.with(|p| p.as_ref().and_then(|p| source(p)))));
+    Effect::new(move |_| {
+        size.track();
+        pixels.track();
+        let (patch, selected) = (patch.get(), selected.get());
+        let overlay = overlay.and_then(|o| o.get());
+        let Some(canvas) = canvas.get() else { return };
+        let Some((ctx, width, height)) = fit(&canvas) else {
+            return;
+        };
+        drawn.with_value(|source| {
+            if let Some(source) = source {
+                let size = (width, height);
+                draw(&ctx, size, source, patch, overlay.as_ref(), selected);
+            }
+        });
+    });
+}
+
+/// The patch that holds the point at these shares of the picture's width and height.
+fn patch_at((x, y): (f64, f64), (width, height): (usize, usize), patch: usize) -> Option<usize> {
+    let (rows, cols) = patches(width, height, patch);
+    let side = patch.max(1) as f64;
+    let row = (y.max(0.0) * height as f64 / side) as usize;
+    let col = (x.max(0.0) * width as f64 / side) as usize;
+    (row < rows && col < cols).then_some(row * cols + col)
+}
+
 /// What assistive technology hears when another patch is selected.
 fn spoken(patch: usize, (_, cols): (usize, usize)) -> Option<String> {
     let (row, col) = (patch.checked_div(cols)?, patch % cols);
@@ -127,4 +137,17 @@ fn spoken(patch: usize, (_, cols): (usize, usize)) -> Option<String> {
         row + 1,
         col + 1
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::patch_at;
+
+    #[test]
+    fn a_point_in_the_margin_belongs_to_no_patch() {
+        assert_eq!(patch_at((0.0, 0.0), (100, 50), 16), Some(0));
+        assert_eq!(patch_at((0.5, 0.5), (100, 50), 16), Some(9));
+        assert_eq!(patch_at((0.99, 0.5), (100, 50), 16), None);
+        assert_eq!(patch_at((0.5, 0.5), (100, 50), 0), None);
+    }
 }

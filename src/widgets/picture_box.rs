@@ -40,21 +40,6 @@ pub fn PictureBox(
         }
         found
     };
-    let buttons = samples
-        .into_iter()
-        .map(|name| {
-            let (own, given) = (name.clone(), name.clone());
-            view! {
-                <button
-                    type="button"
-                    aria-pressed=move || if chosen.with(|c| *c == own) { "true" } else { "false" }
-                    on:click=move |_| on_sample.run(given.clone())
-                >
-                    {words(&name)}
-                </button>
-            }
-        })
-        .collect_view();
     let note = ids::fresh("picture");
     let (name, described) = (label.clone(), note.clone());
     view! {
@@ -83,7 +68,7 @@ pub fn PictureBox(
             <span class="picture-label" data-label="">
                 {label}
             </span>
-            <div class="segments">{buttons}</div>
+            <div class="segments">{sample_buttons(samples, chosen, on_sample)}</div>
             <div class="picture-own">
                 <FileButton words="Your picture" camera=false on_file />
                 <FileButton words="Camera" camera=true on_file />
@@ -94,6 +79,27 @@ pub fn PictureBox(
             </p>
         </div>
     }
+}
+
+/// One button for each sample.
+fn sample_buttons(
+    samples: Vec<String>,
+    chosen: Signal<String>,
+    on_sample: Callback<String>,
+) -> impl IntoView {
+    let button = move |name: String| {
+        let (own, shown) = (name.clone(), words(&name));
+        view! {
+            <button
+                type="button"
+                aria-pressed=move || if chosen.with(|c| *c == own) { "true" } else { "false" }
+                on:click=move |_| on_sample.run(name.clone())
+            >
+                {shown}
+            </button>
+        }
+    };
+    samples.into_iter().map(button).collect_view()
 }
 
 /// A button that opens the browser's file dialog or the camera.

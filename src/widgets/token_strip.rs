@@ -188,9 +188,9 @@ fn on_key(strip: Strip, event: &leptos::ev::KeyboardEvent) {
     let Some(to) = to else { return };
     event.prevent_default();
     if event.alt_key() {
-        strip.shift(at, to)
+        strip.shift(at, to);
     } else {
-        strip.focus(to)
+        strip.focus(to);
     }
 }
 

@@ -12,7 +12,7 @@ async fn tokens_are_moved_with_the_keyboard() {
     let selected = RwSignal::new(None);
     let page = Page::with(move || {
         let reorder = move |order: Vec<usize>| {
-            tokens.update(|t| *t = order.iter().map(|&i| t[i].clone()).collect())
+            tokens.update(|t| *t = order.iter().map(|&i| t[i].clone()).collect());
         };
         view! { <TokenStrip tokens label="Tokens" source="input:s" selected on_reorder=Callback::new(reorder) /> }
     });
