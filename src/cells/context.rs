@@ -144,6 +144,11 @@ impl CellCx {
         self.read(name, |v| if let InputValue::Choice(x) = v { Some(x.clone()) } else { None }, String::new())
     }
 
+    /// A permutation input.
+    pub(crate) fn order(self, name: &str) -> Signal<Vec<usize>> {
+        self.read(name, |v| if let InputValue::Order(x) = v { Some(x.clone()) } else { None }, Vec::new())
+    }
+
     /// A picture input.
     pub(crate) fn picture(self, name: &str) -> Signal<Option<Picture>> {
         self.read(name, |v| if let InputValue::Picture(x) = v { Some(Some(x.clone())) } else { None }, None)

@@ -32,6 +32,7 @@ mod similarity;
 mod sinusoid_map;
 mod three_patches;
 mod walk;
+mod walk_sum;
 mod softmax_temperature;
 mod three_attentions;
 mod why_scale;

@@ -15,7 +15,8 @@ const ROUNDING: f64 = 1e-6;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     // One word is followed through all maps: `word` is its place in the first sentence.
     let word = RwSignal::new(Some(1_usize));
-    let order = Memo::new(move |_| order_in_use(cx));
+    let (stored, words) = (cx.order("order"), cx.words("tokens"));
+    let order = Memo::new(move |_| order_in_use(cx, stored, words));
     let moved_to = move || {
         let word = word.get()?;
         order.with(|o| o.iter().position(|&w| w == word))
@@ -27,17 +28,26 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             cx.set("order", InputValue::Order(next));
         }
     });
+    // The strip shows the followed word as chosen, and choosing another word follows that one.
     let chosen = RwSignal::new(None::<usize>);
     Effect::new(move |_| {
-        let place = chosen.get();
-        if let Some(place) = place {
-            word.set(order.with_untracked(|o| o.get(place).copied()));
+        if let Some(place) = chosen.get() {
+            let found = order.with_untracked(|o| o.get(place).copied());
+            if word.get_untracked() != found {
+                word.set(found);
+            }
+        }
+    });
+    Effect::new(move |_| {
+        let place = moved_to();
+        if chosen.get_untracked() != place {
+            chosen.set(place);
         }
     });
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")} {cx.seed_box()}</div>
         <section class="panel">
-            <h4>"The same words, in the order that you give them: drag them, or hold Alt and press an arrow key"</h4>
+            <h4>"The same words, in the order that you give them"</h4>
             <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=chosen on_reorder=reorder />
         </section>
         <div class="cols-2">
@@ -49,9 +59,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     weights: ("weights", "Weights A"),
                     output: ("output", "Output F(X)"),
                     row: Signal::derive(move || word.get()),
-                    word_of: |row, _| row,
+                    follow: Callback::new(move |row| word.set(Some(row))),
                 },
-                word,
             )}
             {side(
                 cx,
@@ -61,9 +70,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     weights: ("weights_moved", "Weights P A P\u{1d40}"),
                     output: ("output_moved", "Output F(PX)"),
                     row: Signal::derive(moved_to),
-                    word_of: |row, order| order.get(row).copied().unwrap_or(row),
+                    follow: Callback::new(move |row| word.set(order.with_untracked(|o| o.get(row).copied()))),
                 },
-                word,
             )}
         </div>
         {verdict(cx)}
@@ -72,8 +80,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The order in use: the stored one, or the one that the computation fell back to.
-fn order_in_use(cx: CellCx) -> Vec<usize> {
+/// The order in use: the stored one, which changes at once, or the one that the computation fell back to.
+fn order_in_use(cx: CellCx, stored: Signal<Vec<usize>>, words: Signal<Vec<String>>) -> Vec<usize> {
+    let order = stored.get();
+    if order.len() == words.with(Vec::len) {
+        return order;
+    }
     cx.computed().with(|c| {
         c.as_ref()
             .and_then(|c| c.tensor("order"))
@@ -93,24 +105,24 @@ struct Side {
     output: (&'static str, &'static str),
     /// Row of the word that is followed.
     row: Signal<Option<usize>>,
-    /// The word that stands in a row, given the new order.
-    word_of: fn(usize, &[usize]) -> usize,
+    /// Follows the word of another row.
+    follow: Callback<usize>,
 }
 
 /// Weights and outputs of one order, with the row of the followed word outlined.
-fn side(cx: CellCx, side: Side, word: RwSignal<Option<usize>>) -> AnyView {
+fn side(cx: CellCx, side: Side) -> AnyView {
     let Side {
         title,
         words,
         row,
-        word_of,
+        follow,
         ..
     } = side;
     let selected = [RwSignal::new(None::<Place>), RwSignal::new(None::<Place>)];
     for signal in selected {
         Effect::new(move |_| {
             if let Some((i, _)) = signal.get() {
-                word.set(Some(word_of(i, &untrack(|| order_in_use(cx)))));
+                follow.run(i);
             }
         });
     }

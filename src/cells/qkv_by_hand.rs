@@ -76,13 +76,14 @@ const STAGES: &[Stage] = &[
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let walk = Walk::new(cx, STAGES);
+    // A first cell whose sum has something in it: what sat asks of things.
+    let walk = Walk::new(cx, STAGES, (2, 1));
     let with_output = cx.toggle("with_output");
-    let weights = |name, concept| walk.edit(name, concept, FEATURES, &[]);
+    let weights = |name, concept| walk.edit(name, concept, FEATURES, FEATURES);
     let last = move || {
         view! {
             <div class="row center">
-                {walk.edit("input:w_o", Concept::Output, FEATURES, &[])} {walk.map(6, false)}
+                {walk.edit("input:w_o", Concept::Output, FEATURES, FEATURES)} {walk.map(6, false)}
             </div>
         }
     };
@@ -100,7 +101,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 </div>
             </dl>
         </div>
-        <div class="cols-3">
+        <div class="cols-3 snug">
             <div class="stack">{weights("input:w_q", Concept::Query)} {walk.map(0, false)}</div>
             <div class="stack">{weights("input:w_k", Concept::Key)} {walk.map(1, false)}</div>
             <div class="stack">{weights("input:w_v", Concept::Value)} {walk.map(2, false)}</div>

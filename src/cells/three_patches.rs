@@ -43,7 +43,7 @@ const STAGES: &[Stage] = &[
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let walk = Walk::new(cx, STAGES);
+    let walk = Walk::new(cx, STAGES, (0, 0));
     view! {
         <div class="row">
             {walk.edit("input:q", Concept::Query, PATCHES, &[])} {walk.edit("input:k", Concept::Key, PATCHES, &[])}

@@ -4,7 +4,8 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, MatrixEdit, Num, Palette, Place};
+use super::walk_sum::written;
+use crate::widgets::{Concept, Domain, Grid, HeatMap, MatrixEdit, Palette, Place};
 
 /// How the cells of a stage come about. Matrices are named as `data-from` names them: `q`, `input:x`.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,11 @@ pub(crate) struct Walk {
 }
 
 /// A matrix of the result or an input, with names.
-fn grid_of(cx: CellCx, name: &'static str, labels: Option<&Stage>) -> Signal<Option<Grid>> {
+pub(crate) fn grid_of(
+    cx: CellCx,
+    name: &'static str,
+    labels: Option<&Stage>,
+) -> Signal<Option<Grid>> {
     let own = |labels: &[&str]| labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>();
     let (rows, cols) = labels.map_or_else(Default::default, |s| (own(s.rows), own(s.cols)));
     let input = name.strip_prefix("input:");
@@ -62,24 +67,11 @@ fn grid_of(cx: CellCx, name: &'static str, labels: Option<&Stage>) -> Signal<Opt
     Memo::new(move |_| found.get().map(|g| g.labelled(rows.clone(), cols.clone()))).into()
 }
 
-fn at(grid: Signal<Option<Grid>>, (i, j): Place) -> Option<f64> {
-    grid.with(|g| g.as_ref()?.at(i, j))
-}
-
-/// Inputs are printed as typed, results with a fixed number of digits.
-fn format_of(name: &str) -> Format {
-    if name.starts_with("input:") {
-        Format::Typed
-    } else {
-        Format::Fixed(3)
-    }
-}
-
 impl Walk {
-    /// A walk that begins at the first cell of the first stage.
-    pub(crate) fn new(cx: CellCx, stages: &'static [Stage]) -> Self {
+    /// A walk that begins at a cell of the first stage.
+    pub(crate) fn new(cx: CellCx, stages: &'static [Stage], start: Place) -> Self {
         let pointed: Vec<_> = stages.iter().map(|_| RwSignal::new(None)).collect();
-        let focus = RwSignal::new((0, (0, 0)));
+        let focus = RwSignal::new((0, start));
         for (i, &signal) in pointed.iter().enumerate() {
             Effect::new(move |_| {
                 if let Some(place) = signal.get() {
@@ -254,43 +246,51 @@ impl Walk {
         .into_any()
     }
 
+    /// Name of the cell in view.
+    fn place(self) -> Option<String> {
+        let (stage, (i, j)) = self.here();
+        let stage = self.stages.get(stage)?;
+        let name = |labels: &[&str], index: usize, word: &str| {
+            labels
+                .get(index)
+                .map_or_else(|| format!("{word} {}", index + 1), |&l| l.to_owned())
+        };
+        Some(format!(
+            "{}: {}, {}",
+            stage.short,
+            name(stage.rows, i, "row"),
+            name(stage.cols, j, "column")
+        ))
+    }
+
+    /// A button that goes where `to` says; the arrow is for the eye only.
+    fn button(
+        self,
+        arrows: (&'static str, &'static str),
+        words: &'static str,
+        to: fn(Walk) -> Option<(usize, Place)>,
+    ) -> AnyView {
+        view! {
+            <button
+                type="button"
+                class="button quiet"
+                aria-disabled=move || to(self).is_none().then_some("true")
+                on:click=move |_| {
+                    if let Some(to) = to(self) {
+                        self.focus.set(to);
+                    }
+                }
+            >
+                <span aria-hidden="true">{arrows.0}</span>
+                {words}
+                <span aria-hidden="true">{arrows.1}</span>
+            </button>
+        }
+        .into_any()
+    }
+
     /// The step bar and the sum of the cell in view. It stays in sight while the matrices scroll.
     pub(crate) fn bar(self) -> AnyView {
-        let go = move |to: Option<(usize, Place)>| {
-            if let Some(to) = to {
-                self.focus.set(to);
-            }
-        };
-        let button = move |words: &'static str,
-                           name: &'static str,
-                           to: fn(Walk) -> Option<(usize, Place)>| {
-            view! {
-                <button
-                    type="button"
-                    class="button quiet"
-                    aria-label=name
-                    aria-disabled=move || to(self).is_none().then_some("true")
-                    on:click=move |_| go(to(self))
-                >
-                    {words}
-                </button>
-            }
-        };
-        let place = move || {
-            let (stage, (i, j)) = self.here();
-            let stage = self.stages.get(stage)?;
-            let name = |labels: &[&str], index: usize, word: &str| {
-                labels
-                    .get(index)
-                    .map_or_else(|| format!("{word} {}", index + 1), |&l| l.to_owned())
-            };
-            Some(format!(
-                "{}: {}, {}",
-                stage.short,
-                name(stage.rows, i, "row"),
-                name(stage.cols, j, "column")
-            ))
-        };
         let concept = move || {
             let (stage, _) = self.here();
             let concept = self
@@ -301,97 +301,19 @@ impl Walk {
             format!("walk {}", concept.class())
         };
         view! {
-            <section class=concept aria-label="The cell in view">
+            <div class=concept>
                 <div class="stepper" role="group" aria-label="Walk through all cells">
-                    {button("\u{21e4}", "Matrix before", |w| w.jump(false))}
-                    {button("\u{2190} Back", "Step back", |w| w.step(false))}
+                    {self.button(("\u{21e4} ", ""), "Matrix before", |w| w.jump(false))}
+                    {self.button(("\u{2190} ", ""), "Step back", |w| w.step(false))}
                     <span class="stepper-place" aria-live="polite" data-label="">
-                        {place}
+                        {move || self.place()}
                     </span>
-                    {button("Next \u{2192}", "Step forward", |w| w.step(true))}
-                    {button("\u{21e5}", "Next matrix", |w| w.jump(true))}
+                    {self.button(("", " \u{2192}"), "Step forward", |w| w.step(true))}
+                    {self.button(("", " \u{21e5}"), "Next matrix", |w| w.jump(true))}
                 </div>
                 <p class="sum">{move || written(self.cx, self.stages, self.here())}</p>
-            </section>
+            </div>
         }
         .into_any()
     }
-}
-
-/// The sum behind a cell, term by term.
-fn written(cx: CellCx, stages: &'static [Stage], (stage, place): (usize, Place)) -> AnyView {
-    let Some(stage) = stages.get(stage) else {
-        return ().into_any();
-    };
-    let result = number(grid_of(cx, stage.name, None), place, Format::Fixed(3));
-    let sum = match stage.rule {
-        Rule::Product(left, right) => products(cx, (left, right), place, false),
-        Rule::Score(left, right) => {
-            let sum = products(cx, (left, right), place, true);
-            view! { "( " {sum} " ) \u{d7} " {cx.num("scale", &[], Format::Fixed(3))} }.into_any()
-        }
-        Rule::Softmax(_) => shares(cx, place),
-    };
-    view! { {sum} " = " <strong>{result}</strong> }.into_any()
-}
-
-fn number(grid: Signal<Option<Grid>>, place: Place, format: Format) -> AnyView {
-    let value = Signal::derive(move || at(grid, place));
-    let from = Signal::derive(move || {
-        grid.with(|g| {
-            g.as_ref()
-                .map(|g| g.from(place.0, place.1))
-                .unwrap_or_default()
-        })
-    });
-    view! { <Num value from format /> }.into_any()
-}
-
-/// Σₖ left[i, k] · right[k, j], or · right[j, k] for a score.
-fn products(
-    cx: CellCx,
-    (left, right): (&'static str, &'static str),
-    (i, j): Place,
-    transposed: bool,
-) -> AnyView {
-    let (a, b) = (grid_of(cx, left, None), grid_of(cx, right, None));
-    let inner = a.with(|g| g.as_ref().map_or(0, |g| g.cols));
-    (0..inner)
-        .map(|k| {
-            let other = if transposed { (j, k) } else { (k, j) };
-            view! {
-                <span class="term">
-                    {(k > 0).then_some("+ ")} {number(a, (i, k), format_of(left))} " \u{d7} "
-                    {number(b, other, format_of(right))}
-                </span>
-            }
-        })
-        .collect_view()
-        .into_any()
-}
-
-/// exp of one score over the sum of the row's.
-fn shares(cx: CellCx, (i, j): Place) -> AnyView {
-    let exponentials = grid_of(cx, "exponentials", None);
-    let count = exponentials.with(|g| g.as_ref().map_or(0, |g| g.cols));
-    let terms = (0..count)
-        .map(|k| {
-            view! {
-                <span class="term">
-                    {(k > 0).then_some("+ ")} {number(exponentials, (i, k), Format::Fixed(3))}
-                </span>
-            }
-        })
-        .collect_view();
-    view! {
-        <span class="term">
-            "exp(" {number(grid_of(cx, "exponents", None), (i, j), Format::Fixed(3))} ") = "
-            {number(exponentials, (i, j), Format::Fixed(3))}
-        </span>
-        " \u{2192} "
-        <span class="term">{number(exponentials, (i, j), Format::Fixed(3))} " \u{f7} ("</span>
-        {terms}
-        ")"
-    }
-    .into_any()
 }

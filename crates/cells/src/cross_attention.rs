@@ -65,8 +65,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     };
     let asking_table = draw("asking", VOCABULARY, ASKING_WIDTH, 1.0);
     let answering_table = draw("answering", VOCABULARY, ANSWERING_WIDTH, 1.0);
-    let w_q = draw("w_q", ASKING_WIDTH, KEY_WIDTH, 0.5);
-    let w_k = draw("w_k", ANSWERING_WIDTH, KEY_WIDTH, 0.5);
+    let w_q = draw("w_q", ASKING_WIDTH, KEY_WIDTH, 0.35);
+    let w_k = draw("w_k", ANSWERING_WIDTH, KEY_WIDTH, 0.35);
     let w_v = draw("w_v", ANSWERING_WIDTH, VALUE_WIDTH, 0.5);
     let asking_ids = shown!(record, engine::token::words::ids, &asking[..], VOCABULARY);
     let answering_ids = shown!(

@@ -8,8 +8,8 @@ use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
-/// Points of the curves over the factor, from 0 to [`LARGEST_FACTOR`].
-const POINTS: usize = 41;
+/// Points of the curves over the factor, up to [`LARGEST_FACTOR`]. A key stretched by 0 has no direction, so they begin above it.
+const POINTS: usize = 40;
 
 /// Largest factor that the second vector is stretched by.
 const LARGEST_FACTOR: f64 = 4.0;
@@ -60,8 +60,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let key_length = shown!(record, engine::math::sqrt, key_square);
 
     // The same key at every factor: one row each.
-    let step = LARGEST_FACTOR / (POINTS - 1) as f64;
-    let factors: Vec<f64> = (0..POINTS).map(|i| i as f64 * step).collect();
+    let step = LARGEST_FACTOR / POINTS as f64;
+    let factors: Vec<f64> = (1..=POINTS).map(|i| i as f64 * step).collect();
     let keys = Array2::from_shape_fn((POINTS, 2), |(i, j)| key[j] * factors[i] as f32);
     let one = query.insert_axis(ndarray::Axis(0));
     let dots = shown!(

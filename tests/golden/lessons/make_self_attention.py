@@ -82,7 +82,7 @@ def three_patches():
 
 def similarity():
     query, key = f64([1.2, 0.4]), f64([0.6, 1.0])
-    factors = torch.arange(41, dtype=torch.float64) / 10
+    factors = torch.arange(1, 41, dtype=torch.float64) / 10
     keys = factors[:, None] * key
     return cell(
         "similarity",
@@ -126,7 +126,7 @@ def cross_attention():
         torch.tensor(word_ids(words, VOCABULARY)), drawn(name, VOCABULARY, width, 1.0)
     )
     x_q, x_kv = embed(asking, "asking", 6), embed(answering, "answering", 8)
-    q, k, v = x_q @ drawn("w_q", 6, 4, 0.5), x_kv @ drawn("w_k", 8, 4, 0.5), x_kv @ drawn("w_v", 8, 5, 0.5)
+    q, k, v = x_q @ drawn("w_q", 6, 4, 0.35), x_kv @ drawn("w_k", 8, 4, 0.35), x_kv @ drawn("w_v", 8, 5, 0.5)
     scores, weights, output = attention(q, k, v)
     named = {"q": q, "k": k, "v": v, "scores": scores, "weights": weights, "output": output}
     inputs = {"asking": " ".join(asking), "answering": " ".join(answering), "seed": SEED}
