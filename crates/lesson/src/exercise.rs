@@ -164,21 +164,17 @@ fn choices(
                 .and_then(Value::as_str)
                 .filter(|t| !t.trim().is_empty())
         };
-        let (Some(statement), Some(claim_text)) = (text("text"), text("claim")) else {
+        let (Some(statement), Some(claim)) = (text("text"), text("claim")) else {
             return Err(wrong("each choice needs text and claim, both in quotes"));
         };
         if value.as_object().is_some_and(|map| map.len() > 2) {
             return Err(wrong("a choice holds text and claim and nothing else"));
         }
-        let claim = claim_text
-            .parse()
-            .map_err(|error: ReferenceError| wrong(&error.to_string()))?;
         let statement = unwrap_paragraph(&render(statement, at, false));
         Ok(Choice {
             // The letter also names an answer that is nothing but a formula, which has no name for a screen reader.
             html: format!("<b class=\"choice-letter\">{letter}</b> {statement}"),
-            claim,
-            claim_text: claim_text.to_owned(),
+            claim: claim.to_owned(),
         })
     };
     ('A'..).zip(&list).map(&mut read).collect()

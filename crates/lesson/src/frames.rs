@@ -87,7 +87,7 @@ pub(crate) fn exercise_json(exercise: &Exercise) -> Value {
         Answer::Choice(choices) => {
             let list: Vec<Value> = choices
                 .iter()
-                .map(|c| json!({ "text": c.html, "claim": c.claim_text }))
+                .map(|c| json!({ "text": c.html, "claim": c.claim }))
                 .collect();
             json!({ "kind": "choice", "choices": list })
         }

@@ -1,8 +1,6 @@
-//! References to tensor elements, claims about them, and values quoted in prose.
+//! References to tensor elements, and values quoted in prose.
 //!
 //! `weights[0,1]` is one element, `weights[0]` a row, `weights` a whole tensor or a single number.
-//! A claim compares two sides: `weights[0,1] > weights[0,2]`, `entropy <= 0.5`. Here it is only read; the
-//! crate that computes cells decides whether it holds.
 //! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point; `count`
 //! instead of `.3` prints a whole number, `power1` a power of ten with one digit, `percent1` a percentage.
 
@@ -15,7 +13,7 @@ pub const DEFAULT_DIGITS: u8 = 3;
 /// Most digits after the point; an `f32` holds no more.
 const MOST_DIGITS: u8 = 9;
 
-/// A text that is not a reference, claim or inline value.
+/// A text that is not a reference or inline value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ReferenceError(String);
@@ -70,99 +68,6 @@ impl fmt::Display for ElementRef {
         }
         let list: Vec<String> = self.index.iter().map(usize::to_string).collect();
         write!(f, "[{}]", list.join(","))
-    }
-}
-
-/// How a claim compares its sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-    /// `=`, up to rounding
-    Equal,
-}
-
-/// Longer signs first, so that `<=` is not read as `<`.
-const SIGNS: [(&str, Comparison); 5] = [
-    ("<=", Comparison::LessOrEqual),
-    (">=", Comparison::GreaterOrEqual),
-    ("<", Comparison::Less),
-    (">", Comparison::Greater),
-    ("=", Comparison::Equal),
-];
-
-/// One side of a claim.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Side {
-    /// An element of the cell's computation.
-    Element(ElementRef),
-    /// A number that the author wrote.
-    Number(f64),
-}
-
-impl FromStr for Side {
-    type Err = ReferenceError;
-
-    fn from_str(text: &str) -> Result<Self, ReferenceError> {
-        match text.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Self::Number(number)),
-            _ => text.parse().map(Self::Element),
-        }
-    }
-}
-
-/// A comparison of two elements, or of an element with a number.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
-    /// What stands before the sign.
-    pub left: Side,
-    /// The sign.
-    pub comparison: Comparison,
-    /// What stands after the sign.
-    pub right: Side,
-}
-
-impl FromStr for Claim {
-    type Err = ReferenceError;
-
-    fn from_str(text: &str) -> Result<Self, ReferenceError> {
-        let found = SIGNS
-            .iter()
-            .find_map(|(sign, kind)| text.split_once(sign).map(|(l, r)| (l, *kind, r)));
-        let Some((left, comparison, right)) = found else {
-            return Err(ReferenceError(format!(
-                "`{text}` is not a claim such as `weights[0,1] > weights[0,2]`"
-            )));
-        };
-        let claim = Self {
-            left: left.parse()?,
-            comparison,
-            right: right.parse()?,
-        };
-        if claim.elements().next().is_none() {
-            return Err(ReferenceError(format!(
-                "`{text}` compares two numbers and no tensor"
-            )));
-        }
-        Ok(claim)
-    }
-}
-
-impl Claim {
-    /// The elements that the claim names.
-    pub fn elements(&self) -> impl Iterator<Item = &ElementRef> {
-        [&self.left, &self.right]
-            .into_iter()
-            .filter_map(|side| match side {
-                Side::Element(element) => Some(element),
-                Side::Number(_) => None,
-            })
     }
 }
 
@@ -234,36 +139,6 @@ mod tests {
         }
         for text in ["", "[1]", "w[", "w[1", "w[a]", "w[]", "w w", "0.5", "-1"] {
             assert!(text.parse::<ElementRef>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn claims_name_their_sides() {
-        for (text, comparison, elements) in [
-            ("w[0,1] < w[0,2]", Comparison::Less, 2),
-            ("w[0,1]>=0.25", Comparison::GreaterOrEqual, 1),
-            ("0.5 <= entropy", Comparison::LessOrEqual, 1),
-            ("w[0,1] = -1e-3", Comparison::Equal, 1),
-            ("w > 0", Comparison::Greater, 1),
-        ] {
-            let claim: Claim = text.parse().unwrap();
-            assert_eq!(
-                (claim.comparison, claim.elements().count()),
-                (comparison, elements),
-                "{text}"
-            );
-        }
-        for text in [
-            "1 < 2",
-            "w[0,1]",
-            "w[0,1] > ",
-            "> 1",
-            "a < b < c",
-            "a == b",
-            "a != b",
-            "",
-        ] {
-            assert!(text.parse::<Claim>().is_err(), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::reference::{Claim, ElementRef, InlineRef};
+use crate::reference::{ElementRef, InlineRef};
 
 /// Which page of the site a source file makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,10 +98,9 @@ pub enum Answer {
 pub struct Choice {
     /// The text, as HTML without a paragraph around it.
     pub html: String,
-    /// What makes it right: true for exactly one choice of an exercise.
-    pub claim: Claim,
-    /// The claim as the author wrote it.
-    pub claim_text: String,
+    /// What makes it right: a comparison of elements and numbers, true for exactly one choice of an exercise. The
+    /// catalog evaluates it.
+    pub claim: String,
 }
 
 /// A question that the engine grades.

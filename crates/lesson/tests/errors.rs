@@ -286,13 +286,6 @@ fn exercises() {
         "text and claim",
     );
     wrong(
-        &exercise(&format!(
-            "{choice}{one}{{ text = \"b\", claim = \"1 > 0\" }}]"
-        )),
-        5,
-        "no tensor",
-    );
-    wrong(
         &exercise(&format!("{choice}{one}{one}]\ntolerance = 1")),
         9,
         "has no tolerance",
