@@ -14,7 +14,7 @@ const PATCHES: &[&str] = &["patch 1", "patch 2", "patch 3"];
 const STAGES: &[Stage] = &[
     Stage {
         name: "scores",
-        title: "Scores = Q \u{b7} K\u{1d40} / \u{221a}2",
+        title: "Scores = Q \u{b7} K\u{1d40} / \u{221a}d",
         short: "Scores",
         rule: Rule::Score("input:q", "input:k"),
         concept: Concept::Score,
