@@ -53,5 +53,5 @@ mod words;
 pub use computation::{Computation, Tensor};
 pub use error::CellError;
 pub use input::{InputKind, InputSpec, InputValue, Inputs, Picture};
-pub use shown::{Call, Describe, Described, Record};
+pub use shown::{Call, Describe, Described, Record, described};
 pub use spec::{CellSpec, Job, Progress, Run};

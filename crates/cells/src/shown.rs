@@ -243,7 +243,7 @@ impl Record {
     }
 
     /// Keeps a call; used by [`shown!`].
-    pub fn call(&mut self, path: &'static str, inputs: Vec<Described>, output: &impl Describe) {
+    pub fn call(&mut self, path: &'static str, inputs: Vec<Described>, output: &dyn Describe) {
         let mut outputs = Vec::new();
         output.describe("result", &mut outputs);
         self.done.calls.push(Call {
@@ -259,6 +259,16 @@ impl Record {
     }
 }
 
+/// The arguments of a call; one compiled function for all calls, as there are many.
+#[doc(hidden)]
+pub fn described(arguments: &[(&str, &dyn Describe)]) -> Vec<Described> {
+    let mut out = Vec::new();
+    for (name, value) in arguments {
+        value.describe(name, &mut out);
+    }
+    out
+}
+
 /// Calls an engine function and records that it ran.
 ///
 /// `shown!(record, engine::nn::linear::project, x.view(), w.view())?` is the call
@@ -268,9 +278,7 @@ impl Record {
 #[macro_export]
 macro_rules! shown {
     ($record:expr, $($part:ident)::+ $(, $arg:expr)* $(,)?) => {{
-        #[allow(unused_mut)]
-        let mut inputs = Vec::new();
-        $( $crate::Describe::describe(&$arg, stringify!($arg), &mut inputs); )*
+        let inputs = $crate::described(&[$((stringify!($arg), &$arg as &dyn $crate::Describe)),*]);
         let result = $($part)::+($($arg),*);
         $record.call($crate::path_text!($($part)::+), inputs, &result);
         result

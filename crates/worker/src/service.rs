@@ -43,15 +43,12 @@ impl Service {
         if self.running.is_none() {
             let (number, cell, inputs) = self.queue.pop_front()?;
             match begin(&cell, &inputs) {
-                Ok(Started::Job(job)) => {
+                Ok(job) => {
                     self.running = Some(Running {
                         number,
                         job,
                         elapsed_ms: 0.0,
                     });
-                }
-                Ok(Started::Done(result)) => {
-                    return Some(finished(number, Ok(result), now_ms() - begun));
                 }
                 Err(error) => return Some(finished(number, Err(error), 0.0)),
             }
@@ -80,18 +77,14 @@ impl Service {
     }
 }
 
-enum Started {
-    Job(Box<dyn Job>),
-    Done(Computation),
-}
-
-fn begin(cell: &str, inputs: &Inputs) -> Result<Started, CellError> {
-    let spec = registry::find(cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+fn begin(cell: &str, inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+    let missing = || CellError::Missing(cell.to_owned());
+    let spec = registry::find_sliced(cell).ok_or_else(missing)?;
     spec.check(inputs)?;
-    Ok(match spec.run {
-        Run::Now(compute) => Started::Done(compute(inputs)?),
-        Run::Sliced(start) => Started::Job(start(inputs)?),
-    })
+    match spec.run {
+        Run::Sliced(start) => start(inputs),
+        Run::Now(_) => Err(missing()),
+    }
 }
 
 fn finished(job: u64, result: Result<Computation, CellError>, elapsed_ms: f64) -> Reply {

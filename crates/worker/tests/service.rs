@@ -30,29 +30,10 @@ fn run(service: &mut Service) -> Vec<Reply> {
 }
 
 #[test]
-fn a_request_gives_what_the_cell_computes() {
-    let spec = registry::find("three-patches").unwrap();
-    let expected = spec.compute(&Inputs::defaults(&(spec.inputs)())).unwrap();
-    let mut service = Service::default();
-    service.accept(request(7, "three-patches"));
-    let replies = run(&mut service);
-    let Some(Reply::Finished {
-        job: 7,
-        result: Ok(result),
-        ..
-    }) = replies.last()
-    else {
-        panic!("{replies:?}")
-    };
-    assert_eq!(*result, expected);
-    assert!(service.is_idle());
-}
-
-#[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
     let mut service = Service::default();
     service.accept(request(1, "why-scale"));
-    service.accept(request(2, "three-patches"));
+    service.accept(request(2, "why-scale"));
     let now = clock();
     assert!(matches!(
         service.turn(3.0, &now),
@@ -61,9 +42,17 @@ fn long_work_reports_progress_and_can_be_cancelled() {
     service.accept(Request::Cancel { job: 1 });
     let rest = run(&mut service);
     assert!(
-        matches!(rest.as_slice(), [Reply::Finished { job: 2, .. }]),
+        matches!(
+            rest.last(),
+            Some(Reply::Finished {
+                job: 2,
+                result: Ok(_),
+                ..
+            })
+        ),
         "{rest:?}"
     );
+    assert!(service.is_idle());
 }
 
 #[test]
@@ -87,7 +76,7 @@ fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
     service.accept(request(3, "no-such-cell"));
     service.accept(Request::Compute {
         job: 4,
-        cell: "three-patches".to_owned(),
+        cell: "why-scale".to_owned(),
         inputs: Inputs::default(),
     });
     for (reply, number) in run(&mut service).iter().zip([3, 4]) {
@@ -100,7 +89,7 @@ fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
 
 #[test]
 fn messages_survive_the_way_and_rubbish_is_refused() {
-    let message = request(9, "three-patches");
+    let message = request(9, "why-scale");
     assert_eq!(decode::<Request>(&encode(&message)), Some(message));
     for bytes in [&[][..], &[9, 9, 9], &[0xff; 64]] {
         assert_eq!(decode::<Request>(bytes), None);
