@@ -41,6 +41,8 @@ pub(crate) struct CellCx {
     pub(crate) page: PageState,
     /// The latest outcome.
     pub(crate) outcome: RwSignal<Outcome>,
+    /// The last result that could be computed. Progress of the next one does not disturb what shows it.
+    result: Memo<Option<Arc<Computation>>>,
     schema: StoredValue<Vec<InputSpec>>,
     keys: StoredValue<BTreeMap<String, String>>,
     charts: StoredValue<Charts>,
@@ -56,12 +58,22 @@ impl CellCx {
         page: PageState,
         keys: BTreeMap<String, String>,
     ) -> Self {
+        let outcome = RwSignal::new(Outcome::default());
+        let result = Memo::new_with_compare(
+            move |_| outcome.with(|o| o.computation.clone()),
+            |before, after| match (before.and_then(Option::as_ref), after.and_then(Option::as_ref)) {
+                (Some(before), Some(after)) => !Arc::ptr_eq(before, after),
+                (None, None) => false,
+                _ => true,
+            },
+        );
         Self {
             id: StoredValue::new(id),
             title: StoredValue::new(title),
             spec,
             page,
-            outcome: RwSignal::new(Outcome::default()),
+            outcome,
+            result,
             schema: StoredValue::new((spec.inputs)()),
             keys: StoredValue::new(keys),
             charts: StoredValue::new(Vec::new()),
@@ -156,14 +168,13 @@ impl CellCx {
 
     /// The last result that could be computed.
     pub(crate) fn computed(self) -> Signal<Option<Arc<Computation>>> {
-        let outcome = self.outcome;
-        Signal::derive(move || outcome.with(|o| o.computation.clone()))
+        self.result.into()
     }
 
     /// One element of a result.
     pub(crate) fn value(self, name: &'static str, index: Vec<usize>) -> Signal<Option<f64>> {
-        let outcome = self.outcome;
-        Signal::derive(move || outcome.with(|o| o.computation.as_ref()?.at(name, &index)))
+        let result = self.result;
+        Signal::derive(move || result.with(|c| c.as_ref()?.at(name, &index)))
     }
 
     /// One element of a result as text on the page.
@@ -175,18 +186,16 @@ impl CellCx {
 
     /// The element of a result whose index changes, as text on the page.
     pub(crate) fn num_at(self, name: &'static str, index: Signal<Vec<usize>>, format: Format) -> AnyView {
-        let outcome = self.outcome;
-        let value = Signal::derive(move || outcome.with(|o| o.computation.as_ref()?.at(name, &index.get())));
+        let result = self.result;
+        let value = Signal::derive(move || result.with(|c| c.as_ref()?.at(name, &index.get())));
         let from = Signal::derive(move || cells::computation::reference(name, &index.get()));
         view! { <Num value=value from=from format=format /> }.into_any()
     }
 
     /// A list of words that belongs to the result.
     pub(crate) fn words(self, name: &'static str) -> Signal<Vec<String>> {
-        let outcome = self.outcome;
-        Memo::new(move |_| {
-            outcome.with(|o| o.computation.as_ref().map(|c| c.words(name).to_vec()).unwrap_or_default())
-        })
+        let result = self.result;
+        Memo::new(move |_| result.with(|c| c.as_ref().map(|c| c.words(name).to_vec()).unwrap_or_default()))
         .into()
     }
 
@@ -204,10 +213,10 @@ impl CellCx {
         row_words: &'static str,
         col_words: &'static str,
     ) -> Signal<Option<Grid>> {
-        let outcome = self.outcome;
+        let result = self.result;
         Memo::new(move |_| {
-            outcome.with(|o| {
-                let computation = o.computation.as_ref()?;
+            result.with(|c| {
+                let computation = c.as_ref()?;
                 let mut grid = Grid::from_tensor(computation, name, prefix.get())?;
                 grid.row_labels = computation.words(row_words).to_vec();
                 grid.col_labels = computation.words(col_words).to_vec();

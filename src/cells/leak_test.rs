@@ -115,7 +115,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
                         (true, true) => "same bits",
                         (true, false) => "leaked",
                         (false, true) => "same bits",
-                        (false, false) => "may change",
+                        (false, false) => "moved",
                     }}
                 </td>
             </tr>

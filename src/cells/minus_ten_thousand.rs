@@ -23,12 +23,14 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {side(
                 cx,
                 view! { "Hidden by minus infinity" }.into_any(),
+                "Row hidden by minus infinity",
                 ["infinite.masked", "infinite.weights", "infinite.naive"],
                 ["infinite.sum", "infinite.leak"],
             )}
             {side(
                 cx,
                 view! { "Hidden by adding " {penalty(cx)} }.into_any(),
+                "Row hidden by a number",
                 ["finite.masked", "finite.weights", "finite.naive"],
                 ["finite.sum", "finite.leak"],
             )}
@@ -101,6 +103,7 @@ fn keys(cx: CellCx) -> AnyView {
 fn side(
     cx: CellCx,
     title: AnyView,
+    label: &'static str,
     [masked, weights, naive]: [&'static str; 3],
     [sum, leak]: [&'static str; 2],
 ) -> AnyView {
@@ -121,8 +124,9 @@ fn side(
     view! {
         <section class="panel">
             <h4>{title}</h4>
-            <div class="scroll" tabindex="0" role="region" aria-label="Row of scores under this mask">
+            <div class="scroll" tabindex="0" role="region" aria-label=label>
                 <table>
+                    <caption class="vh">{label}</caption>
                     <thead>
                         <tr>
                             <th scope="col">"key"</th>

@@ -20,7 +20,7 @@ pub(crate) fn fill(main: &HtmlElement, cells: &BTreeMap<String, CellCx>) {
         let element = send_wrapper::SendWrapper::new(element);
         dom::set_data(&element, "from", &source);
         Effect::new(move |_| {
-            let value = cx.outcome.with(|o| o.computation.as_ref()?.resolve(&reference));
+            let value = cx.computed().with(|c| c.as_ref()?.resolve(&reference));
             if let Some(value) = value {
                 element.set_text_content(Some(&format::number(value, format)));
             }
