@@ -95,7 +95,7 @@ impl Browser {
         );
         capabilities.insert(
             "timeouts".to_owned(),
-            json!({ "script": 60_000, "pageLoad": 60_000 }),
+            json!({ "script": 180_000, "pageLoad": 60_000 }),
         );
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities)

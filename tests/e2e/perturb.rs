@@ -36,7 +36,7 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
             InputValue::Number((min + steps * step).min(*max))
         }
         (InputKind::Text { .. }, _) => {
-            let words: Vec<&str> = (0..3 + random.below(4))
+            let words: Vec<&str> = (0..1 + random.below(6))
                 .map(|_| WORDS[random.below(WORDS.len())])
                 .collect();
             InputValue::Text(words.join(" "))

@@ -78,12 +78,15 @@ pub(crate) fn lessons_in_order(server: &super::server::Server) -> Vec<String> {
 
 fn site_order(home: &str) -> Vec<String> {
     let mut order = Vec::new();
-    for (at, _) in home.match_indices("lesson/") {
-        let slug: String = home[at + 7..]
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect();
-        let page = format!("lesson/{slug}/");
+    for address in home
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+    {
+        let Some((_, slug)) = address.split_once("lesson/") else {
+            continue;
+        };
+        let page = format!("lesson/{}/", slug.trim_end_matches('/'));
         if !order.contains(&page) && lessons().contains(&page) {
             order.push(page);
         }
