@@ -41,7 +41,9 @@ pub(crate) fn site_url(file: &str) -> String {
 /// The path of the site's folder.
 pub(crate) fn root_path() -> String {
     let root = APP.with_borrow(|app| app.root.clone());
-    address::resolve(&root, &address::href()).map(|u| u.pathname()).unwrap_or_else(|| "/".to_owned())
+    address::resolve(&root, &address::href())
+        .map(|u| u.pathname())
+        .unwrap_or_else(|| "/".to_owned())
 }
 
 /// The path of the open page.
@@ -62,7 +64,10 @@ pub(crate) fn start() {
         .and_then(|d| d.document_element())
         .map(|html| dom::data(&html, "root"))
         .unwrap_or_default();
-    let root = address::resolve(if given.is_empty() { "./" } else { &given }, &address::href());
+    let root = address::resolve(
+        if given.is_empty() { "./" } else { &given },
+        &address::href(),
+    );
     APP.with_borrow_mut(|app| app.root = root.map(|u| u.href()).unwrap_or_default());
     navigate::pin_links_outside_main();
     navigate::follow_links();
@@ -70,7 +75,9 @@ pub(crate) fn start() {
     contents::follow();
     let Some(main) = dom::main() else { return };
     let wanted = Route::of_path(&address::path(), &root_path()).page_name();
-    if wanted.as_deref() == Some(dom::data(&main, "page").as_str()) || dom::data(&main, "page") == "404" {
+    if wanted.as_deref() == Some(dom::data(&main, "page").as_str())
+        || dom::data(&main, "page") == "404"
+    {
         open(false);
     } else {
         // A development server answers an unknown path with the home page.
@@ -89,7 +96,11 @@ pub(crate) fn open(moved: bool) {
         let sheet: SheetSignal = RwSignal::new(None);
         let mut mounted = adopt::adopt(&main, state, sheet, &fragment.state);
         mount_page_parts(&main, state, sheet, &mut mounted);
-        OpenPage { owner: owner.clone(), state, _mounted: mounted }
+        OpenPage {
+            owner: owner.clone(),
+            state,
+            _mounted: mounted,
+        }
     });
     APP.with_borrow_mut(|app| {
         app.path = address::path();
@@ -104,28 +115,44 @@ pub(crate) fn open(moved: bool) {
 /// Unmounts the open page.
 pub(crate) fn close() {
     let page = APP.with_borrow_mut(|app| app.page.take());
-    if let Some(OpenPage { owner, _mounted, .. }) = page {
+    if let Some(OpenPage {
+        owner, _mounted, ..
+    }) = page
+    {
         drop(_mounted);
         owner.cleanup();
     }
 }
 
-fn mount_page_parts(main: &HtmlElement, state: PageState, sheet: SheetSignal, mounted: &mut Mounted) {
+fn mount_page_parts(
+    main: &HtmlElement,
+    state: PageState,
+    sheet: SheetSignal,
+    mounted: &mut Mounted,
+) {
     let can_verify = main.has_attribute("data-golden");
     let has_cells = main.query_selector("[data-cell]").ok().flatten().is_some();
     if let (Some(slot), true) = (dom::find(main, ".page-tools"), has_cells) {
         slot.set_inner_html("");
-        mounted.push(Box::new(mount_to(slot, move || page_tools::tools(state, sheet, can_verify))));
+        mounted.push(Box::new(mount_to(slot, move || {
+            page_tools::tools(state, sheet, can_verify)
+        })));
     }
     if let Some(slot) = dom::find(main, ".page-notice") {
         mounted.push(Box::new(mount_to(slot, move || page_tools::notice(state))));
     }
-    mounted.push(Box::new(mount_to(main.clone(), move || sheet::sheets(sheet))));
+    mounted.push(Box::new(mount_to(main.clone(), move || {
+        sheet::sheets(sheet)
+    })));
 }
 
 /// Scrolls to a heading, or to the top of a new page, and moves the focus there after a move.
 fn go_to(main: &HtmlElement, heading: &str, moved: bool) {
-    let target = if heading.is_empty() { None } else { dom::by_id(heading) };
+    let target = if heading.is_empty() {
+        None
+    } else {
+        dom::by_id(heading)
+    };
     let title = dom::find(main, "h1");
     leptos::task::spawn_local(async move {
         // The cells above the target get their height first.

@@ -46,14 +46,25 @@ pub(crate) fn compute(cell: &str, inputs: Inputs, mut listener: impl FnMut(News)
             client.worker = start();
             client.lost = client.worker.is_none();
         }
-        client.worker.clone().filter(|_| !client.lost).map(|worker| (worker, client.last_job))
+        client
+            .worker
+            .clone()
+            .filter(|_| !client.lost)
+            .map(|worker| (worker, client.last_job))
     });
     let Some((worker, job)) = worker else {
         listener(News::NoWorker);
         return 0;
     };
     CLIENT.with_borrow_mut(|client| client.listeners.insert(job, Box::new(listener)));
-    send(&worker, &Request::Compute { job, cell: cell.to_owned(), inputs });
+    send(
+        &worker,
+        &Request::Compute {
+            job,
+            cell: cell.to_owned(),
+            inputs,
+        },
+    );
     job
 }
 
@@ -70,7 +81,10 @@ pub(crate) fn cancel(job: u64) {
 
 fn send(worker: &Worker, request: &Request) {
     let bytes = Uint8Array::from(protocol::encode(request).as_slice());
-    if worker.post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer())).is_err() {
+    if worker
+        .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()))
+        .is_err()
+    {
         lose();
     }
 }
@@ -81,7 +95,11 @@ fn start() -> Option<Worker> {
         let bytes = Uint8Array::new(&event.data()).to_vec();
         match protocol::decode::<Reply>(&bytes) {
             Some(Reply::Working { job, share }) => tell(job, News::Working(share), false),
-            Some(Reply::Finished { job, result, elapsed_ms }) => tell(job, News::Finished(result, elapsed_ms), true),
+            Some(Reply::Finished {
+                job,
+                result,
+                elapsed_ms,
+            }) => tell(job, News::Finished(result, elapsed_ms), true),
             Some(Reply::Ready) | None => {}
         }
     });
@@ -98,7 +116,9 @@ fn start() -> Option<Worker> {
 
 /// Hands news to a listener, which may itself ask for more work: it is taken out while it listens.
 fn tell(job: u64, news: News, last: bool) {
-    let Some(mut listener) = CLIENT.with_borrow_mut(|client| client.listeners.remove(&job)) else { return };
+    let Some(mut listener) = CLIENT.with_borrow_mut(|client| client.listeners.remove(&job)) else {
+        return;
+    };
     listener(news);
     if !last {
         CLIENT.with_borrow_mut(|client| client.listeners.insert(job, listener));

@@ -15,7 +15,11 @@ impl Route {
     /// The page that a path names; `root` is the path of the site's folder and ends in a slash.
     pub(crate) fn of_path(path: &str, root: &str) -> Self {
         let Some(inside) = path.strip_prefix(root) else {
-            return if format!("{path}/") == root { Self::Home } else { Self::Unknown };
+            return if format!("{path}/") == root {
+                Self::Home
+            } else {
+                Self::Unknown
+            };
         };
         let inside = inside.strip_suffix("index.html").unwrap_or(inside);
         let mut parts = inside.split('/').filter(|p| !p.is_empty());
@@ -50,8 +54,14 @@ impl Fragment {
     pub(crate) fn parse(hash: &str) -> Self {
         let hash = hash.strip_prefix('#').unwrap_or(hash);
         let (heading, query) = hash.split_once('?').unwrap_or((hash, ""));
-        let state = query.split('&').find_map(|pair| pair.strip_prefix("s=")).unwrap_or("");
-        Self { heading: heading.to_owned(), state: state.to_owned() }
+        let state = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("s="))
+            .unwrap_or("");
+        Self {
+            heading: heading.to_owned(),
+            state: state.to_owned(),
+        }
     }
 
     /// The fragment as text with its `#`; empty where there is nothing to say.
@@ -71,10 +81,15 @@ mod tests {
     #[test]
     fn paths_name_pages_under_any_root() {
         for root in ["/", "/notes/tn/"] {
-            let of = |path: &str| Route::of_path(&format!("{}{path}", root.trim_end_matches('/')), root);
+            let of =
+                |path: &str| Route::of_path(&format!("{}{path}", root.trim_end_matches('/')), root);
             assert_eq!(of("/"), Route::Home);
             assert_eq!(of("/index.html"), Route::Home);
-            for path in ["/lesson/scaling", "/lesson/scaling/", "/lesson/scaling/index.html"] {
+            for path in [
+                "/lesson/scaling",
+                "/lesson/scaling/",
+                "/lesson/scaling/index.html",
+            ] {
                 assert_eq!(of(path), Route::Lesson("scaling".to_owned()));
             }
             for path in ["/lesson", "/lesson/a/b", "/nothing"] {
@@ -90,6 +105,12 @@ mod tests {
         for hash in ["", "#scores", "#scores?s=1.abc", "#?s=1.abc"] {
             assert_eq!(Fragment::parse(hash).to_hash(), hash);
         }
-        assert_eq!(Fragment::parse("#a?x=1&s=2"), Fragment { heading: "a".into(), state: "2".into() });
+        assert_eq!(
+            Fragment::parse("#a?x=1&s=2"),
+            Fragment {
+                heading: "a".into(),
+                state: "2".into()
+            }
+        );
     }
 }

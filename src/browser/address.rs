@@ -6,17 +6,23 @@ use super::dom;
 
 /// The part after `#`, with the `#`.
 pub(crate) fn hash() -> String {
-    dom::window().and_then(|w| w.location().hash().ok()).unwrap_or_default()
+    dom::window()
+        .and_then(|w| w.location().hash().ok())
+        .unwrap_or_default()
 }
 
 /// The path.
 pub(crate) fn path() -> String {
-    dom::window().and_then(|w| w.location().pathname().ok()).unwrap_or_default()
+    dom::window()
+        .and_then(|w| w.location().pathname().ok())
+        .unwrap_or_default()
 }
 
 /// The whole address.
 pub(crate) fn href() -> String {
-    dom::window().and_then(|w| w.location().href().ok()).unwrap_or_default()
+    dom::window()
+        .and_then(|w| w.location().href().ok())
+        .unwrap_or_default()
 }
 
 /// Replaces the part after `#` without a history entry and without scrolling.
@@ -31,7 +37,9 @@ pub(crate) fn replace_hash(hash: &str) {
 
 /// Adds a history entry.
 pub(crate) fn push(url: &str) {
-    let Some(history) = dom::window().and_then(|w| w.history().ok()) else { return };
+    let Some(history) = dom::window().and_then(|w| w.history().ok()) else {
+        return;
+    };
     let _ = history.push_state_with_url(&JsValue::NULL, "", Some(url));
 }
 

@@ -2,7 +2,9 @@
 
 /// Milliseconds since the page was opened, finer than a millisecond.
 pub(crate) fn now_ms() -> f64 {
-    super::dom::window().and_then(|w| w.performance()).map_or(0.0, |p| p.now())
+    super::dom::window()
+        .and_then(|w| w.performance())
+        .map_or(0.0, |p| p.now())
 }
 
 /// Lets the browser draw and handle events before going on.

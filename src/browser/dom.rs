@@ -26,8 +26,12 @@ pub(crate) fn find(parent: &Element, selector: &str) -> Option<HtmlElement> {
 
 /// All elements below `parent` that match a selector, in document order.
 pub(crate) fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
-    let Ok(list) = parent.query_selector_all(selector) else { return Vec::new() };
-    (0..list.length()).filter_map(|i| list.get(i)?.dyn_into().ok()).collect()
+    let Ok(list) = parent.query_selector_all(selector) else {
+        return Vec::new();
+    };
+    (0..list.length())
+        .filter_map(|i| list.get(i)?.dyn_into().ok())
+        .collect()
 }
 
 /// The `<main>` of the page.
@@ -37,7 +41,9 @@ pub(crate) fn main() -> Option<HtmlElement> {
 
 /// A `data-` attribute, empty where absent.
 pub(crate) fn data(element: &Element, name: &str) -> String {
-    element.get_attribute(&format!("data-{name}")).unwrap_or_default()
+    element
+        .get_attribute(&format!("data-{name}"))
+        .unwrap_or_default()
 }
 
 /// Sets a `data-` attribute.
@@ -54,7 +60,11 @@ pub(crate) fn focus(element: &HtmlElement) {
 }
 
 /// Listens for an event for as long as the page lives.
-pub(crate) fn listen_forever(target: &web_sys::EventTarget, event: &str, handler: impl FnMut(Event) + 'static) {
+pub(crate) fn listen_forever(
+    target: &web_sys::EventTarget,
+    event: &str,
+    handler: impl FnMut(Event) + 'static,
+) {
     let closure = Closure::<dyn FnMut(Event)>::new(handler);
     let _ = target.add_event_listener_with_callback(event, closure.as_ref().unchecked_ref());
     closure.forget();

@@ -12,7 +12,10 @@ pub(crate) fn save(name: &str, mime: &str, bytes: &[u8]) -> Result<(), JsValue> 
     let parts = Array::of1(&Uint8Array::from(bytes));
     let options = BlobPropertyBag::new();
     options.set_type(mime);
-    save_blob(name, &Blob::new_with_u8_array_sequence_and_options(&parts, &options)?)
+    save_blob(
+        name,
+        &Blob::new_with_u8_array_sequence_and_options(&parts, &options)?,
+    )
 }
 
 /// Offers a blob as a download.

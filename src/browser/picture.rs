@@ -27,9 +27,18 @@ pub(crate) async fn from_file(file: &File) -> Result<Pixels, String> {
 /// # Errors
 /// A sentence for the reader.
 pub(crate) async fn from_url(url: &str) -> Result<Pixels, String> {
-    let failed = "This sample picture could not be fetched. Check the connection and choose it again.";
-    let response = gloo_net::http::Request::get(url).send().await.map_err(|_| failed.to_owned())?;
-    let bytes = if response.ok() { response.binary().await.ok() } else { None }.ok_or_else(|| failed.to_owned())?;
+    let failed =
+        "This sample picture could not be fetched. Check the connection and choose it again.";
+    let response = gloo_net::http::Request::get(url)
+        .send()
+        .await
+        .map_err(|_| failed.to_owned())?;
+    let bytes = if response.ok() {
+        response.binary().await.ok()
+    } else {
+        None
+    }
+    .ok_or_else(|| failed.to_owned())?;
     let parts = js_sys::Array::of1(&js_sys::Uint8Array::from(bytes.as_slice()));
     let blob = Blob::new_with_u8_array_sequence(&parts).map_err(|_| failed.to_owned())?;
     decode(&blob).await.map_err(|_| failed.to_owned())
@@ -37,8 +46,9 @@ pub(crate) async fn from_url(url: &str) -> Result<Pixels, String> {
 
 async fn decode(blob: &Blob) -> Result<Pixels, JsValue> {
     let window = super::dom::window().ok_or(JsValue::NULL)?;
-    let bitmap: ImageBitmap =
-        JsFuture::from(create_bitmap(&window, blob)?).await?.dyn_into()?;
+    let bitmap: ImageBitmap = JsFuture::from(create_bitmap(&window, blob)?)
+        .await?
+        .dyn_into()?;
     let (full_width, full_height) = (bitmap.width(), bitmap.height());
     let longest = full_width.max(full_height).max(1);
     let shrink = (f64::from(LONGEST_SIDE) / f64::from(longest)).min(1.0);
@@ -48,16 +58,34 @@ async fn decode(blob: &Blob) -> Result<Pixels, JsValue> {
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
     canvas.set_width(width);
     canvas.set_height(height);
-    let context: CanvasRenderingContext2d =
-        canvas.get_context("2d")?.ok_or(JsValue::NULL)?.dyn_into().map_err(JsValue::from)?;
+    let context: CanvasRenderingContext2d = canvas
+        .get_context("2d")?
+        .ok_or(JsValue::NULL)?
+        .dyn_into()
+        .map_err(JsValue::from)?;
     // A transparent picture stands on white, as it would on paper.
     context.set_fill_style_str("#fff");
     context.fill_rect(0.0, 0.0, f64::from(width), f64::from(height));
-    context.draw_image_with_image_bitmap_and_dw_and_dh(&bitmap, 0.0, 0.0, f64::from(width), f64::from(height))?;
+    context.draw_image_with_image_bitmap_and_dw_and_dh(
+        &bitmap,
+        0.0,
+        0.0,
+        f64::from(width),
+        f64::from(height),
+    )?;
     bitmap.close();
-    let data = context.get_image_data(0.0, 0.0, f64::from(width), f64::from(height))?.data();
-    let rgb = data.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
-    Ok(Pixels { width: width as usize, height: height as usize, rgb })
+    let data = context
+        .get_image_data(0.0, 0.0, f64::from(width), f64::from(height))?
+        .data();
+    let rgb = data
+        .chunks_exact(4)
+        .flat_map(|p| [p[0], p[1], p[2]])
+        .collect();
+    Ok(Pixels {
+        width: width as usize,
+        height: height as usize,
+        rgb,
+    })
 }
 
 /// `createImageBitmap` called through reflection, so that a missing function is an error and no throw.

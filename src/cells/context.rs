@@ -61,7 +61,10 @@ impl CellCx {
         let outcome = RwSignal::new(Outcome::default());
         let result = Memo::new_with_compare(
             move |_| outcome.with(|o| o.computation.clone()),
-            |before, after| match (before.and_then(Option::as_ref), after.and_then(Option::as_ref)) {
+            |before, after| match (
+                before.and_then(Option::as_ref),
+                after.and_then(Option::as_ref),
+            ) {
                 (Some(before), Some(after)) => !Arc::ptr_eq(before, after),
                 (None, None) => false,
                 _ => true,
@@ -83,16 +86,19 @@ impl CellCx {
 
     /// The limits and label of an input.
     pub(crate) fn input_spec(self, name: &str) -> Option<InputSpec> {
-        self.schema.with_value(|schema| schema.iter().find(|s| s.name == name).cloned())
+        self.schema
+            .with_value(|schema| schema.iter().find(|s| s.name == name).cloned())
     }
 
     /// Keys of all inputs of this cell in the page's store.
     pub(crate) fn page_keys(self) -> BTreeSet<String> {
-        self.keys.with_value(|keys| keys.values().cloned().collect())
+        self.keys
+            .with_value(|keys| keys.values().cloned().collect())
     }
 
     fn key(self, name: &str) -> String {
-        self.keys.with_value(|keys| keys.get(name).cloned().unwrap_or_default())
+        self.keys
+            .with_value(|keys| keys.get(name).cloned().unwrap_or_default())
     }
 
     fn signal(self, name: &str) -> Option<RwSignal<InputValue>> {
@@ -102,7 +108,11 @@ impl CellCx {
     /// All inputs with their present values; tracks each of them.
     pub(crate) fn inputs(self) -> Inputs {
         let keys = self.keys.get_value();
-        Inputs(keys.into_iter().filter_map(|(name, key)| Some((name, self.page.value(&key)?.get()))).collect())
+        Inputs(
+            keys.into_iter()
+                .filter_map(|(name, key)| Some((name, self.page.value(&key)?.get())))
+                .collect(),
+        )
     }
 
     /// Changes an input as an edit of the reader.
@@ -112,7 +122,9 @@ impl CellCx {
 
     /// Changes several inputs as one edit: one step of undo.
     pub(crate) fn set_all(self, values: Vec<(&str, InputValue)>) {
-        let named = values.into_iter().map(|(name, value)| (self.key(name), value));
+        let named = values
+            .into_iter()
+            .map(|(name, value)| (self.key(name), value));
         self.page.set_all(named.collect());
     }
 
@@ -128,42 +140,117 @@ impl CellCx {
         absent: T,
     ) -> Signal<T> {
         let signal = self.signal(name);
-        Memo::new(move |_| signal.and_then(|s| s.with(|v| pick(v))).unwrap_or_else(|| absent.clone())).into()
+        Memo::new(move |_| {
+            signal
+                .and_then(|s| s.with(|v| pick(v)))
+                .unwrap_or_else(|| absent.clone())
+        })
+        .into()
     }
 
     /// A number input.
     pub(crate) fn number(self, name: &str) -> Signal<f64> {
-        self.read(name, |v| if let InputValue::Number(x) = v { Some(*x) } else { None }, 0.0)
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Number(x) = v {
+                    Some(*x)
+                } else {
+                    None
+                }
+            },
+            0.0,
+        )
     }
 
     /// A text input.
     pub(crate) fn text(self, name: &str) -> Signal<String> {
-        self.read(name, |v| if let InputValue::Text(x) = v { Some(x.clone()) } else { None }, String::new())
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Text(x) = v {
+                    Some(x.clone())
+                } else {
+                    None
+                }
+            },
+            String::new(),
+        )
     }
 
     /// A matrix input.
     pub(crate) fn matrix(self, name: &str) -> Signal<Array2<f32>> {
-        self.read(name, |v| if let InputValue::Matrix(x) = v { Some(x.clone()) } else { None }, Array2::zeros((0, 0)))
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Matrix(x) = v {
+                    Some(x.clone())
+                } else {
+                    None
+                }
+            },
+            Array2::zeros((0, 0)),
+        )
     }
 
     /// An on/off input.
     pub(crate) fn toggle(self, name: &str) -> Signal<bool> {
-        self.read(name, |v| if let InputValue::Toggle(x) = v { Some(*x) } else { None }, false)
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Toggle(x) = v {
+                    Some(*x)
+                } else {
+                    None
+                }
+            },
+            false,
+        )
     }
 
     /// A choice among names.
     pub(crate) fn choice(self, name: &str) -> Signal<String> {
-        self.read(name, |v| if let InputValue::Choice(x) = v { Some(x.clone()) } else { None }, String::new())
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Choice(x) = v {
+                    Some(x.clone())
+                } else {
+                    None
+                }
+            },
+            String::new(),
+        )
     }
 
     /// A permutation input.
     pub(crate) fn order(self, name: &str) -> Signal<Vec<usize>> {
-        self.read(name, |v| if let InputValue::Order(x) = v { Some(x.clone()) } else { None }, Vec::new())
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Order(x) = v {
+                    Some(x.clone())
+                } else {
+                    None
+                }
+            },
+            Vec::new(),
+        )
     }
 
     /// A picture input.
     pub(crate) fn picture(self, name: &str) -> Signal<Option<Picture>> {
-        self.read(name, |v| if let InputValue::Picture(x) = v { Some(Some(x.clone())) } else { None }, None)
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Picture(x) = v {
+                    Some(Some(x.clone()))
+                } else {
+                    None
+                }
+            },
+            None,
+        )
     }
 
     /// The last result that could be computed.
@@ -185,7 +272,12 @@ impl CellCx {
     }
 
     /// The element of a result whose index changes, as text on the page.
-    pub(crate) fn num_at(self, name: &'static str, index: Signal<Vec<usize>>, format: Format) -> AnyView {
+    pub(crate) fn num_at(
+        self,
+        name: &'static str,
+        index: Signal<Vec<usize>>,
+        format: Format,
+    ) -> AnyView {
         let result = self.result;
         let value = Signal::derive(move || result.with(|c| c.as_ref()?.at(name, &index.get())));
         let from = Signal::derive(move || cells::computation::reference(name, &index.get()));
@@ -195,7 +287,13 @@ impl CellCx {
     /// A list of words that belongs to the result.
     pub(crate) fn words(self, name: &'static str) -> Signal<Vec<String>> {
         let result = self.result;
-        Memo::new(move |_| result.with(|c| c.as_ref().map(|c| c.words(name).to_vec()).unwrap_or_default()))
+        Memo::new(move |_| {
+            result.with(|c| {
+                c.as_ref()
+                    .map(|c| c.words(name).to_vec())
+                    .unwrap_or_default()
+            })
+        })
         .into()
     }
 
@@ -236,7 +334,8 @@ impl CellCx {
 
     /// Offers a chart for export.
     pub(crate) fn offer_chart(self, name: &str, chart: Signal<Option<Chart>>) {
-        self.charts.update_value(|charts| charts.push((name.to_owned(), chart)));
+        self.charts
+            .update_value(|charts| charts.push((name.to_owned(), chart)));
     }
 
     /// The charts on offer.

@@ -12,12 +12,15 @@ use crate::widgets::{Choice, Concept, MatrixEdit, PictureBox, SeedBox, Slider, T
 
 impl CellCx {
     fn label(self, name: &str) -> String {
-        self.input_spec(name).map(|s| s.label.to_owned()).unwrap_or_default()
+        self.input_spec(name)
+            .map(|s| s.label.to_owned())
+            .unwrap_or_default()
     }
 
     /// A slider with an entry box for a number input.
     pub(crate) fn slider(self, name: &'static str, format: Format) -> AnyView {
-        let Some(InputKind::Number { min, max, step }) = self.input_spec(name).map(|s| s.kind) else {
+        let Some(InputKind::Number { min, max, step }) = self.input_spec(name).map(|s| s.kind)
+        else {
             return ().into_any();
         };
         let change = Callback::new(move |x: f64| self.set(name, InputValue::Number(x)));
@@ -29,7 +32,13 @@ impl CellCx {
     }
 
     /// An editable matrix; labels of rows and columns may be empty.
-    pub(crate) fn matrix_edit(self, name: &'static str, concept: Concept, rows: &[&str], cols: &[&str]) -> AnyView {
+    pub(crate) fn matrix_edit(
+        self,
+        name: &'static str,
+        concept: Concept,
+        rows: &[&str],
+        cols: &[&str],
+    ) -> AnyView {
         let owned = |labels: &[&str]| labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>();
         let change = Callback::new(move |m| self.set(name, InputValue::Matrix(m)));
         view! {
@@ -42,19 +51,22 @@ impl CellCx {
     /// A text box.
     pub(crate) fn text_box(self, name: &'static str) -> AnyView {
         let change = Callback::new(move |text| self.set(name, InputValue::Text(text)));
-        view! { <TextBox label=self.label(name) value=self.text(name) on_change=change /> }.into_any()
+        view! { <TextBox label=self.label(name) value=self.text(name) on_change=change /> }
+            .into_any()
     }
 
     /// The seed, with a button for another one.
     pub(crate) fn seed_box(self) -> AnyView {
         let change = Callback::new(move |x: f64| self.set("seed", InputValue::Number(x)));
-        view! { <SeedBox label=self.label("seed") value=self.number("seed") on_change=change /> }.into_any()
+        view! { <SeedBox label=self.label("seed") value=self.number("seed") on_change=change /> }
+            .into_any()
     }
 
     /// A check box.
     pub(crate) fn toggle_box(self, name: &'static str) -> AnyView {
         let change = Callback::new(move |on| self.set(name, InputValue::Toggle(on)));
-        view! { <Toggle label=self.label(name) value=self.toggle(name) on_change=change /> }.into_any()
+        view! { <Toggle label=self.label(name) value=self.toggle(name) on_change=change /> }
+            .into_any()
     }
 
     /// A choice among the names of the schema.
@@ -78,7 +90,13 @@ impl CellCx {
         let chosen = Signal::derive(move || chosen.get().map(|p| p.name).unwrap_or_default());
         let on_sample = Callback::new(move |sample: String| {
             message.set(None);
-            self.set(name, InputValue::Picture(Picture { name: sample, pixels: None }));
+            self.set(
+                name,
+                InputValue::Picture(Picture {
+                    name: sample,
+                    pixels: None,
+                }),
+            );
         });
         let on_file = move |file: web_sys::File| {
             leptos::task::spawn_local(async move {
@@ -87,7 +105,13 @@ impl CellCx {
                         message.set(None);
                         let pixels = Some(Arc::new(pixels));
                         let name_of_yours = Picture::YOURS.to_owned();
-                        self.set(name, InputValue::Picture(Picture { name: name_of_yours, pixels }));
+                        self.set(
+                            name,
+                            InputValue::Picture(Picture {
+                                name: name_of_yours,
+                                pixels,
+                            }),
+                        );
                     }
                     Err(text) => message.set(Some(text)),
                 }

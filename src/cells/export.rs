@@ -46,11 +46,18 @@ fn figure_row(id: &str, name: &str, svg: plot::Drawing, failed: RwSignal<bool>) 
         .into_any()
 }
 
-fn figure_buttons(file: String, name: &str, drawing: plot::Drawing, failed: RwSignal<bool>) -> AnyView {
+fn figure_buttons(
+    file: String,
+    name: &str,
+    drawing: plot::Drawing,
+    failed: RwSignal<bool>,
+) -> AnyView {
     let drawing = Arc::new(drawing);
     let (svg, png) = (drawing.clone(), drawing);
     let (svg_file, png_file) = (format!("{file}.svg"), format!("{file}.png"));
-    let save_svg = move |_| failed.set(download::save(&svg_file, "image/svg+xml", svg.svg.as_bytes()).is_err());
+    let save_svg = move |_| {
+        failed.set(download::save(&svg_file, "image/svg+xml", svg.svg.as_bytes()).is_err())
+    };
     let save_png = move |_| {
         let (png, file) = (png.clone(), png_file.clone());
         leptos::task::spawn_local(async move {

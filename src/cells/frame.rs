@@ -34,9 +34,15 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
 
 /// The body of a cell: message, view, and the line with the time.
 pub(crate) fn body(cx: CellCx, view: super::registry::View) -> AnyView {
-    let error = Memo::new(move |_| cx.outcome.with(|o| o.error.as_ref().map(ToString::to_string)));
+    let error = Memo::new(move |_| {
+        cx.outcome
+            .with(|o| o.error.as_ref().map(ToString::to_string))
+    });
     let busy = Memo::new(move |_| cx.outcome.with(|o| o.busy));
-    let elapsed = Signal::derive(move || cx.outcome.with(|o| o.computation.as_ref().map(|_| o.elapsed_ms)));
+    let elapsed = Signal::derive(move || {
+        cx.outcome
+            .with(|o| o.computation.as_ref().map(|_| o.elapsed_ms))
+    });
     let stale = move || error.get().is_some();
     view! {
         <div class="cell-message" aria-live="polite">

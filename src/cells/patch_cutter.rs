@@ -37,9 +37,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
             <div class="stack">
                 {place(cx)}
-                {planes(cx)}
             </div>
         </div>
+        {planes(cx)}
         <section class="panel">
             <h4>"The patch as the model receives it: one row of numbers"</h4>
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)

@@ -32,11 +32,13 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
         start(cx, inputs, turn, newest);
     });
     Effect::new(move |_| {
-        let state = cx.outcome.with(|o| match (&o.error, o.busy, &o.computation) {
-            (Some(_), _, _) => "error",
-            (None, None, Some(_)) => "ready",
-            _ => "busy",
-        });
+        let state = cx
+            .outcome
+            .with(|o| match (&o.error, o.busy, &o.computation) {
+                (Some(_), _, _) => "error",
+                (None, None, Some(_)) => "ready",
+                _ => "busy",
+            });
         dom::set_data(&shown, "state", state);
     });
 }
@@ -72,7 +74,9 @@ fn in_worker(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
             News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
             News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
             News::NoWorker => {
-                let Run::Sliced(begin) = cx.spec.run else { return };
+                let Run::Sliced(begin) = cx.spec.run else {
+                    return;
+                };
                 match begin(&local) {
                     Ok(job) => leptos::task::spawn_local(in_slices(cx, job, turn, newest)),
                     Err(error) => finish(cx, Err(error), 0.0),
@@ -97,7 +101,11 @@ async fn in_slices(cx: CellCx, mut job: Box<dyn Job>, turn: u64, newest: StoredV
             match job.advance() {
                 Ok(Progress::Working(done)) => share = done,
                 Ok(Progress::Done(result)) => {
-                    finish(cx, Ok(Arc::from(result)), worked_ms + clock::now_ms() - begun);
+                    finish(
+                        cx,
+                        Ok(Arc::from(result)),
+                        worked_ms + clock::now_ms() - begun,
+                    );
                     return;
                 }
                 Err(error) => {
@@ -130,17 +138,35 @@ fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapse
 fn fetch_pictures(cx: CellCx, inputs: &Inputs) -> bool {
     let mut waiting = false;
     for (name, value) in &inputs.0 {
-        let InputValue::Picture(Picture { name: sample, pixels: None }) = value else { continue };
-        debug_assert!(matches!(cx.input_spec(name).map(|s| s.kind), Some(InputKind::Picture(_))));
+        let InputValue::Picture(Picture {
+            name: sample,
+            pixels: None,
+        }) = value
+        else {
+            continue;
+        };
+        debug_assert!(matches!(
+            cx.input_spec(name).map(|s| s.kind),
+            Some(InputKind::Picture(_))
+        ));
         waiting = true;
         let (name, sample) = (name.clone(), sample.clone());
         leptos::task::spawn_local(async move {
             let pixels = match cells::picture::file(&sample) {
-                Some(file) => picture::from_url(&crate::app::site_url(&format!("pictures/{file}"))).await,
-                None => cells::picture::draw(&sample).ok_or_else(|| "This sample does not exist.".to_owned()),
+                Some(file) => {
+                    picture::from_url(&crate::app::site_url(&format!("pictures/{file}"))).await
+                }
+                None => cells::picture::draw(&sample)
+                    .ok_or_else(|| "This sample does not exist.".to_owned()),
             };
             match pixels {
-                Ok(pixels) => cx.fill_picture(&name, Picture { name: sample, pixels: Some(Arc::new(pixels)) }),
+                Ok(pixels) => cx.fill_picture(
+                    &name,
+                    Picture {
+                        name: sample,
+                        pixels: Some(Arc::new(pixels)),
+                    },
+                ),
                 Err(message) => finish(cx, Err(CellError::input(&name, "Picture", message)), 0.0),
             }
         });

@@ -25,13 +25,20 @@ struct Source {
 
 /// The calls of the latest run with their sources, which are fetched when the panel opens.
 pub(crate) fn body(cx: CellCx) -> AnyView {
-    let calls = cx.outcome.with_untracked(|o| o.computation.as_ref().map(|c| c.calls.clone()).unwrap_or_default());
+    let calls = cx.outcome.with_untracked(|o| {
+        o.computation
+            .as_ref()
+            .map(|c| c.calls.clone())
+            .unwrap_or_default()
+    });
     let name = cx.spec.name;
     let sources = LocalResource::new(move || async move {
-        let url = address::resolve("code.json", &page_folder()).map(|u| u.href()).unwrap_or_default();
+        let url = address::resolve("code.json", &page_folder())
+            .map(|u| u.href())
+            .unwrap_or_default();
         let text = fetch::text(&url).await?;
-        let mut all: BTreeMap<String, Vec<Source>> =
-            serde_json::from_str(&text).map_err(|_| "The list of sources could not be read.".to_owned())?;
+        let mut all: BTreeMap<String, Vec<Source>> = serde_json::from_str(&text)
+            .map_err(|_| "The list of sources could not be read.".to_owned())?;
         Ok::<_, String>(all.remove(name).unwrap_or_default())
     });
     view! {
@@ -48,7 +55,11 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
 /// The address of the page as a folder, so that relative files are found with and without a final slash.
 pub(crate) fn page_folder() -> String {
     let here = address::href();
-    let path = here.split(['#', '?']).next().unwrap_or_default().trim_end_matches("index.html");
+    let path = here
+        .split(['#', '?'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches("index.html");
     format!("{}/", path.trim_end_matches('/'))
 }
 
@@ -70,8 +81,13 @@ fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
 }
 
 fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> AnyView {
-    let short = call.path.strip_prefix("engine::").unwrap_or(&call.path).to_owned();
-    let repeated = (times > 1).then(|| format!("Called {times} times; these are the values of the first call."));
+    let short = call
+        .path
+        .strip_prefix("engine::")
+        .unwrap_or(&call.path)
+        .to_owned();
+    let repeated = (times > 1)
+        .then(|| format!("Called {times} times; these are the values of the first call."));
     view! {
         <section class="rust-call">
             <h3><code>{short}</code></h3>
@@ -91,7 +107,12 @@ fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> Any
 
 fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
     let rows = all.iter().map(|d| {
-        let shape = d.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" \u{d7} ");
+        let shape = d
+            .shape
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" \u{d7} ");
         let from = format!("call:{index}.{side}.{}", d.name);
         let numbers = d.values.iter().take(PRINTED).enumerate().map(|(i, &x)| {
             let from = format!("{from}[{i}]");

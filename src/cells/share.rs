@@ -16,7 +16,9 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     };
     let answer = move || match copied.get() {
         Some(true) => "Copied.",
-        Some(false) => "This browser did not allow copying; select the link above and copy it by hand.",
+        Some(false) => {
+            "This browser did not allow copying; select the link above and copy it by hand."
+        }
         None => "",
     };
     view! {

@@ -23,11 +23,19 @@ const FRAME_PROPS: [&str; 3] = ["title", "caption", "height"];
 pub(crate) type Mounted = Vec<Box<dyn Any>>;
 
 /// Mounts everything below `main`, with the state of the address restored before the first computation.
-pub(crate) fn adopt(main: &HtmlElement, page: PageState, sheet: SheetSignal, state: &str) -> Mounted {
+pub(crate) fn adopt(
+    main: &HtmlElement,
+    page: PageState,
+    sheet: SheetSignal,
+    state: &str,
+) -> Mounted {
     let shared: BTreeMap<String, Value> =
         serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
     let sections = dom::find_all(main, "section[data-cell]");
-    let cells: Vec<_> = sections.into_iter().map(|section| (declare(&section, page, &shared), section)).collect();
+    let cells: Vec<_> = sections
+        .into_iter()
+        .map(|section| (declare(&section, page, &shared), section))
+        .collect();
     page.restore(state);
     let mut mounted: Mounted = Vec::new();
     let mut by_id = BTreeMap::new();
@@ -54,15 +62,21 @@ fn declare(
     shared: &BTreeMap<String, Value>,
 ) -> Result<(CellCx, registry::View), String> {
     let name = dom::data(section, "cell");
-    let unknown = || format!("This page names a cell \u{201c}{name}\u{201d} that this version of the site does not have. Reload the page.");
+    let unknown = || {
+        format!(
+            "This page names a cell \u{201c}{name}\u{201d} that this version of the site does not have. Reload the page."
+        )
+    };
     let spec = cells::registry::find(&name).ok_or_else(unknown)?;
     let view = registry::view(&name).ok_or_else(unknown)?;
-    let mut props: Map<String, Value> =
-        serde_json::from_str(&dom::data(section, "props")).map_err(|e| format!("The props of this cell cannot be read: {e}"))?;
+    let mut props: Map<String, Value> = serde_json::from_str(&dom::data(section, "props"))
+        .map_err(|e| format!("The props of this cell cannot be read: {e}"))?;
     for prop in FRAME_PROPS {
         props.remove(prop);
     }
-    let inputs = spec.inputs_from(&props, shared).map_err(|e| e.to_string())?;
+    let inputs = spec
+        .inputs_from(&props, shared)
+        .map_err(|e| e.to_string())?;
     let id = section.id();
     let mut keys = BTreeMap::new();
     for input in (spec.inputs)() {
@@ -70,22 +84,39 @@ fn declare(
             Some(shared) => format!("${shared}"),
             None => format!("{id}.{}", input.name),
         };
-        let initial = inputs.0.get(input.name).cloned().unwrap_or_else(|| input.default.clone());
+        let initial = inputs
+            .0
+            .get(input.name)
+            .cloned()
+            .unwrap_or_else(|| input.default.clone());
         page.declare(&key, &input, initial);
         keys.insert(input.name.to_owned(), key);
     }
-    let title = dom::find(section, ".cell-title").and_then(|t| t.text_content()).unwrap_or_else(|| name.clone());
+    let title = dom::find(section, ".cell-title")
+        .and_then(|t| t.text_content())
+        .unwrap_or_else(|| name.clone());
     Ok((CellCx::new(id, title, spec, page, keys), view))
 }
 
-fn mount_cell(cx: CellCx, view: registry::View, section: &HtmlElement, sheet: SheetSignal, mounted: &mut Mounted) {
-    let (Some(tools), Some(body)) = (dom::find(section, ".cell-tools"), dom::find(section, ".cell-body")) else {
+fn mount_cell(
+    cx: CellCx,
+    view: registry::View,
+    section: &HtmlElement,
+    sheet: SheetSignal,
+    mounted: &mut Mounted,
+) {
+    let (Some(tools), Some(body)) = (
+        dom::find(section, ".cell-tools"),
+        dom::find(section, ".cell-body"),
+    ) else {
         return;
     };
     body.set_inner_html("");
     run::keep_computed(cx, section.clone().into());
     let frame_section = section.clone();
-    mounted.push(Box::new(mount_to(tools, move || frame::tools(cx, frame_section, sheet))));
+    mounted.push(Box::new(mount_to(tools, move || {
+        frame::tools(cx, frame_section, sheet)
+    })));
     mounted.push(Box::new(mount_to(body, move || frame::body(cx, view))));
 }
 

@@ -51,7 +51,8 @@ fn form(id: &str, props: Props) -> AnyView {
     let verdict = RwSignal::new(None::<Verdict>);
     let check = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
-        let answer = exercise.with_value(|e| answer(e, &entries.get_untracked(), chosen.get_untracked()));
+        let answer =
+            exercise.with_value(|e| answer(e, &entries.get_untracked(), chosen.get_untracked()));
         verdict.set(Some(match answer {
             Err(message) => Verdict::Unreadable(message),
             Ok(answer) => match exercise.with_value(|e| e.grade(&answer)) {
@@ -67,8 +68,10 @@ fn form(id: &str, props: Props) -> AnyView {
         }
         _ => number_fields(rows, cols, entries, verdict),
     };
-    let hint = props.hint.map(|hint| view! {
-        <details class="hint"><summary>"Hint"</summary><div inner_html=hint></div></details>
+    let hint = props.hint.map(|hint| {
+        view! {
+            <details class="hint"><summary>"Hint"</summary><div inner_html=hint></div></details>
+        }
     });
     let explain = StoredValue::new(props.explain);
     view! {
@@ -85,19 +88,29 @@ fn form(id: &str, props: Props) -> AnyView {
 }
 
 /// Reads what the reader entered.
-fn answer(exercise: &Exercise, entries: &[String], chosen: Option<usize>) -> Result<Answer, String> {
+fn answer(
+    exercise: &Exercise,
+    entries: &[String],
+    chosen: Option<usize>,
+) -> Result<Answer, String> {
     if let Kind::Choice { .. } = exercise.kind {
-        return chosen.map(Answer::Choice).ok_or_else(|| "Choose one of the answers first.".to_owned());
+        return chosen
+            .map(Answer::Choice)
+            .ok_or_else(|| "Choose one of the answers first.".to_owned());
     }
     let number = |text: &String| {
         let plain = text.trim().replace(',', ".").replace(format::MINUS, "-");
-        plain.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
-            if plain.is_empty() {
-                "Enter a number in every field first.".to_owned()
-            } else {
-                format!("\u{201c}{}\u{201d} is not a number.", text.trim())
-            }
-        })
+        plain
+            .parse::<f64>()
+            .ok()
+            .filter(|x| x.is_finite())
+            .ok_or_else(|| {
+                if plain.is_empty() {
+                    "Enter a number in every field first.".to_owned()
+                } else {
+                    format!("\u{201c}{}\u{201d} is not a number.", text.trim())
+                }
+            })
     };
     let numbers = entries.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     match (&exercise.kind, numbers.as_slice()) {
@@ -156,7 +169,9 @@ fn number_fields(
 
 fn verdict_view(exercise: &Exercise, verdict: Verdict, explain: Option<String>) -> AnyView {
     let grade = match verdict {
-        Verdict::Unreadable(message) => return view! { <p class="verdict bad">{message}</p> }.into_any(),
+        Verdict::Unreadable(message) => {
+            return view! { <p class="verdict bad">{message}</p> }.into_any();
+        }
         Verdict::Graded(grade) => grade,
     };
     if grade.correct {
@@ -172,7 +187,11 @@ fn verdict_view(exercise: &Exercise, verdict: Verdict, explain: Option<String>) 
     };
     let values: Vec<String> = match &exercise.kind {
         Kind::Choice { .. } => Vec::new(),
-        _ => grade.expected.iter().map(|&x| format::number(x, Format::Fixed(4))).collect(),
+        _ => grade
+            .expected
+            .iter()
+            .map(|&x| format::number(x, Format::Fixed(4)))
+            .collect(),
     };
     let statement = match (&exercise.kind, grade.expected.as_slice()) {
         (Kind::Choice { choices }, [i]) => choices.get(*i as usize).map(|c| c.text.clone()),

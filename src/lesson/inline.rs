@@ -13,10 +13,16 @@ use crate::cells::context::CellCx;
 pub(crate) fn fill(main: &HtmlElement, cells: &BTreeMap<String, CellCx>) {
     for element in dom::find_all(main, "[data-inline]") {
         let source = dom::data(&element, "inline");
-        let Some((id, reference)) = source.split_once('.') else { continue };
-        let Some(cx) = cells.get(id).copied() else { continue };
+        let Some((id, reference)) = source.split_once('.') else {
+            continue;
+        };
+        let Some(cx) = cells.get(id).copied() else {
+            continue;
+        };
         let reference = reference.to_owned();
-        let format = dom::data(&element, "format").parse().unwrap_or(Format::Fixed(3));
+        let format = dom::data(&element, "format")
+            .parse()
+            .unwrap_or(Format::Fixed(3));
         let element = send_wrapper::SendWrapper::new(element);
         dom::set_data(&element, "from", &source);
         Effect::new(move |_| {

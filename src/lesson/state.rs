@@ -85,7 +85,8 @@ impl PageState {
 
     /// The signal of an input.
     pub(crate) fn value(self, key: &str) -> Option<RwSignal<InputValue>> {
-        self.inner.with_value(|inner| inner.slots.get(key).map(|slot| slot.value))
+        self.inner
+            .with_value(|inner| inner.slots.get(key).map(|slot| slot.value))
     }
 
     /// Changes an input as an edit of the reader: undoable, and written to the address.
@@ -108,7 +109,9 @@ impl PageState {
     fn apply(self, values: Vec<(String, InputValue)>, merge: bool) {
         let mut changes = Vec::new();
         for (key, after) in values {
-            let Some(signal) = self.value(&key) else { continue };
+            let Some(signal) = self.value(&key) else {
+                continue;
+            };
             let before = signal.get_untracked();
             if before != after {
                 signal.set(after.clone());
@@ -121,7 +124,13 @@ impl PageState {
         let now = clock::now_ms();
         self.inner.update_value(|inner| {
             inner.future.clear();
-            inner.push(Step { changes, at_ms: now }, merge);
+            inner.push(
+                Step {
+                    changes,
+                    at_ms: now,
+                },
+                merge,
+            );
         });
         self.edited();
     }
@@ -137,7 +146,11 @@ impl PageState {
     pub(crate) fn undo(self) -> bool {
         self.travel(|inner| {
             let step = inner.past.pop()?;
-            let values = step.changes.iter().map(|(k, before, _)| (k.clone(), before.clone())).collect();
+            let values = step
+                .changes
+                .iter()
+                .map(|(k, before, _)| (k.clone(), before.clone()))
+                .collect();
             inner.future.push(step);
             Some(values)
         })
@@ -147,7 +160,11 @@ impl PageState {
     pub(crate) fn redo(self) -> bool {
         self.travel(|inner| {
             let step = inner.future.pop()?;
-            let values = step.changes.iter().map(|(k, _, after)| (k.clone(), after.clone())).collect();
+            let values = step
+                .changes
+                .iter()
+                .map(|(k, _, after)| (k.clone(), after.clone()))
+                .collect();
             inner.past.push(step);
             Some(values)
         })
@@ -183,9 +200,13 @@ impl PageState {
     /// Whether any of these inputs differs from what the lesson gave. Tracks them.
     pub(crate) fn differs(self, keys: &BTreeSet<String>) -> bool {
         let slots = self.inner.with_value(|inner| {
-            keys.iter().filter_map(|key| inner.slots.get(key).cloned()).collect::<Vec<_>>()
+            keys.iter()
+                .filter_map(|key| inner.slots.get(key).cloned())
+                .collect::<Vec<_>>()
         });
-        slots.iter().any(|slot| slot.value.with(|value| !same(value, &slot.initial)))
+        slots
+            .iter()
+            .any(|slot| slot.value.with(|value| !same(value, &slot.initial)))
     }
 
     /// The inputs that differ from their default, as the address holds them; whether a picture of the
@@ -216,22 +237,36 @@ impl PageState {
             Ok(state) => (state, None),
             Err(error) => (String::new(), Some(error.to_string())),
         };
-        let hash = Fragment { heading: heading.to_owned(), state }.to_hash();
+        let hash = Fragment {
+            heading: heading.to_owned(),
+            state,
+        }
+        .to_hash();
         let here = address::href();
         let base = here.split('#').next().unwrap_or_default();
-        LinkReport { url: format!("{base}{hash}"), leaves_picture_out, too_long }
+        LinkReport {
+            url: format!("{base}{hash}"),
+            leaves_picture_out,
+            too_long,
+        }
     }
 
     /// Writes the state to the address bar, at most four times a second.
     pub(crate) fn write_soon(self) {
-        let pending = self.inner.try_update_value(|i| std::mem::replace(&mut i.write_pending, true));
+        let pending = self
+            .inner
+            .try_update_value(|i| std::mem::replace(&mut i.write_pending, true));
         if pending != Some(false) {
             return;
         }
         leptos::task::spawn_local(async move {
             clock::wait_ms(WRITE_EVERY_MS).await;
             // The page may have been left meanwhile.
-            if self.inner.try_update_value(|i| i.write_pending = false).is_some() {
+            if self
+                .inner
+                .try_update_value(|i| i.write_pending = false)
+                .is_some()
+            {
                 self.write_now();
             }
         });
@@ -254,20 +289,27 @@ impl PageState {
             Ok(decoded) => decoded,
             Err(error) => {
                 let text = error.to_string();
-                self.notice.set(Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..])));
+                self.notice
+                    .set(Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..])));
                 return;
             }
         };
         let mut lost = Vec::new();
         for (key, json) in decoded.values {
-            let slot = self.inner.with_value(|inner| inner.slots.get(&key).cloned());
+            let slot = self
+                .inner
+                .with_value(|inner| inner.slots.get(&key).cloned());
             match slot.map(|slot| (slot.spec.parse(&json), slot.value)) {
                 Some((Ok(value), signal)) => signal.set(value),
                 _ => lost.push(key.trim_start_matches('$').to_owned()),
             }
         }
         if !lost.is_empty() {
-            let older = if decoded.version == cells::state::VERSION { "" } else { " It was made by another version of this site." };
+            let older = if decoded.version == cells::state::VERSION {
+                ""
+            } else {
+                " It was made by another version of this site."
+            };
             self.notice.set(Some(format!(
                 "This link could not restore {}; the lesson\u{2019}s own values stand there instead.{older}",
                 lost.join(", ")
@@ -298,7 +340,9 @@ impl Inner {
 /// Whether two values are the same edit; a sample picture is the same before and after it was decoded.
 fn same(a: &InputValue, b: &InputValue) -> bool {
     match (a, b) {
-        (InputValue::Picture(a), InputValue::Picture(b)) if a.name != Picture::YOURS => a.name == b.name,
+        (InputValue::Picture(a), InputValue::Picture(b)) if a.name != Picture::YOURS => {
+            a.name == b.name
+        }
         _ => a == b,
     }
 }

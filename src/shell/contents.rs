@@ -14,14 +14,23 @@ pub(crate) fn follow() {
 
 /// Marks the entry of the last heading above the reading line.
 pub(crate) fn mark() {
-    let Some(document) = dom::document() else { return };
-    let Some(root) = document.document_element() else { return };
+    let Some(document) = dom::document() else {
+        return;
+    };
+    let Some(root) = document.document_element() else {
+        return;
+    };
     let links = dom::find_all(&root, ".toc a[href*='#']");
-    let height = dom::window().and_then(|w| w.inner_height().ok()).and_then(|h| h.as_f64()).unwrap_or(800.0);
+    let height = dom::window()
+        .and_then(|w| w.inner_height().ok())
+        .and_then(|h| h.as_f64())
+        .unwrap_or(800.0);
     let mut current = None;
     for (i, link) in links.iter().enumerate() {
         let href = link.get_attribute("href").unwrap_or_default();
-        let Some(heading) = href.split('#').nth(1).and_then(dom::by_id) else { continue };
+        let Some(heading) = href.split('#').nth(1).and_then(dom::by_id) else {
+            continue;
+        };
         if heading.get_bounding_client_rect().top() <= height * READING_LINE {
             current = Some(i);
         }

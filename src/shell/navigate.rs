@@ -10,11 +10,16 @@ use crate::route::Route;
 
 /// Links outside `<main>` stay when the page changes, so they must not depend on the page's own address.
 pub(crate) fn pin_links_outside_main() {
-    let Some(body) = dom::document().and_then(|d| d.body()) else { return };
+    let Some(body) = dom::document().and_then(|d| d.body()) else {
+        return;
+    };
     for link in dom::find_all(&body, "a[href]") {
         if link.closest("main").ok().flatten().is_none()
             && let Some(anchor) = link.dyn_ref::<web_sys::HtmlAnchorElement>()
-            && !link.get_attribute("href").unwrap_or_default().starts_with('#')
+            && !link
+                .get_attribute("href")
+                .unwrap_or_default()
+                .starts_with('#')
         {
             anchor.set_href(&anchor.href());
         }
@@ -23,9 +28,13 @@ pub(crate) fn pin_links_outside_main() {
 
 /// Follows clicks on links and the browser's back and forward buttons.
 pub(crate) fn follow_links() {
-    let (Some(document), Some(window)) = (dom::document(), dom::window()) else { return };
+    let (Some(document), Some(window)) = (dom::document(), dom::window()) else {
+        return;
+    };
     dom::listen_forever(&document, "click", |event| {
-        let Ok(event) = event.dyn_into::<MouseEvent>() else { return };
+        let Ok(event) = event.dyn_into::<MouseEvent>() else {
+            return;
+        };
         if let Some(url) = page_of_click(&event) {
             event.prevent_default();
             leptos::task::spawn_local(go(url, true));
@@ -50,7 +59,12 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
     if modified || event.button() != 0 || event.default_prevented() {
         return None;
     }
-    let link = event.target()?.dyn_into::<Element>().ok()?.closest("a[href]").ok()??;
+    let link = event
+        .target()?
+        .dyn_into::<Element>()
+        .ok()?
+        .closest("a[href]")
+        .ok()??;
     if link.has_attribute("download") || link.has_attribute("target") {
         return None;
     }
@@ -62,7 +76,10 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
     match Route::of_path(&url.pathname(), &app::root_path()) {
         Route::Unknown => None,
         Route::Lesson(_) if !url.pathname().ends_with('/') => {
-            url.set_pathname(&format!("{}/", url.pathname().trim_end_matches("/index.html")));
+            url.set_pathname(&format!(
+                "{}/",
+                url.pathname().trim_end_matches("/index.html")
+            ));
             Some(url.href())
         }
         _ => Some(url.href()),
@@ -91,7 +108,10 @@ async fn go(url: String, push: bool) {
 /// Puts the 404 page in place of whatever a server sent for an unknown path.
 pub(crate) fn show_not_found() {
     leptos::task::spawn_local(async {
-        let next = fetch::text(&app::site_url("404.html")).await.ok().and_then(|html| parse(&html));
+        let next = fetch::text(&app::site_url("404.html"))
+            .await
+            .ok()
+            .and_then(|html| parse(&html));
         if let Some(next) = next {
             swap(&next);
         }
@@ -100,13 +120,18 @@ pub(crate) fn show_not_found() {
 }
 
 fn parse(html: &str) -> Option<Document> {
-    let parsed = web_sys::DomParser::new().ok()?.parse_from_string(html, web_sys::SupportedType::TextHtml).ok()?;
+    let parsed = web_sys::DomParser::new()
+        .ok()?
+        .parse_from_string(html, web_sys::SupportedType::TextHtml)
+        .ok()?;
     parsed.get_element_by_id("main").is_some().then_some(parsed)
 }
 
 /// Takes over `<main>`, title, description and the marked entry of the course menu.
 fn swap(next: &Document) {
-    let Some(document) = dom::document() else { return };
+    let Some(document) = dom::document() else {
+        return;
+    };
     if let (Some(old), Some(new)) = (dom::main(), next.get_element_by_id("main"))
         && let Ok(new) = document.import_node_with_deep(&new, true)
     {
@@ -125,9 +150,9 @@ fn mark_current_link(document: &Document) {
     let here = address::path();
     let links: Vec<HtmlElement> = dom::find_all(&body, "header a[href]");
     for link in links {
-        let same = link.dyn_ref::<web_sys::HtmlAnchorElement>().is_some_and(|a| {
-            a.pathname().trim_end_matches('/') == here.trim_end_matches('/')
-        });
+        let same = link
+            .dyn_ref::<web_sys::HtmlAnchorElement>()
+            .is_some_and(|a| a.pathname().trim_end_matches('/') == here.trim_end_matches('/'));
         if same {
             let _ = link.set_attribute("aria-current", "page");
         } else {

@@ -8,7 +8,10 @@ use crate::lesson::state::PageState;
 
 /// The buttons of the page.
 pub(crate) fn tools(page: PageState, sheet: SheetSignal, can_verify: bool) -> AnyView {
-    let (past, future) = (move || page.history.get().0 == 0, move || page.history.get().1 == 0);
+    let (past, future) = (
+        move || page.history.get().0 == 0,
+        move || page.history.get().1 == 0,
+    );
     view! {
         <button type="button" class="button quiet" disabled=past on:click=move |_| { page.undo(); }>"Undo"</button>
         <button type="button" class="button quiet" disabled=future on:click=move |_| { page.redo(); }>"Redo"</button>
@@ -37,9 +40,13 @@ pub(crate) fn notice(page: PageState) -> AnyView {
 /// Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y) undo and redo edits of cells, except while a text is being typed,
 /// where the browser's own undo is what a reader means.
 pub(crate) fn undo_by_keyboard(page: impl Fn() -> Option<PageState> + 'static) {
-    let Some(document) = dom::document() else { return };
+    let Some(document) = dom::document() else {
+        return;
+    };
     dom::listen_forever(&document, "keydown", move |event| {
-        let Ok(key) = wasm_bindgen::JsCast::dyn_into::<web_sys::KeyboardEvent>(event) else { return };
+        let Ok(key) = wasm_bindgen::JsCast::dyn_into::<web_sys::KeyboardEvent>(event) else {
+            return;
+        };
         if !(key.ctrl_key() || key.meta_key()) || key.alt_key() || typing(&key) {
             return;
         }
@@ -56,8 +63,11 @@ pub(crate) fn undo_by_keyboard(page: impl Fn() -> Option<PageState> + 'static) {
 }
 
 fn typing(key: &web_sys::KeyboardEvent) -> bool {
-    let target = key.target().and_then(|t| wasm_bindgen::JsCast::dyn_into::<web_sys::Element>(t).ok());
+    let target = key
+        .target()
+        .and_then(|t| wasm_bindgen::JsCast::dyn_into::<web_sys::Element>(t).ok());
     target.is_some_and(|t| {
-        t.matches("textarea, input[type=text], input:not([type])").unwrap_or(false)
+        t.matches("textarea, input[type=text], input:not([type])")
+            .unwrap_or(false)
     })
 }

@@ -39,9 +39,12 @@ pub(crate) fn body() -> AnyView {
 }
 
 async fn run(found: RwSignal<Found>) {
-    let url = address::resolve("golden.json", &page_folder()).map(|u| u.href()).unwrap_or_default();
+    let url = address::resolve("golden.json", &page_folder())
+        .map(|u| u.href())
+        .unwrap_or_default();
     let golden = match fetch::text(&url).await {
-        Ok(text) => serde_json::from_str::<Golden>(&text).map_err(|_| "The reference values could not be read.".to_owned()),
+        Ok(text) => serde_json::from_str::<Golden>(&text)
+            .map_err(|_| "The reference values could not be read.".to_owned()),
         Err(message) => Err(message),
     };
     match golden {
@@ -68,7 +71,11 @@ async fn run(found: RwSignal<Found>) {
 }
 
 fn summary(found: &Found) -> AnyView {
-    let problems = found.problems.iter().map(|p| view! { <p class="cell-error">{p.clone()}</p> }).collect_view();
+    let problems = found
+        .problems
+        .iter()
+        .map(|p| view! { <p class="cell-error">{p.clone()}</p> })
+        .collect_view();
     let failed = found.checks.iter().any(|c| !c.passed()) || !found.problems.is_empty();
     let text = match (found.finished, failed) {
         (false, _) => view! { <p role="status" data-verify="running">"Computing\u{2026}"</p> }.into_any(),
@@ -98,6 +105,9 @@ fn row(index: usize, check: &Check) -> AnyView {
 }
 
 fn source(found: &Found) -> AnyView {
-    let entries = found.header.iter().map(|(key, value)| view! { <dt>{key.clone()}</dt><dd>{value.clone()}</dd> });
+    let entries = found
+        .header
+        .iter()
+        .map(|(key, value)| view! { <dt>{key.clone()}</dt><dd>{value.clone()}</dd> });
     view! { <h3>"Where the reference comes from"</h3><dl class="readout">{entries.collect_view()}</dl> }.into_any()
 }

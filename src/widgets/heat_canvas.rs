@@ -163,35 +163,32 @@ pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCa
 /// The selected row and column as tables of numbers.
 #[component]
 fn Lines(heat: Heat, label: String) -> impl IntoView {
-    let place = Memo::new(move |_| heat.selected.get().unwrap_or_default());
-    let row = {
-        let label = label.clone();
+    // Memos: a table is built again only when its own row or column changes, not with every value or move.
+    let row = Memo::new(move |_| {
+        let (row, _) = heat.selected.get().unwrap_or_default();
+        heat.grid.with(|g| {
+            let g = g.as_ref()?;
+            let places = (0..g.cols).map(|j| (g.col_name(j), (row, j)));
+            Some((g.row_name(row), places.collect::<Vec<_>>()))
+        })
+    });
+    let col = Memo::new(move |_| {
+        let (_, col) = heat.selected.get().unwrap_or_default();
+        heat.grid.with(|g| {
+            let g = g.as_ref()?;
+            let places = (0..g.rows).map(|i| (g.row_name(i), (i, col)));
+            Some((g.col_name(col), places.collect::<Vec<_>>()))
+        })
+    });
+    let label = StoredValue::new(label);
+    let table = move |list: Memo<Option<(String, Vec<(String, Place)>)>>| {
         move || {
-            let (row, _) = place.get();
-            let (name, places) = heat.grid.with(|g| {
-                g.as_ref().map_or((String::new(), Vec::new()), |g| {
-                    (
-                        g.row_name(row),
-                        (0..g.cols).map(|j| (g.col_name(j), (row, j))).collect(),
-                    )
-                })
-            });
-            line(heat, format!("{label}, {name}"), places)
+            let (name, places) = list.get()?;
+            let name = format!("{}, {name}", label.get_value());
+            Some(line(heat, name, places))
         }
     };
-    let col = move || {
-        let (_, col) = place.get();
-        let (name, places) = heat.grid.with(|g| {
-            g.as_ref().map_or((String::new(), Vec::new()), |g| {
-                (
-                    g.col_name(col),
-                    (0..g.rows).map(|i| (g.row_name(i), (i, col))).collect(),
-                )
-            })
-        });
-        line(heat, format!("{label}, {name}"), places)
-    };
-    view! { <div class="heat-lines">{row} {col}</div> }
+    view! { <div class="heat-lines">{table(row)} {table(col)}</div> }
 }
 
 fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView {

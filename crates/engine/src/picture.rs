@@ -64,6 +64,9 @@ pub fn resize(image: ArrayView3<'_, f32>, height: usize, width: usize) -> Result
         let sides = format!("{rows} x {cols} to {height} x {width}");
         return Err(EngineError::value("resize", "sides", "at least 1", sides));
     }
+    if (rows, cols) == (height, width) {
+        return Ok(image.to_owned());
+    }
     let (down, across) = (filter(rows, height), filter(cols, width));
     let mut out = Array3::zeros((channels, height, width));
     for (plane, mut target) in image.axis_iter(Axis(0)).zip(out.axis_iter_mut(Axis(0))) {

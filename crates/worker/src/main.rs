@@ -15,11 +15,14 @@ mod browser {
     /// Time after which a slice ends, so that newer messages are heard.
     const SLICE_MS: f64 = 25.0;
 
+    /// What the browser calls back for the next slice.
+    type Turn = Closure<dyn FnMut()>;
+
     #[derive(Clone)]
     struct Host {
         scope: DedicatedWorkerGlobalScope,
         service: Rc<RefCell<Service>>,
-        turn: Rc<RefCell<Option<Closure<dyn FnMut()>>>>,
+        turn: Rc<RefCell<Option<Turn>>>,
         scheduled: Rc<RefCell<bool>>,
     }
 

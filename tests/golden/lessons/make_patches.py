@@ -10,7 +10,7 @@ from PIL import Image
 from common import HERE, cell, normal_matrix, tensor, write
 
 SEED, WIDTH, SIZE, PATCH = 7, 64, 224, 32
-CHOSEN = 16
+CUT, CHOSEN = 16, 76
 SIDES = [1, 2, 4, 8, 14, 16, 32]
 TIGHT = 2e-6
 
@@ -22,10 +22,10 @@ def harbour():
 
 
 def patch_cutter(picture):
-    columns = torch.nn.functional.unfold(picture[None], PATCH, stride=PATCH)[0].T
-    across = SIZE // PATCH
+    columns = torch.nn.functional.unfold(picture[None], CUT, stride=CUT)[0].T
+    across = SIZE // CUT
     vector = columns[CHOSEN]
-    planes = vector.reshape(3, PATCH, PATCH)
+    planes = vector.reshape(3, CUT, CUT)
     tensors = {
         "tokens": tensor(float(columns.shape[0]), 0),
         "width": tensor(float(columns.shape[1]), 0),
@@ -36,7 +36,7 @@ def patch_cutter(picture):
         "green": tensor(planes[1], TIGHT),
         "blue": tensor(planes[2], TIGHT),
     }
-    return cell("patch-cutter", tensors)
+    return cell("patch-cutter", tensors, {"patch": CUT, "chosen": CHOSEN})
 
 
 def patch_embedding(picture):
