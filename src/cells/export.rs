@@ -56,7 +56,7 @@ fn figure_buttons(
     let (svg, png) = (drawing.clone(), drawing);
     let (svg_file, png_file) = (format!("{file}.svg"), format!("{file}.png"));
     let save_svg = move |_| {
-        failed.set(download::save(&svg_file, "image/svg+xml", svg.svg.as_bytes()).is_err())
+        failed.set(download::save(&svg_file, "image/svg+xml", svg.svg.as_bytes()).is_err());
     };
     let save_png = move |_| {
         let (png, file) = (png.clone(), png_file.clone());

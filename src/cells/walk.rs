@@ -74,10 +74,10 @@ impl Walk {
         let focus = RwSignal::new((0, start));
         for (i, &signal) in pointed.iter().enumerate() {
             Effect::new(move |_| {
-                if let Some(place) = signal.get() {
-                    if focus.get_untracked() != (i, place) {
-                        focus.set((i, place));
-                    }
+                if let Some(place) = signal.get()
+                    && focus.get_untracked() != (i, place)
+                {
+                    focus.set((i, place));
                 }
             });
         }

@@ -160,6 +160,9 @@ pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCa
     Some(canvas)
 }
 
+/// A row or column by name, with the name and place of each of its cells.
+type Line = (String, Vec<(String, Place)>);
+
 /// The selected row and column as tables of numbers.
 #[component]
 fn Lines(heat: Heat, label: String) -> impl IntoView {
@@ -181,7 +184,7 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
         })
     });
     let label = StoredValue::new(label);
-    let table = move |list: Memo<Option<(String, Vec<(String, Place)>)>>| {
+    let table = move |list: Memo<Option<Line>>| {
         move || {
             let (name, places) = list.get()?;
             let name = format!("{}, {name}", label.get_value());
