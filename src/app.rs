@@ -85,31 +85,44 @@ pub(crate) fn start() {
     }
 }
 
-/// Brings the present `<main>` to life. After a move to another page the heading takes the focus.
+/// Brings the present `<main>` to life, once the cells that it holds are here. After a move to another page the
+/// heading takes the focus.
 pub(crate) fn open(moved: bool) {
     close();
     let Some(main) = dom::main() else { return };
+    APP.with_borrow_mut(|app| app.path = address::path());
+    contents::mark();
+    leptos::task::spawn_local(async move {
+        let loaded = adopt::load(&main).await;
+        // The reader may have gone on meanwhile.
+        if dom::main().as_ref() != Some(&main) {
+            return;
+        }
+        match loaded {
+            Ok(()) => bring_to_life(&main, moved),
+            Err(error) => dom::say_failed(&error.to_string()),
+        }
+    });
+}
+
+fn bring_to_life(main: &HtmlElement, moved: bool) {
     let fragment = Fragment::parse(&address::hash());
     let owner = Owner::new();
     let page = owner.with(|| {
         let state = PageState::new();
         let sheet: SheetSignal = RwSignal::new(None);
-        let mut mounted = adopt::adopt(&main, state, sheet, &fragment.state);
-        mount_page_parts(&main, state, sheet, &mut mounted);
+        let mut mounted = adopt::adopt(main, state, sheet, &fragment.state);
+        mount_page_parts(main, state, sheet, &mut mounted);
         OpenPage {
             owner: owner.clone(),
             state,
             _mounted: mounted,
         }
     });
-    APP.with_borrow_mut(|app| {
-        app.path = address::path();
-        app.page = Some(page);
-    });
+    APP.with_borrow_mut(|app| app.page = Some(page));
     if moved || !fragment.heading.is_empty() {
-        go_to(&main, &fragment.heading, moved);
+        go_to(main, &fragment.heading, moved);
     }
-    contents::mark();
 }
 
 /// Unmounts the open page.

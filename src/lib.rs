@@ -7,6 +7,7 @@
 mod app;
 mod browser;
 pub mod cells;
+mod chunk;
 mod client;
 mod lesson;
 pub mod plot;

@@ -51,6 +51,18 @@ pub(crate) fn set_data(element: &Element, name: &str, value: &str) {
     let _ = element.set_attribute(&format!("data-{name}"), value);
 }
 
+/// Has every cell of the page say that the engine could not be fetched, with a button to try again.
+pub(crate) fn say_failed(why: &str) {
+    let options = web_sys::CustomEventInit::new();
+    options.set_detail(&why.into());
+    if let (Some(window), Ok(event)) = (
+        window(),
+        web_sys::CustomEvent::new_with_event_init_dict("notebook-failed", &options),
+    ) {
+        let _ = window.dispatch_event(&event);
+    }
+}
+
 /// Moves keyboard focus to an element that need not be focusable by itself.
 pub(crate) fn focus(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {

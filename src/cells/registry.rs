@@ -1,49 +1,92 @@
-//! The one place that maps the names of cells to their views.
+//! The one place that maps the names of cells to what they compute and how they look.
+//!
+//! The cells of a lesson are a chunk of the wasm, fetched when a page first needs one of them: who reads one lesson
+//! does not wait for the cells of all others.
 
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+
+use ::cells::CellSpec;
 use leptos::prelude::*;
 
 use super::context::CellCx;
+use crate::chunk::{NotLoaded, chunk};
 
 /// Draws the body of a cell.
 pub(crate) type View = fn(CellCx) -> AnyView;
 
-/// Names and views, in the order of the course.
-const VIEWS: &[(&str, View)] = &[
-    ("attention-map", super::attention_map::view),
-    ("qkv-by-hand", super::qkv_by_hand::view),
-    ("permutation", super::permutation::view),
-    ("three-patches", super::three_patches::view),
-    ("similarity", super::similarity::view),
-    ("cross-attention", super::cross_attention::view),
-    ("why-scale", super::why_scale::view),
-    ("softmax-temperature", super::softmax_temperature::view),
-    ("mask-editor", super::mask_editor::view),
-    ("leak-test", super::leak_test::view),
-    ("minus-ten-thousand", super::minus_ten_thousand::view),
-    ("three-attentions", super::three_attentions::view),
-    ("bag-of-words", super::bag_of_words::view),
-    ("sinusoid-map", super::sinusoid_map::view),
-    ("shift-is-linear", super::shift_is_linear::view),
-    ("distance", super::distance::view),
-    ("learned-table", super::learned_table::view),
-    ("relative-bias", super::relative_bias::view),
-    ("alibi", super::alibi::view),
-    ("rotary", super::rotary::view),
-    ("rotary-stretch", super::rotary_stretch::view),
-    ("patch-cutter", super::patch_cutter::view),
-    ("patch-embedding", super::patch_embedding::view),
-    ("pixels-as-tokens", super::pixels_as_tokens::view),
-];
-
-/// The view of a cell.
-pub(crate) fn view(name: &str) -> Option<View> {
-    VIEWS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, view)| *view)
+/// A cell: what it computes and how it looks.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) spec: &'static CellSpec,
+    pub(crate) view: View,
 }
 
-/// Names of all cells that have a view, for the check that none is missing.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    VIEWS.iter().map(|(name, _)| *name)
+type Entries = &'static [Entry];
+
+/// The cells of one lesson.
+struct Chunk {
+    name: &'static str,
+    cells: &'static [&'static str],
+    load: fn() -> Pin<Box<dyn Future<Output = Result<Entries, NotLoaded>>>>,
+}
+
+macro_rules! lessons {
+    ($($chunk:ident: $($name:literal $cell:ident),+;)+) => {
+        $(chunk! {
+            $chunk: fn $chunk() -> Entries =
+                &[$(Entry { spec: &::cells::$cell::SPEC, view: super::$cell::view }),+];
+        })+
+        const CHUNKS: &[Chunk] = &[$(Chunk {
+            name: stringify!($chunk),
+            cells: &[$($name),+],
+            load: || Box::pin($chunk()),
+        }),+];
+    };
+}
+
+// In the order of the course; `cells::registry::GROUPS` has the same groups, which a test holds to.
+lessons! {
+    self_attention: "attention-map" attention_map, "qkv-by-hand" qkv_by_hand, "permutation" permutation,
+        "three-patches" three_patches, "similarity" similarity, "cross-attention" cross_attention;
+    scaling: "why-scale" why_scale, "softmax-temperature" softmax_temperature;
+    causal_mask: "mask-editor" mask_editor, "leak-test" leak_test, "minus-ten-thousand" minus_ten_thousand,
+        "three-attentions" three_attentions;
+    positions: "bag-of-words" bag_of_words, "sinusoid-map" sinusoid_map, "shift-is-linear" shift_is_linear,
+        "distance" distance, "learned-table" learned_table, "relative-bias" relative_bias, "alibi" alibi,
+        "rotary" rotary, "rotary-stretch" rotary_stretch;
+    patches: "patch-cutter" patch_cutter, "patch-embedding" patch_embedding, "pixels-as-tokens" pixels_as_tokens;
+}
+
+thread_local! {
+    static LOADED: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Fetches what holds the cells of these names, where it is not here yet. A name that no chunk has is passed over.
+///
+/// # Errors
+/// When a chunk cannot be fetched; the next call tries again.
+pub(crate) async fn load(names: &[String]) -> Result<(), NotLoaded> {
+    for chunk in CHUNKS {
+        let mut wanted = chunk
+            .cells
+            .iter()
+            .filter(|cell| names.iter().any(|n| n == *cell));
+        if wanted.any(|cell| find(cell).is_none()) {
+            let entries = (chunk.load)().await?;
+            LOADED.with_borrow_mut(|loaded| loaded.extend_from_slice(entries));
+        }
+    }
+    Ok(())
+}
+
+/// A cell that has been loaded.
+pub(crate) fn find(name: &str) -> Option<Entry> {
+    LOADED.with_borrow(|loaded| loaded.iter().find(|e| e.spec.name == name).copied())
+}
+
+/// Names of the chunks and of the cells in each, for the check that none is missing.
+pub fn chunks() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    CHUNKS.iter().map(|chunk| (chunk.name, chunk.cells))
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::context::CellCx;
 use super::{export, rust_panel, share};
+use crate::chunk::chunk;
 use crate::shell::verify;
 
 /// A dialog that can be open.
@@ -28,10 +29,46 @@ pub(crate) fn sheets(sheet: SheetSignal) -> AnyView {
     view! { {move || sheet.get().map(|which| dialog(which, sheet))} }.into_any()
 }
 
+/// Draws what a dialog shows.
+type Draw = fn(Sheet) -> AnyView;
+
+chunk! {
+    /// What the dialogs show is fetched when the first one opens.
+    sheets: fn load() -> Draw = draw;
+}
+
+fn draw(which: Sheet) -> AnyView {
+    match which {
+        Sheet::Share(cx) => share::body(cx),
+        Sheet::Export(cx) => export::body(cx),
+        Sheet::Rust(cx) => rust_panel::body(cx),
+        Sheet::Verify => verify::body(),
+    }
+}
+
+fn title(which: Sheet) -> &'static str {
+    match which {
+        Sheet::Share(_) => "Share",
+        Sheet::Export(_) => "Export",
+        Sheet::Rust(_) => "The Rust that ran",
+        Sheet::Verify => "Verify this page",
+    }
+}
+
 fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
     let node = NodeRef::<Dialog>::new();
+    let loaded = RwSignal::new(None::<Result<Draw, String>>);
+    leptos::task::spawn_local(async move {
+        let drawn = load().await.map_err(|_| {
+            "This part of the site could not be fetched. Close, check the connection and try again.".to_owned()
+        });
+        // The dialog may have been closed meanwhile.
+        loaded.try_set(Some(drawn));
+    });
+    // A dialog opens with what it shows: the focus goes to its first control, and it is announced once.
     Effect::new(move |_| {
         if let Some(dialog) = node.get()
+            && loaded.with(Option::is_some)
             && !dialog.open()
         {
             let _ = dialog.show_modal();
@@ -42,16 +79,14 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             dialog.close();
         }
     };
-    let (title, body) = match which {
-        Sheet::Share(cx) => ("Share", share::body(cx)),
-        Sheet::Export(cx) => ("Export", export::body(cx)),
-        Sheet::Rust(cx) => ("The Rust that ran", rust_panel::body(cx)),
-        Sheet::Verify => ("Verify this page", verify::body()),
+    let body = move || match loaded.get()? {
+        Ok(draw) => Some(draw(which)),
+        Err(message) => Some(view! { <p class="cell-error">{message}</p> }.into_any()),
     };
     view! {
         <dialog node_ref=node class="sheet" aria-labelledby="sheet-title" on:close=move |_| sheet.set(None)>
             <header class="sheet-head">
-                <h2 id="sheet-title">{title}</h2>
+                <h2 id="sheet-title">{title(which)}</h2>
                 <button type="button" class="button quiet" on:click=close>"Close"</button>
             </header>
             <div class="sheet-body">{body}</div>

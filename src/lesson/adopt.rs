@@ -15,12 +15,34 @@ use crate::browser::dom;
 use crate::cells::context::CellCx;
 use crate::cells::sheet::SheetSignal;
 use crate::cells::{frame, registry, run};
+use crate::chunk::NotLoaded;
 
 /// Props that concern the frame of a cell, which the page builder has used up.
 const FRAME_PROPS: [&str; 3] = ["title", "caption", "height"];
 
+/// Finds the cells of a page.
+const CELLS: &str = "section[data-cell]";
+
+/// Finds the exercises of a page.
+const EXERCISES: &str = "section[data-exercise]";
+
 /// What keeps the views of a page mounted; dropping it unmounts them.
 pub(crate) type Mounted = Vec<Box<dyn Any>>;
+
+/// Fetches the cells that the page below `main` shows or asks about, where they are not here yet.
+///
+/// # Errors
+/// When a part cannot be fetched; the next call tries again.
+pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
+    let named = |selector: &str, data: &str| -> Vec<String> {
+        let sections = dom::find_all(main, selector);
+        sections
+            .iter()
+            .map(|section| dom::data(section, data))
+            .collect()
+    };
+    registry::load(&[named(CELLS, "cell"), named(EXERCISES, "of")].concat()).await
+}
 
 /// Mounts everything below `main`, with the state of the address restored before the first computation.
 pub(crate) fn adopt(
@@ -31,7 +53,7 @@ pub(crate) fn adopt(
 ) -> Mounted {
     let shared: BTreeMap<String, Value> =
         serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
-    let sections = dom::find_all(main, "section[data-cell]");
+    let sections = dom::find_all(main, CELLS);
     let cells: Vec<_> = sections
         .into_iter()
         .map(|section| (declare(&section, page, &shared), section))
@@ -49,7 +71,7 @@ pub(crate) fn adopt(
         }
     }
     inline::fill(main, &by_id);
-    for section in dom::find_all(main, "section[data-exercise]") {
+    for section in dom::find_all(main, EXERCISES) {
         mounted.extend(exercise::mount(&section));
     }
     mounted
@@ -67,8 +89,7 @@ fn declare(
             "This page names a cell \u{201c}{name}\u{201d} that this version of the site does not have. Reload the page."
         )
     };
-    let spec = cells::registry::find(&name).ok_or_else(unknown)?;
-    let view = registry::view(&name).ok_or_else(unknown)?;
+    let registry::Entry { spec, view } = registry::find(&name).ok_or_else(unknown)?;
     let mut props: Map<String, Value> = serde_json::from_str(&dom::data(section, "props"))
         .map_err(|e| format!("The props of this cell cannot be read: {e}"))?;
     for prop in FRAME_PROPS {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use cells::CellSpec;
 use cells::exercise::{Answer, Exercise, Grade, Kind};
 use cells::format::{self, Format};
 use leptos::mount::mount_to;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use web_sys::HtmlElement;
 
 use crate::browser::dom;
+use crate::cells::registry;
 
 /// What the page carries about an exercise.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,23 +31,25 @@ enum Verdict {
     Graded(Grade),
 }
 
-/// Mounts the form of an exercise; `None` where the served page lacks what it needs.
+/// Mounts the form of an exercise; `None` where the served page lacks what it needs, or its cell is not loaded.
 pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
     let body = dom::find(section, ".exercise-body")?;
     let id = section.id();
     let props = serde_json::from_str::<Props>(&dom::data(section, "props"));
     body.set_inner_html("");
-    Some(match props {
-        Ok(props) => Box::new(mount_to(body, move || form(&id, props))),
-        Err(_) => Box::new(mount_to(body, || {
+    let spec = |props: &Props| registry::find(&props.exercise.cell).map(|entry| entry.spec);
+    let known = props.ok().and_then(|props| Some((spec(&props)?, props)));
+    Some(match known {
+        Some((spec, props)) => Box::new(mount_to(body, move || form(&id, spec, props))),
+        None => Box::new(mount_to(body, || {
             view! { <p class="cell-error">"This exercise cannot be read. Reload the page."</p> }
         })),
     })
 }
 
-fn form(id: &str, props: Props) -> AnyView {
+fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
     let exercise = StoredValue::new(props.exercise);
-    let (rows, cols) = exercise.with_value(|e| e.answer_shape().unwrap_or((1, 1)));
+    let (rows, cols) = exercise.with_value(|e| e.answer_shape(spec).unwrap_or((1, 1)));
     let entries = RwSignal::new(vec![String::new(); rows * cols]);
     let chosen = RwSignal::new(None::<usize>);
     let verdict = RwSignal::new(None::<Verdict>);
@@ -55,7 +59,7 @@ fn form(id: &str, props: Props) -> AnyView {
             exercise.with_value(|e| answer(e, &entries.get_untracked(), chosen.get_untracked()));
         verdict.set(Some(match answer {
             Err(message) => Verdict::Unreadable(message),
-            Ok(answer) => match exercise.with_value(|e| e.grade(&answer)) {
+            Ok(answer) => match exercise.with_value(|e| e.grade(spec, &answer)) {
                 Ok(grade) => Verdict::Graded(grade),
                 Err(message) => Verdict::Unreadable(message),
             },

@@ -5,6 +5,7 @@ use cells::golden::{self, Check, Golden};
 use leptos::prelude::*;
 
 use crate::browser::{address, clock, fetch};
+use crate::cells::registry;
 use crate::cells::rust_panel::page_folder;
 use crate::widgets::Num;
 
@@ -52,7 +53,9 @@ async fn run(found: RwSignal<Found>) {
             found.update(|f| f.header = golden.header.into_iter().collect());
             for cell in &golden.cells {
                 clock::give_way().await;
-                let outcome = golden::check(cell);
+                let outcome = registry::find(&cell.cell)
+                    .ok_or_else(|| format!("{}: the page has no such cell", cell.id))
+                    .and_then(|entry| golden::check(cell, entry.spec));
                 // The dialog may have been closed meanwhile.
                 let open = found.try_update(|f| match outcome {
                     Ok(checks) => f.checks.extend(checks),

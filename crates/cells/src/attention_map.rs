@@ -23,7 +23,7 @@ const WIDTH: usize = 16;
 const STD: f32 = 0.35;
 
 /// The cell `attention-map`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "attention-map",
     summary: "The attention weights of one untrained layer over any sentence; choose a word to see its row.",
     inputs,

@@ -21,7 +21,7 @@ const VOCABULARY: usize = 1_000;
 const WIDTH: usize = 8;
 
 /// The cell `bag-of-words`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "bag-of-words",
     summary: "The outputs of an untrained attention layer for the same words in two orders, without and with positions.",
     inputs,

@@ -28,7 +28,7 @@ const KEY_WIDTH: usize = 4;
 const VALUE_WIDTH: usize = 5;
 
 /// The cell `cross-attention`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "cross-attention",
     summary: "Untrained attention of one sentence over another: queries from the first, keys and values from the second.",
     inputs,

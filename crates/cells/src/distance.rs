@@ -8,7 +8,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `distance`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "distance",
     summary: "The product of any two sinusoidal position vectors depends on the distance of their places only.",
     inputs,

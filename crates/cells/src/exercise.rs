@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::computation::Computation;
-use crate::registry;
+use crate::spec::CellSpec;
 
 /// One exercise as the page carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,13 +78,11 @@ pub struct Grade {
 }
 
 impl Exercise {
-    /// Computes the cell on the given inputs.
+    /// Computes its cell, which is `spec`, on the given inputs.
     ///
     /// # Errors
-    /// A text for the author: no such cell, an input that does not fit.
-    pub fn compute(&self) -> Result<Computation, String> {
-        let spec = registry::find(&self.cell)
-            .ok_or_else(|| format!("there is no cell \u{201c}{}\u{201d}", self.cell))?;
+    /// A text for the author: an input that does not fit.
+    fn compute(&self, spec: &CellSpec) -> Result<Computation, String> {
         let inputs = spec
             .inputs_from(&self.given, &BTreeMap::new())
             .map_err(|e| e.to_string())?;
@@ -96,8 +94,8 @@ impl Exercise {
     ///
     /// # Errors
     /// A text for the author: a reference that does not exist, no or several true statements.
-    pub fn expected(&self) -> Result<Vec<f64>, String> {
-        let computed = self.compute()?;
+    pub fn expected(&self, spec: &CellSpec) -> Result<Vec<f64>, String> {
+        let computed = self.compute(spec)?;
         match &self.kind {
             Kind::Number { answer, .. } => {
                 let value = computed
@@ -133,10 +131,10 @@ impl Exercise {
     ///
     /// # Errors
     /// As [`Exercise::expected`].
-    pub fn answer_shape(&self) -> Result<(usize, usize), String> {
+    pub fn answer_shape(&self, spec: &CellSpec) -> Result<(usize, usize), String> {
         match &self.kind {
             Kind::Matrix { answer, .. } => {
-                let computed = self.compute()?;
+                let computed = self.compute(spec)?;
                 let tensor = computed
                     .tensor(answer)
                     .ok_or_else(|| format!("the cell gives no {answer}"))?;
@@ -152,8 +150,8 @@ impl Exercise {
     ///
     /// # Errors
     /// As [`Exercise::expected`].
-    pub fn grade(&self, answer: &Answer) -> Result<Grade, String> {
-        let expected = self.expected()?;
+    pub fn grade(&self, spec: &CellSpec, answer: &Answer) -> Result<Grade, String> {
+        let expected = self.expected(spec)?;
         let (given, tolerance) = match (&self.kind, answer) {
             (Kind::Number { tolerance, .. }, Answer::Number(x)) => (vec![*x], *tolerance),
             (Kind::Matrix { tolerance, .. }, Answer::Matrix(xs)) => (xs.clone(), *tolerance),
@@ -204,6 +202,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn spec() -> &'static CellSpec {
+        &crate::three_patches::SPEC
+    }
+
     fn exercise(kind: Value) -> Exercise {
         let mut all = json!({ "cell": "three-patches" });
         all.as_object_mut()
@@ -215,19 +217,23 @@ mod tests {
     #[test]
     fn a_number_is_right_within_its_tolerance() {
         let e = exercise(json!({ "kind": "number", "answer": "weights[0,0]", "tolerance": 0.005 }));
-        assert!(e.grade(&Answer::Number(0.41)).unwrap().correct);
-        assert!(!e.grade(&Answer::Number(0.39)).unwrap().correct);
-        assert!(!e.grade(&Answer::Number(f64::NAN)).unwrap().correct);
+        assert!(e.grade(spec(), &Answer::Number(0.41)).unwrap().correct);
+        assert!(!e.grade(spec(), &Answer::Number(0.39)).unwrap().correct);
+        assert!(!e.grade(spec(), &Answer::Number(f64::NAN)).unwrap().correct);
     }
 
     #[test]
     fn a_matrix_is_graded_entry_by_entry() {
         let e = exercise(json!({ "kind": "matrix", "answer": "weights", "tolerance": 1e-9 }));
-        let mut right = e.expected().unwrap();
-        assert_eq!(e.answer_shape().unwrap(), (3, 3));
-        assert!(e.grade(&Answer::Matrix(right.clone())).unwrap().correct);
+        let mut right = e.expected(spec()).unwrap();
+        assert_eq!(e.answer_shape(spec()).unwrap(), (3, 3));
+        assert!(
+            e.grade(spec(), &Answer::Matrix(right.clone()))
+                .unwrap()
+                .correct
+        );
         right[4] += 0.1;
-        let grade = e.grade(&Answer::Matrix(right)).unwrap();
+        let grade = e.grade(spec(), &Answer::Matrix(right)).unwrap();
         assert!(!grade.correct && !grade.entries[4] && grade.entries[3]);
     }
 
@@ -235,17 +241,17 @@ mod tests {
     fn exactly_one_claim_must_hold() {
         let two = json!({ "kind": "choice", "choices": [
             { "text": "a", "claim": "weights[0,0] > weights[0,2]" }, { "text": "b", "claim": "weights[0,0] < weights[0,2]" } ] });
-        assert_eq!(exercise(two).expected().unwrap(), vec![0.0]);
+        assert_eq!(exercise(two).expected(spec()).unwrap(), vec![0.0]);
         let none =
             json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "weights[0,0] > 2" }] });
         assert!(
             exercise(none)
-                .expected()
+                .expected(spec())
                 .unwrap_err()
                 .contains("exactly one")
         );
         let broken =
             json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "nothing[0] > 2" }] });
-        assert!(exercise(broken).expected().is_err());
+        assert!(exercise(broken).expected(spec()).is_err());
     }
 }

@@ -28,7 +28,7 @@ const MODEL: TinyConfig = TinyConfig {
 };
 
 /// The cell `leak-test`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "leak-test",
     summary: "An untrained decoder before and after one word changes: which logits move, with the causal mask and without.",
     inputs,

@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 32;
 const VOCABULARY: usize = 1_000;
 
 /// The cell `learned-table`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "learned-table",
     summary: "An untrained table of position vectors: added to word vectors as far as it reaches, its rows compared.",
     inputs,

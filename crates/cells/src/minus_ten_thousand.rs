@@ -10,7 +10,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `minus-ten-thousand`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "minus-ten-thousand",
     summary: "One row of scores under two masks, minus infinity and a finite penalty, added after or before the scale.",
     inputs,

@@ -10,7 +10,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `patch-cutter`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "patch-cutter",
     summary: "Your picture scaled, cut into patches and flattened; the vector of the patch you choose.",
     inputs,

@@ -14,7 +14,7 @@ use crate::spec::{CellSpec, Job, Progress, Run};
 const SHOWN: usize = 8;
 
 /// The cell `patch-embedding`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "patch-embedding",
     summary: "The embedding of patches as a matrix product and as a strided convolution, and the largest difference.",
     inputs,

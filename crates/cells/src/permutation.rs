@@ -21,7 +21,7 @@ const VOCABULARY: usize = 1_000;
 const WIDTH: usize = 8;
 
 /// The cell `permutation`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "permutation",
     summary: "An untrained attention layer over a sentence and over the same words in another order; the largest difference of F(PX) and P F(X).",
     inputs,

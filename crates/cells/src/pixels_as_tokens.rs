@@ -10,7 +10,7 @@ use crate::spec::{CellSpec, Run};
 const SIDES: [usize; 7] = [1, 2, 4, 8, 14, 16, 32];
 
 /// The cell `pixels-as-tokens`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "pixels-as-tokens",
     summary: "Tokens, scores and bytes of one attention head for patches of each side, down to single pixels.",
     inputs,

@@ -16,7 +16,7 @@ const TOKENS: usize = 3;
 const WIDTH: usize = 4;
 
 /// The cell `qkv-by-hand`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "qkv-by-hand",
     summary: "Three words, four numbers wide: X, the weight matrices, queries, keys, values, scores, weights and output, all linked.",
     inputs,

@@ -2,37 +2,72 @@
 
 use crate::spec::CellSpec;
 
+/// The cells of one lesson, which the site loads together.
+pub struct Group {
+    /// Name of the chunk of the site that holds their views.
+    pub name: &'static str,
+    /// The cells, in the order of the lesson.
+    pub cells: &'static [&'static CellSpec],
+}
+
 /// All cells, in the order of the course.
-pub const ALL: &[&CellSpec] = &[
-    &crate::attention_map::SPEC,
-    &crate::qkv_by_hand::SPEC,
-    &crate::permutation::SPEC,
-    &crate::three_patches::SPEC,
-    &crate::similarity::SPEC,
-    &crate::cross_attention::SPEC,
-    &crate::why_scale::SPEC,
-    &crate::softmax_temperature::SPEC,
-    &crate::mask_editor::SPEC,
-    &crate::leak_test::SPEC,
-    &crate::minus_ten_thousand::SPEC,
-    &crate::three_attentions::SPEC,
-    &crate::bag_of_words::SPEC,
-    &crate::sinusoid_map::SPEC,
-    &crate::shift_is_linear::SPEC,
-    &crate::distance::SPEC,
-    &crate::learned_table::SPEC,
-    &crate::relative_bias::SPEC,
-    &crate::alibi::SPEC,
-    &crate::rotary::SPEC,
-    &crate::rotary_stretch::SPEC,
-    &crate::patch_cutter::SPEC,
-    &crate::patch_embedding::SPEC,
-    &crate::pixels_as_tokens::SPEC,
+pub const GROUPS: &[Group] = &[
+    Group {
+        name: "self_attention",
+        cells: &[
+            &crate::attention_map::SPEC,
+            &crate::qkv_by_hand::SPEC,
+            &crate::permutation::SPEC,
+            &crate::three_patches::SPEC,
+            &crate::similarity::SPEC,
+            &crate::cross_attention::SPEC,
+        ],
+    },
+    Group {
+        name: "scaling",
+        cells: &[&crate::why_scale::SPEC, &crate::softmax_temperature::SPEC],
+    },
+    Group {
+        name: "causal_mask",
+        cells: &[
+            &crate::mask_editor::SPEC,
+            &crate::leak_test::SPEC,
+            &crate::minus_ten_thousand::SPEC,
+            &crate::three_attentions::SPEC,
+        ],
+    },
+    Group {
+        name: "positions",
+        cells: &[
+            &crate::bag_of_words::SPEC,
+            &crate::sinusoid_map::SPEC,
+            &crate::shift_is_linear::SPEC,
+            &crate::distance::SPEC,
+            &crate::learned_table::SPEC,
+            &crate::relative_bias::SPEC,
+            &crate::alibi::SPEC,
+            &crate::rotary::SPEC,
+            &crate::rotary_stretch::SPEC,
+        ],
+    },
+    Group {
+        name: "patches",
+        cells: &[
+            &crate::patch_cutter::SPEC,
+            &crate::patch_embedding::SPEC,
+            &crate::pixels_as_tokens::SPEC,
+        ],
+    },
 ];
+
+/// All cells, in the order of the course.
+pub fn all() -> impl Iterator<Item = &'static CellSpec> {
+    GROUPS.iter().flat_map(|group| group.cells.iter().copied())
+}
 
 /// The cell of a name.
 pub fn find(name: &str) -> Option<&'static CellSpec> {
-    ALL.iter().copied().find(|spec| spec.name == name)
+    all().find(|spec| spec.name == name)
 }
 
 /// The cells that compute in slices: all that the worker is asked for, and so all that it holds.
@@ -50,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_worker_has_every_cell_that_computes_in_slices() {
-        for spec in ALL {
+        for spec in all() {
             let sliced = matches!(spec.run, Run::Sliced(_));
             assert_eq!(sliced, find_sliced(spec.name).is_some(), "{}", spec.name);
         }

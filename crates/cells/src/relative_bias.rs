@@ -23,7 +23,7 @@ const WIDTH: usize = 8;
 const OFFSETS: usize = 7;
 
 /// The cell `relative-bias`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "relative-bias",
     summary: "A bias for each clipped offset, added to the scores of an untrained attention layer.",
     inputs,

@@ -19,7 +19,7 @@ const SHIFTS: usize = 100;
 const REACH: usize = 32;
 
 /// The cell `rotary`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "rotary",
     summary: "Query and key planes turned by their places; the score against shifts of both and against the offset.",
     inputs,

@@ -10,7 +10,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `shift-is-linear`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "shift-is-linear",
     summary: "The matrix M with PE(p + k) = M PE(p), tried on every place p, with the largest error of each.",
     inputs,

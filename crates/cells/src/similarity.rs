@@ -15,7 +15,7 @@ const POINTS: usize = 40;
 const LARGEST_FACTOR: f64 = 4.0;
 
 /// The cell `similarity`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "similarity",
     summary: "Two draggable vectors: dot product, lengths and cosine, and both measures while one vector is stretched.",
     inputs,

@@ -10,7 +10,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `sinusoid-map`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "sinusoid-map",
     summary: "Sinusoidal position vectors as a map of places and dimensions; one row and one column as curves.",
     inputs,

@@ -12,7 +12,7 @@ use crate::spec::{CellSpec, Run};
 const POINTS: usize = 41;
 
 /// The cell `softmax-temperature`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "softmax-temperature",
     summary: "Weights of editable logits at a temperature, their cold and hot limits, and softmax with and without overflow.",
     inputs,

@@ -20,7 +20,7 @@ const VOCABULARY: usize = 1_000;
 const WIDTH: usize = 8;
 
 /// The cell `three-attentions`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "three-attentions",
     summary: "Encoder self-attention, masked decoder self-attention and cross-attention over two sentences.",
     inputs,

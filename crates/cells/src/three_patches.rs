@@ -9,7 +9,7 @@ use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
 
 /// The cell `three-patches`.
-pub(crate) const SPEC: CellSpec = CellSpec {
+pub const SPEC: CellSpec = CellSpec {
     name: "three-patches",
     summary: "Queries, keys and values of three patches, all editable; scores, weights and outputs.",
     inputs,

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use cells::golden::{self, Golden};
+use cells::registry;
 
 fn files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/lessons");
@@ -33,7 +34,11 @@ fn every_cell_agrees_with_pytorch() {
             );
         }
         for cell in &golden.cells {
-            match golden::check(cell) {
+            let Some(spec) = registry::find(&cell.cell) else {
+                failed.push(format!("{}: there is no cell {}", cell.id, cell.cell));
+                continue;
+            };
+            match golden::check(cell, spec) {
                 Ok(checks) => {
                     for check in checks {
                         println!(
@@ -61,11 +66,12 @@ fn a_wrong_value_is_found() {
     let text = r#"{"cell": "three-patches", "id": "x", "inputs": {}, "tensors": {
         "scores": {"shape": [3, 3], "values": [0.7071, 0.6364, 0.0707, 0, 0, 0, 0, 0, 0], "tolerance": 0.001},
         "weights": {"shape": [9], "values": [0, 0, 0, 0, 0, 0, 0, 0, 0], "tolerance": 0.001}}}"#;
-    let checks = golden::check(&serde_json::from_str(text).unwrap()).unwrap();
+    let spec = registry::find("three-patches").unwrap();
+    let checks = golden::check(&serde_json::from_str(text).unwrap(), spec).unwrap();
     assert!(checks.iter().all(|c| !c.passed()));
     let missing = text.replace("\"scores\"", "\"no-such-tensor\"");
     assert!(
-        golden::check(&serde_json::from_str(&missing).unwrap())
+        golden::check(&serde_json::from_str(&missing).unwrap(), spec)
             .unwrap_err()
             .contains("no-such-tensor")
     );

@@ -60,6 +60,7 @@ fn cell_frame(cell: &Cell) -> String {
 fn exercise_frame(exercise: &Exercise) -> String {
     let Exercise {
         id,
+        cell,
         ordinal,
         level,
         question,
@@ -67,7 +68,7 @@ fn exercise_frame(exercise: &Exercise) -> String {
     } = exercise;
     let props = escape_single_quoted(&exercise_json(exercise).to_string());
     format!(
-        "<section class=\"exercise\" data-exercise=\"{id}\" id=\"exercise-{id}\" data-props='{props}' aria-labelledby=\"exercise-{id}-title\">\n\
+        "<section class=\"exercise\" data-exercise=\"{id}\" data-of=\"{cell}\" id=\"exercise-{id}\" data-props='{props}' aria-labelledby=\"exercise-{id}-title\">\n\
          <h{level} class=\"exercise-title\" id=\"exercise-{id}-title\">Exercise {ordinal}</h{level}>\n\
          <div class=\"exercise-question\">{question}</div>\n\
          <div class=\"exercise-body\"><p class=\"cell-waiting\">{EXERCISE_WAITING}</p></div>\n</section>\n"

@@ -21,7 +21,7 @@ pub struct Cells {
 impl Cells {
     fn spec(name: &str) -> Result<&'static CellSpec, Refusal> {
         registry::find(name).ok_or_else(|| {
-            let known: Vec<&str> = registry::ALL.iter().map(|spec| spec.name).collect();
+            let known: Vec<&str> = registry::all().map(|spec| spec.name).collect();
             Refusal::new(format!(
                 "there is no cell {name}; there are {}",
                 known.join(", ")
@@ -123,7 +123,7 @@ impl Catalog for Cells {
             "answer"
         };
         graded
-            .expected()
+            .expected(Self::spec(&graded.cell)?)
             .map(|_| ())
             .map_err(|message| Refusal::of(key, message))
     }

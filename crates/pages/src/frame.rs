@@ -36,13 +36,15 @@ pub struct Parts {
     pub is_lost: bool,
     /// Whether the page asks for an offline copy.
     pub offline: bool,
+    /// What this page requests early, besides what every page does: rel, file from the root, kind.
+    pub preload: Vec<(&'static str, String, &'static str)>,
 }
 
 /// Trunk's output, ready to be filled.
 #[derive(Debug, Clone)]
 pub struct Frame {
     html: String,
-    preload: Value,
+    preload: Vec<Value>,
     engine: String,
     /// Style sheets whose content went into the pages.
     pub inlined: Vec<String>,
@@ -79,7 +81,7 @@ impl Frame {
         let engine = take_engine(&mut html, public_url)?;
         let frame = Self {
             html,
-            preload: Value::Array(preload),
+            preload,
             engine,
             inlined,
         };
@@ -104,7 +106,9 @@ impl Frame {
         let script = if parts.is_lost {
             format!("{FIND_ROOT}{HEAD_SCRIPT}").replace(PRELOAD_MARK, "[]")
         } else {
-            HEAD_SCRIPT.replace(PRELOAD_MARK, &self.preload.to_string())
+            let own = parts.preload.iter().map(|request| json!(request));
+            let all = self.preload.iter().cloned().chain(own).collect();
+            HEAD_SCRIPT.replace(PRELOAD_MARK, &Value::Array(all).to_string())
         };
         let script = format!("<script>\n{script}</script>");
         let mark = |name: &str| format!("<!--page:{name}-->");

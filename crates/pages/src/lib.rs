@@ -4,6 +4,7 @@
 //! writes one copy of the frame for each of them, with everything that a reader without scripts needs.
 
 mod catalog;
+mod chunks;
 mod code;
 mod content;
 mod course;

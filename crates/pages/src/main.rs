@@ -48,6 +48,14 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
             _ => return Err(BuildError::Other(USAGE.to_owned())),
         }
     }
+    // Beside this program, which Cargo has built into the same target folder.
+    let linked = std::env::current_exe()
+        .ok()
+        .filter(|_| release)
+        .and_then(|program| {
+            let target = program.parent()?.parent()?;
+            Some(target.join("wasm32-unknown-unknown/release/transformer-notebook.wasm"))
+        });
     let draft = !release && variable("NOTEBOOK_DRAFT").is_some();
     let out = out
         .map(PathBuf::from)
@@ -57,6 +65,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
         out,
         public_url,
         release,
+        linked,
         draft,
     })
 }

@@ -66,7 +66,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Map<String, Value>) -> Resul
 }
 
 /// The first 8 bytes of SHA-256, in hexadecimal.
-fn hash(content: &[u8]) -> String {
+pub(crate) fn hash(content: &[u8]) -> String {
     Sha256::digest(content)
         .iter()
         .take(8)

@@ -19,7 +19,7 @@ pub(crate) struct Shown {
 }
 
 /// The engine functions that a cell shows, in order, each once. `cells` is the folder of the cells' sources; a
-/// cell's own file and the files of a folder of its name are read.
+/// cell's own file and the files of a folder of its name are read, and the functions that these import from files beside them.
 pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
     let stem = name.replace('-', "_");
     let own = cells.join(format!("{stem}.rs"));
@@ -43,10 +43,20 @@ pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError
         )));
     }
     let mut found: Vec<Shown> = Vec::new();
-    for file in files {
-        for shown in in_file(&file, &read(&file)?)? {
+    let mut keep = |all: Vec<Shown>| {
+        for shown in all {
             if found.iter().all(|other| other.path != shown.path) {
                 found.push(shown);
+            }
+        }
+    };
+    for file in files {
+        let text = read(&file)?;
+        keep(in_file(&file, &text)?);
+        for (module, names) in imports(&parse(&file, &text)?) {
+            let beside = cells.join(format!("{module}.rs"));
+            if beside.is_file() {
+                keep(in_functions(&beside, &read(&beside)?, &names)?);
             }
         }
     }
@@ -55,20 +65,73 @@ pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError
 
 /// The paths shown in one source file, in order. Comments and strings are no macro calls.
 fn in_file(file: &Path, text: &str) -> Result<Vec<Shown>, BuildError> {
-    let parsed = syn::parse_file(text).map_err(|error| BuildError::Source {
+    let parsed = parse(file, text)?;
+    found(file, |calls| calls.visit_file(&parsed))
+}
+
+/// The paths shown by the functions of this name in one source file.
+fn in_functions(file: &Path, text: &str, names: &[String]) -> Result<Vec<Shown>, BuildError> {
+    let parsed = parse(file, text)?;
+    found(file, |calls| {
+        for item in &parsed.items {
+            if let syn::Item::Fn(function) = item
+                && names.iter().any(|name| function.sig.ident == name)
+            {
+                calls.visit_item_fn(function);
+            }
+        }
+    })
+}
+
+fn parse(file: &Path, text: &str) -> Result<syn::File, BuildError> {
+    syn::parse_file(text).map_err(|error| BuildError::Source {
         path: file.to_owned(),
         line: error.span().start().line,
         message: error.to_string(),
-    })?;
+    })
+}
+
+fn found(file: &Path, visit: impl FnOnce(&mut Calls)) -> Result<Vec<Shown>, BuildError> {
     let mut calls = Calls {
         file,
         found: Vec::new(),
         wrong: None,
     };
-    calls.visit_file(&parsed);
+    visit(&mut calls);
     match calls.wrong {
         Some(error) => Err(error),
         None => Ok(calls.found),
+    }
+}
+
+/// What a file imports from files beside it: `use crate::patch_cutter::{patch_side, prepared}` gives
+/// `patch_cutter` with both names.
+fn imports(file: &syn::File) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for item in &file.items {
+        let syn::Item::Use(item) = item else { continue };
+        if let syn::UseTree::Path(root) = &item.tree
+            && root.ident == "crate"
+            && let syn::UseTree::Path(module) = &*root.tree
+        {
+            let mut names = Vec::new();
+            imported_names(&module.tree, &mut names);
+            found.push((module.ident.to_string(), names));
+        }
+    }
+    found
+}
+
+fn imported_names(tree: &syn::UseTree, names: &mut Vec<String>) {
+    match tree {
+        syn::UseTree::Name(name) => names.push(name.ident.to_string()),
+        syn::UseTree::Rename(name) => names.push(name.ident.to_string()),
+        syn::UseTree::Group(group) => {
+            for tree in &group.items {
+                imported_names(tree, names);
+            }
+        }
+        syn::UseTree::Path(_) | syn::UseTree::Glob(_) => {}
     }
 }
 
@@ -176,6 +239,24 @@ mod tests {
             ("engine::math::ln", 8),
         ];
         assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn imported_functions_count_and_their_neighbours_do_not() {
+        let cell = parse(
+            Path::new("cell.rs"),
+            "use crate::other::{self, used, also as well};\nuse crate::third;",
+        )
+        .unwrap();
+        let names = vec![(
+            "other".to_owned(),
+            vec!["self".to_owned(), "used".to_owned(), "also".to_owned()],
+        )];
+        assert_eq!(imports(&cell), names);
+        let other = "fn used() { shown!(record, engine::math::exp, x); }\nfn not() { shown!(record, engine::math::ln, x); }";
+        let found = in_functions(Path::new("other.rs"), other, &names[0].1).unwrap();
+        let paths: Vec<&str> = found.iter().map(|s| s.path.as_str()).collect();
+        assert_eq!(paths, ["engine::math::exp"]);
     }
 
     #[test]

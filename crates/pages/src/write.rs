@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use lesson::{Kind, Lesson};
 
 use crate::catalog::Cells;
+use crate::chunks::{self, Chunks};
 use crate::code::CodeBook;
 use crate::content::Content;
 use crate::course::course_menu;
@@ -28,6 +29,8 @@ pub struct Job {
     pub public_url: String,
     /// Whether the site keeps itself for offline reading.
     pub release: bool,
+    /// The site's wasm as the linker left it, to be cut into chunks; `None` leaves it whole.
+    pub linked: Option<PathBuf>,
     /// Whether mistakes in lessons are only printed, so that an author sees the rest.
     pub draft: bool,
 }
@@ -42,11 +45,16 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     };
     let content = Content::load(&job.project, &catalog, job.draft)?;
     let frame = Frame::read(&job.out, &job.public_url)?;
+    let chunks = match &job.linked {
+        Some(linked) => chunks::cut(linked, &job.out)?,
+        None => Chunks::default(),
+    };
     let site = Site {
         job,
         root: Root::from_public_url(&job.public_url),
         content: &content,
         frame: &frame,
+        chunks,
     };
     let mut book = CodeBook::new(&job.project);
     for page in content.pages() {
@@ -92,6 +100,7 @@ struct Site<'a> {
     root: Root,
     content: &'a Content,
     frame: &'a Frame,
+    chunks: Chunks,
 }
 
 impl Site<'_> {
@@ -129,6 +138,8 @@ impl Site<'_> {
                 lesson_main(page, before, lessons.get(at + 1), has_golden)
             }
         };
+        let asked = page.exercises().map(|exercise| exercise.cell.as_str());
+        let cells = page.cells().map(|cell| cell.name.as_str()).chain(asked);
         // A missing page may be at any depth.
         let is_lost = is_missing && self.root == Root::Relative;
         Parts {
@@ -138,6 +149,7 @@ impl Site<'_> {
             menu: course_menu(lessons, &page.slug),
             is_lost,
             offline: self.job.release && !is_missing,
+            preload: self.chunks.preload(cells),
         }
     }
 

@@ -144,6 +144,7 @@ impl Project {
             out,
             public_url: url.to_owned(),
             release,
+            linked: None,
             draft,
         })
     }
