@@ -81,9 +81,10 @@ def three_patches():
 
 
 def similarity():
-    query, key = f64([1.2, 0.4]), f64([0.6, 1.0])
+    query, drawn_key, factor = f64([1.2, 0.4]), f64([0.6, 1.0]), 1.5
+    key = factor * drawn_key
     factors = torch.arange(1, 41, dtype=torch.float64) / 10
-    keys = factors[:, None] * key
+    keys = factors[:, None] * drawn_key
     return cell(
         "similarity",
         {
@@ -94,7 +95,7 @@ def similarity():
             "dots": tensor(keys @ query, TIGHT),
             "cosines": tensor(F.cosine_similarity(keys, query[None], dim=-1), TIGHT),
         },
-        {"vectors": [[1.2, 0.4], [0.6, 1.0]], "factor": 1},
+        {"vectors": [[1.2, 0.4], [0.6, 1.0]], "factor": factor},
     )
 
 
