@@ -183,7 +183,10 @@ fn references_stand_on_the_inputs_of_their_page() {
         let missed = standing.into_iter().filter(|(_, stands)| !stands);
         off.extend(missed.map(|(id, _)| format!("{}: {id}", page.slug)));
     }
-    assert!(off.is_empty(), "no reference on the page's own inputs: {off:#?}");
+    assert!(
+        off.is_empty(),
+        "no reference on the page's own inputs: {off:#?}"
+    );
 }
 
 /// "Show the Rust" finds the source of every engine function that ran, and at least one ran.

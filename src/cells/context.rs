@@ -10,7 +10,7 @@ use ndarray::Array2;
 
 use crate::lesson::state::PageState;
 use crate::plot::Chart;
-use crate::widgets::{Grid, Num};
+use crate::widgets::{ClearDrafts, Grid, Num};
 
 /// The latest outcome of a cell.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +47,8 @@ pub(crate) struct CellCx {
     keys: StoredValue<BTreeMap<String, String>>,
     charts: StoredValue<Charts>,
     job: StoredValue<u64>,
+    /// Number of times that the reader has reset this cell.
+    resets: RwSignal<u64>,
 }
 
 impl CellCx {
@@ -81,6 +83,7 @@ impl CellCx {
             keys: StoredValue::new(keys),
             charts: StoredValue::new(Vec::new()),
             job: StoredValue::new(0),
+            resets: RwSignal::new(0),
         }
     }
 
@@ -94,6 +97,19 @@ impl CellCx {
     pub(crate) fn page_keys(self) -> BTreeSet<String> {
         self.keys
             .with_value(|keys| keys.values().cloned().collect())
+    }
+
+    /// Puts the inputs of this cell back to what the lesson gave, and drops what was typed into its boxes and not taken.
+    pub(crate) fn reset(self) {
+        self.page.reset(Some(&self.page_keys()));
+        self.resets.update(|n| *n += 1);
+    }
+
+    /// Grows whenever this cell, or the whole page, is reset.
+    pub(crate) fn clear_drafts(self) -> ClearDrafts {
+        ClearDrafts(Signal::derive(move || {
+            self.resets.get() + self.page.resets.get()
+        }))
     }
 
     fn key(self, name: &str) -> String {

@@ -23,7 +23,7 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
     };
     view! {
         <button type="button" class="button quiet" disabled=move || pristine.get() aria-label=named("Reset")
-            on:click=move |_| cx.page.reset(Some(&cx.page_keys()))>"Reset"</button>
+            on:click=move |_| cx.reset()>"Reset"</button>
         <button type="button" class="button quiet" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
         <button type="button" class="button quiet" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
         <button type="button" class="button quiet" aria-label=named("Export") on:click=open(Sheet::Export)>"Export"</button>
@@ -44,6 +44,7 @@ pub(crate) fn body(cx: CellCx, view: super::registry::View) -> AnyView {
             .with(|o| o.computation.as_ref().map(|_| o.elapsed_ms))
     });
     let stale = move || error.get().is_some();
+    provide_context(cx.clear_drafts());
     view! {
         <div class="cell-message" aria-live="polite">
             {move || error.get().map(|text| view! {

@@ -24,12 +24,13 @@ pub(crate) struct Entry {
 }
 
 type Entries = &'static [Entry];
+type Loading = Pin<Box<dyn Future<Output = Result<Entries, NotLoaded>>>>;
 
 /// The cells of one lesson.
 struct Chunk {
     name: &'static str,
     cells: &'static [&'static str],
-    load: fn() -> Pin<Box<dyn Future<Output = Result<Entries, NotLoaded>>>>,
+    load: fn() -> Loading,
 }
 
 macro_rules! lessons {

@@ -60,6 +60,8 @@ pub(crate) struct PageState {
     pub(crate) history: RwSignal<(usize, usize)>,
     /// A line for the reader: what a link could not restore, what was undone.
     pub(crate) notice: RwSignal<Option<String>>,
+    /// Number of times that the reader has reset the whole page.
+    pub(crate) resets: RwSignal<u64>,
 }
 
 impl PageState {
@@ -69,6 +71,7 @@ impl PageState {
             inner: StoredValue::new(Inner::default()),
             history: RwSignal::new((0, 0)),
             notice: RwSignal::new(None),
+            resets: RwSignal::new(0),
         }
     }
 
@@ -195,6 +198,9 @@ impl PageState {
                 .collect()
         });
         self.apply(values, false);
+        if keys.is_none() {
+            self.resets.update(|n| *n += 1);
+        }
     }
 
     /// Whether any of these inputs differs from what the lesson gave. Tracks them.

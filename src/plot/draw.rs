@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::chart::{Chart, Kind, Series};
-use super::frame::{Failed, Frame, draw_axes, half_bar, legend_width, rgb, text};
+use super::frame::{Failed, Frame, LEGEND_ROW, draw_axes, half_bar, legend_places, rgb, text};
 use super::theme::Theme;
 
 /// Lengths of strokes and gaps in CSS pixels that tell curves apart without colour: the first is solid.
@@ -31,9 +31,7 @@ pub fn draw<DB: DrawingBackend>(
         }
     }
     marks(root, &frame, chart, theme)?;
-    if chart.series.len() > 1 {
-        legend(root, &frame, chart, theme)?;
-    }
+    legend(root, chart, theme)?;
     root.present()
 }
 
@@ -215,14 +213,13 @@ fn marks<DB: DrawingBackend>(
 /// Names of the series along the top, each with a sample of its line.
 fn legend<DB: DrawingBackend>(
     root: &DrawingArea<DB, Shift>,
-    frame: &Frame,
     chart: &Chart,
     theme: &Theme,
 ) -> Result<(), Failed<DB>> {
     let s = theme.scale;
-    let y = (10.0 * s) as i32;
-    let mut x = (4.0 * s) as i32;
-    for (n, series) in chart.series.iter().enumerate() {
+    let places = legend_places(chart, theme, root.dim_in_pixel().0);
+    for (n, (series, (x, row))) in chart.series.iter().zip(places).enumerate() {
+        let y = ((10.0 + f64::from(row) * LEGEND_ROW) * s) as i32;
         let end = x + (20.0 * s) as i32;
         let colour = theme.concept(series.concept);
         match series.kind {
@@ -256,10 +253,6 @@ fn legend<DB: DrawingBackend>(
             (HPos::Left, VPos::Center),
             theme.ink,
         )?;
-        x += legend_width(&series.name, theme);
-        if f64::from(x) > frame.right {
-            break;
-        }
     }
     Ok(())
 }

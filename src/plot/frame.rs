@@ -12,6 +12,8 @@ use super::ticks::{Axis, tick_text};
 pub(crate) const TEXT: f64 = 12.5;
 /// Width of a letter as a share of the font size: enough for the widest common faces.
 const LETTER: f64 = 0.58;
+/// Height of a line of the legend in CSS pixels.
+pub(crate) const LEGEND_ROW: f64 = 20.0;
 
 /// A failed drawing; the backend says why.
 pub(crate) type Failed<DB> = DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>;
@@ -39,7 +41,14 @@ impl Frame {
     pub(crate) fn new(chart: &Chart, theme: &Theme, (width, height): (u32, u32)) -> Self {
         let s = theme.scale;
         let (x, y) = axes(chart);
-        let legend = if chart.series.len() > 1 { 20.0 } else { 4.0 };
+        let rows = legend_places(chart, theme, width)
+            .last()
+            .map_or(0, |last| last.1 + 1);
+        let legend = if rows > 0 {
+            f64::from(rows) * LEGEND_ROW
+        } else {
+            4.0
+        };
         let widest = y_ticks(y, f64::from(height) / s)
             .iter()
             .map(|t| t.1.chars().count())
@@ -229,14 +238,57 @@ fn label_axes<DB: DrawingBackend>(
 }
 
 /// Pixels that a name takes up in the legend.
-pub(crate) fn legend_width(name: &str, theme: &Theme) -> i32 {
+fn legend_width(name: &str, theme: &Theme) -> i32 {
     ((34.0 + name.chars().count() as f64 * TEXT * LETTER) * theme.scale) as i32
+}
+
+/// Where each series stands in the legend of a chart `width` pixels wide: pixels from the left, and row. Only several
+/// series need one.
+pub(crate) fn legend_places(chart: &Chart, theme: &Theme, width: u32) -> Vec<(i32, i32)> {
+    if chart.series.len() < 2 {
+        return Vec::new();
+    }
+    let start = (4.0 * theme.scale) as i32;
+    let (mut x, mut row) = (start, 0);
+    let mut places = Vec::new();
+    for series in &chart.series {
+        let wide = legend_width(&series.name, theme);
+        if x > start && i64::from(x + wide) > i64::from(width) {
+            (x, row) = (start, row + 1);
+        }
+        places.push((x, row));
+        x += wide;
+    }
+    places
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plot::chart::Series;
+
+    #[test]
+    fn a_legend_goes_on_in_the_next_row_where_the_chart_is_narrow() {
+        let mut chart = chart(Kind::Line, vec![0.0, 1.0]);
+        assert!(legend_places(&chart, &Theme::default(), 300).is_empty());
+        let series = chart.series[0].clone();
+        chart.series = ["as trained", "positions squeezed", "a larger base"]
+            .map(|name| Series {
+                name: name.to_owned(),
+                ..series.clone()
+            })
+            .into();
+        let rows = |width| {
+            legend_places(&chart, &Theme::default(), width)
+                .iter()
+                .map(|p| p.1)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rows(900), [0, 0, 0]);
+        assert_eq!(rows(300), [0, 0, 1]);
+        // Too narrow for even one: each has a row of its own and none is lost.
+        assert_eq!(rows(60), [0, 1, 2]);
+    }
 
     fn chart(kind: Kind, ys: Vec<f64>) -> Chart {
         let xs = (0..ys.len()).map(|i| i as f64).collect();

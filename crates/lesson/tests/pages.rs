@@ -94,7 +94,7 @@ fn an_exercise_starts_from_the_cell_on_the_page() {
     assert_eq!(lesson.inline_values.len(), 1);
     let html = lesson.article("/");
     assert!(
-        html.contains("<section class=\"exercise\" data-exercise=\"first\" id=\"exercise-first\""),
+        html.contains("<section class=\"exercise\" data-exercise=\"first\" data-of=\"table\" id=\"exercise-first\""),
         "{html}"
     );
     assert!(
