@@ -14,6 +14,7 @@
 
 mod e2e {
     mod axe;
+    mod bad_input;
     mod browser;
     mod driver;
     mod interactions;

@@ -10,7 +10,7 @@ from PIL import Image
 from common import HERE, cell, normal_matrix, tensor, write
 
 SEED, WIDTH, SIZE, PATCH = 7, 64, 224, 32
-CUT, CHOSEN = 16, 76
+CUT, CHOSEN = 16, 130
 SIDES = [1, 2, 4, 8, 14, 16, 32]
 TIGHT = 2e-6
 
