@@ -30,12 +30,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.toggle_box("grey")}
         </div>
         <div class="cols-2">
+            <PatchGrid pixels=seen(cx) patch=Signal::derive(move || side.get() as usize)
+                label="The picture, cut into patches" selected=selected />
             <div class="stack">
-                <PatchGrid pixels=seen(cx) patch=Signal::derive(move || side.get() as usize)
-                    label="The picture, cut into patches" selected=selected />
                 {counts(cx)}
-            </div>
-            <div class="stack">
                 {place(cx)}
             </div>
         </div>
