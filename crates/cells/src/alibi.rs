@@ -8,13 +8,11 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, embedded};
 use crate::words;
 
 /// Most words that the matrices can show.
 const MOST_WORDS: usize = 16;
-
-/// Rows of the untrained embedding table.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries and keys.
 const WIDTH: usize = 8;
@@ -56,45 +54,14 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         bias.view(),
         &causal
     )?;
-    let x = word_vectors(&mut record, &tokens, seed, inputs.toggle("content")?)?;
-    let w_q = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_q",
-        WIDTH,
-        WIDTH,
-        0.6_f32
-    );
-    let w_k = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_k",
-        WIDTH,
-        WIDTH,
-        0.6_f32
-    );
-    let w_v = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_v",
-        WIDTH,
-        WIDTH,
-        0.6_f32
-    );
-    let mask = Mask::Additive(bias.clone());
-    let (q, k, v) = (w_q.view(), w_k.view(), w_v.view());
-    let found = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x.view(),
-        q,
-        k,
-        v,
-        &mask
-    )?;
+    // Vectors of zeros make every score 0 and leave the bias alone.
+    let x = if inputs.toggle("content")? {
+        embedded(&mut record, &tokens, seed, "embedding", WIDTH)?
+    } else {
+        Array2::zeros((count, WIDTH))
+    };
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, 0.6);
+    let found = layer.run(&mut record, x.view(), &Mask::Additive(bias.clone()))?;
     record.tensor("slopes", &ndarray::aview1(&slopes));
     record.number("slope", f64::from(slope));
     record.number("head", head as f64);
@@ -105,34 +72,6 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.tensor("decay", &horizons);
     record.words("tokens", tokens);
     Ok(record.finish())
-}
-
-/// Word vectors, or zeros, which make every score 0 and leave the bias alone.
-fn word_vectors(
-    record: &mut Record,
-    tokens: &[String],
-    seed: u64,
-    content: bool,
-) -> Result<Array2<f32>, CellError> {
-    if !content {
-        return Ok(Array2::zeros((tokens.len(), WIDTH)));
-    }
-    let ids = shown!(record, engine::token::words::ids, tokens, VOCABULARY);
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        1.0_f32
-    );
-    Ok(shown!(
-        record,
-        engine::nn::embedding::embed,
-        table.view(),
-        &ids[..]
-    )?)
 }
 
 /// For each head, the weight that the last of many tokens with equal scores gives to each distance.

@@ -1,20 +1,15 @@
 //! A sentence through one untrained attention layer: what each word takes from every other word.
 
-use engine::nn::attention::Mask;
-use ndarray::Array2;
-
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::words;
 
 /// Most words that the map can show.
 const MOST_WORDS: usize = 16;
-
-/// Rows of the untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries, keys and values.
 const WIDTH: usize = 16;
@@ -42,56 +37,12 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let tokens = words::tokens(inputs, "sentence", "Your sentence", MOST_WORDS)?;
     let seed = inputs.seed()?;
     let mut record = Record::new();
-    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        1.0_f32
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
-    let places = shown!(
-        record,
-        engine::nn::position::sinusoidal::table,
-        tokens.len(),
-        WIDTH
-    );
-    let x = shown!(
-        record,
-        engine::nn::position::absolute::add,
-        x.view(),
-        places.view()
-    )?;
-    let mut draw = |name: &str| -> Array2<f32> {
-        shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            name,
-            WIDTH,
-            WIDTH,
-            STD
-        )
-    };
-    let (w_q, w_k, w_v) = (draw("w_q"), draw("w_k"), draw("w_v"));
-    let mask = if inputs.toggle("causal")? {
-        Mask::Boolean(shown!(record, engine::nn::mask::causal, tokens.len()))
-    } else {
-        Mask::None
-    };
-    let (q, k, v) = (w_q.view(), w_k.view(), w_v.view());
-    let layer = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x.view(),
-        q,
-        k,
-        v,
-        &mask
-    )?;
+    let x = embedded(&mut record, &tokens, seed, "embedding", WIDTH)?;
+    let places = positions(&mut record, tokens.len(), WIDTH);
+    let x = placed(&mut record, x.view(), places.view())?;
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, STD);
+    let mask = causal_or_none(&mut record, inputs.toggle("causal")?, tokens.len());
+    let layer = layer.run(&mut record, x.view(), &mask)?;
     record.tensor("x", &x);
     record.tensor("q", &layer.q);
     record.tensor("k", &layer.k);

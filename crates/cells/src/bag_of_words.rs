@@ -1,7 +1,7 @@
 //! One attention layer over the same words in two orders, without and with position vectors.
 
-use engine::nn::attention::{Mask, SelfAttention};
-use ndarray::{Array2, ArrayView2, Axis};
+use engine::nn::attention::Mask;
+use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -9,13 +9,11 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::measure::{largest, row_differences};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, causal_or_none, embedded, order_in_use, placed, positions};
 use crate::words;
 
 /// Most words that the two tables can show.
 const MOST_WORDS: usize = 12;
-
-/// Rows of the untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries, keys, values and outputs.
 const WIDTH: usize = 8;
@@ -39,83 +37,17 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-/// The weights of the layer.
-struct Layer {
-    w_q: Array2<f32>,
-    w_k: Array2<f32>,
-    w_v: Array2<f32>,
-    mask: Mask,
-}
-
-impl Layer {
-    fn draw(record: &mut Record, seed: u64, mask: Mask) -> Self {
-        // Wide enough for weights that differ clearly from token to token.
-        let std = 0.6_f32;
-        let w_q = shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            "w_q",
-            WIDTH,
-            WIDTH,
-            std
-        );
-        let w_k = shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            "w_k",
-            WIDTH,
-            WIDTH,
-            std
-        );
-        let w_v = shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            "w_v",
-            WIDTH,
-            WIDTH,
-            std
-        );
-        Self {
-            w_q,
-            w_k,
-            w_v,
-            mask,
-        }
-    }
-
-    fn run(&self, record: &mut Record, x: ArrayView2<'_, f32>) -> Result<SelfAttention, CellError> {
-        let (w_q, w_k, w_v, mask) = (
-            self.w_q.view(),
-            self.w_k.view(),
-            self.w_v.view(),
-            &self.mask,
-        );
-        Ok(shown!(
-            record,
-            engine::nn::attention::self_attention,
-            x,
-            w_q,
-            w_k,
-            w_v,
-            mask
-        )?)
-    }
-}
-
 /// Runs the layer on both orders and keeps the outputs, both in the order of the first sentence.
 fn both(
     record: &mut Record,
     name: &str,
-    layer: &Layer,
+    (layer, mask): (&Layer, &Mask),
     first: &Array2<f32>,
     second: &Array2<f32>,
     order: &[usize],
 ) -> Result<(), CellError> {
-    let first = layer.run(record, first.view())?.attention.output;
-    let second = layer.run(record, second.view())?.attention.output;
+    let first = layer.run(record, first.view(), mask)?.attention.output;
+    let second = layer.run(record, second.view(), mask)?.attention.output;
     // Row i of the second run belongs to word order[i]; put it back to that word's place.
     let mut places = vec![0; order.len()];
     for (place, &word) in order.iter().enumerate() {
@@ -134,60 +66,24 @@ fn both(
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let tokens = words::tokens(inputs, "sentence", "First sentence", MOST_WORDS)?;
-    let order = second_order(inputs, tokens.len())?;
+    let order = order_in_use(inputs, tokens.len())?;
     let shuffled: Vec<String> = order.iter().map(|&i| tokens[i].clone()).collect();
     let seed = inputs.seed()?;
     let mut record = Record::new();
-    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        1.0_f32
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
+    let x = embedded(&mut record, &tokens, seed, "embedding", WIDTH)?;
     let y = x.select(Axis(0), &order);
-    let mask = if inputs.toggle("causal")? {
-        Mask::Boolean(shown!(record, engine::nn::mask::causal, tokens.len()))
-    } else {
-        Mask::None
-    };
-    let layer = Layer::draw(&mut record, seed, mask);
-    both(&mut record, "without", &layer, &x, &y, &order)?;
-    let places = shown!(
-        record,
-        engine::nn::position::sinusoidal::table,
-        tokens.len(),
-        WIDTH
-    );
-    let x = shown!(
-        record,
-        engine::nn::position::absolute::add,
-        x.view(),
-        places.view()
-    )?;
-    let y = shown!(
-        record,
-        engine::nn::position::absolute::add,
-        y.view(),
-        places.view()
-    )?;
-    both(&mut record, "with", &layer, &x, &y, &order)?;
+    let mask = causal_or_none(&mut record, inputs.toggle("causal")?, tokens.len());
+    // Wide enough for weights that differ clearly from token to token.
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, 0.6);
+    both(&mut record, "without", (&layer, &mask), &x, &y, &order)?;
+    let places = positions(&mut record, tokens.len(), WIDTH);
+    let x = placed(&mut record, x.view(), places.view())?;
+    let y = placed(&mut record, y.view(), places.view())?;
+    both(&mut record, "with", (&layer, &mask), &x, &y, &order)?;
     record.numbers("order", order.iter().map(|&i| i as f64).collect());
     record.words("tokens", tokens);
     record.words("shuffled", shuffled);
     Ok(record.finish())
-}
-
-/// The order of the second sentence; backwards where the stored one belongs to another number of words.
-fn second_order(inputs: &Inputs, len: usize) -> Result<Vec<usize>, CellError> {
-    match inputs.0.get("order") {
-        Some(InputValue::Order(order)) if order.len() != len => Ok((0..len).rev().collect()),
-        _ => inputs.order("order", len),
-    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,15 @@
 //! One sequence asks, another answers: a rectangle of weights.
 
-use ndarray::Array2;
-
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{drawn, embedded};
 use crate::words;
 
 /// Most words of a sequence.
 const MOST_WORDS: usize = 12;
-
-/// Rows of each untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
 
 /// Width of the vectors that ask.
 const ASKING_WIDTH: usize = 6;
@@ -52,41 +48,17 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let answering = words::tokens(inputs, "answering", "The sentence that answers", MOST_WORDS)?;
     let seed = inputs.seed()?;
     let mut record = Record::new();
-    let mut draw = |name: &str, rows: usize, cols: usize, std: f32| -> Array2<f32> {
-        shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            name,
-            rows,
-            cols,
-            std
-        )
-    };
-    let asking_table = draw("asking", VOCABULARY, ASKING_WIDTH, 1.0);
-    let answering_table = draw("answering", VOCABULARY, ANSWERING_WIDTH, 1.0);
-    let w_q = draw("w_q", ASKING_WIDTH, KEY_WIDTH, 0.35);
-    let w_k = draw("w_k", ANSWERING_WIDTH, KEY_WIDTH, 0.35);
-    let w_v = draw("w_v", ANSWERING_WIDTH, VALUE_WIDTH, 0.5);
-    let asking_ids = shown!(record, engine::token::words::ids, &asking[..], VOCABULARY);
-    let answering_ids = shown!(
-        record,
-        engine::token::words::ids,
-        &answering[..],
-        VOCABULARY
+    let x_q = embedded(&mut record, &asking, seed, "asking", ASKING_WIDTH)?;
+    let x_kv = embedded(&mut record, &answering, seed, "answering", ANSWERING_WIDTH)?;
+    let w_q = drawn(&mut record, seed, "w_q", (ASKING_WIDTH, KEY_WIDTH), 0.35);
+    let w_k = drawn(&mut record, seed, "w_k", (ANSWERING_WIDTH, KEY_WIDTH), 0.35);
+    let w_v = drawn(
+        &mut record,
+        seed,
+        "w_v",
+        (ANSWERING_WIDTH, VALUE_WIDTH),
+        0.5,
     );
-    let x_q = shown!(
-        record,
-        engine::nn::embedding::embed,
-        asking_table.view(),
-        &asking_ids[..]
-    )?;
-    let x_kv = shown!(
-        record,
-        engine::nn::embedding::embed,
-        answering_table.view(),
-        &answering_ids[..]
-    )?;
     let found = shown!(
         record,
         engine::nn::attention::cross_attention,

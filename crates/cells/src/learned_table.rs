@@ -7,13 +7,11 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{drawn, embedded, placed, positions};
 use crate::words;
 
 /// Most words that the cell can show.
 const MOST_WORDS: usize = 32;
-
-/// Rows of the untrained embedding table.
-const VOCABULARY: usize = 1_000;
 
 /// The cell `learned-table`.
 pub const SPEC: CellSpec = CellSpec {
@@ -42,49 +40,16 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut record = Record::new();
     // A place beyond the table has no vector: only the first tokens can go on.
     let kept = tokens.len().min(rows);
-    let ids = shown!(
-        record,
-        engine::token::words::ids,
-        &tokens[..kept],
-        VOCABULARY
-    );
-    let embedding = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        width,
-        1.0_f32
-    );
-    let x = shown!(
-        record,
-        engine::nn::embedding::embed,
-        embedding.view(),
-        &ids[..]
-    )?;
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "positions",
-        rows,
-        width,
-        1.0_f32
-    );
-    let sum = shown!(
-        record,
-        engine::nn::position::absolute::add,
-        x.view(),
-        table.view()
-    )?;
+    let x = embedded(&mut record, &tokens[..kept], seed, "embedding", width)?;
+    let table = drawn(&mut record, seed, "positions", (rows, width), 1.0);
+    let sum = placed(&mut record, x.view(), table.view())?;
     let learned = shown!(
         record,
         engine::nn::similarity::cosine_rows,
         table.view(),
         table.view()
     )?;
-    let waves = shown!(record, engine::nn::position::sinusoidal::table, rows, width);
+    let waves = positions(&mut record, rows, width);
     let waves = shown!(
         record,
         engine::nn::similarity::cosine_rows,

@@ -47,6 +47,7 @@ pub mod spec;
 pub mod state;
 pub mod three_attentions;
 pub mod three_patches;
+mod untrained;
 pub mod why_scale;
 mod words;
 

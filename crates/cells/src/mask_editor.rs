@@ -9,13 +9,11 @@ use crate::input::{InputSpec, Inputs};
 use crate::measure::largest;
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, embedded};
 use crate::words;
 
 /// Most words that four matrices side by side can show.
 const MOST_WORDS: usize = 10;
-
-/// Rows of the untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries, keys and values.
 const WIDTH: usize = 8;
@@ -108,57 +106,9 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let seed = inputs.seed()?;
     let mut record = Record::new();
     let (visible, preset) = visible(&mut record, inputs, tokens.len())?;
-    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
-    let std = 1.0_f32;
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        std
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
-    let std = 0.5_f32;
-    let w_q = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_q",
-        WIDTH,
-        WIDTH,
-        std
-    );
-    let w_k = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_k",
-        WIDTH,
-        WIDTH,
-        std
-    );
-    let w_v = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_v",
-        WIDTH,
-        WIDTH,
-        std
-    );
-    let mask = Mask::Boolean(visible.clone());
-    let (w_q, w_k, w_v) = (w_q.view(), w_k.view(), w_v.view());
-    let found = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x.view(),
-        w_q,
-        w_k,
-        w_v,
-        &mask
-    )?;
+    let x = embedded(&mut record, &tokens, seed, "embedding", WIDTH)?;
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, 0.5);
+    let found = layer.run(&mut record, x.view(), &Mask::Boolean(visible.clone()))?;
     let attention = found.attention;
     record.tensor("mask", &visible.mapv(|see| if see { 1.0_f32 } else { 0.0 }));
     record.tensor("scores", &attention.scores);

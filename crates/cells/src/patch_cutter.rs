@@ -17,7 +17,8 @@ pub const SPEC: CellSpec = CellSpec {
     run: Run::Now(compute),
 };
 
-fn inputs() -> Vec<InputSpec> {
+/// A picture, how large it is made, and how it is cut.
+pub(crate) fn cut_inputs() -> Vec<InputSpec> {
     vec![
         picture::input("picture", "Picture"),
         InputSpec::number(
@@ -32,14 +33,20 @@ fn inputs() -> Vec<InputSpec> {
             (2.0, 64.0, 1.0),
             32.0,
         ),
-        InputSpec::toggle("grey", "Grey instead of colour", false),
-        InputSpec::number(
-            "chosen",
-            "Chosen patch, counted from 0",
-            (0.0, 12_543.0, 1.0),
-            16.0,
-        ),
     ]
+}
+
+fn inputs() -> Vec<InputSpec> {
+    let chosen = "Chosen patch, counted from 0";
+    let mut all = cut_inputs();
+    all.push(InputSpec::toggle("grey", "Grey instead of colour", false));
+    all.push(InputSpec::number(
+        "chosen",
+        chosen,
+        (0.0, 12_543.0, 1.0),
+        16.0,
+    ));
+    all
 }
 
 /// The reader's picture as the model sees it: square, scaled, in colour or grey, `[C, S, S]`.

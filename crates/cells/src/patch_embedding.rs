@@ -5,8 +5,7 @@ use ndarray::{Array2, Array3, Array4, ArrayView1};
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::measure::{largest, row_differences};
-use crate::patch_cutter::{patch_side, prepared};
-use crate::picture;
+use crate::patch_cutter::{cut_inputs, patch_side, prepared};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Job, Progress, Run};
 
@@ -22,23 +21,15 @@ pub const SPEC: CellSpec = CellSpec {
 };
 
 fn inputs() -> Vec<InputSpec> {
-    vec![
-        picture::input("picture", "Picture"),
-        InputSpec::number(
-            "size",
-            "Side of the picture in pixels",
-            (8.0, 224.0, 8.0),
-            224.0,
-        ),
-        InputSpec::number(
-            "patch",
-            "Side P of a patch in pixels",
-            (2.0, 64.0, 1.0),
-            32.0,
-        ),
-        InputSpec::number("width", "Width C of a token", (8.0, 768.0, 8.0), 64.0),
-        InputSpec::seed(7),
-    ]
+    let mut all = cut_inputs();
+    all.push(InputSpec::number(
+        "width",
+        "Width C of a token",
+        (8.0, 768.0, 8.0),
+        64.0,
+    ));
+    all.push(InputSpec::seed(7));
+    all
 }
 
 /// Neither side of the comparison adds a bias.

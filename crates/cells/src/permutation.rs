@@ -1,7 +1,7 @@
 //! The same words in another order through one attention layer: F(PX) against P F(X).
 
-use engine::nn::attention::{Mask, SelfAttention};
-use ndarray::{Array2, ArrayView2, Axis};
+use engine::nn::attention::Mask;
+use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -9,13 +9,11 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::measure::{largest, row_differences};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, embedded, order_in_use, placed, positions};
 use crate::words;
 
 /// Most words that the maps can show.
 const MOST_WORDS: usize = 12;
-
-/// Rows of the untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries, keys, values and outputs.
 const WIDTH: usize = 8;
@@ -39,98 +37,28 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-/// The weights of the layer.
-struct Layer {
-    w_q: Array2<f32>,
-    w_k: Array2<f32>,
-    w_v: Array2<f32>,
-}
-
-impl Layer {
-    fn draw(record: &mut Record, seed: u64) -> Self {
-        // Scores of about variance 1: rows of weights that differ, and none that is all on one word.
-        let std = 0.35_f32;
-        let mut draw = |name: &str| -> Array2<f32> {
-            shown!(
-                record,
-                engine::rng::normal_matrix,
-                seed,
-                name,
-                WIDTH,
-                WIDTH,
-                std
-            )
-        };
-        Self {
-            w_q: draw("w_q"),
-            w_k: draw("w_k"),
-            w_v: draw("w_v"),
-        }
-    }
-
-    fn run(&self, record: &mut Record, x: ArrayView2<'_, f32>) -> Result<SelfAttention, CellError> {
-        let (w_q, w_k, w_v) = (self.w_q.view(), self.w_k.view(), self.w_v.view());
-        let mask = Mask::None;
-        Ok(shown!(
-            record,
-            engine::nn::attention::self_attention,
-            x,
-            w_q,
-            w_k,
-            w_v,
-            &mask
-        )?)
-    }
-}
-
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let tokens = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
-    let order = new_order(inputs, tokens.len())?;
+    let order = order_in_use(inputs, tokens.len())?;
     let moved: Vec<String> = order.iter().map(|&i| tokens[i].clone()).collect();
     let seed = inputs.seed()?;
     let mut record = Record::new();
-    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
-    let std = 1.0_f32;
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        std
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
+    let x = embedded(&mut record, &tokens, seed, "embedding", WIDTH)?;
     // P: row i of P X is row order[i] of X.
     let p = Array2::eye(tokens.len()).select(Axis(0), &order);
     let px = shown!(record, engine::nn::linear::project, p.view(), x.view())?;
     let (x, px) = if inputs.toggle("positions")? {
-        let places = shown!(
-            record,
-            engine::nn::position::sinusoidal::table,
-            tokens.len(),
-            WIDTH
-        );
-        let places = places.view();
-        let x = shown!(
-            record,
-            engine::nn::position::absolute::add,
-            x.view(),
-            places
-        )?;
-        let px = shown!(
-            record,
-            engine::nn::position::absolute::add,
-            px.view(),
-            places
-        )?;
+        let places = positions(&mut record, tokens.len(), WIDTH);
+        let x = placed(&mut record, x.view(), places.view())?;
+        let px = placed(&mut record, px.view(), places.view())?;
         (x, px)
     } else {
         (x, px)
     };
-    let layer = Layer::draw(&mut record, seed);
-    let first = layer.run(&mut record, x.view())?.attention;
-    let second = layer.run(&mut record, px.view())?.attention;
+    // Scores of about variance 1: rows of weights that differ, and none that is all on one word.
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, 0.35);
+    let first = layer.run(&mut record, x.view(), &Mask::None)?.attention;
+    let second = layer.run(&mut record, px.view(), &Mask::None)?.attention;
     let output = first.output.view();
     let expected = shown!(record, engine::nn::linear::project, p.view(), output)?;
     let differences = row_differences(second.output.view(), expected.view());
@@ -146,14 +74,6 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.words("tokens", tokens);
     record.words("moved", moved);
     Ok(record.finish())
-}
-
-/// The new order of the words; backwards where the stored one belongs to another number of words.
-fn new_order(inputs: &Inputs, len: usize) -> Result<Vec<usize>, CellError> {
-    match inputs.0.get("order") {
-        Some(InputValue::Order(order)) if order.len() != len => Ok((0..len).rev().collect()),
-        _ => inputs.order("order", len),
-    }
 }
 
 #[cfg(test)]

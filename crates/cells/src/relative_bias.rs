@@ -8,13 +8,11 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, embedded};
 use crate::words;
 
 /// Most words that the matrices can show.
 const MOST_WORDS: usize = 16;
-
-/// Rows of the untrained embedding table.
-const VOCABULARY: usize = 1_000;
 
 /// Width of word vectors, queries and keys.
 const WIDTH: usize = 8;
@@ -48,46 +46,10 @@ fn inputs() -> Vec<InputSpec> {
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let tokens = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let by_offset = inputs.matrix("by_offset")?.row(0).to_vec();
-    let (seed, count, std) = (inputs.seed()?, tokens.len(), 0.6_f32);
+    let (seed, count) = (inputs.seed()?, tokens.len());
     let mut record = Record::new();
-    let ids = shown!(record, engine::token::words::ids, &tokens[..], VOCABULARY);
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "embedding",
-        VOCABULARY,
-        WIDTH,
-        1.0_f32
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
-    let w_q = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_q",
-        WIDTH,
-        WIDTH,
-        std
-    );
-    let w_k = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_k",
-        WIDTH,
-        WIDTH,
-        std
-    );
-    let w_v = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        "w_v",
-        WIDTH,
-        WIDTH,
-        std
-    );
+    let x = embedded(&mut record, &tokens, seed, "embedding", WIDTH)?;
+    let layer = Layer::draw(&mut record, seed, "", WIDTH, 0.6);
     let bias = shown!(
         record,
         engine::nn::position::relative::bias_matrix,
@@ -95,27 +57,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         count,
         count
     )?;
-    let (q, k, v) = (w_q.view(), w_k.view(), w_v.view());
-    let none = Mask::None;
-    let plain = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x.view(),
-        q,
-        k,
-        v,
-        &none
-    )?;
-    let mask = Mask::Additive(bias.clone());
-    let biased = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x.view(),
-        q,
-        k,
-        v,
-        &mask
-    )?;
+    let plain = layer.run(&mut record, x.view(), &Mask::None)?;
+    let biased = layer.run(&mut record, x.view(), &Mask::Additive(bias.clone()))?;
     record.tensor("scores", &biased.attention.scores);
     record.tensor("bias", &bias);
     record.tensor("biased", &biased.attention.masked);

@@ -8,16 +8,17 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Run};
+use crate::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::words;
 
 /// Most words of a sentence.
 const MOST_WORDS: usize = 10;
 
-/// Rows of each untrained embedding table; words find theirs by a hash.
-const VOCABULARY: usize = 1_000;
-
 /// Width of word vectors, queries, keys and values.
 const WIDTH: usize = 8;
+
+/// Spread of the weights.
+const STD: f32 = 0.5;
 
 /// The cell `three-attentions`.
 pub const SPEC: CellSpec = CellSpec {
@@ -44,52 +45,15 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// Word vectors with position vectors added.
-fn embedded(
+fn sequence(
     record: &mut Record,
     tokens: &[String],
     seed: u64,
     name: &str,
 ) -> Result<Array2<f32>, CellError> {
-    let ids = shown!(record, engine::token::words::ids, tokens, VOCABULARY);
-    let std = 1.0_f32;
-    let table = shown!(
-        record,
-        engine::rng::normal_matrix,
-        seed,
-        name,
-        VOCABULARY,
-        WIDTH,
-        std
-    );
-    let x = shown!(record, engine::nn::embedding::embed, table.view(), &ids[..])?;
-    let places = shown!(
-        record,
-        engine::nn::position::sinusoidal::table,
-        tokens.len(),
-        WIDTH
-    );
-    Ok(shown!(
-        record,
-        engine::nn::position::absolute::add,
-        x.view(),
-        places.view()
-    )?)
-}
-
-/// W_Q, W_K and W_V of one of the three.
-fn weights(record: &mut Record, seed: u64, place: &str) -> [Array2<f32>; 3] {
-    ["w_q", "w_k", "w_v"].map(|name| {
-        let name = format!("{place}.{name}");
-        shown!(
-            record,
-            engine::rng::normal_matrix,
-            seed,
-            &name,
-            WIDTH,
-            WIDTH,
-            0.5_f32
-        )
-    })
+    let x = embedded(record, tokens, seed, name, WIDTH)?;
+    let places = positions(record, tokens.len(), WIDTH);
+    placed(record, x.view(), places.view())
 }
 
 fn keep(record: &mut Record, name: &str, found: &SelfAttention) {
@@ -114,52 +78,21 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let target = words::tokens(inputs, "target", "Target so far", MOST_WORDS)?;
     let seed = inputs.seed()?;
     let mut record = Record::new();
-    let x = embedded(&mut record, &source, seed, "source")?;
-    let y = embedded(&mut record, &target, seed, "target")?;
+    let x = sequence(&mut record, &source, seed, "source")?;
+    let y = sequence(&mut record, &target, seed, "target")?;
 
-    let [w_q, w_k, w_v] = weights(&mut record, seed, "encoder");
-    let (w_q, w_k, w_v, x) = (w_q.view(), w_k.view(), w_v.view(), x.view());
-    let everything = Mask::None;
-    let encoder = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        x,
-        w_q,
-        w_k,
-        w_v,
-        &everything
-    )?;
+    let layer = Layer::draw(&mut record, seed, "encoder.", WIDTH, STD);
+    let encoder = layer.run(&mut record, x.view(), &Mask::None)?;
     keep(&mut record, "encoder", &encoder);
 
-    let [w_q, w_k, w_v] = weights(&mut record, seed, "decoder");
-    let (w_q, w_k, w_v, y) = (w_q.view(), w_k.view(), w_v.view(), y.view());
-    let causal = Mask::Boolean(shown!(record, engine::nn::mask::causal, target.len()));
-    let decoder = shown!(
-        record,
-        engine::nn::attention::self_attention,
-        y,
-        w_q,
-        w_k,
-        w_v,
-        &causal
-    )?;
+    let layer = Layer::draw(&mut record, seed, "decoder.", WIDTH, STD);
+    let causal = causal_or_none(&mut record, true, target.len());
+    let decoder = layer.run(&mut record, y.view(), &causal)?;
     keep(&mut record, "decoder", &decoder);
 
-    let [w_q, w_k, w_v] = weights(&mut record, seed, "cross");
-    let (w_q, w_k, w_v) = (w_q.view(), w_k.view(), w_v.view());
-    let (asks, answers) = (
-        decoder.attention.output.view(),
-        encoder.attention.output.view(),
-    );
-    let cross = shown!(
-        record,
-        engine::nn::attention::cross_attention,
-        asks,
-        answers,
-        w_q,
-        w_k,
-        w_v
-    )?;
+    let layer = Layer::draw(&mut record, seed, "cross.", WIDTH, STD);
+    let (asks, answers) = (&decoder.attention.output, &encoder.attention.output);
+    let cross = layer.run_across(&mut record, asks.view(), answers.view())?;
     keep(&mut record, "cross", &cross);
 
     record.words("source", source);

@@ -19,7 +19,7 @@ pub(crate) struct Shown {
 }
 
 /// The engine functions that a cell shows, in order, each once. `cells` is the folder of the cells' sources; a
-/// cell's own file and the files of a folder of its name are read, and the functions that these import from files beside them.
+/// cell's own file and the files of a folder of its name are read, and the files beside them that these import from: the panel shows of all that what ran.
 pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
     let stem = name.replace('-', "_");
     let own = cells.join(format!("{stem}.rs"));
@@ -51,12 +51,12 @@ pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError
         }
     };
     for file in files {
-        let text = read(&file)?;
-        keep(in_file(&file, &text)?);
-        for (module, names) in imports(&parse(&file, &text)?) {
+        let parsed = parse(&file, &read(&file)?)?;
+        keep(in_file(&file, &parsed)?);
+        for module in imports(&parsed) {
             let beside = cells.join(format!("{module}.rs"));
             if beside.is_file() {
-                keep(in_functions(&beside, &read(&beside)?, &names)?);
+                keep(in_file(&beside, &parse(&beside, &read(&beside)?)?)?);
             }
         }
     }
@@ -64,23 +64,17 @@ pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError
 }
 
 /// The paths shown in one source file, in order. Comments and strings are no macro calls.
-fn in_file(file: &Path, text: &str) -> Result<Vec<Shown>, BuildError> {
-    let parsed = parse(file, text)?;
-    found(file, |calls| calls.visit_file(&parsed))
-}
-
-/// The paths shown by the functions of this name in one source file.
-fn in_functions(file: &Path, text: &str, names: &[String]) -> Result<Vec<Shown>, BuildError> {
-    let parsed = parse(file, text)?;
-    found(file, |calls| {
-        for item in &parsed.items {
-            if let syn::Item::Fn(function) = item
-                && names.iter().any(|name| function.sig.ident == name)
-            {
-                calls.visit_item_fn(function);
-            }
-        }
-    })
+fn in_file(file: &Path, parsed: &syn::File) -> Result<Vec<Shown>, BuildError> {
+    let mut calls = Calls {
+        file,
+        found: Vec::new(),
+        wrong: None,
+    };
+    calls.visit_file(parsed);
+    match calls.wrong {
+        Some(error) => Err(error),
+        None => Ok(calls.found),
+    }
 }
 
 fn parse(file: &Path, text: &str) -> Result<syn::File, BuildError> {
@@ -91,48 +85,20 @@ fn parse(file: &Path, text: &str) -> Result<syn::File, BuildError> {
     })
 }
 
-fn found(file: &Path, visit: impl FnOnce(&mut Calls)) -> Result<Vec<Shown>, BuildError> {
-    let mut calls = Calls {
-        file,
-        found: Vec::new(),
-        wrong: None,
-    };
-    visit(&mut calls);
-    match calls.wrong {
-        Some(error) => Err(error),
-        None => Ok(calls.found),
-    }
-}
-
-/// What a file imports from files beside it: `use crate::patch_cutter::{patch_side, prepared}` gives
-/// `patch_cutter` with both names.
-fn imports(file: &syn::File) -> Vec<(String, Vec<String>)> {
-    let mut found = Vec::new();
-    for item in &file.items {
-        let syn::Item::Use(item) = item else { continue };
-        if let syn::UseTree::Path(root) = &item.tree
-            && root.ident == "crate"
-            && let syn::UseTree::Path(module) = &*root.tree
-        {
-            let mut names = Vec::new();
-            imported_names(&module.tree, &mut names);
-            found.push((module.ident.to_string(), names));
+/// The files beside it that a file imports from: `use crate::patch_cutter::prepared` gives `patch_cutter`.
+fn imports(file: &syn::File) -> impl Iterator<Item = String> {
+    file.items.iter().filter_map(|item| {
+        let syn::Item::Use(item) = item else {
+            return None;
+        };
+        match &item.tree {
+            syn::UseTree::Path(root) if root.ident == "crate" => match &*root.tree {
+                syn::UseTree::Path(module) => Some(module.ident.to_string()),
+                _ => None,
+            },
+            _ => None,
         }
-    }
-    found
-}
-
-fn imported_names(tree: &syn::UseTree, names: &mut Vec<String>) {
-    match tree {
-        syn::UseTree::Name(name) => names.push(name.ident.to_string()),
-        syn::UseTree::Rename(name) => names.push(name.ident.to_string()),
-        syn::UseTree::Group(group) => {
-            for tree in &group.items {
-                imported_names(tree, names);
-            }
-        }
-        syn::UseTree::Path(_) | syn::UseTree::Glob(_) => {}
-    }
+    })
 }
 
 struct Calls<'a> {
@@ -230,7 +196,11 @@ mod tests {
                 Ok(())
             }
         "#;
-        let found = in_file(Path::new("cell.rs"), text).unwrap();
+        let found = in_file(
+            Path::new("cell.rs"),
+            &parse(Path::new("cell.rs"), text).unwrap(),
+        )
+        .unwrap();
         let paths: Vec<(&str, usize)> = found.iter().map(|s| (s.path.as_str(), s.line)).collect();
         let expected = [
             ("engine::nn::softmax::softmax", 6),
@@ -242,30 +212,17 @@ mod tests {
     }
 
     #[test]
-    fn imported_functions_count_and_their_neighbours_do_not() {
-        let cell = parse(
-            Path::new("cell.rs"),
-            "use crate::other::{self, used, also as well};\nuse crate::third;",
-        )
-        .unwrap();
-        let names = vec![(
-            "other".to_owned(),
-            vec!["self".to_owned(), "used".to_owned(), "also".to_owned()],
-        )];
-        assert_eq!(imports(&cell), names);
-        let other = "fn used() { shown!(record, engine::math::exp, x); }\nfn not() { shown!(record, engine::math::ln, x); }";
-        let found = in_functions(Path::new("other.rs"), other, &names[0].1).unwrap();
-        let paths: Vec<&str> = found.iter().map(|s| s.path.as_str()).collect();
-        assert_eq!(paths, ["engine::math::exp"]);
+    fn imported_files_are_known_by_their_module() {
+        let text = "use crate::other::{self, used};\nuse crate::third;\nuse std::path::Path;\nuse crate::words;";
+        let cell = parse(Path::new("cell.rs"), text).unwrap();
+        assert_eq!(imports(&cell).collect::<Vec<_>>(), ["other"]);
     }
 
     #[test]
     fn another_second_argument_is_an_error_with_its_line() {
-        let error = in_file(
-            Path::new("cell.rs"),
-            "fn f() {\n shown!(record, other::function, 1);\n}",
-        )
-        .unwrap_err();
+        let text = "fn f() {\n shown!(record, other::function, 1);\n}";
+        let cell = parse(Path::new("cell.rs"), text).unwrap();
+        let error = in_file(Path::new("cell.rs"), &cell).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cell.rs:2: shown! takes a record and then a path `engine::…`"
