@@ -180,7 +180,9 @@ mod tests {
                 .with("size", InputValue::Number(size))
                 .with("patch", InputValue::Number(patch))
                 .with("width", InputValue::Number(width));
-            let c = SPEC.compute(&picture::with_drawn_samples(given)).unwrap();
+            let c = SPEC
+                .compute(&crate::picture::with_drawn_samples(given))
+                .unwrap();
             let difference = c.at("largest_difference", &[]).unwrap();
             assert!(difference < 1e-5, "{size} {patch} {width}: {difference}");
             assert_eq!(c.at("parameters", &[]), Some(width * 3.0 * patch * patch));
