@@ -17,6 +17,7 @@ mod e2e {
     mod bad_input;
     mod browser;
     mod driver;
+    mod failing;
     mod interactions;
     mod noscript;
     mod offline;
