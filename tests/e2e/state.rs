@@ -86,6 +86,12 @@ fn share_reset_and_undo_agree_on_every_cell() {
                 let button =
                     |name: &str| format!("#{} .cell-tools button[aria-label^='{name}']", cell.id);
                 click(browser, Locator::Css(&button("Share"))).await;
+                browser
+                    .wait_for(
+                        "the share dialog",
+                        "return !!document.querySelector('dialog[open] input')",
+                    )
+                    .await;
                 let shared = browser
                     .script(
                         "return document.querySelector('dialog[open] input').value",
