@@ -13,6 +13,17 @@ use crate::lesson::state::PageState;
 use crate::route::{Fragment, Route};
 use crate::shell::{contents, navigate, page_tools};
 
+/// How the reader came to a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// The browser loaded it.
+    First,
+    /// By a link on another page of the site.
+    Link,
+    /// By the browser's back or forward button.
+    History,
+}
+
 /// The page that is open. Its signals live as long as `owner` does.
 struct OpenPage {
     owner: Owner,
@@ -78,16 +89,16 @@ pub(crate) fn start() {
     if wanted.as_deref() == Some(dom::data(&main, "page").as_str())
         || dom::data(&main, "page") == "404"
     {
-        open(false);
+        open(Arrival::First);
     } else {
         // A development server answers an unknown path with the home page.
         navigate::show_not_found();
     }
 }
 
-/// Brings the present `<main>` to life, once the cells that it holds are here. After a move to another page the
-/// heading takes the focus.
-pub(crate) fn open(moved: bool) {
+/// Brings the present `<main>` to life, once the cells that it holds are here. After a move to another page its heading
+/// takes the focus.
+pub(crate) fn open(arrival: Arrival) {
     close();
     let Some(main) = dom::main() else { return };
     APP.with_borrow_mut(|app| app.path = address::path());
@@ -99,13 +110,13 @@ pub(crate) fn open(moved: bool) {
             return;
         }
         match loaded {
-            Ok(()) => bring_to_life(&main, moved),
+            Ok(()) => bring_to_life(&main, arrival),
             Err(error) => dom::say_failed(&error.to_string()),
         }
     });
 }
 
-fn bring_to_life(main: &HtmlElement, moved: bool) {
+fn bring_to_life(main: &HtmlElement, arrival: Arrival) {
     let fragment = Fragment::parse(&address::hash());
     let owner = Owner::new();
     let page = owner.with(|| {
@@ -120,8 +131,8 @@ fn bring_to_life(main: &HtmlElement, moved: bool) {
         }
     });
     APP.with_borrow_mut(|app| app.page = Some(page));
-    if moved || !fragment.heading.is_empty() {
-        go_to(main, &fragment.heading, moved);
+    if arrival != Arrival::First || !fragment.heading.is_empty() {
+        go_to(main, &fragment.heading, arrival);
     }
 }
 
@@ -159,23 +170,28 @@ fn mount_page_parts(
     })));
 }
 
-/// Scrolls to a heading, or to the top of a new page, and moves the focus there after a move.
-fn go_to(main: &HtmlElement, heading: &str, moved: bool) {
+/// Scrolls to where the reader wants to be: back to where the page was left, to a heading, or to the top of a new page;
+/// and moves the focus there after a move.
+fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
     let target = if heading.is_empty() {
         None
     } else {
         dom::by_id(heading)
     };
     let title = dom::find(main, "h1");
+    let left_at = (arrival == Arrival::History)
+        .then(address::kept_scroll)
+        .flatten();
     leptos::task::spawn_local(async move {
         // The cells above the target get their height first.
         clock::give_way().await;
-        match (&target, dom::window()) {
-            (Some(target), _) => target.scroll_into_view(),
-            (None, Some(window)) => window.scroll_to_with_x_and_y(0.0, 0.0),
+        match (left_at, &target, dom::window()) {
+            (Some(y), _, Some(window)) => window.scroll_to_with_x_and_y(0.0, y),
+            (None, Some(target), _) => target.scroll_into_view(),
+            (None, None, Some(window)) => window.scroll_to_with_x_and_y(0.0, 0.0),
             _ => {}
         }
-        if let (true, Some(focused)) = (moved, target.or(title)) {
+        if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {
             dom::focus(&focused);
         }
     });

@@ -31,8 +31,23 @@ pub(crate) fn replace_hash(hash: &str) {
     let here = href();
     let base = here.split('#').next().unwrap_or_default();
     if let Ok(history) = window.history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("{base}{hash}")));
+        let kept = history.state().unwrap_or(JsValue::NULL);
+        let _ = history.replace_state_with_url(&kept, "", Some(&format!("{base}{hash}")));
     }
+}
+
+/// Notes in the present history entry how far the page is scrolled.
+pub(crate) fn keep_scroll() {
+    let Some(window) = dom::window() else { return };
+    if let (Ok(history), Ok(y)) = (window.history(), window.scroll_y()) {
+        let _ = history.replace_state(&JsValue::from_f64(y), "");
+    }
+}
+
+/// How far the page of the present history entry was scrolled when the reader left it.
+pub(crate) fn kept_scroll() -> Option<f64> {
+    let history = dom::window()?.history().ok()?;
+    history.state().ok()?.as_f64()
 }
 
 /// Adds a history entry.

@@ -63,12 +63,14 @@ pub(crate) fn say_failed(why: &str) {
     }
 }
 
-/// Moves keyboard focus to an element that need not be focusable by itself.
+/// Moves keyboard focus to an element that need not be focusable by itself, without scrolling.
 pub(crate) fn focus(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {
         let _ = element.set_attribute("tabindex", "-1");
     }
-    let _ = element.focus();
+    let options = web_sys::FocusOptions::new();
+    options.set_prevent_scroll(true);
+    let _ = element.focus_with_options(&options);
 }
 
 /// Listens for an event for as long as the page lives.

@@ -105,6 +105,21 @@ impl CellCx {
         self.resets.update(|n| *n += 1);
     }
 
+    /// Whether an input differs from what the lesson gave. Tracks them.
+    pub(crate) fn is_edited(self) -> bool {
+        self.page.differs(&self.page_keys())
+    }
+
+    /// The inputs that the lesson gave.
+    pub(crate) fn initial_inputs(self) -> Inputs {
+        let keys = self.keys.get_value();
+        Inputs(
+            keys.into_iter()
+                .filter_map(|(name, key)| Some((name, self.page.initial(&key)?)))
+                .collect(),
+        )
+    }
+
     /// Grows whenever this cell, or the whole page, is reset.
     pub(crate) fn clear_drafts(self) -> ClearDrafts {
         ClearDrafts(Signal::derive(move || {

@@ -11,8 +11,7 @@ use crate::widgets::Num;
 
 /// The row of tools in the head of a cell.
 pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> AnyView {
-    let keys = cx.page_keys();
-    let pristine = Memo::new(move |_| !cx.page.differs(&keys));
+    let pristine = Memo::new(move |_| !cx.is_edited());
     let section = send_wrapper::SendWrapper::new(section);
     let title = cx.title.get_value();
     let named = move |what: &str| format!("{what}: {title}");
@@ -22,7 +21,7 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
         leptos::task::spawn_local(async move { full_screen::toggle(&section).await });
     };
     view! {
-        <button type="button" class="button quiet" disabled=move || pristine.get() aria-label=named("Reset")
+        <button type="button" class="button quiet" aria-disabled=move || pristine.get().to_string() aria-label=named("Reset")
             on:click=move |_| cx.reset()>"Reset"</button>
         <button type="button" class="button quiet" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
         <button type="button" class="button quiet" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>

@@ -204,12 +204,12 @@ fn verdicts(cx: CellCx) -> AnyView {
                 <dd>{cx.num("ahead", &[], Format::Count)}</dd>
             </div>
         </dl>
-        <p class="verdict" class:good=move || !leaks() class:bad=leaks>
+        <p class="verdict" class:good=move || !leaks() && !empty()>
             {move || {
                 if leaks() {
-                    "Some token sees a later one: as a decoder, this layer would cheat."
+                    "Some token sees a later one: right in an encoder, cheating in a decoder."
                 } else {
-                    "No token sees a later one: this layer could stand in a decoder."
+                    "No token sees a later one: nothing leaks back, as a decoder needs it."
                 }
             }}
         </p>

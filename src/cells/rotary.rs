@@ -119,6 +119,12 @@ fn readouts(cx: CellCx) -> AnyView {
             {cx.num(name, &[1], Format::Fixed(4))}
         }
     };
+    let base = cx.value("base", Vec::new());
+    // A base of three has decimals that matter; one of ten thousand has none.
+    let base_format = move || match base.get() {
+        Some(base) if base < 100.0 => Format::Fixed(2),
+        _ => Format::Count,
+    };
     let change = cx.value("largest_change", Vec::new());
     let squared = [
         cx.value("squared_length", vec![0]),
@@ -147,7 +153,7 @@ fn readouts(cx: CellCx) -> AnyView {
             </div>
             <div>
                 <dt>"base"</dt>
-                <dd>{cx.num("base", &[], Format::Count)}</dd>
+                <dd>{move || cx.num("base", &[], base_format())}</dd>
             </div>
             <div class="c-score">
                 <dt>"score before any move"</dt>

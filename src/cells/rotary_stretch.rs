@@ -97,16 +97,17 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
         let angle = move |name: &'static str| {
             let value = cx.value(name, vec![i]);
             // A plane that has been round in training has seen every direction.
-            let new = move || {
-                value
-                    .get()
-                    .zip(limit.get())
-                    .is_some_and(|(angle, limit)| angle >= limit && limit < std::f64::consts::TAU)
-            };
+            let beyond = move || value.get().zip(limit.get()).is_some_and(|(a, l)| a >= l);
+            let round = move || limit.get().is_some_and(|l| l >= std::f64::consts::TAU);
+            let new = move || beyond() && !round();
             view! {
                 <td class="verdict" class:bad=new class:good=move || !new()>
                     {cx.num(name, &[i], Format::Fixed(3))}
-                    {move || if new() { " new" } else { " seen" }}
+                    {move || match (new(), beyond()) {
+                        (true, _) => " new",
+                        (false, true) => " seen, a round further",
+                        (false, false) => " seen",
+                    }}
                 </td>
             }
         };
@@ -138,7 +139,7 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
                     <tr>
                         <th scope="col">"plane"</th>
                         <th scope="col">"places a round"</th>
-                        <th scope="col">"seen up to"</th>
+                        <th scope="col">"seen below"</th>
                         <th scope="col">"as trained"</th>
                         <th scope="col">"interpolated"</th>
                         <th scope="col">"larger base"</th>

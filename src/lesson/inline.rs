@@ -1,35 +1,100 @@
 //! Numbers in prose that a cell of the page computes: `<output data-inline="CELL-ID.TENSOR[I,J]">`.
+//!
+//! Prose speaks of the lesson's own inputs, so its numbers are computed from those and stand still while the reader
+//! edits the cell.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cells::format::{self, Format};
+use cells::{Computation, Run};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::browser::dom;
 use crate::cells::context::CellCx;
+use crate::client::{self, News};
 
-/// Keeps every inline value below `main` up to date with its cell.
+/// A number that prose quotes.
+struct Quote {
+    place: HtmlElement,
+    reference: String,
+    format: Format,
+}
+
+/// The quotes of one cell. The browser has one thread, which the signals cannot know.
+type Quotes = Arc<send_wrapper::SendWrapper<Vec<Quote>>>;
+
+/// Fills every inline value below `main`.
 pub(crate) fn fill(main: &HtmlElement, cells: &BTreeMap<String, CellCx>) {
-    for element in dom::find_all(main, "[data-inline]") {
-        let source = dom::data(&element, "inline");
+    let mut by_cell: BTreeMap<String, Vec<Quote>> = BTreeMap::new();
+    for place in dom::find_all(main, "[data-inline]") {
+        let source = dom::data(&place, "inline");
         let Some((id, reference)) = source.split_once('.') else {
             continue;
         };
-        let Some(cx) = cells.get(id).copied() else {
-            continue;
-        };
-        let reference = reference.to_owned();
-        let format = dom::data(&element, "format")
+        dom::set_data(&place, "from", &source);
+        let format = dom::data(&place, "format")
             .parse()
             .unwrap_or(Format::Fixed(3));
-        let element = send_wrapper::SendWrapper::new(element);
-        dom::set_data(&element, "from", &source);
-        Effect::new(move |_| {
-            let value = cx.computed().with(|c| c.as_ref()?.resolve(&reference));
-            if let Some(value) = value {
-                element.set_text_content(Some(&format::number(value, format)));
-            }
+        let reference = reference.to_owned();
+        by_cell.entry(id.to_owned()).or_default().push(Quote {
+            place,
+            reference,
+            format,
         });
+    }
+    for (id, quotes) in by_cell {
+        if let Some(cx) = cells.get(&id) {
+            keep(*cx, Arc::new(send_wrapper::SendWrapper::new(quotes)));
+        }
+    }
+}
+
+/// Takes the cell's first result, where that belongs to the lesson's own inputs; otherwise computes those apart.
+fn keep(cx: CellCx, quotes: Quotes) {
+    Effect::new(move |taken: Option<bool>| {
+        if taken == Some(true) {
+            return true;
+        }
+        let Some(first) = cx.computed().get() else {
+            return false;
+        };
+        if untrack(|| cx.is_edited()) {
+            compute_apart(cx, quotes.clone());
+        } else {
+            write(&quotes, &first);
+        }
+        true
+    });
+}
+
+fn compute_apart(cx: CellCx, quotes: Quotes) {
+    let inputs = cells::picture::with_drawn_samples(cx.initial_inputs());
+    let (spec, again) = (cx.spec, inputs.clone());
+    let here = move |quotes: &Quotes| {
+        if let Ok(computed) = spec.compute(&again) {
+            write(quotes, &computed);
+        }
+    };
+    match spec.run {
+        Run::Now(_) => here(&quotes),
+        Run::Sliced(_) => {
+            client::compute(spec.name, inputs, move |news| match news {
+                News::Working(_) => {}
+                News::Finished(Ok(computed), _) => write(&quotes, &computed),
+                News::Finished(Err(_), _) => {}
+                News::NoWorker => here(&quotes),
+            });
+        }
+    }
+}
+
+fn write(quotes: &Quotes, computed: &Computation) {
+    for quote in quotes.iter() {
+        if let Some(value) = computed.resolve(&quote.reference) {
+            let text = format::number(value, quote.format);
+            quote.place.set_text_content(Some(&text));
+        }
     }
 }

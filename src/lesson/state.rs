@@ -92,6 +92,12 @@ impl PageState {
             .with_value(|inner| inner.slots.get(key).map(|slot| slot.value))
     }
 
+    /// What the lesson gave for an input.
+    pub(crate) fn initial(self, key: &str) -> Option<InputValue> {
+        self.inner
+            .with_value(|inner| inner.slots.get(key).map(|slot| slot.initial.clone()))
+    }
+
     /// Changes an input as an edit of the reader: undoable, and written to the address.
     pub(crate) fn set(self, key: &str, value: InputValue) {
         self.apply(vec![(key.to_owned(), value)], true);

@@ -1,12 +1,17 @@
 //! Going from page to page without loading the site anew: the file of the next page is fetched and its
 //! `<main>` put in place of the present one.
 
+use std::cell::Cell;
+
 use wasm_bindgen::JsCast;
 use web_sys::{Document, Element, HtmlElement, MouseEvent};
 
-use crate::app;
-use crate::browser::{address, dom, fetch};
+use crate::app::{self, Arrival};
+use crate::browser::{address, clock, dom, fetch};
 use crate::route::Route;
+
+/// Time without scrolling after which a page counts as at rest.
+const REST_MS: u32 = 250;
 
 /// Links outside `<main>` stay when the page changes, so they must not depend on the page's own address.
 pub(crate) fn pin_links_outside_main() {
@@ -37,18 +42,46 @@ pub(crate) fn follow_links() {
         };
         if let Some(url) = page_of_click(&event) {
             event.prevent_default();
-            leptos::task::spawn_local(go(url, true));
+            leptos::task::spawn_local(go(url, Arrival::Link));
         }
     });
     dom::listen_forever(&window, "popstate", |_| {
         if address::path() != app::open_path() {
-            leptos::task::spawn_local(go(address::href(), false));
+            leptos::task::spawn_local(go(address::href(), Arrival::History));
         }
     });
+    dom::listen_forever(&window, "scroll", |_| note_scroll());
     // A click on a heading's link drops the state from the address; it is written back.
     dom::listen_forever(&window, "hashchange", |_| {
         if let Some(page) = app::page_state() {
             page.write_soon();
+        }
+    });
+}
+
+thread_local! {
+    /// When the page was last scrolled, while that has not been noted yet.
+    static SCROLLED_AT: Cell<Option<f64>> = const { Cell::new(None) };
+}
+
+/// Notes where the reader is once the page has come to rest, so that "back" leads there again. Browsers refuse a note
+/// on every step of a scroll.
+fn note_scroll() {
+    if SCROLLED_AT.replace(Some(clock::now_ms())).is_some() {
+        return;
+    }
+    leptos::task::spawn_local(async {
+        loop {
+            clock::wait_ms(REST_MS).await;
+            let rested = SCROLLED_AT.get().map(|at| clock::now_ms() - at);
+            if rested.is_none_or(|ms| ms >= f64::from(REST_MS)) {
+                break;
+            }
+        }
+        SCROLLED_AT.set(None);
+        // Going back has another entry in place before the page is swapped.
+        if address::path() == app::open_path() {
+            address::keep_scroll();
         }
     });
 }
@@ -87,7 +120,7 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
 }
 
 /// Fetches a page and shows it; falls back to loading it the ordinary way.
-async fn go(url: String, push: bool) {
+async fn go(url: String, arrival: Arrival) {
     let file = url.split('#').next().unwrap_or_default().to_owned();
     let next = match fetch::text(&file).await {
         Ok(html) => parse(&html),
@@ -98,11 +131,12 @@ async fn go(url: String, push: bool) {
         return;
     };
     app::close();
-    if push {
+    if arrival == Arrival::Link {
+        address::keep_scroll();
         address::push(&url);
     }
     swap(&next);
-    app::open(true);
+    app::open(arrival);
 }
 
 /// Puts the 404 page in place of whatever a server sent for an unknown path.
@@ -115,7 +149,7 @@ pub(crate) fn show_not_found() {
         if let Some(next) = next {
             swap(&next);
         }
-        app::open(false);
+        app::open(Arrival::First);
     });
 }
 

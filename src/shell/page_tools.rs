@@ -6,16 +6,19 @@ use crate::browser::dom;
 use crate::cells::sheet::{Sheet, SheetSignal};
 use crate::lesson::state::PageState;
 
-/// The buttons of the page.
+/// The buttons of the page. One that can do nothing stays in the order of focus: pressing it must not lose the reader's
+/// place.
 pub(crate) fn tools(page: PageState, sheet: SheetSignal, can_verify: bool) -> AnyView {
     let (past, future) = (
-        move || page.history.get().0 == 0,
-        move || page.history.get().1 == 0,
+        move || (page.history.get().0 == 0).to_string(),
+        move || (page.history.get().1 == 0).to_string(),
     );
     view! {
-        <button type="button" class="button quiet" disabled=past on:click=move |_| { page.undo(); }>"Undo"</button>
-        <button type="button" class="button quiet" disabled=future on:click=move |_| { page.redo(); }>"Redo"</button>
-        <button type="button" class="button quiet" disabled=past on:click=move |_| page.reset(None)>"Reset all"</button>
+        <button type="button" class="button quiet" aria-disabled=past aria-keyshortcuts="Control+Z" title="Undo the last edit (Ctrl+Z)"
+            on:click=move |_| { page.undo(); }>"Undo"</button>
+        <button type="button" class="button quiet" aria-disabled=future aria-keyshortcuts="Control+Shift+Z" title="Redo (Ctrl+Shift+Z)"
+            on:click=move |_| { page.redo(); }>"Redo"</button>
+        <button type="button" class="button quiet" aria-disabled=past on:click=move |_| page.reset(None)>"Reset all"</button>
         {can_verify.then(|| view! {
             <button type="button" class="button quiet" on:click=move |_| sheet.set(Some(Sheet::Verify))>"Verify this page"</button>
         })}

@@ -120,7 +120,7 @@ fn FileButton(words: &'static str, camera: bool, on_file: UnsyncCallback<File>) 
         target.set_value("");
     };
     view! {
-        <label class="button quiet file-button">
+        <label class="button quiet file-button" class:camera=camera>
             <input
                 node_ref=input
                 type="file"

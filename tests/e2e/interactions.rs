@@ -181,6 +181,38 @@ fn next_and_previous_swap_the_page_without_loading_the_document_again() {
 }
 
 #[test]
+fn back_leads_to_where_the_page_was_left() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let first = site::lessons_in_order(&server)[0].clone();
+        browser
+            .open_ready(&server.url(&first))
+            .await
+            .expect("the first lesson works");
+        browser.script("scrollTo(0, 3210)", &[]).await;
+        let from = path(browser).await;
+        // By a click of the page itself: a driver would scroll the link into view first.
+        browser
+            .script("document.querySelector('a[rel~=next]').click()", &[])
+            .await;
+        let elsewhere = format!("return location.pathname !== {}", json!(from));
+        browser.wait_for("the next lesson", &elsewhere).await;
+        browser.ready().await.expect("the next lesson works");
+        browser.client().back().await.expect("back");
+        let here = format!("return location.pathname === {}", json!(from));
+        browser.wait_for("the lesson before", &here).await;
+        browser.ready().await.expect("the lesson before works");
+        browser
+            .wait_for(
+                "the place where it was left",
+                "return Math.abs(scrollY - 3210) < 2",
+            )
+            .await;
+    });
+}
+
+#[test]
 fn a_new_lesson_takes_the_focus_so_that_a_screen_reader_follows() {
     let server = Server::start(&site::dist(), Habits::ROOT);
     with_browser(async |browser| {

@@ -6,11 +6,12 @@ use std::str::FromStr;
 /// A way to print a number, written as `data-format` on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// So many digits after the point: `0.406`.
+    /// So many digits after the point: `0.406`; a number that is exactly zero is `0`, one that rounds to it `0.000`.
     Fixed(u8),
     /// A whole number with groups of three: `16,777,216`.
     Count,
-    /// One digit, so many decimals, a power of ten: `3.1e-8`; zero is `0`.
+    /// One digit, so many decimals, a power of ten: `3.1e-8`; from a thousandth to a thousand the same digits without
+    /// the power, `0.62`; zero is `0`.
     Power(u8),
     /// As the reader typed it: the shortest text that reads back as the same `f32`.
     Typed,
@@ -72,10 +73,10 @@ pub fn number(value: f64, format: Format) -> String {
         };
     }
     let plain = match format {
+        Format::Fixed(_) | Format::Power(_) if value == 0.0 => "0".to_owned(),
         Format::Fixed(n) => format!("{value:.*}", usize::from(n)),
         Format::Count => grouped(value),
-        Format::Power(_) if value == 0.0 => "0".to_owned(),
-        Format::Power(n) => format!("{value:.*e}", usize::from(n)),
+        Format::Power(n) => power(value, usize::from(n)),
         Format::Typed => (value as f32).to_string(),
         Format::Percent(n) => format!("{:.*} %", usize::from(n), value * 100.0),
     };
@@ -83,6 +84,21 @@ pub fn number(value: f64, format: Format) -> String {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.' | ' ' | '%')) => rest.to_owned(),
         Some(rest) => format!("{MINUS}{}", rest.replace('-', "\u{2212}")),
         None => plain.replace('-', "\u{2212}"),
+    }
+}
+
+fn power(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    // The power of the rounded number: 999.97 is 1.00e3.
+    match text
+        .split_once('e')
+        .and_then(|(_, p)| p.parse::<i32>().ok())
+    {
+        Some(power @ -3..=2) => {
+            let places = decimals as i32 - power;
+            format!("{value:.*}", places.max(0) as usize)
+        }
+        _ => text,
     }
 }
 
@@ -111,6 +127,13 @@ mod tests {
         assert_eq!(number(2_517_630_976.0, Format::Count), "2,517,630,976");
         assert_eq!(number(3.14e-8, Format::Power(1)), "3.1e\u{2212}8");
         assert_eq!(number(0.0, Format::Power(1)), "0");
+        assert_eq!(number(0.0, Format::Fixed(3)), "0");
+        assert_eq!(number(1e-9, Format::Fixed(3)), "0.000");
+        assert_eq!(number(0.62, Format::Power(1)), "0.62");
+        assert_eq!(number(7.389, Format::Power(2)), "7.39");
+        assert_eq!(number(-0.0015, Format::Power(1)), "\u{2212}0.0015");
+        assert_eq!(number(999.97, Format::Power(2)), "1.00e3");
+        assert_eq!(number(0.00099, Format::Power(1)), "9.9e\u{2212}4");
         assert_eq!(number(f64::from(0.1_f32), Format::Typed), "0.1");
         assert_eq!(
             number(f64::NEG_INFINITY, Format::Fixed(2)),

@@ -24,7 +24,7 @@ fn inputs() -> Vec<InputSpec> {
     let mut all = cut_inputs();
     all.push(InputSpec::number(
         "width",
-        "Width C of a token",
+        "Width D of a token",
         (8.0, 768.0, 8.0),
         64.0,
     ));
