@@ -25,6 +25,16 @@ pub enum EngineError {
         /// The value that came.
         found: String,
     },
+    /// A model's parameter is missing, has another shape than the model needs, or cannot be read.
+    #[error("parameter {name}: expected {expected}, found {found}")]
+    Parameter {
+        /// Its name in the source.
+        name: String,
+        /// The shape or content that is needed.
+        expected: String,
+        /// What the source has.
+        found: String,
+    },
 }
 
 /// The crate's result type.

@@ -30,6 +30,7 @@ pub mod kernel;
 pub mod math;
 pub mod model;
 pub mod nn;
+pub mod parameters;
 pub mod picture;
 pub mod rng;
 pub mod stats;
