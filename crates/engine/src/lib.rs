@@ -26,6 +26,7 @@
 //! in another order than the plain loops, so sums agree to rounding only.
 
 pub mod error;
+pub mod formula;
 pub mod kernel;
 pub mod math;
 pub mod model;
