@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use ndarray::{Array1, Array2, ArrayD, ArrayView1, ArrayView2, Ix1, Ix2};
 
 use crate::error::{EngineError, Result};
+use crate::nn::embedding::embed;
 use crate::nn::linear::linear;
 
 /// Gives parameters by name.
@@ -60,6 +61,17 @@ impl Weight {
     pub fn dim(&self) -> (usize, usize) {
         match self {
             Self::Dense(weight) => weight.dim(),
+        }
+    }
+
+    /// The rows that `ids` name, as numbers, as [`embed`].
+    ///
+    /// # Errors
+    /// When an id is not a row.
+    pub fn rows(&self, ids: &[usize]) -> Result<Array2<f32>> {
+        // self [V, C], ids [T] -> [T, C]
+        match self {
+            Self::Dense(table) => embed(table.view(), ids),
         }
     }
 

@@ -65,8 +65,7 @@ impl Observer for Prefixed<'_> {
     }
 
     fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
-        self.inner
-            .change(&format!("{}{name}", self.prefix), tensor);
+        self.inner.change(&format!("{}{name}", self.prefix), tensor);
     }
 }
 

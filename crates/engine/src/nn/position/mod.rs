@@ -5,5 +5,6 @@ pub mod alibi;
 pub mod angle;
 pub mod learned;
 pub mod relative;
+pub mod rope;
 pub mod rotary;
 pub mod sinusoidal;
