@@ -3,6 +3,7 @@
 pub mod absolute;
 pub mod alibi;
 pub mod angle;
+pub mod interpolate;
 pub mod learned;
 pub mod relative;
 pub mod rope;
