@@ -1,7 +1,14 @@
 //! Whole models, made of the layers in [`crate::nn`].
 
+pub mod bert;
 pub mod config;
 pub mod decoder;
+pub mod dinov2;
 pub mod gpt2;
 pub mod llama;
+mod names;
+pub mod swin;
 pub mod tiny_decoder;
+pub mod transformer;
+pub mod vit;
+mod vit_blocks;
