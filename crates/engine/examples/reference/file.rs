@@ -14,7 +14,6 @@ pub(crate) struct Reference {
     /// Which model it is of.
     pub(crate) model: String,
     /// Seed of the fill, and of the picture.
-    #[allow(dead_code, reason = "models that read pictures need it")]
     pub(crate) seed: u64,
     /// The parameters, filled by the formula when they are read.
     pub(crate) parameters: Formula,
@@ -84,6 +83,14 @@ impl Reference {
     /// A hyperparameter that is a number.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.content["hyperparameters"][key].as_f64()
+    }
+
+    /// A hyperparameter that is a size.
+    pub(crate) fn size(&self, key: &str) -> Result<usize, Failure> {
+        let size = self.content["hyperparameters"][key].as_u64();
+        let size = size.filter(|n| (1..=1 << 16).contains(n));
+        let size = size.ok_or_else(|| format!("{key}: no whole number from 1 to 65536"))?;
+        Ok(usize::try_from(size)?)
     }
 
     /// A list of token ids.

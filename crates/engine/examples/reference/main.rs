@@ -6,6 +6,7 @@
 
 mod compare;
 mod decoders;
+mod encoders;
 mod file;
 
 use file::{Failure, Found, Reference};
@@ -15,7 +16,16 @@ use std::process::ExitCode;
 type Model = fn(&mut Reference) -> Result<Found, Failure>;
 
 /// The models that a file can name.
-const MODELS: &[(&str, Model)] = &[("gpt2", decoders::gpt2), ("llama", decoders::llama)];
+const MODELS: &[(&str, Model)] = &[
+    ("gpt2", decoders::gpt2),
+    ("llama", decoders::llama),
+    ("bert", encoders::bert),
+    ("vit", encoders::vit),
+    ("vit384", encoders::vit),
+    ("dinov2", encoders::dinov2),
+    ("swinv2", encoders::swinv2),
+    ("transformer", encoders::transformer),
+];
 
 const HELP: &str = "\
 Compares the engine with reference outputs of full-size models.
