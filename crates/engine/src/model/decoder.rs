@@ -21,7 +21,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
-use crate::trace::{Observer, Prefixed, tell};
+use crate::trace::{Observer, tell};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
 use std::ops::Deref;
 
@@ -255,20 +255,5 @@ where
     /// Bytes of the keys and values kept.
     pub fn size_bytes(&self) -> usize {
         self.caches.size_bytes()
-    }
-}
-
-/// Runs a part of a model under a prefix; without an observer the prefix is not built.
-pub(super) fn within<R>(
-    trace: &mut Option<&mut dyn Observer>,
-    prefix: impl FnOnce() -> String,
-    run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R,
-) -> R {
-    match trace {
-        Some(observer) => {
-            let mut inner = Prefixed::new(prefix(), &mut **observer);
-            run(&mut Some(&mut inner))
-        }
-        None => run(&mut None),
     }
 }

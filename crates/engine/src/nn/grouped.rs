@@ -43,6 +43,10 @@ use ndarray::{Array2, Array3, ArrayView2, s};
 
 /// The projections to queries, keys and values.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a layer has one; the matrices lie elsewhere"
+)]
 pub enum Qkv {
     /// One matrix whose rows are those of the queries, then the keys, then the values (GPT-2).
     Fused(Projection),

@@ -2,12 +2,14 @@
 
 pub mod additive_mask;
 pub mod attention;
+pub mod bahdanau;
 pub mod block;
 pub mod conv;
 pub mod cost;
 pub mod embedding;
 pub mod feed_forward;
 pub mod grouped;
+pub mod gru;
 pub mod kv_cache;
 pub mod linear;
 pub mod mask;
