@@ -14,6 +14,7 @@ use engine::model::decoder::Decoder;
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
 use engine::ndarray::{Array2, Axis, s};
+use engine::nn::position::rope::Scaling;
 use engine::nn::position::rotary::Pairing;
 use engine::parameters::{Memory, Parameters};
 use engine::trace::Recorder;
@@ -108,6 +109,36 @@ fn sizes_are_read_from_each_formats_names() {
             "{error}"
         );
     }
+    let scaled = |key: &str| match key {
+        "rope_scaling.factor" => Some(32.0),
+        "rope_scaling.low_freq_factor" => Some(1.0),
+        "rope_scaling.high_freq_factor" => Some(4.0),
+        "rope_scaling.original_max_position_embeddings" => Some(8192.0),
+        _ => gguf(key),
+    };
+    let config = llama::Config::from_keys(&scaled, Pairing::Halves).unwrap();
+    let expected = Scaling::Llama3 {
+        factor: 32.0,
+        low: 1.0,
+        high: 4.0,
+        original_context: 8192,
+    };
+    assert_eq!(config.rope.scaling, expected);
+    let linear = |key: &str| {
+        if key == "rope.scaling.factor" {
+            Some(2.0)
+        } else {
+            gguf(key)
+        }
+    };
+    let config = llama::Config::from_keys(&linear, Pairing::Halves).unwrap();
+    assert_eq!(config.rope.scaling, Scaling::Linear { factor: 2.0 });
+    let experts = |key: &str| match key {
+        "expert_count" => Some(2.0),
+        "expert_used_count" => Some(3.0),
+        _ => gguf(key),
+    };
+    assert!(llama::Config::from_keys(&experts, Pairing::Halves).is_err());
     let header = [64, 172, 5, 8, 4, -512, 512];
     let config = llama::Config::from_llama2c(header).unwrap();
     assert_eq!((config.head_width, config.vocabulary), (8, 512));

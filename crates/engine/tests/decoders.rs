@@ -10,7 +10,7 @@
 mod small;
 
 use engine::EngineError;
-use engine::model::decoder::Session;
+use engine::model::decoder::{Decoder, Session};
 use engine::ndarray::{ArrayView2, ArrayViewD, ArrayViewMutD, Axis, Ix3, array, s};
 use engine::trace::{Observer, Recorder};
 use small::{IDS, all, llama, llama_config};
@@ -232,4 +232,18 @@ fn every_intermediate_has_a_name_and_a_shape() {
         let sums = weights.slice(s![.., t, ..]).sum_axis(Axis(1));
         assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-6));
     }
+}
+
+#[test]
+fn a_long_text_gives_the_same_bits_in_pieces_and_as_a_whole() {
+    // Without an observer the queries are taken in pieces, with one all at once.
+    let mut config = llama_config();
+    config.context = 200;
+    let model = llama(config, &[]);
+    let ids: Vec<usize> = (0..150).map(|n| n * n % 23).collect();
+    let mut seen = Recorder::default();
+    let whole = model.forward(&ids, Some(&mut seen)).unwrap();
+    assert_eq!(model.forward(&ids, None).unwrap(), whole);
+    let weights = seen.get("blocks.1.attention.weights").unwrap();
+    assert_eq!(weights.shape(), [6, 150, 150]);
 }

@@ -1,7 +1,7 @@
 //! The sizes of a Llama, from named numbers or a llama2.c header.
 
 use super::config::{self, Lookup};
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::nn::position::rope::{Rope, Scaling};
 use crate::nn::position::rotary::Pairing;
 
@@ -36,6 +36,9 @@ impl Config {
     /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]). Which numbers
     /// make a rotary plane is a matter of the format: halves in Hugging Face's, neighbours in GGUF's `llama`.
     ///
+    /// What is inside `rope_scaling` or `rope_parameters` of a `config.json` is asked for as `rope_scaling.factor` and so on. With
+    /// `low_freq_factor` the scaling is Llama 3's, else linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
+    ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide.
     pub fn from_keys(lookup: Lookup<'_>, pairing: Pairing) -> Result<Self> {
@@ -62,7 +65,7 @@ impl Config {
             "num_experts_per_tok",
             "expert_used_count",
         ])?;
-        let factor = number(&["rope_factor", "rope.scaling.factor"]);
+        let bases = ["rope_theta", "rope_parameters.rope_theta", "rope.freq_base"];
         let config = Self {
             vocabulary: size(&["vocabulary", "vocab_size"])?,
             width,
@@ -80,9 +83,9 @@ impl Config {
             .unwrap_or(1e-5),
             rope: Rope {
                 width: optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width),
-                base: number(&["rope_theta", "rope.freq_base"]).unwrap_or(10_000.0),
+                base: number(&bases).unwrap_or(10_000.0),
                 pairing,
-                scaling: factor.map_or(Scaling::None, |factor| Scaling::Linear { factor }),
+                scaling: scaling(lookup)?,
             },
             experts: experts.map(|count| (count, chosen.unwrap_or(2))),
         };
@@ -153,13 +156,58 @@ impl Config {
         let limit = config::LARGEST / self.heads.max(1);
         if self.head_width > limit || self.rope.width > self.head_width {
             let expected = format!("at least {} and at most {limit}", self.rope.width);
-            return Err(crate::EngineError::value(
+            return Err(EngineError::value(
                 "llama",
                 "head_width",
                 expected,
                 self.head_width,
             ));
         }
+        if let Some((count, chosen)) = self.experts.filter(|(count, chosen)| chosen > count) {
+            let expected = format!("at most the {count} experts");
+            return Err(EngineError::value(
+                "llama",
+                "experts_per_token",
+                expected,
+                chosen,
+            ));
+        }
         self.rope.angular().map(|_| ())
     }
+}
+
+/// What stretches the rotary positions.
+fn scaling(lookup: Lookup<'_>) -> Result<Scaling> {
+    let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
+    let names = [
+        "rope_factor",
+        "rope_scaling.factor",
+        "rope_parameters.factor",
+        "rope.scaling.factor",
+    ];
+    let Some(factor) = number(&names) else {
+        return Ok(Scaling::None);
+    };
+    let low = number(&[
+        "rope_scaling.low_freq_factor",
+        "rope_parameters.low_freq_factor",
+    ]);
+    let Some(low) = low else {
+        return Ok(Scaling::Linear { factor });
+    };
+    let high = number(&[
+        "rope_scaling.high_freq_factor",
+        "rope_parameters.high_freq_factor",
+    ]);
+    let missing = || EngineError::value("llama", "high_freq_factor", "given", "none");
+    let original = [
+        "rope_scaling.original_max_position_embeddings",
+        "rope_parameters.original_max_position_embeddings",
+    ];
+    Ok(Scaling::Llama3 {
+        factor,
+        low,
+        high: high.ok_or_else(missing)?,
+        original_context: config::size("llama", lookup, &original)?,
+    })
 }
