@@ -25,15 +25,29 @@ use crate::trace::{Observer, tell};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
 use std::ops::Deref;
 
-/// New tokens of one or more sequences, one sequence after the other.
+/// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
 #[derive(Debug, Clone)]
 pub struct Tokens<'a> {
-    /// The ids of all sequences.
-    pub ids: &'a [usize],
-    /// How many of them belong to each sequence.
-    pub lengths: &'a [usize],
-    /// Where each token stands in its sequence, from 0.
-    pub positions: Vec<usize>,
+    ids: &'a [usize],
+    lengths: &'a [usize],
+    positions: Vec<usize>,
+}
+
+impl Tokens<'_> {
+    /// `[T]`: the ids of all sequences.
+    pub fn ids(&self) -> &[usize] {
+        self.ids
+    }
+
+    /// `[B]`: how many of them belong to each sequence.
+    pub fn lengths(&self) -> &[usize] {
+        self.lengths
+    }
+
+    /// `[T]`: where each token stands in its sequence, from 0.
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
 }
 
 /// A model that gives, after each token, logits for the next one.

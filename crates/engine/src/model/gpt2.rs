@@ -261,16 +261,16 @@ impl Decoder for Gpt2 {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let mut x = self.tokens.rows(tokens.ids)?;
+        let mut x = self.tokens.rows(tokens.ids())?;
         tell(trace, "embedding", &mut x);
-        x += &self.positions.select(Axis(0), &tokens.positions);
+        x += &self.positions.select(Axis(0), tokens.positions());
         tell(trace, "input", &mut x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
             x = within(
                 trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths, caches, trace),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, trace),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;

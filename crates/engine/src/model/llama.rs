@@ -229,15 +229,15 @@ impl Decoder for Llama {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let turns = self.config.rope.turns(&tokens.positions)?;
-        let mut x = self.tokens.rows(tokens.ids)?;
+        let turns = self.config.rope.turns(tokens.positions())?;
+        let mut x = self.tokens.rows(tokens.ids())?;
         tell(trace, "embedding", &mut x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
             x = within(
                 trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths, caches, &turns, trace),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, &turns, trace),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;
