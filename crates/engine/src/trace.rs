@@ -69,6 +69,21 @@ impl Observer for Prefixed<'_> {
     }
 }
 
+/// Runs a part of a model under a prefix; without an observer the prefix is not built.
+pub fn within<R>(
+    trace: &mut Option<&mut dyn Observer>,
+    prefix: impl FnOnce() -> String,
+    run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R,
+) -> R {
+    match trace {
+        Some(observer) => {
+            let mut inner = Prefixed::new(prefix(), &mut **observer);
+            run(&mut Some(&mut inner))
+        }
+        None => run(&mut None),
+    }
+}
+
 /// Keeps a copy of every intermediate, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {

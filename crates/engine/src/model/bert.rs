@@ -25,7 +25,6 @@
 //! "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with and without `bert.` before them.
 
 use super::config::{self, Lookup};
-use super::decoder::within;
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::block::LayerNorm;
@@ -37,7 +36,7 @@ use crate::nn::packed::Packed;
 use crate::nn::pooling::{mean, unit};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
 
 /// The sizes of a BERT.

@@ -21,19 +21,33 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
-use crate::trace::{Observer, Prefixed, tell};
+use crate::trace::{Observer, tell};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
 use std::ops::Deref;
 
-/// New tokens of one or more sequences, one sequence after the other.
+/// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
 #[derive(Debug, Clone)]
 pub struct Tokens<'a> {
-    /// The ids of all sequences.
-    pub ids: &'a [usize],
-    /// How many of them belong to each sequence.
-    pub lengths: &'a [usize],
-    /// Where each token stands in its sequence, from 0.
-    pub positions: Vec<usize>,
+    ids: &'a [usize],
+    lengths: &'a [usize],
+    positions: Vec<usize>,
+}
+
+impl Tokens<'_> {
+    /// `[T]`: the ids of all sequences.
+    pub fn ids(&self) -> &[usize] {
+        self.ids
+    }
+
+    /// `[B]`: how many of them belong to each sequence.
+    pub fn lengths(&self) -> &[usize] {
+        self.lengths
+    }
+
+    /// `[T]`: where each token stands in its sequence, from 0.
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
 }
 
 /// A model that gives, after each token, logits for the next one.
@@ -255,20 +269,5 @@ where
     /// Bytes of the keys and values kept.
     pub fn size_bytes(&self) -> usize {
         self.caches.size_bytes()
-    }
-}
-
-/// Runs a part of a model under a prefix; without an observer the prefix is not built.
-pub(super) fn within<R>(
-    trace: &mut Option<&mut dyn Observer>,
-    prefix: impl FnOnce() -> String,
-    run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R,
-) -> R {
-    match trace {
-        Some(observer) => {
-            let mut inner = Prefixed::new(prefix(), &mut **observer);
-            run(&mut Some(&mut inner))
-        }
-        None => run(&mut None),
     }
 }

@@ -20,7 +20,6 @@
 //! is not read.
 
 use super::config::{self, Lookup};
-use super::decoder::within;
 use super::names::{known, norm};
 use super::vit_blocks::{Sizes, block, tokens};
 use crate::error::Result;
@@ -28,7 +27,7 @@ use crate::nn::block::LayerNorm;
 use crate::nn::encoder_block::PreNormBlock;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array2, ArrayView3};
 
 /// The sizes of a DINOv2.

@@ -15,7 +15,7 @@
 //! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.3; openai/gpt-2, `model.py`.
 
 use super::config::{self, Lookup};
-use super::decoder::{Decoder, Tokens, within};
+use super::decoder::{Decoder, Tokens};
 use crate::error::Result;
 use crate::nn::block::LayerNorm;
 use crate::nn::feed_forward::{Activation, FeedForward};
@@ -23,7 +23,7 @@ use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::{KvCache, KvCaches};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// The sizes of a GPT-2.
@@ -261,16 +261,16 @@ impl Decoder for Gpt2 {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let mut x = self.tokens.rows(tokens.ids)?;
+        let mut x = self.tokens.rows(tokens.ids())?;
         tell(trace, "embedding", &mut x);
-        x += &self.positions.select(Axis(0), &tokens.positions);
+        x += &self.positions.select(Axis(0), tokens.positions());
         tell(trace, "input", &mut x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
             x = within(
                 trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths, caches, trace),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, trace),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;

@@ -14,142 +14,20 @@
 //! Source: Touvron et al. 2023, "LLaMA", section 2.2; Jiang et al. 2024, "Mixtral of experts"; the parameter names are those of
 //! transformers' `modeling_llama.py`, `modeling_qwen2.py` and `modeling_mixtral.py`.
 
-use super::config::{self, Lookup};
-use super::decoder::{Decoder, Tokens, within};
+use super::decoder::{Decoder, Tokens};
 use crate::error::Result;
 use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::{KvCache, KvCaches};
 use crate::nn::moe::MixtureOfExperts;
 use crate::nn::norm::RmsNorm;
-use crate::nn::position::rope::{Rope, Scaling, Turns};
-use crate::nn::position::rotary::Pairing;
+use crate::nn::position::rope::{Scaling, Turns};
 use crate::nn::projection::Projection;
 use crate::nn::swiglu::SwiGlu;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array2, ArrayView2};
 
-/// The sizes of a Llama.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Config {
-    /// V.
-    pub vocabulary: usize,
-    /// C.
-    pub width: usize,
-    /// H.
-    pub heads: usize,
-    /// G, a divisor of `heads`.
-    pub kv_heads: usize,
-    /// D, mostly C / H.
-    pub head_width: usize,
-    /// How many blocks.
-    pub layers: usize,
-    /// F.
-    pub inner: usize,
-    /// The longest text.
-    pub context: usize,
-    /// Added to the mean square in each norm.
-    pub norm_eps: f32,
-    /// The rotary positions.
-    pub rope: Rope,
-    /// How many experts each perceptron has and how many of them a token goes through; `None` for one perceptron.
-    pub experts: Option<(usize, usize)>,
-}
-
-impl Config {
-    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]). Which numbers
-    /// make a rotary plane is a matter of the format: halves in Hugging Face's, neighbours in GGUF's `llama`.
-    ///
-    /// # Errors
-    /// When a size is missing or not a whole number in range, or sizes do not divide.
-    pub fn from_keys(lookup: Lookup<'_>, pairing: Pairing) -> Result<Self> {
-        let size = |names: &[&'static str]| config::size("llama", lookup, names);
-        let optional = |names: &[&'static str]| config::optional("llama", lookup, names);
-        let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
-        let width = size(&["width", "hidden_size", "embedding_length"])?;
-        let heads = size(&["heads", "num_attention_heads", "attention.head_count"])?;
-        let kv_heads = [
-            "key_value_heads",
-            "num_key_value_heads",
-            "attention.head_count_kv",
-        ];
-        let head_width = match optional(&["head_width", "head_dim", "attention.key_length"])? {
-            Some(given) => given,
-            None => {
-                config::divides("llama", "heads", heads, width)?;
-                width / heads
-            }
-        };
-        let experts = optional(&["experts", "num_local_experts", "expert_count"])?;
-        let chosen = optional(&[
-            "experts_per_token",
-            "num_experts_per_tok",
-            "expert_used_count",
-        ])?;
-        let factor = number(&["rope_factor", "rope.scaling.factor"]);
-        let config = Self {
-            vocabulary: size(&["vocabulary", "vocab_size"])?,
-            width,
-            heads,
-            kv_heads: optional(&kv_heads)?.unwrap_or(heads),
-            head_width,
-            layers: size(&["layers", "num_hidden_layers", "block_count"])?,
-            inner: size(&["inner", "intermediate_size", "feed_forward_length"])?,
-            context: size(&["context", "max_position_embeddings", "context_length"])?,
-            norm_eps: number(&[
-                "norm_eps",
-                "rms_norm_eps",
-                "attention.layer_norm_rms_epsilon",
-            ])
-            .unwrap_or(1e-5),
-            rope: Rope {
-                width: optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width),
-                base: number(&["rope_theta", "rope.freq_base"]).unwrap_or(10_000.0),
-                pairing,
-                scaling: factor.map_or(Scaling::None, |factor| Scaling::Linear { factor }),
-            },
-            experts: experts.map(|count| (count, chosen.unwrap_or(2))),
-        };
-        config.check()?;
-        Ok(config)
-    }
-
-    /// The sizes in the header of a llama2.c file: width, inner, layers, heads, key/value heads, vocabulary (below 0: the head is
-    /// not the token table), context. Rotary base 10,000 over neighbours, epsilon 1e-5, as `run.c` has them.
-    ///
-    /// # Errors
-    /// When a size is not in range, or sizes do not divide.
-    pub fn from_llama2c(header: [i32; 7]) -> Result<Self> {
-        let [width, inner, layers, heads, kv_heads, vocabulary, context] = header.map(f64::from);
-        let lookup = |key: &str| match key {
-            "width" => Some(width),
-            "inner" => Some(inner),
-            "layers" => Some(layers),
-            "heads" => Some(heads),
-            "key_value_heads" => Some(kv_heads),
-            "vocabulary" => Some(vocabulary.abs()),
-            "context" => Some(context),
-            _ => None,
-        };
-        Self::from_keys(&lookup, Pairing::Neighbours)
-    }
-
-    fn check(&self) -> Result<()> {
-        config::divides("llama", "key_value_heads", self.kv_heads, self.heads)?;
-        // Twice the head width of all heads is the largest product that is ever formed.
-        let limit = config::LARGEST / self.heads.max(1);
-        if self.head_width > limit || self.rope.width > self.head_width {
-            let expected = format!("at least {} and at most {limit}", self.rope.width);
-            return Err(crate::EngineError::value(
-                "llama",
-                "head_width",
-                expected,
-                self.head_width,
-            ));
-        }
-        self.rope.angular().map(|_| ())
-    }
-}
+pub use super::llama_config::Config;
 
 /// The perceptron of a block.
 #[derive(Debug, Clone)]
@@ -351,15 +229,15 @@ impl Decoder for Llama {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let turns = self.config.rope.turns(&tokens.positions)?;
-        let mut x = self.tokens.rows(tokens.ids)?;
+        let turns = self.config.rope.turns(tokens.positions())?;
+        let mut x = self.tokens.rows(tokens.ids())?;
         tell(trace, "embedding", &mut x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
             x = within(
                 trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths, caches, &turns, trace),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, &turns, trace),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;

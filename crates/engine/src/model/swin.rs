@@ -23,7 +23,6 @@
 //! section 3.1. Names of parameters: Hugging Face's (`Swinv2ForImageClassification`), with and without `swinv2.` before them.
 
 use super::config;
-use super::decoder::within;
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::block::LayerNorm;
@@ -37,7 +36,7 @@ use crate::nn::projection::Projection;
 use crate::nn::window::shift_mask;
 use crate::nn::window_block::WindowBlock;
 use crate::parameters::{Parameters, tensor};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array1, ArrayView3, Axis};
 
 /// Inner width of the network that computes the bias.

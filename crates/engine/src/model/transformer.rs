@@ -23,25 +23,26 @@
 //! Source: Vaswani et al. 2017, "Attention is all you need", section 3. Names of parameters: those of `torch.nn.Transformer` under
 //! `transformer.`, and `embedding.weight`. Norms after the stacks, which the paper has not, are used where the source has them.
 
+mod blocks;
+mod translation;
+
+pub use translation::Translation;
+
 use super::config::{self, Lookup};
-use super::decoder::within;
-use super::names::{norm, packed};
+use super::names::norm;
 use crate::error::Result;
 use crate::math;
 use crate::nn::block::LayerNorm;
-use crate::nn::cross_attention::{CrossAttention, CrossMemory};
+use crate::nn::cross_attention::CrossMemory;
 use crate::nn::encoder_block::PostNormBlock;
-use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::full_attention::FullAttention;
-use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::packed::Packed;
 use crate::nn::position::sinusoidal;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
-use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, tell};
-use ndarray::{Array1, Array2, Array3, ArrayView2, s};
+use crate::trace::{Observer, tell, within};
+use blocks::{decoder_block, encoder_block};
+use ndarray::{Array2, Array3, ArrayView2, s};
 
 /// The sizes of a Transformer.
 #[derive(Debug, Clone, PartialEq)]
@@ -358,112 +359,4 @@ impl Transformer {
         }
         Ok(target)
     }
-}
-
-/// A source that was read and the target written so far. A clone goes on by itself, as beams do.
-#[derive(Debug, Clone)]
-pub struct Translation<'a> {
-    model: &'a Transformer,
-    memories: Memories,
-    caches: KvCaches,
-}
-
-impl Translation<'_> {
-    /// Reads new target tokens; gives the logits after the last.
-    ///
-    /// # Errors
-    /// When there is no token, or one is outside the vocabulary.
-    pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
-        // ids [T] -> [V]
-        self.feed_traced(ids, None)
-    }
-
-    /// As [`Self::feed`], with an observer, which gets what [`Transformer::forward`] lists from `decoder.embedding` on.
-    ///
-    /// # Errors
-    /// As [`Self::feed`].
-    pub fn feed_traced(
-        &mut self,
-        ids: &[usize],
-        trace: Option<&mut dyn Observer>,
-    ) -> Result<Array1<f32>> {
-        // ids [T] -> [V]
-        let mut trace = trace;
-        let Some(last) = ids.len().checked_sub(1) else {
-            return Err(crate::EngineError::value("feed", "tokens", "at least 1", 0));
-        };
-        let mut target = Packed::one(ids);
-        let before = self.caches.position(0);
-        target.positions.iter_mut().for_each(|p| *p += before);
-        let logits = self
-            .model
-            .decode(&target, &mut self.caches, &self.memories, &mut trace)?;
-        Ok(logits.row(last).to_owned())
-    }
-
-    /// How many target tokens it has read.
-    pub fn position(&self) -> usize {
-        self.caches.position(0)
-    }
-}
-
-fn encoder_block(config: &Config, source: &mut dyn Parameters, n: usize) -> Result<PostNormBlock> {
-    let (c, eps) = (config.width, config.norm_eps);
-    let place = format!("transformer.encoder.layers.{n}");
-    let [q, k, v] = packed(source, &format!("{place}.self_attn"), c)?;
-    let output = format!("{place}.self_attn.out_proj");
-    Ok(PostNormBlock {
-        attention: FullAttention {
-            qkv: Qkv::Separate { q, k, v },
-            output: Projection::load(source, &output, c, c, true)?,
-            heads: config.heads,
-        },
-        norm_1: norm(source, &format!("{place}.norm1"), c, eps)?,
-        mlp: feed_forward(config, source, &place)?,
-        norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
-    })
-}
-
-fn decoder_block(
-    config: &Config,
-    source: &mut dyn Parameters,
-    n: usize,
-) -> Result<PostNormDecoderBlock> {
-    let (c, eps) = (config.width, config.norm_eps);
-    let place = format!("transformer.decoder.layers.{n}");
-    let [q, k, v] = packed(source, &format!("{place}.self_attn"), c)?;
-    let output = format!("{place}.self_attn.out_proj");
-    let attention = GroupedAttention {
-        qkv: Qkv::Separate { q, k, v },
-        output: Projection::load(source, &output, c, c, true)?,
-        heads: config.heads,
-        kv_heads: config.heads,
-        head_width: c / config.heads,
-    };
-    let [q, k, v] = packed(source, &format!("{place}.multihead_attn"), c)?;
-    let output = format!("{place}.multihead_attn.out_proj");
-    let cross = CrossAttention {
-        q,
-        k,
-        v,
-        output: Projection::load(source, &output, c, c, true)?,
-        heads: config.heads,
-    };
-    Ok(PostNormDecoderBlock {
-        attention,
-        norm_1: norm(source, &format!("{place}.norm1"), c, eps)?,
-        cross,
-        norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
-        mlp: feed_forward(config, source, &place)?,
-        norm_3: norm(source, &format!("{place}.norm3"), c, eps)?,
-    })
-}
-
-fn feed_forward(config: &Config, source: &mut dyn Parameters, place: &str) -> Result<FeedForward> {
-    let (c, f) = (config.width, config.inner);
-    Ok(FeedForward {
-        up: Projection::load(source, &format!("{place}.linear1"), c, f, true)?,
-        activation: Activation::Relu,
-        down: Projection::load(source, &format!("{place}.linear2"), f, c, true)?,
-    })
 }

@@ -25,7 +25,6 @@
 //! `vit_blocks.rs`; `vit.` before them or not, head `classifier` or `head`.
 
 use super::config::{self, Lookup};
-use super::decoder::within;
 use super::names::{known, norm};
 use super::vit_blocks::{Sizes, block, tokens};
 use crate::error::Result;
@@ -35,7 +34,7 @@ use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::pooling;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array1, Array2, ArrayView2, ArrayView3, ArrayView4, Axis, s};
 
 /// How one vector stands for the whole picture.

@@ -29,6 +29,8 @@ pub enum Activation {
     Gelu,
     /// x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
     GeluTanh,
+    /// x / (1 + exp(−1.702 x)), GELU by a sigmoid.
+    QuickGelu,
     /// x / (1 + exp(−x)).
     Silu,
 }
@@ -41,6 +43,7 @@ impl Activation {
             Self::Relu => by_row(x, kernel::relu),
             Self::Gelu => by_row(x, kernel::gelu),
             Self::GeluTanh => x.mapv_inplace(gelu_tanh),
+            Self::QuickGelu => x.mapv_inplace(quick_gelu),
             Self::Silu => x.mapv_inplace(silu),
         }
     }
@@ -61,6 +64,11 @@ fn by_row(x: &mut Array2<f32>, change: impl Fn(&mut [f32])) {
 pub fn gelu_tanh(x: f32) -> f32 {
     const SQRT_2_OVER_PI: f32 = 0.797_884_6;
     0.5 * x * (1.0 + math::tanh(SQRT_2_OVER_PI * (x + 0.044_715 * x * x * x)))
+}
+
+/// x · sigmoid(1.702 x): Hendrycks and Gimpel 2016, section 2.
+pub fn quick_gelu(x: f32) -> f32 {
+    x / (1.0 + math::exp(-1.702 * x))
 }
 
 /// x · sigmoid(x).
@@ -117,7 +125,11 @@ mod tests {
             ),
             (
                 Activation::GeluTanh,
-                [-0.003_637_392, -0.154_285_99, 0.149_675_35, 1.954_597_7],
+                [-0.003_637_392, -0.154_286, 0.149_675_35, 1.954_597_7],
+            ),
+            (
+                Activation::QuickGelu,
+                [-0.0180713097, -0.149611563, 0.15119965, 1.93565862],
             ),
             (
                 Activation::Silu,

@@ -39,10 +39,17 @@ use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
 use crate::trace::{Observer, tell};
-use ndarray::{Array2, Array3, ArrayView2, s};
+use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
+
+/// How many queries are compared with all keys at once, where nobody looks at the weights: enough for the products to be fast.
+const QUERIES_AT_ONCE: usize = 64;
 
 /// The projections to queries, keys and values.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a layer has one; the matrices lie elsewhere"
+)]
 pub enum Qkv {
     /// One matrix whose rows are those of the queries, then the keys, then the values (GPT-2).
     Fused(Projection),
@@ -193,33 +200,68 @@ impl GroupedAttention {
             cache.append(k, v)?;
         }
 
+        let mut heads = Array3::zeros((self.heads, tokens, width));
+        // An observer sees all weights at once; else only those of a few queries are ever in memory.
+        let at_once = if trace.is_some() {
+            tokens
+        } else {
+            QUERIES_AT_ONCE
+        };
+        for start in (0..tokens).step_by(at_once.max(1)) {
+            let rows = s![.., start..(start + at_once).min(tokens), ..];
+            let found = self.attend_rows(q.slice(rows), cache, before + start, trace)?;
+            heads.slice_mut(rows).assign(&found);
+        }
+        tell(trace, "attention.heads", &mut heads);
+        Ok(heads)
+    }
+
+    /// Queries that follow each other, the first of them at `position`; what stands behind the last of them is not read.
+    fn attend_rows(
+        &self,
+        q: ArrayView3<'_, f32>,
+        cache: &KvCache,
+        position: usize,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array3<f32>> {
+        // q [H, T, D] -> [H, T, D]
+        let (_, tokens, width) = q.dim();
+        let (sources, q) = (position + tokens, contiguous(&q));
         // The queries of a group lie one after the other: one product with the keys that they share.
-        let (sources, group) = (cache.len(), self.heads / self.kv_heads);
+        let rows = self.heads / self.kv_heads * tokens;
+        let part = |g: usize, columns: usize| g * rows * columns..(g + 1) * rows * columns;
         let mut weights = Array3::zeros((self.heads, tokens, sources));
-        let (rows, scores) = (group * tokens, elements_mut("attention", &mut weights)?);
+        let scores = elements_mut("attention", &mut weights)?;
         for g in 0..self.kv_heads {
-            let q = &contiguous(&q.view())[g * rows * width..(g + 1) * rows * width];
-            let scores = &mut scores[g * rows * sources..(g + 1) * rows * sources];
-            kernel::matmul_nt(q, cache.keys(g), scores, rows, width, sources);
+            let (q, keys) = (&q[part(g, width)], &cache.keys(g)[..sources * width]);
+            kernel::matmul_nt(q, keys, &mut scores[part(g, sources)], rows, width, sources);
         }
         weights *= scale(width);
         tell(trace, "attention.scores", &mut weights);
         let scores = elements_mut("attention", &mut weights)?;
-        for (n, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
-            row[before + n % tokens + 1..].fill(f32::NEG_INFINITY);
+        for (n, row) in scores.chunks_exact_mut(sources).enumerate() {
+            row[position + n % tokens + 1..].fill(f32::NEG_INFINITY);
             kernel::softmax(row);
         }
         tell(trace, "attention.weights", &mut weights);
 
+        let weights = elements_mut("attention", &mut weights)?;
         let mut heads = Array3::zeros((self.heads, tokens, width));
         let mixed = elements_mut("attention", &mut heads)?;
         for g in 0..self.kv_heads {
-            let weights =
-                &contiguous(&weights.view())[g * rows * sources..(g + 1) * rows * sources];
-            let mixed = &mut mixed[g * rows * width..(g + 1) * rows * width];
-            kernel::mix(weights, cache.values(g), mixed, rows, sources, width);
+            let (weights, values) = (
+                &weights[part(g, sources)],
+                &cache.values(g)[..sources * width],
+            );
+            kernel::mix(
+                weights,
+                values,
+                &mut mixed[part(g, width)],
+                rows,
+                sources,
+                width,
+            );
         }
-        tell(trace, "attention.heads", &mut heads);
         Ok(heads)
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod additive_mask;
 pub mod attention;
+pub mod bahdanau;
 pub mod block;
 pub mod conv;
 pub mod cosine_attention;
@@ -12,6 +13,7 @@ pub mod encoder_block;
 pub mod feed_forward;
 pub mod full_attention;
 pub mod grouped;
+pub mod gru;
 pub mod heads;
 pub mod kv_cache;
 pub mod linear;

@@ -14,7 +14,7 @@ use super::feed_forward::FeedForward;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use crate::error::Result;
-use crate::trace::{Observer, Prefixed, tell};
+use crate::trace::{Observer, tell, within};
 use ndarray::{Array2, ArrayView2};
 
 /// The weights of one block.
@@ -56,16 +56,11 @@ impl PostNormDecoderBlock {
         let mut asked = self.norm_1.forward(sum.view())?;
         tell(trace, "norm_1", &mut asked);
 
-        let mut sum = match trace {
-            Some(observer) => {
-                let mut inner = Prefixed::new("cross.", &mut **observer);
-                let trace: &mut Option<&mut dyn Observer> = &mut Some(&mut inner);
-                self.cross.forward(asked.view(), lengths, memories, trace)?
-            }
-            None => self
-                .cross
-                .forward(asked.view(), lengths, memories, &mut None)?,
-        };
+        let mut sum = within(
+            trace,
+            || "cross.".to_owned(),
+            |trace| self.cross.forward(asked.view(), lengths, memories, trace),
+        )?;
         sum += &asked;
         tell(trace, "residual_2", &mut sum);
         let mut answered = self.norm_2.forward(sum.view())?;
