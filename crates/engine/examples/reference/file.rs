@@ -14,6 +14,7 @@ pub(crate) struct Reference {
     /// Which model it is of.
     pub(crate) model: String,
     /// Seed of the fill, and of the picture.
+    #[allow(dead_code, reason = "the test of the decoders does not read pictures")]
     pub(crate) seed: u64,
     /// The parameters, filled by the formula when they are read.
     pub(crate) parameters: Formula,
@@ -86,6 +87,7 @@ impl Reference {
     }
 
     /// A hyperparameter that is a size.
+    #[allow(dead_code, reason = "the test of the decoders does not read pictures")]
     pub(crate) fn size(&self, key: &str) -> Result<usize, Failure> {
         let size = self.content["hyperparameters"][key].as_u64();
         let size = size.filter(|n| (1..=1 << 16).contains(n));
