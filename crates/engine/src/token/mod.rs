@@ -12,6 +12,7 @@ pub mod llama;
 pub mod llama_files;
 mod merge;
 pub mod split;
+pub mod stop;
 pub mod stream;
 pub mod tokenizer;
 pub mod train;
