@@ -12,7 +12,7 @@ import unicodedata
 import regex
 import sentencepiece
 import tokenizers
-from tokenizers import models, normalizers, pre_tokenizers, trainers
+from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
 
 # The characters of an old version: the packages know different new ones.
 OLD = unicodedata.ucd_3_2_0
@@ -76,8 +76,25 @@ def sentence_piece(draw):
     examples = ["", " ", CORPUS] + [" ".join(draw.choices(words, k=8)) for _ in range(30)]
     return {
         "model": list(model.getvalue()),
+        "tokenizer_json": as_tokenizer_json(processor),
         "examples": [{"text": text, "ids": processor.encode(text)} for text in examples],
     }
+
+
+def as_tokenizer_json(processor):
+    """The same vocabulary as Llama's tokenizer.json has it: every way to put a token together is a merge, best score first."""
+    pieces = {processor.id_to_piece(i): i for i in range(processor.get_piece_size())}
+    merges = []
+    for piece, i in pieces.items():
+        if not (processor.is_byte(i) or processor.is_control(i) or processor.is_unknown(i)):
+            ways = [(piece[:at], piece[at:]) for at in range(1, len(piece))]
+            merges += [(-processor.get_score(i), left, right) for left, right in ways if left in pieces and right in pieces]
+    merges = [(left, right) for _, left, right in sorted(merges, key=lambda merge: merge[0])]
+    tokenizer = tokenizers.Tokenizer(models.BPE(pieces, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.add_special_tokens(["<unk>", "<s>", "</s>"])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return tokenizer.to_str()
 
 
 def byte_bpe(draw):

@@ -152,6 +152,8 @@ impl GgufVocabulary {
         };
         let special = SpecialTokens {
             unknown: None,
+            // Files of Llama 3 need not say it.
+            add_begin: self.add_begin.unwrap_or(split == Split::Llama3),
             ..self.special()
         };
         let added = self.added();
@@ -220,4 +222,65 @@ impl GgufVocabulary {
 
 fn missing(name: &'static str) -> EngineError {
     EngineError::value("gguf", name, "in the file", "none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocabulary(model: &str) -> GgufVocabulary {
+        GgufVocabulary {
+            model: model.to_owned(),
+            tokens: ["1", "2", "12", "<s>"].map(str::to_owned).to_vec(),
+            merges: Some(vec!["1 2".to_owned()]),
+            scores: Some(vec![0.0; 4]),
+            begin: Some(3),
+            ..GgufVocabulary::default()
+        }
+    }
+
+    fn with_pre(pre: &str) -> GgufVocabulary {
+        GgufVocabulary {
+            pre: Some(pre.to_owned()),
+            ..vocabulary("gpt2")
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_rules_decides_how_text_is_cut() {
+        let encoded = |pre: &str| with_pre(pre).tokenizer().unwrap().encode("1212").unwrap();
+        assert_eq!(encoded("gpt-2"), [2, 2]);
+        // Three digits to a word, then one.
+        assert_eq!(encoded("llama-bpe"), [2, 0, 1]);
+        assert_eq!(encoded("qwen2"), [0, 1, 0, 1]);
+        let llama3 = with_pre("llama-bpe").tokenizer().unwrap();
+        assert_eq!(llama3.with_ends(&[0]), [3, 0]);
+        assert_eq!(llama3.encode_marked("<s>1").unwrap(), [3, 0]);
+    }
+
+    #[test]
+    fn errors_name_the_entry() {
+        let error = |vocabulary: GgufVocabulary| vocabulary.tokenizer().err().unwrap().to_string();
+        assert!(
+            error(vocabulary("t5")).contains("tokenizer.ggml.model must be gpt2, llama or bert")
+        );
+        assert!(error(with_pre("own")).contains("tokenizer.ggml.pre"));
+        assert!(error(vocabulary("bert")).contains("[UNK]"));
+        let without = GgufVocabulary {
+            merges: None,
+            ..vocabulary("gpt2")
+        };
+        assert_eq!(
+            error(without),
+            "gguf: merges must be in the file, found none"
+        );
+        let beyond = GgufVocabulary {
+            mask: Some(4),
+            ..vocabulary("llama")
+        };
+        assert_eq!(
+            error(beyond),
+            "gguf: special token id must be below 4, found 4"
+        );
+    }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::added::AddedToken;
 use super::bert_text::BertText;
 use super::byte_bpe::{ByteBpe, ByteBpeFiles};
+use super::json_llama;
 use super::split::Split;
 use super::tokenizer::{SpecialTokens, Tokenizer};
 use super::vocabulary::Vocabulary;
@@ -55,13 +56,15 @@ pub fn byte_bpe(vocab_json: &str, merges_txt: &str) -> Result<ByteBpe> {
     })
 }
 
-/// The tokenizer that a `tokenizer.json` describes: byte-level BPE or WordPiece.
+/// The tokenizer that a `tokenizer.json` describes: byte-level BPE, Llama's vocabulary or WordPiece.
 ///
 /// # Errors
 /// When the file is not of that form, or asks for what this crate does not do.
 pub fn tokenizer(tokenizer_json: &str) -> Result<Box<dyn Tokenizer>> {
     let file = parse(FILE, tokenizer_json)?;
+    let is_llama = file["model"]["byte_fallback"] == Value::Bool(true);
     match text(&file["model"]["type"]) {
+        "BPE" if is_llama => Ok(Box::new(json_llama::read(&file)?)),
         "BPE" => Ok(Box::new(read_byte_bpe(&file)?)),
         "WordPiece" => Ok(Box::new(read_word_piece(&file)?)),
         // Files of older versions do not say it.
@@ -70,7 +73,7 @@ pub fn tokenizer(tokenizer_json: &str) -> Result<Box<dyn Tokenizer>> {
     }
 }
 
-const FILE: &str = "tokenizer.json";
+pub(super) const FILE: &str = "tokenizer.json";
 
 fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
     let model = &file["model"];
@@ -96,15 +99,7 @@ fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
             &file["normalizer"],
         ));
     }
-    let merge = |merge: &Value| match (merge.as_str(), merge.as_array().map(Vec::as_slice)) {
-        (Some(line), _) => Ok(line.to_owned()),
-        (None, Some([Value::String(left), Value::String(right)])) => Ok(format!("{left} {right}")),
-        _ => Err(refuse(FILE, "merges", "pairs of tokens", merge)),
-    };
-    let merges = array(&model["merges"])
-        .iter()
-        .map(merge)
-        .collect::<Result<_>>()?;
+    let merges = merges(model)?;
     let (vocabulary, added) = read_vocabulary(file)?;
     ByteBpe::new(ByteBpeFiles {
         special: read_special(file, &vocabulary)?,
@@ -114,6 +109,16 @@ fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
         added,
         whole_words: model["ignore_merges"] == Value::Bool(true),
     })
+}
+
+/// The merges, each written `left right`.
+pub(super) fn merges(model: &Value) -> Result<Vec<String>> {
+    let merge = |merge: &Value| match (merge.as_str(), merge.as_array().map(Vec::as_slice)) {
+        (Some(line), _) => Ok(line.to_owned()),
+        (None, Some([Value::String(left), Value::String(right)])) => Ok(format!("{left} {right}")),
+        _ => Err(refuse(FILE, "merges", "pairs of tokens", merge)),
+    };
+    array(&model["merges"]).iter().map(merge).collect()
 }
 
 /// The rules by which text is cut: a `ByteLevel` step, which has GPT-2's, or one that names them and a `ByteLevel` step after it.
@@ -197,7 +202,7 @@ fn read_word_piece(file: &Value) -> Result<WordPiece> {
 }
 
 /// All tokens, those of the model and the added ones.
-fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToken>)> {
+pub(super) fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToken>)> {
     let mut tokens = pairs(FILE, &file["model"]["vocab"])?;
     let mut added = Vec::new();
     for token in array(&file["added_tokens"]) {
@@ -211,9 +216,17 @@ fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToken>)> {
                 token,
             ));
         }
-        let known = file["model"]["vocab"].get(content).is_some();
-        if !known {
-            tokens.push((content.to_owned(), id));
+        match file["model"]["vocab"].get(content) {
+            None => tokens.push((content.to_owned(), id)),
+            Some(known) if known.as_u64() == Some(id as u64) => {}
+            Some(known) => {
+                return Err(refuse(
+                    FILE,
+                    "added_tokens",
+                    &format!("{content:?}: {known}"),
+                    id,
+                ));
+            }
         }
         added.push(AddedToken {
             text: content.to_owned(),
@@ -227,7 +240,7 @@ fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToken>)> {
 }
 
 /// The special tokens by their usual names, and what the last step puts around a text.
-fn read_special(file: &Value, vocabulary: &Vocabulary) -> Result<SpecialTokens> {
+pub(super) fn read_special(file: &Value, vocabulary: &Vocabulary) -> Result<SpecialTokens> {
     let (begin, end) = read_ends(&file["post_processor"])?;
     let place = |name: &Option<String>| match name {
         Some(name) => match vocabulary.id(name) {
@@ -318,16 +331,16 @@ fn id(name: &'static str, number: &Value) -> Result<usize> {
     read.ok_or_else(|| refuse(name, "id", "a whole number", number))
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn array(value: &Value) -> &[Value] {
+pub(super) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// An error in which long values are cut.
-fn refuse(
+pub(super) fn refuse(
     name: &'static str,
     part: &'static str,
     expected: &str,

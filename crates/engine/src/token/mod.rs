@@ -8,6 +8,8 @@ pub mod characters;
 pub mod gguf;
 #[cfg(feature = "json")]
 pub mod json;
+#[cfg(feature = "json")]
+mod json_llama;
 pub mod llama;
 pub mod llama_files;
 mod merge;

@@ -103,7 +103,8 @@ fn neighbours(word: &Word) -> impl Iterator<Item = Pair> {
     word.tokens.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
-/// Learns at most `merges` merges from a text; fewer where no pair stands in it twice.
+/// Learns at most `merges` merges from a text; fewer where no pair stands in it twice. Each merge costs the length of the different
+/// words that have its pair.
 ///
 /// # Errors
 /// None that a text could cause; the type is that of [`ByteBpe::new`], which checks what was learned.

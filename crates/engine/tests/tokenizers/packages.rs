@@ -77,6 +77,11 @@ fn a_llama_vocabulary_encodes_as_sentencepiece_does() {
     let file = list(&case["model"], |byte| byte.as_u64().unwrap() as u8);
     let tokenizer = Llama::new(from_model(&file).unwrap()).unwrap();
     check(&tokenizer, &case["examples"], false);
+    // The same vocabulary as Llama's tokenizer.json has it.
+    let json = json::tokenizer(case["tokenizer_json"].as_str().unwrap()).unwrap();
+    check(&*json, &case["examples"], false);
+    assert_eq!(json.with_ends(&[5]), [1, 5]);
+    assert_eq!(json.special().unknown, Some(0));
 }
 
 #[test]

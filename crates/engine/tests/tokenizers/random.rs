@@ -50,10 +50,29 @@ fn use_all(tokenizer: &dyn Tokenizer, text: &str) {
     assert!(tokenizer.decode(&(0..size).collect::<Vec<_>>()).is_ok());
 }
 
-/// A valid tokenizer.json in small, to be changed.
-const TOKENIZER_JSON: &str = r###"{"added_tokens":[{"id":0,"content":"[UNK]","special":true}],"normalizer":{"type":"BertNormalizer","lowercase":true},
+/// Valid files of each kind in small, to be changed.
+const TOKENIZER_JSON: [&str; 3] = [
+    r###"{"added_tokens":[{"id":0,"content":"[UNK]","special":true}],"normalizer":{"type":"BertNormalizer","lowercase":true},
 "pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[UNK]"}},
-{"Sequence":{"id":"A"}}]},"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","vocab":{"[UNK]":0,"a":1,"##b":2}}}"###;
+{"Sequence":{"id":"A"}}]},"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","vocab":{"[UNK]":0,"a":1,"##b":2}}}"###,
+    r###"{"added_tokens":[{"id":0,"content":"<e>","special":true},{"id":4,"content":"cd","lstrip":true}],"pre_tokenizer":{"type":"ByteLevel"},
+"post_processor":{"type":"RobertaProcessing","sep":["<e>",0],"cls":["<e>",0]},"model":{"type":"BPE","unk_token":"<e>",
+"vocab":{"<e>":0,"a":1,"b":2,"ab":3},"merges":["a b"]}}"###,
+    r###"{"added_tokens":[{"id":0,"content":"<unk>","special":true},{"id":5,"content":"cd"}],"normalizer":{"type":"Replace","pattern":
+{"String":" "},"content":"▁"},"model":{"type":"BPE","byte_fallback":true,"unk_token":"<unk>",
+"vocab":{"<unk>":0,"a":1,"b":2,"ab":3,"<0x20>":4},"merges":[["a","b"]]}}"###,
+];
+
+#[test]
+fn the_files_that_are_changed_are_valid() {
+    let texts = ["[UNK]ab x", "aab cd", "aab cd"];
+    let expected: [&[usize]; 3] = [&[0, 1, 2, 0], &[1, 3, 4], &[1, 3, 0, 5]];
+    for ((file, text), ids) in TOKENIZER_JSON.iter().zip(texts).zip(expected) {
+        let tokenizer = json::tokenizer(file).unwrap();
+        assert_eq!(tokenizer.encode_marked(text).unwrap(), ids);
+        use_all(&*tokenizer, text);
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
@@ -166,10 +185,11 @@ proptest! {
     }
 
     #[test]
-    fn changed_json(at in 0usize..500, new in "[a-z0-9\"\\{\\}:,\\[\\]-]{0,3}", length in 0usize..4, text in text()) {
-        let at = at.min(TOKENIZER_JSON.len() - 4);
-        let changed = [&TOKENIZER_JSON[..at], &new, &TOKENIZER_JSON[at + length..]].concat();
-        if let Ok(tokenizer) = json::tokenizer(&changed) {
+    fn changed_json(file in 0usize..3, at in any::<prop::sample::Index>(), new in "[a-z0-9\"\\{\\}:,\\[\\]-]{0,3}", length in 0usize..4, text in text()) {
+        let file = TOKENIZER_JSON[file].as_bytes();
+        let at = at.index(file.len() - 4);
+        let changed = [&file[..at], new.as_bytes(), &file[at + length..]].concat();
+        if let Ok(tokenizer) = json::tokenizer(&String::from_utf8_lossy(&changed)) {
             use_all(&*tokenizer, &text);
         }
     }
