@@ -25,6 +25,28 @@ pub enum EngineError {
         /// The value that came.
         found: String,
     },
+    /// There is no room left for more tokens.
+    #[error(
+        "the context is full: the model reads at most {context} tokens, it holds {position} and was given {tokens} more"
+    )]
+    ContextFull {
+        /// How many tokens fit.
+        context: usize,
+        /// How many it holds.
+        position: usize,
+        /// How many were to be added.
+        tokens: usize,
+    },
+    /// A model's parameter is missing, has another shape than the model needs, or cannot be read.
+    #[error("parameter {name}: expected {expected}, found {found}")]
+    Parameter {
+        /// Its name in the source.
+        name: String,
+        /// The shape or content that is needed.
+        expected: String,
+        /// What the source has.
+        found: String,
+    },
 }
 
 /// The crate's result type.

@@ -25,13 +25,18 @@
 //! Elementary functions ([`math`]) and random numbers ([`rng`]) give the same bits natively and in wasm. The fast kernels add
 //! in another order than the plain loops, so sums agree to rounding only.
 
+pub mod beam;
 pub mod error;
+pub mod formula;
+pub mod generate;
 pub mod kernel;
 pub mod math;
 pub mod model;
 pub mod nn;
+pub mod parameters;
 pub mod picture;
 pub mod rng;
+pub mod sample;
 pub mod stats;
 pub mod token;
 pub mod trace;

@@ -1,5 +1,8 @@
 //! Looking inside a forward pass.
 //!
+//! An observer may also change an intermediate before the model goes on with it ([`Observer::change`]): zero a head, scale a
+//! branch, put in another run's values.
+//!
 //! A layer that takes `Option<&mut dyn Observer>` hands each intermediate, under a name such as `blocks.0.attention.weights`,
 //! to the observer. Without an observer no name is built and nothing is copied.
 //!
@@ -14,12 +17,29 @@
 //! assert_eq!(recorder.get("blocks.0.norm").map(|tensor| tensor.shape().to_vec()), Some(vec![1, 2]));
 //! ```
 
-use ndarray::{ArrayD, ArrayViewD};
+use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Dimension};
 
 /// Receives the intermediates of a forward pass in the order in which they are computed.
 pub trait Observer {
     /// `tensor` is the intermediate called `name`; copy what should outlive the call.
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>);
+
+    /// Called before [`Self::observe`]: what is written into `tensor` is what the model goes on with.
+    fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
+        let _ = (name, tensor);
+    }
+}
+
+/// Lets the observer, where there is one, change and then see an intermediate.
+pub fn tell<D: Dimension>(
+    trace: &mut Option<&mut dyn Observer>,
+    name: &str,
+    tensor: &mut Array<f32, D>,
+) {
+    if let Some(observer) = trace {
+        observer.change(name, tensor.view_mut().into_dyn());
+        observer.observe(name, tensor.view().into_dyn());
+    }
 }
 
 /// Puts a prefix before every name, so that a block need not know where in the model it stands.
@@ -42,6 +62,25 @@ impl Observer for Prefixed<'_> {
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
         self.inner
             .observe(&format!("{}{name}", self.prefix), tensor);
+    }
+
+    fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
+        self.inner.change(&format!("{}{name}", self.prefix), tensor);
+    }
+}
+
+/// Runs a part of a model under a prefix; without an observer the prefix is not built.
+pub fn within<R>(
+    trace: &mut Option<&mut dyn Observer>,
+    prefix: impl FnOnce() -> String,
+    run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R,
+) -> R {
+    match trace {
+        Some(observer) => {
+            let mut inner = Prefixed::new(prefix(), &mut **observer);
+            run(&mut Some(&mut inner))
+        }
+        None => run(&mut None),
     }
 }
 

@@ -1,3 +1,18 @@
 //! Whole models, made of the layers in [`crate::nn`].
 
+pub mod bert;
+pub mod config;
+pub mod decoder;
+pub mod dinov2;
+pub mod gpt2;
+pub mod image_gpt;
+pub mod llama;
+mod llama_config;
+mod names;
+pub mod seq2seq;
+pub mod seq2seq_attention;
+pub mod swin;
 pub mod tiny_decoder;
+pub mod transformer;
+pub mod vit;
+mod vit_blocks;

@@ -22,7 +22,7 @@
 use super::shape::{contiguous, expect, matrix};
 use crate::error::Result;
 use crate::kernel;
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Mean 0 and variance 1 in each row, then scaled and shifted.
 ///
@@ -59,6 +59,26 @@ pub fn rms_norm(
     by_row("rms_norm", x, |row, out| {
         kernel::rms_norm(row, &gamma, eps, out);
     })
+}
+
+/// Scale and epsilon of one RMS norm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RmsNorm {
+    /// `[C]`.
+    pub gamma: Array1<f32>,
+    /// Added to the mean of the squares.
+    pub eps: f32,
+}
+
+impl RmsNorm {
+    /// The norm of each row.
+    ///
+    /// # Errors
+    /// When `x` has another width.
+    pub fn forward(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        rms_norm(x, self.gamma.view(), self.eps)
+    }
 }
 
 fn by_row(

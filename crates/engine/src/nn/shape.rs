@@ -1,7 +1,7 @@
 //! Helpers between ndarray views (any strides) and the kernels (contiguous slices).
 
 use crate::error::{EngineError, Result};
-use ndarray::{Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
+use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
 use std::borrow::Cow;
 
 /// The elements in row-major order: borrowed where they already lie so, copied otherwise.
@@ -10,6 +10,16 @@ pub(super) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(view.iter().copied().collect()),
     }
+}
+
+/// The elements of an array in row-major order, to write into.
+pub(super) fn elements_mut<'a, D: Dimension>(
+    operation: &'static str,
+    array: &'a mut Array<f32, D>,
+) -> Result<&'a mut [f32]> {
+    let found = format!("strides {:?}", array.strides());
+    let slice = array.as_slice_mut();
+    slice.ok_or_else(|| EngineError::shape(operation, "rows one after the other", found))
 }
 
 /// A matrix from its elements in row-major order.

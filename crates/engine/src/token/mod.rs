@@ -1,3 +1,26 @@
 //! From text to tokens and their ids.
 
+pub mod added;
+pub mod bert_text;
+pub mod byte_alphabet;
+pub mod byte_bpe;
+pub mod characters;
+pub mod gguf;
+#[cfg(feature = "json")]
+pub mod json;
+#[cfg(feature = "json")]
+mod json_llama;
+pub mod llama;
+pub mod llama_files;
+mod merge;
+pub mod split;
+pub mod stop;
+pub mod stream;
+pub mod tokenizer;
+pub mod train;
+mod trie;
+mod unicode;
+mod unicode_tables;
+mod vocabulary;
+pub mod word_piece;
 pub mod words;

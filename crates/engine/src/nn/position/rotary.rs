@@ -31,15 +31,17 @@ use crate::nn::shape::{expect, mismatch};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 /// How the D numbers of a row pair up into planes.
-#[derive(Clone, Copy)]
-enum Pairing {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// (x_{2i}, x_{2i+1}): the paper, llama2.c, and Llama in GGUF files.
     Neighbours,
+    /// (x_i, x_{i+D/2}): Llama in the Hugging Face format, Qwen2 in GGUF files too.
     Halves,
 }
 
 impl Pairing {
     /// The two places of plane `i`.
-    fn places(self, i: usize, planes: usize) -> (usize, usize) {
+    pub(super) fn places(self, i: usize, planes: usize) -> (usize, usize) {
         match self {
             Self::Neighbours => (2 * i, 2 * i + 1),
             Self::Halves => (i, i + planes),

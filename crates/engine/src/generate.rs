@@ -1,0 +1,249 @@
+//! Text from a decoder, token by token.
+//!
+//! [`Generation`] reads the prompt, then chooses a token, gives the text that is complete with it, and feeds it back, until one of
+//! four things ends it ([`Ending`]). Text that may be the beginning of a stop string is held back until it is known not to be.
+//!
+//! ```
+//! use engine::generate::{Decoder, Ending, Generation, Options};
+//! use engine::sample::Sampling;
+//! use engine::token::characters::Characters;
+//! use ndarray::Array1;
+//!
+//! /// Counts: after each character comes the next one.
+//! struct Counting { last: usize, fed: usize }
+//! impl Decoder for Counting {
+//!     fn feed(&mut self, ids: &[usize]) -> engine::Result<Array1<f32>> {
+//!         self.fed += ids.len();
+//!         self.last = ids.last().copied().unwrap_or(self.last);
+//!         Ok(Array1::from_shape_fn(10, |id| f32::from(u8::from(id == self.last + 1))))
+//!     }
+//!     fn context(&self) -> usize { 64 }
+//!     fn position(&self) -> usize { self.fed }
+//! }
+//!
+//! let (mut model, digits) = (Counting { last: 0, fed: 0 }, Characters::new('0'..='9')?);
+//! let options = Options { sampling: Sampling::greedy(), stop: vec!["67".to_owned()], ..Options::default() };
+//! let mut generation = Generation::new(&mut model, &digits, &[1, 2], options)?;
+//! let texts: engine::Result<Vec<String>> = generation.by_ref().map(|piece| Ok(piece?.text)).collect();
+//! assert_eq!(texts?, ["3", "4", "5", "", ""]);
+//! assert_eq!(generation.ending(), Some(&Ending::Stop("67".to_owned())));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+
+use ndarray::Array1;
+
+use crate::error::{EngineError, Result};
+use crate::sample::{Sampler, Sampling};
+use crate::token::stop::StopStrings;
+use crate::token::stream::StreamDecoder;
+use crate::token::tokenizer::Tokenizer;
+
+/// A model that keeps the keys and values of what it has read.
+pub trait Decoder {
+    /// Reads more of the text and gives the scores `[V]` of the token after it.
+    ///
+    /// # Errors
+    /// When there is no place left, or no such id.
+    fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>>;
+
+    /// The most tokens that the model can read.
+    fn context(&self) -> usize;
+
+    /// How many tokens it has read.
+    fn position(&self) -> usize;
+}
+
+/// How text is generated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// How each token is chosen. The repetition penalty counts the prompt as text.
+    pub sampling: Sampling,
+    /// Where the random draws start.
+    pub seed: u64,
+    /// The most tokens.
+    pub max_tokens: usize,
+    /// Texts at which to stop; they are not given out.
+    pub stop: Vec<String>,
+    /// Tokens that end a text besides the one that the tokenizer names.
+    pub end_tokens: Vec<usize>,
+}
+
+impl Default for Options {
+    /// The model's own distribution, at most 256 tokens.
+    fn default() -> Self {
+        Self {
+            sampling: Sampling::default(),
+            seed: 0,
+            max_tokens: 256,
+            stop: Vec::new(),
+            end_tokens: Vec::new(),
+        }
+    }
+}
+
+/// Why a text ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// This stop string came.
+    Stop(String),
+    /// The model ended the text.
+    EndOfText,
+    /// As many tokens as were asked for.
+    Length,
+    /// The model can read no more.
+    ContextFull,
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stop(text) => write!(f, "stopped at {text:?}"),
+            Self::EndOfText => write!(f, "the model ended the text"),
+            Self::Length => write!(f, "the number of tokens that was asked for is reached"),
+            Self::ContextFull => {
+                write!(f, "the context is full: the model can read no more tokens")
+            }
+        }
+    }
+}
+
+/// One token and the text that is complete with it, which may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The token.
+    pub id: usize,
+    /// The text, of this token or of earlier ones that was held back.
+    pub text: String,
+}
+
+/// A text that is being generated: an iterator over its tokens. After an error it gives nothing more.
+pub struct Generation<'a> {
+    decoder: &'a mut dyn Decoder,
+    sampler: Sampler,
+    stream: StreamDecoder<'a>,
+    stop: StopStrings,
+    end_tokens: Vec<usize>,
+    /// The prompt and every token since.
+    ids: Vec<usize>,
+    /// How many tokens may still come.
+    left: usize,
+    /// The scores of the next token, unless the last one has not been fed yet.
+    scores: Option<Array1<f32>>,
+    ending: Option<Ending>,
+    failed: bool,
+}
+
+impl<'a> Generation<'a> {
+    /// Reads the prompt.
+    ///
+    /// # Errors
+    /// When the prompt is empty or longer than the room that is left in the context, has an id that the tokenizer or the model does
+    /// not know, a stop string is empty, or the sampling has no meaning.
+    pub fn new(
+        decoder: &'a mut dyn Decoder,
+        tokenizer: &'a dyn Tokenizer,
+        prompt: &[usize],
+        options: Options,
+    ) -> Result<Self> {
+        let room = decoder.context().saturating_sub(decoder.position());
+        if prompt.is_empty() || prompt.len() > room {
+            let expected = format!("between 1 and {room} tokens, the room in the context");
+            return Err(EngineError::value(
+                "generate",
+                "prompt",
+                expected,
+                prompt.len(),
+            ));
+        }
+        let sampler = Sampler::new(options.sampling, options.seed)?;
+        let stop = StopStrings::new(options.stop)?;
+        let mut stream = StreamDecoder::new(tokenizer);
+        for &id in prompt {
+            stream.push(id)?;
+        }
+        let mut end_tokens = options.end_tokens;
+        end_tokens.extend(tokenizer.special().end);
+        let scores = decoder.feed(prompt)?;
+        Ok(Self {
+            decoder,
+            sampler,
+            stream,
+            stop,
+            end_tokens,
+            ids: prompt.to_vec(),
+            left: options.max_tokens,
+            scores: Some(scores),
+            ending: (options.max_tokens == 0).then_some(Ending::Length),
+            failed: false,
+        })
+    }
+
+    /// Why the text ended; `None` while it goes on, and after an error.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    /// The prompt and every token since. The decoder has not read the last one: where a text goes on, feed it first.
+    pub fn ids(&self) -> &[usize] {
+        &self.ids
+    }
+
+    fn step(&mut self) -> Result<Piece> {
+        let scores = match self.scores.take() {
+            Some(scores) => scores,
+            None => self.decoder.feed(&self.ids[self.ids.len() - 1..])?,
+        };
+        let id = self.sampler.next(scores.view(), &self.ids)?;
+        self.ids.push(id);
+        self.left -= 1;
+        let mut text = String::new();
+        if self.end_tokens.contains(&id) {
+            self.ending = Some(Ending::EndOfText);
+        } else {
+            let more = self.stream.push(id)?;
+            text = self.take(&more);
+        }
+        if self.ending.is_none() {
+            self.ending = if self.left == 0 {
+                Some(Ending::Length)
+            } else if self.decoder.position() >= self.decoder.context() {
+                Some(Ending::ContextFull)
+            } else {
+                return Ok(Piece { id, text });
+            };
+        }
+        if !matches!(self.ending, Some(Ending::Stop(_))) {
+            let rest = self.stream.finish();
+            text += &self.take(&rest);
+        }
+        if !matches!(self.ending, Some(Ending::Stop(_))) {
+            text += &self.stop.finish();
+        }
+        Ok(Piece { id, text })
+    }
+
+    /// The text that is known to be before a stop string; ends the generation where one is complete.
+    fn take(&mut self, more: &str) -> String {
+        let (text, found) = self.stop.push(more);
+        if let Some(stop) = found {
+            self.ending = Some(Ending::Stop(stop));
+        }
+        text
+    }
+}
+
+impl Iterator for Generation<'_> {
+    type Item = Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ending.is_some() || self.failed {
+            return None;
+        }
+        let piece = self.step();
+        if piece.is_err() {
+            self.failed = true;
+            self.ending = None;
+        }
+        Some(piece)
+    }
+}

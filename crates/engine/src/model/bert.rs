@@ -1,0 +1,381 @@
+//! BERT: an encoder of text, with the head that fills masks, and as an encoder of sentences.
+//!
+//! ```text
+//! x = norm(E[ids] + positions + types)             ids [T] -> [T, C]
+//! x = block_n(x), n = 0 …                          post-norm, every token sees every other -> [T, C]
+//! logits = norm(gelu(x · Wᵀ + b)) · Eᵀ + b_V       masked-LM head -> [T, V]
+//! sentence = mean of x over the tokens, at length 1               -> [C]
+//! ```
+//!
+//! ```
+//! use engine::model::bert::{Bert, Config};
+//! use engine::formula::Formula;
+//! use ndarray::array;
+//! let config = Config { vocabulary: 11, width: 8, heads: 2, layers: 2, inner: 16, context: 6, types: 2, norm_eps: 1e-12 };
+//! let model = Bert::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! assert_eq!(model.forward(&[1, 4, 2], None)?.dim(), (3, 11));
+//! let batch = array![[1, 4, 2], [1, 2, 0]];
+//! let mask = array![[true, true, true], [true, true, false]];
+//! let sentences = model.sentences(batch.view(), mask.view())?;
+//! assert!((&sentences.row(1) - &model.sentence(&[1, 2], None)?).iter().all(|d| d.abs() < 1e-6));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional Transformers", section 3; Reimers and Gurevych 2019,
+//! "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with and without `bert.` before them.
+
+use super::config::{self, Lookup};
+use super::names::{norm, prefix};
+use crate::error::{EngineError, Result};
+use crate::nn::block::LayerNorm;
+use crate::nn::encoder_block::PostNormBlock;
+use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::full_attention::FullAttention;
+use crate::nn::grouped::Qkv;
+use crate::nn::packed::Packed;
+use crate::nn::pooling::{mean, unit};
+use crate::nn::projection::Projection;
+use crate::parameters::{Parameters, Weight, matrix, vector};
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+
+/// The sizes of a BERT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// V.
+    pub vocabulary: usize,
+    /// C, a multiple of `heads`.
+    pub width: usize,
+    /// H.
+    pub heads: usize,
+    /// How many blocks.
+    pub layers: usize,
+    /// F.
+    pub inner: usize,
+    /// Rows of the position table: the longest text.
+    pub context: usize,
+    /// Rows of the table of token types.
+    pub types: usize,
+    /// Added to the variance in each norm.
+    pub norm_eps: f32,
+}
+
+impl Config {
+    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]).
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range, or the heads do not divide the width.
+    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
+        let size = |names: &[&'static str]| config::size("bert", lookup, names);
+        let types = ["types", "type_vocab_size", "token_type_count"];
+        let eps = ["norm_eps", "layer_norm_eps", "attention.layer_norm_epsilon"];
+        let config = Self {
+            vocabulary: size(&["vocabulary", "vocab_size"])?,
+            width: size(&["width", "hidden_size", "embedding_length"])?,
+            heads: size(&["heads", "num_attention_heads", "attention.head_count"])?,
+            layers: size(&["layers", "num_hidden_layers", "block_count"])?,
+            inner: size(&["inner", "intermediate_size", "feed_forward_length"])?,
+            context: size(&["context", "max_position_embeddings", "context_length"])?,
+            types: config::optional("bert", lookup, &types)?.unwrap_or(2),
+            norm_eps: config::number(lookup, &eps).unwrap_or(1e-12) as f32,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        config::divides("bert", "heads", self.heads, self.width)
+    }
+
+    /// The names of all parameters with their shapes, the head's too, as Hugging Face's files have them.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let (v, c, f) = (self.vocabulary, self.width, self.inner);
+        let table = |name: &str, rows| {
+            (
+                format!("bert.embeddings.{name}_embeddings.weight"),
+                vec![rows, c],
+            )
+        };
+        let mut all = vec![
+            table("word", v),
+            table("position", self.context),
+            table("token_type", self.types),
+        ];
+        let mut layer = |name: String, shape: Vec<usize>| {
+            all.push((format!("{name}.bias"), vec![shape[0]]));
+            all.push((format!("{name}.weight"), shape));
+        };
+        layer("bert.embeddings.LayerNorm".to_owned(), vec![c]);
+        for n in 0..self.layers {
+            for (name, shape) in [
+                ("attention.self.query", vec![c, c]),
+                ("attention.self.key", vec![c, c]),
+                ("attention.self.value", vec![c, c]),
+                ("attention.output.dense", vec![c, c]),
+                ("attention.output.LayerNorm", vec![c]),
+                ("intermediate.dense", vec![f, c]),
+                ("output.dense", vec![c, f]),
+                ("output.LayerNorm", vec![c]),
+            ] {
+                layer(format!("bert.encoder.layer.{n}.{name}"), shape);
+            }
+        }
+        layer(format!("{HEAD}.transform.dense"), vec![c, c]);
+        layer(format!("{HEAD}.transform.LayerNorm"), vec![c]);
+        all.push((format!("{HEAD}.bias"), vec![v]));
+        all
+    }
+}
+
+/// What the names of the head's parameters start with.
+const HEAD: &str = "cls.predictions";
+
+/// The masked-LM head; its last matrix is the word table.
+#[derive(Debug, Clone)]
+struct Head {
+    transform: Projection,
+    norm: LayerNorm,
+    bias: Array1<f32>,
+}
+
+/// The model: three tables, blocks, and a head where the source has one.
+#[derive(Debug, Clone)]
+pub struct Bert {
+    config: Config,
+    words: Weight,
+    positions: Array2<f32>,
+    types: Array2<f32>,
+    norm: LayerNorm,
+    blocks: Vec<PostNormBlock>,
+    head: Option<Head>,
+}
+
+impl Bert {
+    /// The model with the parameters of a source; without the head where the source has none.
+    ///
+    /// # Errors
+    /// When the heads do not divide the width, or a parameter is missing or has another shape.
+    pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        config.check()?;
+        let (v, c, eps) = (config.vocabulary, config.width, config.norm_eps);
+        let root = prefix(source, &["bert.", ""], "embeddings.word_embeddings.weight");
+        let tables = format!("{root}embeddings.");
+        let blocks = (0..config.layers)
+            .map(|n| block(&config, source, &format!("{root}encoder.layer.{n}.")));
+        let blocks = blocks.collect::<Result<_>>()?;
+        let has_head = source
+            .shape(&format!("{HEAD}.transform.dense.weight"))
+            .is_some();
+        let head = has_head.then(|| head(&config, source)).transpose()?;
+        Ok(Self {
+            words: source.weight(&format!("{tables}word_embeddings.weight"), v, c)?,
+            positions: matrix(
+                source,
+                &format!("{tables}position_embeddings.weight"),
+                config.context,
+                c,
+            )?,
+            types: matrix(
+                source,
+                &format!("{tables}token_type_embeddings.weight"),
+                config.types,
+                c,
+            )?,
+            norm: norm(source, &format!("{tables}LayerNorm"), c, eps)?,
+            blocks,
+            head,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The hidden states of one or more texts, `[N, C]` in the order of `tokens`; `types` holds a type for each token, all 0 where
+    /// there is none. The observer gets `embedding`, `input`, then `blocks.N.…` (see [`PostNormBlock::forward`]).
+    ///
+    /// # Errors
+    /// When an id, a type or a position is outside its table.
+    pub fn hidden(
+        &self,
+        tokens: &Packed,
+        types: Option<&[usize]>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // ids [N] -> [N, C]
+        let zeros = vec![0; if types.is_none() { tokens.ids.len() } else { 0 }];
+        let types = types.unwrap_or(&zeros);
+        self.check(tokens, types)?;
+        let mut x = self.words.rows(&tokens.ids)?;
+        x += &self.positions.select(Axis(0), &tokens.positions);
+        x += &self.types.select(Axis(0), types);
+        tell(trace, "embedding", &mut x);
+        let mut x = self.norm.forward(x.view())?;
+        tell(trace, "input", &mut x);
+        for (n, block) in self.blocks.iter().enumerate() {
+            x = within(
+                trace,
+                || format!("blocks.{n}."),
+                |trace| block.forward(x.view(), &tokens.lengths, trace),
+            )?;
+        }
+        Ok(x)
+    }
+
+    fn check(&self, tokens: &Packed, types: &[usize]) -> Result<()> {
+        let longest = tokens.positions.iter().max().map_or(0, |last| last + 1);
+        let wrong = types.iter().find(|&&kind| kind >= self.config.types);
+        if longest > self.config.context {
+            let expected = format!("at most {}", self.config.context);
+            return Err(EngineError::value("bert", "tokens", expected, longest));
+        }
+        if types.len() != tokens.ids.len() {
+            let expected = format!("{} token types", tokens.ids.len());
+            return Err(EngineError::shape(
+                "bert",
+                expected,
+                format!("{}", types.len()),
+            ));
+        }
+        match wrong {
+            Some(kind) => {
+                let expected = format!("below {}", self.config.types);
+                Err(EngineError::value("bert", "token type", expected, kind))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The masked-LM logits of hidden states. The observer gets `head.dense`, `head.norm` and `logits`.
+    ///
+    /// # Errors
+    /// When the source had no head, or the hidden states have another width.
+    pub fn logits(
+        &self,
+        hidden: ArrayView2<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // hidden [T, C] -> [T, V]
+        let head = self.head.as_ref().ok_or_else(|| EngineError::Parameter {
+            name: format!("{HEAD}.transform.dense.weight"),
+            expected: format!("{:?}", [self.config.width; 2]),
+            found: "none".to_owned(),
+        })?;
+        let mut dense = head.transform.forward(hidden)?;
+        Activation::Gelu.apply(&mut dense);
+        tell(trace, "head.dense", &mut dense);
+        let mut normed = head.norm.forward(dense.view())?;
+        tell(trace, "head.norm", &mut normed);
+        let mut logits = self.words.linear(normed.view(), Some(head.bias.view()))?;
+        tell(trace, "logits", &mut logits);
+        Ok(logits)
+    }
+
+    /// The masked-LM logits of every place of one text. The observer gets what [`Self::hidden`] and [`Self::logits`] list.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary, the text is longer than the context, or the source had no head.
+    pub fn forward(&self, ids: &[usize], trace: Option<&mut dyn Observer>) -> Result<Array2<f32>> {
+        // ids [T] -> [T, V]
+        let mut trace = trace;
+        let hidden = self.hidden(&Packed::one(ids), None, &mut trace)?;
+        self.logits(hidden.view(), &mut trace)
+    }
+
+    /// As [`Self::forward`] for several texts, padded to one length; the mask is true where a token stands. Logits of padding are 0.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when the mask has another shape than the ids.
+    pub fn forward_batch(
+        &self,
+        ids: ArrayView2<'_, usize>,
+        mask: ArrayView2<'_, bool>,
+    ) -> Result<Array3<f32>> {
+        // ids [B, T], mask [B, T] -> [B, T, V]
+        let tokens = Packed::new(ids, mask)?;
+        let hidden = self.hidden(&tokens, None, &mut None)?;
+        tokens.unpack(self.logits(hidden.view(), &mut None)?.view())
+    }
+
+    /// One vector of length 1 for a text. The observer gets what [`Self::hidden`] lists, `pooled` and `sentence`.
+    ///
+    /// # Errors
+    /// When there is no id, one is outside the vocabulary, or the text is longer than the context.
+    pub fn sentence(&self, ids: &[usize], trace: Option<&mut dyn Observer>) -> Result<Array1<f32>> {
+        // ids [T] -> [C]
+        let mut trace = trace;
+        let hidden = self.hidden(&Packed::one(ids), None, &mut trace)?;
+        let mut pooled = mean(hidden.view())?;
+        tell(&mut trace, "pooled", &mut pooled);
+        let mut sentence = unit(pooled);
+        tell(&mut trace, "sentence", &mut sentence);
+        Ok(sentence)
+    }
+
+    /// As [`Self::sentence`] for several texts, padded to one length; the mask is true where a token stands.
+    ///
+    /// # Errors
+    /// As [`Self::sentence`], and when the mask has another shape than the ids.
+    pub fn sentences(
+        &self,
+        ids: ArrayView2<'_, usize>,
+        mask: ArrayView2<'_, bool>,
+    ) -> Result<Array2<f32>> {
+        // ids [B, T], mask [B, T] -> [B, C]
+        let tokens = Packed::new(ids, mask)?;
+        let hidden = self.hidden(&tokens, None, &mut None)?;
+        let mut all = Array2::zeros((ids.nrows(), self.config.width));
+        for (rows, mut place) in tokens.ranges().zip(all.rows_mut()) {
+            place.assign(&unit(mean(hidden.slice(s![rows, ..]))?));
+        }
+        Ok(all)
+    }
+}
+
+fn block(config: &Config, source: &mut dyn Parameters, place: &str) -> Result<PostNormBlock> {
+    let (c, f, eps) = (config.width, config.inner, config.norm_eps);
+    let mut layer = |name: &str, inputs: usize, outputs: usize| {
+        Projection::load(source, &format!("{place}{name}"), inputs, outputs, true)
+    };
+    let attention = FullAttention {
+        qkv: Qkv::Separate {
+            q: layer("attention.self.query", c, c)?,
+            k: layer("attention.self.key", c, c)?,
+            v: layer("attention.self.value", c, c)?,
+        },
+        output: layer("attention.output.dense", c, c)?,
+        heads: config.heads,
+    };
+    let mlp = FeedForward {
+        up: layer("intermediate.dense", c, f)?,
+        activation: Activation::Gelu,
+        down: layer("output.dense", f, c)?,
+    };
+    Ok(PostNormBlock {
+        attention,
+        norm_1: norm(
+            source,
+            &format!("{place}attention.output.LayerNorm"),
+            c,
+            eps,
+        )?,
+        mlp,
+        norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
+    })
+}
+
+fn head(config: &Config, source: &mut dyn Parameters) -> Result<Head> {
+    let c = config.width;
+    Ok(Head {
+        transform: Projection::load(source, &format!("{HEAD}.transform.dense"), c, c, true)?,
+        norm: norm(
+            source,
+            &format!("{HEAD}.transform.LayerNorm"),
+            c,
+            config.norm_eps,
+        )?,
+        bias: vector(source, &format!("{HEAD}.bias"), config.vocabulary)?,
+    })
+}

@@ -1,0 +1,273 @@
+//! What all decoders share: the pass over a text, batches, and reading on token by token with a cache.
+//!
+//! ```
+//! use engine::model::{decoder::{Decoder, Session}, gpt2::{Config, Gpt2}};
+//! use engine::{formula::Formula, parameters::Parameters};
+//! let config = Config { vocabulary: 10, width: 8, heads: 2, layers: 1, inner: 16, context: 4, norm_eps: 1e-5 };
+//! let model = Gpt2::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! let all = model.forward(&[3, 1, 4], None)?;
+//! assert_eq!(all.dim(), (3, 10));
+//! let mut session = Session::new(&model);
+//! session.feed(&[3, 1])?;
+//! let last = session.feed(&[4])?;
+//! assert!((&last - &all.row(2)).iter().all(|d| d.abs() < 1e-5));
+//! session.feed(&[0])?;
+//! assert_eq!(
+//!     session.feed(&[0]).unwrap_err().to_string(),
+//!     "the context is full: the model reads at most 4 tokens, it holds 4 and was given 1 more"
+//! );
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+
+use crate::error::{EngineError, Result};
+use crate::nn::kv_cache::KvCaches;
+use crate::trace::{Observer, tell};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+use std::ops::Deref;
+
+/// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
+#[derive(Debug, Clone)]
+pub struct Tokens<'a> {
+    ids: &'a [usize],
+    lengths: &'a [usize],
+    positions: Vec<usize>,
+}
+
+impl Tokens<'_> {
+    /// `[T]`: the ids of all sequences.
+    pub fn ids(&self) -> &[usize] {
+        self.ids
+    }
+
+    /// `[B]`: how many of them belong to each sequence.
+    pub fn lengths(&self) -> &[usize] {
+        self.lengths
+    }
+
+    /// `[T]`: where each token stands in its sequence, from 0.
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+}
+
+/// A model that gives, after each token, logits for the next one.
+pub trait Decoder {
+    /// The longest text that it reads, in tokens.
+    fn context(&self) -> usize;
+
+    /// V.
+    fn vocabulary(&self) -> usize;
+
+    /// Empty caches for `sequences` texts.
+    fn caches(&self, sequences: usize) -> KvCaches;
+
+    /// The hidden states after the last norm, `[T, C]`. The caches hold what was read before and take in the new tokens.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary or the caches are another model's.
+    fn hidden(
+        &self,
+        tokens: &Tokens<'_>,
+        caches: &mut KvCaches,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>>;
+
+    /// The logits of hidden states, `[T, C]` to `[T, V]`.
+    ///
+    /// # Errors
+    /// When the hidden states have another width.
+    fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
+
+    /// The logits of every place of one text. The observer gets what the model's own documentation lists, then `logits`.
+    ///
+    /// # Errors
+    /// When the text is longer than the context, or an id is outside the vocabulary.
+    fn forward(&self, ids: &[usize], trace: Option<&mut dyn Observer>) -> Result<Array2<f32>> {
+        // ids [T] -> [T, V]
+        let mut trace = trace;
+        let mut caches = self.caches(1);
+        let lengths = [ids.len()];
+        let tokens = follow(ids, &lengths, &caches, self.context(), self.vocabulary())?;
+        let hidden = self.hidden(&tokens, &mut caches, &mut trace)?;
+        let mut logits = self.logits(hidden.view())?;
+        tell(&mut trace, "logits", &mut logits);
+        Ok(logits)
+    }
+
+    /// The logits of several texts, padded to one length: text b is the first `lengths[b]` ids of row b. What stands behind them is
+    /// not read, and its logits are 0.
+    ///
+    /// # Errors
+    /// When there is not one length for each row, a length is above the row's or the context, or an id is outside the vocabulary.
+    fn forward_batch(&self, ids: ArrayView2<'_, usize>, lengths: &[usize]) -> Result<Array3<f32>> {
+        // ids [B, T], lengths [B] -> [B, T, V]
+        let (batch, longest) = ids.dim();
+        if lengths.len() != batch || lengths.iter().any(|&length| length > longest) {
+            let expected = format!("{batch} lengths of at most {longest}");
+            return Err(EngineError::shape(
+                "forward_batch",
+                expected,
+                format!("{lengths:?}"),
+            ));
+        }
+        let rows = ids.outer_iter().zip(lengths);
+        let packed: Vec<usize> = rows
+            .flat_map(|(row, &length)| row.into_iter().copied().take(length))
+            .collect();
+        let mut caches = self.caches(batch);
+        let tokens = follow(&packed, lengths, &caches, self.context(), self.vocabulary())?;
+        let hidden = self.hidden(&tokens, &mut caches, &mut None)?;
+        let logits = self.logits(hidden.view())?;
+        let mut out = Array3::zeros((batch, longest, self.vocabulary()));
+        let mut start = 0;
+        for (b, &length) in lengths.iter().enumerate() {
+            out.slice_mut(s![b, ..length, ..])
+                .assign(&logits.slice(s![start..start + length, ..]));
+            start += length;
+        }
+        Ok(out)
+    }
+
+    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; gives the logits after the last
+    /// token of each.
+    ///
+    /// # Errors
+    /// When a sequence gets no token or more than fit, or an id is outside the vocabulary.
+    fn feed(
+        &self,
+        ids: &[usize],
+        lengths: &[usize],
+        caches: &mut KvCaches,
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // ids [T], lengths [B] -> [B, V]
+        let mut trace = trace;
+        if lengths.contains(&0) {
+            return Err(EngineError::value(
+                "feed",
+                "tokens",
+                "at least 1 for each sequence",
+                0,
+            ));
+        }
+        let tokens = follow(ids, lengths, caches, self.context(), self.vocabulary())?;
+        let hidden = self.hidden(&tokens, caches, &mut trace)?;
+        let ends = lengths.iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end - 1)
+        });
+        let last = hidden.select(Axis(0), &ends.collect::<Vec<_>>());
+        let mut logits = self.logits(last.view())?;
+        tell(&mut trace, "logits", &mut logits);
+        Ok(logits)
+    }
+}
+
+/// The places of new tokens behind what the caches hold.
+fn follow<'a>(
+    ids: &'a [usize],
+    lengths: &'a [usize],
+    caches: &KvCaches,
+    context: usize,
+    vocabulary: usize,
+) -> Result<Tokens<'a>> {
+    if lengths.len() != caches.sequences() || lengths.iter().sum::<usize>() != ids.len() {
+        let expected = format!("{} ids in {} sequences", ids.len(), caches.sequences());
+        return Err(EngineError::shape(
+            "decoder",
+            expected,
+            format!("lengths {lengths:?}"),
+        ));
+    }
+    if let Some(id) = ids.iter().find(|&&id| id >= vocabulary) {
+        let expected = format!("below the vocabulary size {vocabulary}");
+        return Err(EngineError::value("decoder", "id", expected, id));
+    }
+    let mut positions = Vec::with_capacity(ids.len());
+    for (b, &tokens) in lengths.iter().enumerate() {
+        let position = caches.position(b);
+        if position + tokens > context {
+            return Err(EngineError::ContextFull {
+                context,
+                position,
+                tokens,
+            });
+        }
+        positions.extend(position..position + tokens);
+    }
+    Ok(Tokens {
+        ids,
+        lengths,
+        positions,
+    })
+}
+
+/// One text that a model reads on, token by token. `M` is a way to the model: `&Gpt2`, `Rc<dyn Decoder>`, `Box<Llama>` …
+#[derive(Debug, Clone)]
+pub struct Session<M> {
+    model: M,
+    caches: KvCaches,
+}
+
+impl<M> Session<M>
+where
+    M: Deref,
+    M::Target: Decoder,
+{
+    /// A session that has read nothing.
+    pub fn new(model: M) -> Self {
+        let caches = model.caches(1);
+        Self { model, caches }
+    }
+
+    /// Reads on; gives the logits after the last token.
+    ///
+    /// # Errors
+    /// When there is no token, more tokens than fit ([`EngineError::ContextFull`]; nothing is read then), or one that is outside
+    /// the vocabulary.
+    pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        // ids [T] -> [V]
+        self.feed_traced(ids, None)
+    }
+
+    /// As [`Self::feed`], with an observer.
+    ///
+    /// # Errors
+    /// As [`Self::feed`].
+    pub fn feed_traced(
+        &mut self,
+        ids: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array1<f32>> {
+        // ids [T] -> [V]
+        let logits = self
+            .model
+            .feed(ids, &[ids.len()], &mut self.caches, trace)?;
+        Ok(logits.row(0).to_owned())
+    }
+
+    /// How many tokens it has read.
+    pub fn position(&self) -> usize {
+        self.caches.position(0)
+    }
+
+    /// The longest text that fits, in tokens.
+    pub fn context(&self) -> usize {
+        self.model.context()
+    }
+
+    /// Forgets all but the first `tokens`.
+    pub fn truncate(&mut self, tokens: usize) {
+        self.caches.truncate(tokens);
+    }
+
+    /// The model that reads.
+    pub fn model(&self) -> &M::Target {
+        &self.model
+    }
+
+    /// Bytes of the keys and values kept.
+    pub fn size_bytes(&self) -> usize {
+        self.caches.size_bytes()
+    }
+}

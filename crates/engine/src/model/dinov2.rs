@@ -1,0 +1,198 @@
+//! DINOv2: a ViT with layer scales, trained without labels; what it gives is features, one vector for each patch.
+//!
+//! ```text
+//! x = [class; patches · Wᵀ + b] + positions        image [3, H, W], already normalised -> [1 + N, C]
+//! x = block_n(x), n = 0 …                          pre-norm, branches times λ          -> [1 + N, C]
+//! features = norm(x)                               row 0 the class token               -> [1 + N, C]
+//! ```
+//!
+//! ```
+//! use engine::model::dinov2::{Config, Dinov2};
+//! use engine::formula::{Formula, image};
+//! let config = Config { width: 8, heads: 2, layers: 1, inner: 16, patch: 4, image: 8, norm_eps: 1e-6 };
+//! let model = Dinov2::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! assert_eq!(model.forward(image(12, 0).view(), None)?.dim(), (1 + 9, 8));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Oquab et al. 2023, "DINOv2: Learning robust visual features without supervision"; layer scale: Touvron et al. 2021,
+//! equation 4. Names of parameters: see `vit_blocks.rs`; `dinov2.` before them or not. The mask token is for training only and
+//! is not read.
+
+use super::config::{self, Lookup};
+use super::names::{known, norm};
+use super::vit_blocks::{Sizes, block, tokens};
+use crate::error::Result;
+use crate::nn::block::LayerNorm;
+use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::picture_tokens::PictureTokens;
+use crate::parameters::Parameters;
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array2, ArrayView3};
+
+/// The sizes of a DINOv2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// C, a multiple of `heads`.
+    pub width: usize,
+    /// H.
+    pub heads: usize,
+    /// How many blocks.
+    pub layers: usize,
+    /// F.
+    pub inner: usize,
+    /// P.
+    pub patch: usize,
+    /// Side of the pictures that the position table is for.
+    pub image: usize,
+    /// Added to the variance in each norm.
+    pub norm_eps: f32,
+}
+
+impl Config {
+    /// The sizes from named numbers: our reference files' or Hugging Face's names.
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range, or sizes do not divide each other.
+    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
+        let size = |names: &[&'static str]| config::size("dinov2", lookup, names);
+        let width = size(&["width", "hidden_size"])?;
+        let ratio = config::optional("dinov2", lookup, &["mlp_ratio"])?.unwrap_or(4);
+        let inner = config::optional("dinov2", lookup, &["inner"])?;
+        let config = Self {
+            width,
+            heads: size(&["heads", "num_attention_heads"])?,
+            layers: size(&["layers", "num_hidden_layers"])?,
+            inner: inner.unwrap_or(ratio * width),
+            patch: size(&["patch", "patch_size"])?,
+            image: size(&["image", "image_size"])?,
+            norm_eps: config::number(lookup, &["norm_eps", "layer_norm_eps"]).unwrap_or(1e-6)
+                as f32,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        config::divides("dinov2", "heads", self.heads, self.width)?;
+        config::divides("dinov2", "patch", self.patch, self.image)
+    }
+
+    fn sizes(&self) -> Sizes {
+        let across = self.image / self.patch;
+        Sizes {
+            width: self.width,
+            heads: self.heads,
+            inner: self.inner,
+            patch: self.patch,
+            patches: across * across,
+            norm_eps: self.norm_eps,
+        }
+    }
+
+    /// The names of all parameters with their shapes, as `transformers` 5 has them, but for the mask token.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let (c, f, p, Sizes { patches, .. }) = (self.width, self.inner, self.patch, self.sizes());
+        let projection = "embeddings.patch_embeddings.projection";
+        let mut all = vec![
+            ("embeddings.cls_token".to_owned(), vec![1, 1, c]),
+            (
+                "embeddings.position_embeddings".to_owned(),
+                vec![1, 1 + patches, c],
+            ),
+            (format!("{projection}.weight"), vec![c, 3, p, p]),
+            (format!("{projection}.bias"), vec![c]),
+        ];
+        let mut layer = |name: String, shape: Vec<usize>| {
+            all.push((format!("{name}.bias"), vec![shape[0]]));
+            all.push((format!("{name}.weight"), shape));
+        };
+        for n in 0..self.layers {
+            for (name, shape) in [
+                ("norm1", vec![c]),
+                ("attention.q_proj", vec![c, c]),
+                ("attention.k_proj", vec![c, c]),
+                ("attention.v_proj", vec![c, c]),
+                ("attention.o_proj", vec![c, c]),
+                ("norm2", vec![c]),
+                ("mlp.fc1", vec![f, c]),
+                ("mlp.fc2", vec![c, f]),
+            ] {
+                layer(format!("encoder.layer.{n}.{name}"), shape);
+            }
+        }
+        layer("layernorm".to_owned(), vec![c]);
+        for n in 0..self.layers {
+            for scale in ["layer_scale1", "layer_scale2"] {
+                all.push((format!("encoder.layer.{n}.{scale}.lambda1"), vec![c]));
+            }
+        }
+        all
+    }
+}
+
+/// The model: embedding, blocks, last norm.
+#[derive(Debug, Clone)]
+pub struct Dinov2 {
+    config: Config,
+    tokens: PictureTokens,
+    blocks: Vec<PreNormBlock>,
+    norm: LayerNorm,
+}
+
+impl Dinov2 {
+    /// The model with the parameters of a source.
+    ///
+    /// # Errors
+    /// When sizes do not divide each other, or a parameter is missing or has another shape.
+    pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        config.check()?;
+        let sizes = config.sizes();
+        let inside = "dinov2.embeddings.patch_embeddings.projection.weight";
+        let root = if source.shape(inside).is_some() {
+            "dinov2."
+        } else {
+            ""
+        };
+        let last = known(source, root, &["layernorm", "norm"]);
+        let blocks = (0..config.layers).map(|n| block(&sizes, source, root, n, true));
+        let blocks = blocks.collect::<Result<_>>()?;
+        Ok(Self {
+            tokens: tokens(&sizes, source, root, true)?,
+            blocks,
+            norm: norm(source, &last, config.width, config.norm_eps)?,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The features of a picture of any size that holds a patch: the class token's, then the patches' row by row. The observer
+    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`PreNormBlock::forward`]) and `norm`.
+    ///
+    /// # Errors
+    /// When the picture has not three channels or is smaller than a patch.
+    pub fn forward(
+        &self,
+        image: ArrayView3<'_, f32>,
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // image [3, H, W] -> [1 + N, C]
+        let mut trace = trace;
+        let mut x = self.tokens.forward(image, &mut trace)?;
+        for (n, block) in self.blocks.iter().enumerate() {
+            let lengths = [x.nrows()];
+            x = within(
+                &mut trace,
+                || format!("blocks.{n}."),
+                |trace| block.forward(x.view(), &lengths, trace),
+            )?;
+        }
+        let mut hidden = self.norm.forward(x.view())?;
+        tell(&mut trace, "norm", &mut hidden);
+        Ok(hidden)
+    }
+}

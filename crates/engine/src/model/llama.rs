@@ -1,0 +1,255 @@
+//! The Llama family: Llama, Mistral, SmolLM, Qwen2, TinyStories' Llamas, and Mixtral with its experts.
+//!
+//! ```text
+//! x = E[ids]                                                       ids [T], E [V, C] -> [T, C]
+//! a = x + attention_n(rms_norm(x)),  x = a + mlp_n(rms_norm(a)),  n = 1 … N          -> [T, C]
+//! logits = rms_norm(x) · headᵀ         head [V, C], or E where there is none          -> [T, V]
+//! ```
+//! Attention is grouped-query with rotary positions, the perceptron SwiGLU or a mixture of them. Parameters have the names of
+//! Hugging Face's files, with or without `model.` before them. Biases of q, k and v (Qwen2) are taken where the source has them.
+//!
+//! The observer gets `embedding`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}` (see
+//! [`GroupedAttention`], [`SwiGlu`] and [`MixtureOfExperts`]), `norm` and `logits`.
+//!
+//! Source: Touvron et al. 2023, "LLaMA", section 2.2; Jiang et al. 2024, "Mixtral of experts"; the parameter names are those of
+//! transformers' `modeling_llama.py`, `modeling_qwen2.py` and `modeling_mixtral.py`.
+
+use super::decoder::{Decoder, Tokens};
+use crate::error::Result;
+use crate::nn::grouped::{GroupedAttention, Qkv};
+use crate::nn::kv_cache::{KvCache, KvCaches};
+use crate::nn::moe::MixtureOfExperts;
+use crate::nn::norm::RmsNorm;
+use crate::nn::position::rope::{Scaling, Turns};
+use crate::nn::projection::Projection;
+use crate::nn::swiglu::SwiGlu;
+use crate::parameters::{Parameters, Weight, vector};
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array2, ArrayView2};
+
+pub use super::llama_config::Config;
+
+/// The perceptron of a block.
+#[derive(Debug, Clone)]
+enum Mlp {
+    One(SwiGlu),
+    Experts(MixtureOfExperts),
+}
+
+impl Mlp {
+    fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
+        let (c, f) = (config.width, config.inner);
+        let swiglu =
+            |source: &mut dyn Parameters, [gate, up, down]: [String; 3]| -> Result<SwiGlu> {
+                Ok(SwiGlu {
+                    gate: Projection::load(source, &gate, c, f, false)?,
+                    up: Projection::load(source, &up, c, f, false)?,
+                    down: Projection::load(source, &down, f, c, false)?,
+                })
+            };
+        let Some((count, top_k)) = config.experts else {
+            let parts = ["gate_proj", "up_proj", "down_proj"];
+            return swiglu(source, parts.map(|part| format!("{name}.mlp.{part}"))).map(Self::One);
+        };
+        let name = format!("{name}.block_sparse_moe");
+        let router = Projection::load(source, &format!("{name}.gate"), c, count, false)?;
+        let experts = (0..count).map(|n| {
+            let parts = ["w1", "w3", "w2"];
+            swiglu(
+                source,
+                parts.map(|part| format!("{name}.experts.{n}.{part}")),
+            )
+        });
+        let experts = experts.collect::<Result<_>>()?;
+        Ok(Self::Experts(MixtureOfExperts {
+            router,
+            experts,
+            top_k,
+        }))
+    }
+
+    fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        match self {
+            Self::One(swiglu) => swiglu.forward(x, trace),
+            Self::Experts(mixture) => mixture.forward(x, trace),
+        }
+    }
+}
+
+/// One block: two sub-layers, each behind its norm and added to the residual stream.
+#[derive(Debug, Clone)]
+struct Block {
+    norm_1: RmsNorm,
+    attention: GroupedAttention,
+    norm_2: RmsNorm,
+    mlp: Mlp,
+}
+
+impl Block {
+    fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
+        let c = config.width;
+        let (wide, narrow) = (
+            config.heads * config.head_width,
+            config.kv_heads * config.head_width,
+        );
+        let mut layer = |part: &str, inputs: usize, outputs: usize| {
+            let name = format!("{name}.self_attn.{part}");
+            let bias = source.shape(&format!("{name}.bias")).is_some();
+            Projection::load(source, &name, inputs, outputs, bias)
+        };
+        let qkv = Qkv::Separate {
+            q: layer("q_proj", c, wide)?,
+            k: layer("k_proj", c, narrow)?,
+            v: layer("v_proj", c, narrow)?,
+        };
+        let attention = GroupedAttention {
+            qkv,
+            output: layer("o_proj", wide, c)?,
+            heads: config.heads,
+            kv_heads: config.kv_heads,
+            head_width: config.head_width,
+        };
+        Ok(Self {
+            norm_1: norm(config, source, &format!("{name}.input_layernorm"))?,
+            attention,
+            norm_2: norm(config, source, &format!("{name}.post_attention_layernorm"))?,
+            mlp: Mlp::load(config, source, name)?,
+        })
+    }
+
+    fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        caches: &mut [KvCache],
+        turns: &Turns,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        let mut normed = self.norm_1.forward(x)?;
+        tell(trace, "norm_1", &mut normed);
+        let turns = Some(turns);
+        let mut middle = self
+            .attention
+            .forward(normed.view(), lengths, caches, turns, trace)?;
+        middle += &x;
+        tell(trace, "residual_1", &mut middle);
+        let mut normed = self.norm_2.forward(middle.view())?;
+        tell(trace, "norm_2", &mut normed);
+        let mut output = self.mlp.forward(normed.view(), trace)?;
+        output += &middle;
+        tell(trace, "output", &mut output);
+        Ok(output)
+    }
+}
+
+fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsNorm> {
+    Ok(RmsNorm {
+        gamma: vector(source, &format!("{name}.weight"), config.width)?,
+        eps: config.norm_eps,
+    })
+}
+
+/// The model: token table, blocks, last norm, and a head where it is not the token table.
+#[derive(Debug, Clone)]
+pub struct Llama {
+    config: Config,
+    tokens: Weight,
+    blocks: Vec<Block>,
+    norm: RmsNorm,
+    head: Option<Weight>,
+}
+
+impl Llama {
+    /// The model with the parameters of a source. A `rope_freqs.weight` (GGUF's form of Llama 3's scaling) replaces the scaling of
+    /// the config.
+    ///
+    /// # Errors
+    /// When sizes do not divide, or a parameter is missing or has another shape.
+    pub fn load(mut config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        if source.shape("rope_freqs.weight").is_some() {
+            let divisors = vector(source, "rope_freqs.weight", config.rope.width / 2)?;
+            config.rope.scaling = Scaling::Divisors(divisors.to_vec());
+        }
+        config.check()?;
+        let (v, c) = (config.vocabulary, config.width);
+        let prefix = match source.shape("model.embed_tokens.weight") {
+            Some(_) => "model.",
+            None => "",
+        };
+        let blocks = (0..config.layers)
+            .map(|n| Block::load(&config, source, &format!("{prefix}layers.{n}")));
+        let blocks = blocks.collect::<Result<_>>()?;
+        let own_head = source.shape("lm_head.weight").is_some();
+        Ok(Self {
+            tokens: source.weight(&format!("{prefix}embed_tokens.weight"), v, c)?,
+            blocks,
+            norm: norm(&config, source, &format!("{prefix}norm"))?,
+            head: own_head
+                .then(|| source.weight("lm_head.weight", v, c))
+                .transpose()?,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+impl Decoder for Llama {
+    fn context(&self) -> usize {
+        self.config.context
+    }
+
+    fn vocabulary(&self) -> usize {
+        self.config.vocabulary
+    }
+
+    fn caches(&self, sequences: usize) -> KvCaches {
+        let Config {
+            layers,
+            kv_heads,
+            head_width,
+            ..
+        } = self.config;
+        KvCaches::new(layers, sequences, kv_heads, head_width)
+    }
+
+    fn hidden(
+        &self,
+        tokens: &Tokens<'_>,
+        caches: &mut KvCaches,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // ids [T] -> [T, C]
+        let turns = self.config.rope.turns(tokens.positions())?;
+        let mut x = self.tokens.rows(tokens.ids())?;
+        tell(trace, "embedding", &mut x);
+        for (n, block) in self.blocks.iter().enumerate() {
+            let caches = caches.layer(n)?;
+            x = within(
+                trace,
+                || format!("blocks.{n}."),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, &turns, trace),
+            )?;
+        }
+        let mut hidden = self.norm.forward(x.view())?;
+        tell(trace, "norm", &mut hidden);
+        Ok(hidden)
+    }
+
+    fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // hidden [T, C] -> [T, V]
+        self.head
+            .as_ref()
+            .unwrap_or(&self.tokens)
+            .linear(hidden, None)
+    }
+}

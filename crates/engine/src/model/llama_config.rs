@@ -1,0 +1,213 @@
+//! The sizes of a Llama, from named numbers or a llama2.c header.
+
+use super::config::{self, Lookup};
+use crate::error::{EngineError, Result};
+use crate::nn::position::rope::{Rope, Scaling};
+use crate::nn::position::rotary::Pairing;
+
+/// The sizes of a Llama.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// V.
+    pub vocabulary: usize,
+    /// C.
+    pub width: usize,
+    /// H.
+    pub heads: usize,
+    /// G, a divisor of `heads`.
+    pub kv_heads: usize,
+    /// D, mostly C / H.
+    pub head_width: usize,
+    /// How many blocks.
+    pub layers: usize,
+    /// F.
+    pub inner: usize,
+    /// The longest text.
+    pub context: usize,
+    /// Added to the mean square in each norm.
+    pub norm_eps: f32,
+    /// The rotary positions.
+    pub rope: Rope,
+    /// How many experts each perceptron has and how many of them a token goes through; `None` for one perceptron.
+    pub experts: Option<(usize, usize)>,
+}
+
+impl Config {
+    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]). Which numbers
+    /// make a rotary plane is a matter of the format: halves in Hugging Face's, neighbours in GGUF's `llama`.
+    ///
+    /// What is inside `rope_scaling` or `rope_parameters` of a `config.json` is asked for as `rope_scaling.factor` and so on. With
+    /// `low_freq_factor` the scaling is Llama 3's, else linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range, or sizes do not divide.
+    pub fn from_keys(lookup: Lookup<'_>, pairing: Pairing) -> Result<Self> {
+        let size = |names: &[&'static str]| config::size("llama", lookup, names);
+        let optional = |names: &[&'static str]| config::optional("llama", lookup, names);
+        let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
+        let width = size(&["width", "hidden_size", "embedding_length"])?;
+        let heads = size(&["heads", "num_attention_heads", "attention.head_count"])?;
+        let kv_heads = [
+            "key_value_heads",
+            "num_key_value_heads",
+            "attention.head_count_kv",
+        ];
+        let head_width = match optional(&["head_width", "head_dim", "attention.key_length"])? {
+            Some(given) => given,
+            None => {
+                config::divides("llama", "heads", heads, width)?;
+                width / heads
+            }
+        };
+        let experts = optional(&["experts", "num_local_experts", "expert_count"])?;
+        let chosen = optional(&[
+            "experts_per_token",
+            "num_experts_per_tok",
+            "expert_used_count",
+        ])?;
+        let bases = ["rope_theta", "rope_parameters.rope_theta", "rope.freq_base"];
+        let config = Self {
+            vocabulary: size(&["vocabulary", "vocab_size"])?,
+            width,
+            heads,
+            kv_heads: optional(&kv_heads)?.unwrap_or(heads),
+            head_width,
+            layers: size(&["layers", "num_hidden_layers", "block_count"])?,
+            inner: size(&["inner", "intermediate_size", "feed_forward_length"])?,
+            context: size(&["context", "max_position_embeddings", "context_length"])?,
+            norm_eps: number(&[
+                "norm_eps",
+                "rms_norm_eps",
+                "attention.layer_norm_rms_epsilon",
+            ])
+            .unwrap_or(1e-5),
+            rope: Rope {
+                width: optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width),
+                base: number(&bases).unwrap_or(10_000.0),
+                pairing,
+                scaling: scaling(lookup)?,
+            },
+            experts: experts.map(|count| (count, chosen.unwrap_or(2))),
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The sizes in the header of a llama2.c file: width, inner, layers, heads, key/value heads, vocabulary (below 0: the head is
+    /// not the token table), context. Rotary base 10,000 over neighbours, epsilon 1e-5, as `run.c` has them.
+    ///
+    /// # Errors
+    /// When a size is not in range, or sizes do not divide.
+    pub fn from_llama2c(header: [i32; 7]) -> Result<Self> {
+        let [width, inner, layers, heads, kv_heads, vocabulary, context] = header.map(f64::from);
+        let lookup = |key: &str| match key {
+            "width" => Some(width),
+            "inner" => Some(inner),
+            "layers" => Some(layers),
+            "heads" => Some(heads),
+            "key_value_heads" => Some(kv_heads),
+            "vocabulary" => Some(vocabulary.abs()),
+            "context" => Some(context),
+            _ => None,
+        };
+        Self::from_keys(&lookup, Pairing::Neighbours)
+    }
+
+    /// The names of the parameters with their shapes, as Hugging Face's files have them, of a model without biases whose head is the
+    /// token table.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let (c, f) = (self.width, self.inner);
+        let wide = self.heads * self.head_width;
+        let narrow = self.kv_heads * self.head_width;
+        let mut all = vec![(
+            "model.embed_tokens.weight".to_owned(),
+            vec![self.vocabulary, c],
+        )];
+        for n in 0..self.layers {
+            let mut add = |name: &str, shape: &[usize]| {
+                all.push((format!("model.layers.{n}.{name}.weight"), shape.to_vec()));
+            };
+            add("input_layernorm", &[c]);
+            add("self_attn.q_proj", &[wide, c]);
+            add("self_attn.k_proj", &[narrow, c]);
+            add("self_attn.v_proj", &[narrow, c]);
+            add("self_attn.o_proj", &[c, wide]);
+            add("post_attention_layernorm", &[c]);
+            let Some((experts, _)) = self.experts else {
+                add("mlp.gate_proj", &[f, c]);
+                add("mlp.up_proj", &[f, c]);
+                add("mlp.down_proj", &[c, f]);
+                continue;
+            };
+            add("block_sparse_moe.gate", &[experts, c]);
+            for expert in 0..experts {
+                for (part, shape) in [("w1", [f, c]), ("w2", [c, f]), ("w3", [f, c])] {
+                    add(&format!("block_sparse_moe.experts.{expert}.{part}"), &shape);
+                }
+            }
+        }
+        all.push(("model.norm.weight".to_owned(), vec![c]));
+        all
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        config::divides("llama", "key_value_heads", self.kv_heads, self.heads)?;
+        // Twice the head width of all heads is the largest product that is ever formed.
+        let limit = config::LARGEST / self.heads.max(1);
+        if self.head_width > limit || self.rope.width > self.head_width {
+            let expected = format!("at least {} and at most {limit}", self.rope.width);
+            return Err(EngineError::value(
+                "llama",
+                "head_width",
+                expected,
+                self.head_width,
+            ));
+        }
+        if let Some((count, chosen)) = self.experts.filter(|(count, chosen)| chosen > count) {
+            let expected = format!("at most the {count} experts");
+            return Err(EngineError::value(
+                "llama",
+                "experts_per_token",
+                expected,
+                chosen,
+            ));
+        }
+        self.rope.angular().map(|_| ())
+    }
+}
+
+/// What stretches the rotary positions.
+fn scaling(lookup: Lookup<'_>) -> Result<Scaling> {
+    let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
+    let names = [
+        "rope_factor",
+        "rope_scaling.factor",
+        "rope_parameters.factor",
+        "rope.scaling.factor",
+    ];
+    let Some(factor) = number(&names) else {
+        return Ok(Scaling::None);
+    };
+    let low = number(&[
+        "rope_scaling.low_freq_factor",
+        "rope_parameters.low_freq_factor",
+    ]);
+    let Some(low) = low else {
+        return Ok(Scaling::Linear { factor });
+    };
+    let high = number(&[
+        "rope_scaling.high_freq_factor",
+        "rope_parameters.high_freq_factor",
+    ]);
+    let missing = || EngineError::value("llama", "high_freq_factor", "given", "none");
+    let original = [
+        "rope_scaling.original_max_position_embeddings",
+        "rope_parameters.original_max_position_embeddings",
+    ];
+    Ok(Scaling::Llama3 {
+        factor,
+        low,
+        high: high.ok_or_else(missing)?,
+        original_context: config::size("llama", lookup, &original)?,
+    })
+}

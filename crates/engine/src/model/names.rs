@@ -1,0 +1,60 @@
+//! One parameter, several names: the same layer is called differently by each library that writes weights.
+
+use crate::error::Result;
+use crate::nn::block::LayerNorm;
+use crate::nn::projection::Projection;
+use crate::parameters::{Parameters, Weight, matrix, vector};
+use ndarray::{Array2, s};
+
+/// The first of `names` of which the source has a `NAME.weight`, else the first, so that an error names it.
+pub(super) fn known(source: &dyn Parameters, prefix: &str, names: &[&str]) -> String {
+    let full = |name: &&str| format!("{prefix}{name}");
+    let has = |name: &String| source.shape(&format!("{name}.weight")).is_some();
+    let mut all = names.iter().map(full);
+    let first = names.first().map(full).unwrap_or_default();
+    all.find(has).unwrap_or(first)
+}
+
+/// The first of `prefixes` under which the source has `name`, else the first.
+pub(super) fn prefix(source: &dyn Parameters, prefixes: &[&str], name: &str) -> String {
+    let has = |prefix: &&&str| source.shape(&format!("{prefix}{name}")).is_some();
+    let first = prefixes.first().copied().unwrap_or_default();
+    prefixes
+        .iter()
+        .find(has)
+        .copied()
+        .unwrap_or(first)
+        .to_owned()
+}
+
+/// `NAME.weight` and `NAME.bias` of a layer norm.
+pub(super) fn norm(
+    source: &mut dyn Parameters,
+    name: &str,
+    width: usize,
+    eps: f32,
+) -> Result<LayerNorm> {
+    Ok(LayerNorm {
+        gamma: vector(source, &format!("{name}.weight"), width)?,
+        beta: vector(source, &format!("{name}.bias"), width)?,
+        eps,
+    })
+}
+
+/// PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and `NAME.in_proj_bias` `[3C]`: queries, keys, values.
+pub(super) fn packed(
+    source: &mut dyn Parameters,
+    name: &str,
+    width: usize,
+) -> Result<[Projection; 3]> {
+    let weight = matrix(source, &format!("{name}.in_proj_weight"), 3 * width, width)?;
+    let bias = vector(source, &format!("{name}.in_proj_bias"), 3 * width)?;
+    Ok([0, 1, 2].map(|n| {
+        let rows = n * width..(n + 1) * width;
+        let part: Array2<f32> = weight.slice(s![rows.clone(), ..]).to_owned();
+        Projection {
+            weight: Weight::Dense(part),
+            bias: Some(bias.slice(s![rows]).to_owned()),
+        }
+    }))
+}

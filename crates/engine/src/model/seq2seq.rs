@@ -1,0 +1,216 @@
+//! Sequence to sequence through one fixed vector: an encoder reads, its last state is all that the decoder knows.
+//!
+//! ```text
+//! h = GRU_encoder(E_s[source], 0)           source [S], E_s [V_s, E] -> last state of each layer [layers][C]
+//! s_t = GRU_decoder(E_t[y_t], s_{t−1}),     s_0 = h,  y_1 the start of the text                   [C]
+//! logits_t = s_t · W_oᵀ + b_o               W_o [V_t, C]                                          [V_t]
+//! ```
+//!
+//! ```
+//! use engine::model::seq2seq::{Config, Seq2Seq};
+//! use engine::formula::Formula;
+//! let config = Config {
+//!     source_vocabulary: 9, target_vocabulary: 7, embedding: 4, width: 6, layers: 2, reverse_source: true,
+//! };
+//! let model = Seq2Seq::load(config, &mut Formula::new(1, config.shapes()))?;
+//! let all = model.forward(&[3, 1, 4], &[0, 5, 2], None)?;
+//! let mut state = model.encode(&[3, 1, 4], None)?;
+//! model.step(&mut state, 0, None)?;
+//! assert_eq!(model.step(&mut state, 5, None)?, all.row(1));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs in place of
+//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
+
+use crate::error::Result;
+use crate::nn::gru::Gru;
+use crate::nn::projection::Projection;
+use crate::parameters::{Parameters, Weight};
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array1, Array2};
+
+/// The sizes of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// V_s.
+    pub source_vocabulary: usize,
+    /// V_t.
+    pub target_vocabulary: usize,
+    /// E, the width of both token tables.
+    pub embedding: usize,
+    /// C, the width of all states.
+    pub width: usize,
+    /// GRU layers of the encoder, and of the decoder.
+    pub layers: usize,
+    /// Whether the source is read from its end, which brings its first words near the target's.
+    pub reverse_source: bool,
+}
+
+impl Config {
+    /// The names of all parameters with their shapes.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let Self {
+            embedding: e,
+            width: c,
+            layers,
+            ..
+        } = *self;
+        let mut all = vec![
+            (
+                "encoder.embedding.weight".to_owned(),
+                vec![self.source_vocabulary, e],
+            ),
+            (
+                "decoder.embedding.weight".to_owned(),
+                vec![self.target_vocabulary, e],
+            ),
+            (
+                "decoder.output.weight".to_owned(),
+                vec![self.target_vocabulary, c],
+            ),
+            (
+                "decoder.output.bias".to_owned(),
+                vec![self.target_vocabulary],
+            ),
+        ];
+        all.extend(Gru::shapes("encoder.gru", e, c, layers));
+        all.extend(Gru::shapes("decoder.gru", e, c, layers));
+        all
+    }
+}
+
+/// The model: for each side a token table and a GRU, and the output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seq2Seq {
+    config: Config,
+    source_tokens: Weight,
+    encoder: Gru,
+    target_tokens: Weight,
+    decoder: Gru,
+    output: Projection,
+}
+
+/// Where the decoder stands: the state of each layer.
+pub type State = Vec<Array1<f32>>;
+
+impl Seq2Seq {
+    /// The model with the parameters of a source, named as [`Config::shapes`] says.
+    ///
+    /// # Errors
+    /// When a parameter is missing or has another shape.
+    pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        let Config {
+            embedding: e,
+            width: c,
+            layers,
+            target_vocabulary: v,
+            ..
+        } = config;
+        Ok(Self {
+            source_tokens: source.weight(
+                "encoder.embedding.weight",
+                config.source_vocabulary,
+                e,
+            )?,
+            encoder: Gru::load(source, "encoder.gru", e, c, layers)?,
+            target_tokens: source.weight("decoder.embedding.weight", v, e)?,
+            decoder: Gru::load(source, "decoder.gru", e, c, layers)?,
+            output: Projection::load(source, "decoder.output", c, v, true)?,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The vector: the encoder's states after the whole source. The observer gets `encoder.embedding`,
+    /// `encoder.layers.n.steps.t.…` and `encoder.states` `[layers, C]`.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary.
+    pub fn encode(&self, source: &[usize], trace: Option<&mut dyn Observer>) -> Result<State> {
+        // source [S] -> [layers][C]
+        let mut trace = trace;
+        let mut ids = source.to_vec();
+        if self.config.reverse_source {
+            ids.reverse();
+        }
+        within(
+            &mut trace,
+            || "encoder.".to_owned(),
+            |trace| {
+                let mut x = self.source_tokens.rows(&ids)?;
+                tell(trace, "embedding", &mut x);
+                let mut states = self.encoder.start();
+                self.encoder.forward(x.view(), &mut states, trace)?;
+                let mut stacked =
+                    Array2::from_shape_fn((states.len(), self.config.width), |(n, c)| states[n][c]);
+                tell(trace, "states", &mut stacked);
+                Ok(stacked.outer_iter().map(|state| state.to_owned()).collect())
+            },
+        )
+    }
+
+    /// Reads one target token; gives the logits of the next.
+    ///
+    /// # Errors
+    /// When the id is outside the vocabulary or the state is another model's.
+    pub fn step(
+        &self,
+        state: &mut State,
+        id: usize,
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array1<f32>> {
+        // id -> [V_t]
+        Ok(self.decode(state, &[id], trace)?.row(0).to_owned())
+    }
+
+    /// Reads several target tokens; gives the logits after each. The observer gets `decoder.embedding`,
+    /// `decoder.layers.n.steps.t.…` and `logits`.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary or the state is another model's.
+    pub fn decode(
+        &self,
+        state: &mut State,
+        target: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // target [T] -> [T, V_t]
+        let mut trace = trace;
+        let hidden = within(
+            &mut trace,
+            || "decoder.".to_owned(),
+            |trace| {
+                let mut x = self.target_tokens.rows(target)?;
+                tell(trace, "embedding", &mut x);
+                self.decoder.forward(x.view(), state, trace)
+            },
+        )?;
+        let mut logits = self.output.forward(hidden.view())?;
+        tell(&mut trace, "logits", &mut logits);
+        Ok(logits)
+    }
+
+    /// The logits after each of the target's tokens, all of them given (teacher forcing).
+    ///
+    /// # Errors
+    /// When an id is outside its vocabulary.
+    pub fn forward(
+        &self,
+        source: &[usize],
+        target: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // source [S], target [T] -> [T, V_t]
+        let mut trace = trace;
+        let mut state = match &mut trace {
+            Some(observer) => self.encode(source, Some(&mut **observer))?,
+            None => self.encode(source, None)?,
+        };
+        self.decode(&mut state, target, trace)
+    }
+}

@@ -1,0 +1,382 @@
+//! Swin V2: an encoder of pictures in stages, whose attention stays within windows that shift from block to block.
+//!
+//! ```text
+//! x = norm(patches · Wᵀ + b)                   image [3, H, W], already normalised -> [H/P·W/P, C]
+//! stage s: blocks, every second one shifted; then, but for the last stage, four neighbours become one
+//!                                              [H_s·W_s, 2ˢ·C] -> [H_s/2·W_s/2, 2ˢ⁺¹·C]
+//! logits = mean(norm(x)) · W_headᵀ + b         -> [classes]
+//! ```
+//!
+//! ```
+//! use engine::model::swin::{Config, Swin};
+//! use engine::formula::{Formula, image};
+//! let config = Config {
+//!     width: 8, depths: vec![2, 1], heads: vec![2, 4], window: 4, trained_windows: vec![], patch: 2, image: 16, classes: 5,
+//!     inner_ratio: 2, norm_eps: 1e-5,
+//! };
+//! let model = Swin::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! assert_eq!(model.forward(image(16, 0).view(), None)?.len(), 5);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Liu et al. 2022, "Swin Transformer V2: Scaling up capacity and resolution"; Liu et al. 2021, "Swin Transformer",
+//! section 3.1. Names of parameters: Hugging Face's (`Swinv2ForImageClassification`), with and without `swinv2.` before them.
+
+use super::config;
+use super::names::{norm, prefix};
+use crate::error::{EngineError, Result};
+use crate::nn::block::LayerNorm;
+use crate::nn::cosine_attention::{CosineAttention, distance_bias};
+use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::patch::cut;
+use crate::nn::patch_merge::PatchMerge;
+use crate::nn::picture_tokens::load_patches;
+use crate::nn::pooling::mean;
+use crate::nn::projection::Projection;
+use crate::nn::window::shift_mask;
+use crate::nn::window_block::WindowBlock;
+use crate::parameters::{Parameters, tensor};
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array1, ArrayView3, Axis};
+
+/// Inner width of the network that computes the bias.
+const BIAS_INNER: usize = 512;
+
+/// The sizes of a Swin V2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// C of the first stage; each stage doubles it.
+    pub width: usize,
+    /// How many blocks each stage has.
+    pub depths: Vec<usize>,
+    /// H of each stage.
+    pub heads: Vec<usize>,
+    /// M; a stage whose map is smaller has one window, the map.
+    pub window: usize,
+    /// M at which the biases of each stage were trained, where it was another; empty or 0 where not.
+    pub trained_windows: Vec<usize>,
+    /// P.
+    pub patch: usize,
+    /// Side of the pictures.
+    pub image: usize,
+    /// How many classes.
+    pub classes: usize,
+    /// F divided by C.
+    pub inner_ratio: usize,
+    /// Added to the variance in each norm.
+    pub norm_eps: f32,
+}
+
+/// What one stage is made of.
+#[derive(Debug, Clone, Copy)]
+struct StageSizes {
+    width: usize,
+    heads: usize,
+    /// Side of the map.
+    side: usize,
+    window: usize,
+    trained: usize,
+}
+
+impl Config {
+    fn stage(&self, n: usize) -> StageSizes {
+        let side = (self.image / self.patch) >> n;
+        let window = self.window.min(side);
+        let trained = self.trained_windows.get(n).copied().unwrap_or(0);
+        StageSizes {
+            width: self.width << n,
+            heads: self.heads.get(n).copied().unwrap_or(0),
+            side,
+            window,
+            trained: if trained > 0 { trained } else { window },
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let (stages, found) = (self.depths.len(), self.heads.len());
+        if stages == 0 || stages > 8 || stages != found {
+            let found = format!("{stages} depths and {found} heads");
+            return Err(EngineError::shape(
+                "swin",
+                "1 to 8 stages with depth and heads",
+                found,
+            ));
+        }
+        let sizes = [
+            self.width,
+            self.window,
+            self.patch,
+            self.image,
+            self.classes,
+            self.inner_ratio,
+        ];
+        if let Some(size) = sizes
+            .iter()
+            .find(|&&size| size == 0 || size > config::LARGEST >> 8)
+        {
+            let expected = format!("from 1 to {}", config::LARGEST >> 8);
+            return Err(EngineError::value("swin", "size", expected, size));
+        }
+        config::divides("swin", "patch", self.patch, self.image)?;
+        for n in 0..stages {
+            let stage = self.stage(n);
+            config::divides("swin", "heads", stage.heads, stage.width)?;
+            config::divides("swin", "window", stage.window, stage.side)?;
+            if n + 1 < stages {
+                config::divides("swin", "map to merge", 2, stage.side)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all parameters with their shapes, as Hugging Face's files have them.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let (c, p) = (self.width, self.patch);
+        let mut all = Vec::new();
+        let mut layer = |name: String, shape: Vec<usize>, bias: bool| {
+            if bias {
+                all.push((format!("{name}.bias"), vec![shape[0]]));
+            }
+            all.push((format!("{name}.weight"), shape));
+        };
+        let embeddings = "swinv2.embeddings";
+        layer(
+            format!("{embeddings}.patch_embeddings.projection"),
+            vec![c, 3, p, p],
+            true,
+        );
+        layer(format!("{embeddings}.norm"), vec![c], true);
+        for (n, &depth) in self.depths.iter().enumerate() {
+            let StageSizes { width, heads, .. } = self.stage(n);
+            let inner = self.inner_ratio * width;
+            for block in 0..depth {
+                let place = format!("swinv2.encoder.layers.{n}.blocks.{block}");
+                let network = "attention.self.continuous_position_bias_mlp";
+                for (name, shape, bias) in [
+                    (format!("{network}.0"), vec![BIAS_INNER, 2], true),
+                    (format!("{network}.2"), vec![heads, BIAS_INNER], false),
+                    ("attention.self.query".to_owned(), vec![width, width], true),
+                    ("attention.self.key".to_owned(), vec![width, width], false),
+                    ("attention.self.value".to_owned(), vec![width, width], true),
+                    (
+                        "attention.output.dense".to_owned(),
+                        vec![width, width],
+                        true,
+                    ),
+                    ("layernorm_before".to_owned(), vec![width], true),
+                    ("intermediate.dense".to_owned(), vec![inner, width], true),
+                    ("output.dense".to_owned(), vec![width, inner], true),
+                    ("layernorm_after".to_owned(), vec![width], true),
+                ] {
+                    layer(format!("{place}.{name}"), shape, bias);
+                }
+            }
+            if n + 1 < self.depths.len() {
+                let place = format!("swinv2.encoder.layers.{n}.downsample");
+                layer(
+                    format!("{place}.reduction"),
+                    vec![2 * width, 4 * width],
+                    false,
+                );
+                layer(format!("{place}.norm"), vec![2 * width], true);
+            }
+        }
+        let last = self.stage(self.depths.len().saturating_sub(1)).width;
+        layer("swinv2.layernorm".to_owned(), vec![last], true);
+        layer("classifier".to_owned(), vec![self.classes, last], true);
+        for (n, &depth) in self.depths.iter().enumerate() {
+            for block in 0..depth {
+                let name =
+                    format!("swinv2.encoder.layers.{n}.blocks.{block}.attention.self.logit_scale");
+                all.push((name, vec![self.stage(n).heads, 1, 1]));
+            }
+        }
+        all
+    }
+}
+
+/// Blocks on one map, and the way to the next, smaller one.
+#[derive(Debug, Clone)]
+struct Stage {
+    side: usize,
+    blocks: Vec<WindowBlock>,
+    merge: Option<PatchMerge>,
+}
+
+/// The model: embedding, stages, last norm, classifier.
+#[derive(Debug, Clone)]
+pub struct Swin {
+    config: Config,
+    patches: Projection,
+    patch_norm: LayerNorm,
+    stages: Vec<Stage>,
+    norm: LayerNorm,
+    head: Projection,
+}
+
+impl Swin {
+    /// The model with the parameters of a source.
+    ///
+    /// # Errors
+    /// When the windows do not divide the maps, or a parameter is missing or has another shape.
+    pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        config.check()?;
+        let (c, eps) = (config.width, config.norm_eps);
+        let root = prefix(source, &["swinv2.", ""], "embeddings.norm.weight");
+        let last = config.stage(config.depths.len() - 1).width;
+        let projection = format!("{root}embeddings.patch_embeddings.projection");
+        let stages = (0..config.depths.len()).map(|n| stage(&config, source, &root, n));
+        let stages = stages.collect::<Result<_>>()?;
+        Ok(Self {
+            patches: load_patches(source, &projection, c, config.patch)?,
+            patch_norm: norm(source, &format!("{root}embeddings.norm"), c, eps)?,
+            stages,
+            norm: norm(source, &format!("{root}layernorm"), last, eps)?,
+            head: Projection::load(source, "classifier", last, config.classes, true)?,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The logits of a picture. The observer gets `patches`, `embedding`, `input`, for each stage `stages.S.blocks.N.…` (see
+    /// [`WindowBlock::forward`]) and `stages.S.merge.…`, then `norm`, `pooled` and `logits`.
+    ///
+    /// # Errors
+    /// When the picture is not `[3, image, image]`.
+    pub fn forward(
+        &self,
+        image: ArrayView3<'_, f32>,
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array1<f32>> {
+        // image [3, H, W] -> [classes]
+        let mut trace = trace;
+        let side = self.config.image;
+        if image.dim() != (3, side, side) {
+            let found = format!("{:?}", image.shape());
+            return Err(EngineError::shape(
+                "swin",
+                format!("picture [3, {side}, {side}]"),
+                found,
+            ));
+        }
+        let mut patches = cut(image, self.config.patch)?;
+        tell(&mut trace, "patches", &mut patches);
+        let mut embedded = self.patches.forward(patches.view())?;
+        tell(&mut trace, "embedding", &mut embedded);
+        let mut x = self.patch_norm.forward(embedded.view())?;
+        tell(&mut trace, "input", &mut x);
+        for (s, stage) in self.stages.iter().enumerate() {
+            for (n, block) in stage.blocks.iter().enumerate() {
+                x = within(
+                    &mut trace,
+                    || format!("stages.{s}.blocks.{n}."),
+                    |trace| block.forward(x.view(), trace),
+                )?;
+            }
+            if let Some(merge) = &stage.merge {
+                let size = (stage.side, stage.side);
+                x = within(
+                    &mut trace,
+                    || format!("stages.{s}."),
+                    |trace| merge.forward(x.view(), size, trace),
+                )?;
+            }
+        }
+        let mut hidden = self.norm.forward(x.view())?;
+        tell(&mut trace, "norm", &mut hidden);
+        let mut pooled = mean(hidden.view())?;
+        tell(&mut trace, "pooled", &mut pooled);
+        let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
+        let mut logits = logits.index_axis_move(Axis(0), 0);
+        tell(&mut trace, "logits", &mut logits);
+        Ok(logits)
+    }
+}
+
+fn stage(config: &Config, source: &mut dyn Parameters, root: &str, n: usize) -> Result<Stage> {
+    let StageSizes { width, side, .. } = config.stage(n);
+    let place = format!("{root}encoder.layers.{n}.");
+    let blocks = (0..config.depths[n]).map(|block| {
+        let place = format!("{place}blocks.{block}.");
+        window_block(config, source, &place, config.stage(n), block % 2 == 1)
+    });
+    let blocks = blocks.collect::<Result<_>>()?;
+    let mut merge = None;
+    if n + 1 < config.depths.len() {
+        let reduction = format!("{place}downsample.reduction");
+        let last = format!("{place}downsample.norm");
+        merge = Some(PatchMerge {
+            reduction: Projection::load(source, &reduction, 4 * width, 2 * width, false)?,
+            norm: norm(source, &last, 2 * width, config.norm_eps)?,
+        });
+    }
+    Ok(Stage {
+        side,
+        blocks,
+        merge,
+    })
+}
+
+fn window_block(
+    config: &Config,
+    source: &mut dyn Parameters,
+    place: &str,
+    stage: StageSizes,
+    odd: bool,
+) -> Result<WindowBlock> {
+    let StageSizes {
+        width: c,
+        heads,
+        side,
+        window,
+        trained,
+    } = stage;
+    let (f, eps, size) = (config.inner_ratio * c, config.norm_eps, (side, side));
+    let shift = if odd && side > window { window / 2 } else { 0 };
+    let mask = (shift > 0).then(|| shift_mask(size, window, shift));
+    let scale = format!("{place}attention.self.logit_scale");
+    let logit_scale = Array1::from_iter(tensor(source, &scale, &[heads, 1, 1])?);
+    let mut layer = |name: &str, inputs: usize, outputs: usize, bias: bool| {
+        Projection::load(source, &format!("{place}{name}"), inputs, outputs, bias)
+    };
+    let network = FeedForward {
+        up: layer(
+            "attention.self.continuous_position_bias_mlp.0",
+            2,
+            BIAS_INNER,
+            true,
+        )?,
+        activation: Activation::Relu,
+        down: layer(
+            "attention.self.continuous_position_bias_mlp.2",
+            BIAS_INNER,
+            heads,
+            false,
+        )?,
+    };
+    Ok(WindowBlock {
+        size,
+        window,
+        shift,
+        mask: mask.transpose()?,
+        attention: CosineAttention {
+            q: layer("attention.self.query", c, c, true)?,
+            k: layer("attention.self.key", c, c, false)?,
+            v: layer("attention.self.value", c, c, true)?,
+            output: layer("attention.output.dense", c, c, true)?,
+            logit_scale,
+            bias: distance_bias(&network, window, trained)?,
+        },
+        mlp: FeedForward {
+            up: layer("intermediate.dense", c, f, true)?,
+            activation: Activation::Gelu,
+            down: layer("output.dense", f, c, true)?,
+        },
+        norm_1: norm(source, &format!("{place}layernorm_before"), c, eps)?,
+        norm_2: norm(source, &format!("{place}layernorm_after"), c, eps)?,
+    })
+}

@@ -1,0 +1,362 @@
+//! The Transformer of 2017: an encoder reads the source, a decoder writes the target token by token and looks back at it.
+//!
+//! ```text
+//! x = √C · E[source] + PE        [S, C], then encoder blocks (post-norm, ReLU)                  -> [S, C]
+//! y = √C · E[target] + PE        [T, C], then decoder blocks: causal, over the source, mlp      -> [T, C]
+//! logits = y · Eᵀ                one table E [V, C] for source, target and output               -> [T, V]
+//! ```
+//!
+//! ```
+//! use engine::model::transformer::{Config, Transformer};
+//! use engine::formula::Formula;
+//! let config = Config { vocabulary: 20, width: 8, heads: 2, inner: 16, encoder_layers: 1, decoder_layers: 2, norm_eps: 1e-5 };
+//! let model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! let all = model.forward(&[3, 1, 4], &[1, 5], None)?;
+//! assert_eq!(all.dim(), (2, 20));
+//! let mut translation = model.read(&[3, 1, 4], None)?;
+//! translation.feed(&[1])?;
+//! let last = translation.feed(&[5])?; // The same with a cache, one token at a time.
+//! assert!((&last - &all.row(1)).iter().all(|d| d.abs() < 1e-5));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Vaswani et al. 2017, "Attention is all you need", section 3. Names of parameters: those of `torch.nn.Transformer` under
+//! `transformer.`, and `embedding.weight`. Norms after the stacks, which the paper has not, are used where the source has them.
+
+mod blocks;
+mod translation;
+
+pub use translation::Translation;
+
+use super::config::{self, Lookup};
+use super::names::norm;
+use crate::error::Result;
+use crate::math;
+use crate::nn::block::LayerNorm;
+use crate::nn::cross_attention::CrossMemory;
+use crate::nn::encoder_block::PostNormBlock;
+use crate::nn::kv_cache::KvCaches;
+use crate::nn::packed::Packed;
+use crate::nn::position::sinusoidal;
+use crate::nn::post_norm_decoder::PostNormDecoderBlock;
+use crate::parameters::{Parameters, Weight};
+use crate::trace::{Observer, tell, within};
+use blocks::{decoder_block, encoder_block};
+use ndarray::{Array2, Array3, ArrayView2, s};
+
+/// The sizes of a Transformer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// V, of source and target together.
+    pub vocabulary: usize,
+    /// C, a multiple of `heads`.
+    pub width: usize,
+    /// H.
+    pub heads: usize,
+    /// F.
+    pub inner: usize,
+    /// Blocks of the encoder.
+    pub encoder_layers: usize,
+    /// Blocks of the decoder.
+    pub decoder_layers: usize,
+    /// Added to the variance in each norm.
+    pub norm_eps: f32,
+}
+
+impl Config {
+    /// The sizes from named numbers: our reference files' or `torch.nn.Transformer`'s names.
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range, or the heads do not divide the width.
+    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
+        let size = |names: &[&'static str]| config::size("transformer", lookup, names);
+        let config = Self {
+            vocabulary: size(&["vocabulary", "vocab_size"])?,
+            width: size(&["width", "d_model"])?,
+            heads: size(&["heads", "nhead"])?,
+            inner: size(&["inner", "dim_feedforward"])?,
+            encoder_layers: size(&["encoder_layers", "num_encoder_layers"])?,
+            decoder_layers: size(&["decoder_layers", "num_decoder_layers"])?,
+            norm_eps: config::number(lookup, &["norm_eps", "layer_norm_eps"]).unwrap_or(1e-5)
+                as f32,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        config::divides("transformer", "heads", self.heads, self.width)
+    }
+
+    /// The names of all parameters with their shapes, as PyTorch has them, without norms after the stacks.
+    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let (c, f) = (self.width, self.inner);
+        let mut all = vec![("embedding.weight".to_owned(), vec![self.vocabulary, c])];
+        let stacks = [
+            ("encoder", self.encoder_layers, 2),
+            ("decoder", self.decoder_layers, 3),
+        ];
+        for (stack, layers, norms) in stacks {
+            for n in 0..layers {
+                let place = format!("transformer.{stack}.layers.{n}");
+                let attentions = ["self_attn", "multihead_attn"];
+                for attention in &attentions[..norms - 1] {
+                    all.push((
+                        format!("{place}.{attention}.in_proj_weight"),
+                        vec![3 * c, c],
+                    ));
+                    all.push((format!("{place}.{attention}.in_proj_bias"), vec![3 * c]));
+                    all.push((format!("{place}.{attention}.out_proj.weight"), vec![c, c]));
+                    all.push((format!("{place}.{attention}.out_proj.bias"), vec![c]));
+                }
+                all.push((format!("{place}.linear1.weight"), vec![f, c]));
+                all.push((format!("{place}.linear1.bias"), vec![f]));
+                all.push((format!("{place}.linear2.weight"), vec![c, f]));
+                all.push((format!("{place}.linear2.bias"), vec![c]));
+                for norm in 1..=norms {
+                    all.push((format!("{place}.norm{norm}.weight"), vec![c]));
+                    all.push((format!("{place}.norm{norm}.bias"), vec![c]));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The model: one table, two stacks of blocks.
+#[derive(Debug, Clone)]
+pub struct Transformer {
+    config: Config,
+    embedding: Weight,
+    encoder: Vec<PostNormBlock>,
+    encoder_norm: Option<LayerNorm>,
+    decoder: Vec<PostNormDecoderBlock>,
+    decoder_norm: Option<LayerNorm>,
+}
+
+/// What the decoder keeps of one or more sources: `[layer][sequence]`.
+type Memories = Vec<Vec<CrossMemory>>;
+
+impl Transformer {
+    /// The model with the parameters of a source.
+    ///
+    /// # Errors
+    /// When the heads do not divide the width, or a parameter is missing or has another shape.
+    pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
+        config.check()?;
+        let encoder = (0..config.encoder_layers).map(|n| encoder_block(&config, source, n));
+        let encoder = encoder.collect::<Result<_>>()?;
+        let decoder = (0..config.decoder_layers).map(|n| decoder_block(&config, source, n));
+        let decoder = decoder.collect::<Result<_>>()?;
+        let (width, eps) = (config.width, config.norm_eps);
+        let mut last = |name: &str| {
+            let present = source.shape(&format!("{name}.weight")).is_some();
+            present.then(|| norm(source, name, width, eps)).transpose()
+        };
+        Ok(Self {
+            encoder_norm: last("transformer.encoder.norm")?,
+            decoder_norm: last("transformer.decoder.norm")?,
+            embedding: source.weight("embedding.weight", config.vocabulary, width)?,
+            encoder,
+            decoder,
+            config,
+        })
+    }
+
+    /// Its sizes.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// √C · E[ids] + PE.
+    fn embed(&self, tokens: &Packed, trace: &mut Option<&mut dyn Observer>) -> Result<Array2<f32>> {
+        // ids [N] -> [N, C]
+        let mut x = self.embedding.rows(&tokens.ids)?;
+        x *= math::sqrt(self.config.width as f32);
+        tell(trace, "embedding", &mut x);
+        let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
+        x += &sinusoidal::encode_all(&places, self.config.width);
+        tell(trace, "input", &mut x);
+        Ok(x)
+    }
+
+    /// The encoder's output for one or more sources, `[N, C]` in the order of `source`. The observer gets `encoder.embedding`,
+    /// `encoder.input`, `encoder.blocks.N.…` (see [`PostNormBlock::forward`]) and `encoder.output`.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary.
+    pub fn encode(
+        &self,
+        source: &Packed,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // ids [N] -> [N, C]
+        let mut x = within(
+            trace,
+            || "encoder.".to_owned(),
+            |trace| self.embed(source, trace),
+        )?;
+        for (n, block) in self.encoder.iter().enumerate() {
+            x = within(
+                trace,
+                || format!("encoder.blocks.{n}."),
+                |trace| block.forward(x.view(), &source.lengths, trace),
+            )?;
+        }
+        if let Some(norm) = &self.encoder_norm {
+            x = norm.forward(x.view())?;
+        }
+        tell(trace, "encoder.output", &mut x);
+        Ok(x)
+    }
+
+    /// Keys and values of the encoder's output, for each decoder block. The observer gets
+    /// `decoder.blocks.N.cross.attention.{k, v}`.
+    fn remember(
+        &self,
+        encoded: ArrayView2<'_, f32>,
+        source: &Packed,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Memories> {
+        // encoded [N, C] -> for each layer and sequence [H, S, D]
+        let mut layers = Vec::with_capacity(self.decoder.len());
+        for (n, block) in self.decoder.iter().enumerate() {
+            let prefix = || format!("decoder.blocks.{n}.cross.");
+            let sequence = |rows| {
+                within(trace, prefix, |trace| {
+                    block.cross.memory(encoded.slice(s![rows, ..]), trace)
+                })
+            };
+            layers.push(source.ranges().map(sequence).collect::<Result<_>>()?);
+        }
+        Ok(layers)
+    }
+
+    /// The logits of new target tokens behind what the caches hold.
+    fn decode(
+        &self,
+        target: &Packed,
+        caches: &mut KvCaches,
+        memories: &Memories,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // ids [N] -> [N, V]
+        let mut y = within(
+            trace,
+            || "decoder.".to_owned(),
+            |trace| self.embed(target, trace),
+        )?;
+        for (n, (block, memories)) in self.decoder.iter().zip(memories).enumerate() {
+            let caches = caches.layer(n)?;
+            y = within(
+                trace,
+                || format!("decoder.blocks.{n}."),
+                |trace| block.forward(y.view(), &target.lengths, caches, memories, trace),
+            )?;
+        }
+        if let Some(norm) = &self.decoder_norm {
+            y = norm.forward(y.view())?;
+        }
+        tell(trace, "decoder.output", &mut y);
+        let mut logits = self.embedding.linear(y.view(), None)?;
+        tell(trace, "logits", &mut logits);
+        Ok(logits)
+    }
+
+    fn caches(&self, sequences: usize) -> KvCaches {
+        let Config {
+            decoder_layers,
+            heads,
+            width,
+            ..
+        } = self.config;
+        KvCaches::new(decoder_layers, sequences, heads, width / heads)
+    }
+
+    /// The logits at every place of a target. The observer gets what [`Self::encode`] lists, then
+    /// `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`, `decoder.input`, `decoder.blocks.N.…` (see
+    /// [`PostNormDecoderBlock::forward`]), `decoder.output` and `logits`.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary.
+    pub fn forward(
+        &self,
+        source: &[usize],
+        target: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // source [S], target [T] -> [T, V]
+        let mut trace = trace;
+        let (source, target) = (Packed::one(source), Packed::one(target));
+        let encoded = self.encode(&source, &mut trace)?;
+        let memories = self.remember(encoded.view(), &source, &mut trace)?;
+        self.decode(&target, &mut self.caches(1), &memories, &mut trace)
+    }
+
+    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
+    /// are 0.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when a mask has another shape than its ids or there are more sources than targets.
+    pub fn forward_batch(
+        &self,
+        source: ArrayView2<'_, usize>,
+        source_mask: ArrayView2<'_, bool>,
+        target: ArrayView2<'_, usize>,
+        target_mask: ArrayView2<'_, bool>,
+    ) -> Result<Array3<f32>> {
+        // source [B, S], target [B, T] -> [B, T, V]
+        let source = Packed::new(source, source_mask)?;
+        let target = Packed::new(target, target_mask)?;
+        let encoded = self.encode(&source, &mut None)?;
+        let memories = self.remember(encoded.view(), &source, &mut None)?;
+        let mut caches = self.caches(target.lengths.len());
+        let logits = self.decode(&target, &mut caches, &memories, &mut None)?;
+        target.unpack(logits.view())
+    }
+
+    /// Reads a source once, to be translated token by token. The observer gets what [`Self::encode`] lists and the keys and values
+    /// of cross-attention.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary.
+    pub fn read(
+        &self,
+        source: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Translation<'_>> {
+        // source [S]
+        let mut trace = trace;
+        let source = Packed::one(source);
+        let encoded = self.encode(&source, &mut trace)?;
+        Ok(Translation {
+            model: self,
+            memories: self.remember(encoded.view(), &source, &mut trace)?,
+            caches: self.caches(1),
+        })
+    }
+
+    /// A target by always taking the likeliest token: from `start` (not given back) until `end` (given back) or `longest` tokens.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary.
+    pub fn greedy(
+        &self,
+        source: &[usize],
+        start: usize,
+        end: usize,
+        longest: usize,
+    ) -> Result<Vec<usize>> {
+        // source [S] -> at most `longest` ids
+        let mut translation = self.read(source, None)?;
+        let (mut target, mut last) = (Vec::new(), start);
+        while target.len() < longest && target.last() != Some(&end) {
+            let logits = translation.feed(&[last])?;
+            let likelier =
+                |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
+            last = (0..logits.len()).fold(0, likelier);
+            target.push(last);
+        }
+        Ok(target)
+    }
+}

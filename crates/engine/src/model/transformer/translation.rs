@@ -1,0 +1,55 @@
+//! Writing a target token by token.
+
+use super::{Memories, Transformer};
+use crate::error::{EngineError, Result};
+use crate::nn::kv_cache::KvCaches;
+use crate::nn::packed::Packed;
+use crate::trace::Observer;
+use ndarray::Array1;
+
+/// A source that was read and the target written so far. A clone goes on by itself, as beams do.
+#[derive(Debug, Clone)]
+pub struct Translation<'a> {
+    pub(super) model: &'a Transformer,
+    pub(super) memories: Memories,
+    pub(super) caches: KvCaches,
+}
+
+impl Translation<'_> {
+    /// Reads new target tokens; gives the logits after the last.
+    ///
+    /// # Errors
+    /// When there is no token, or one is outside the vocabulary.
+    pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        // ids [T] -> [V]
+        self.feed_traced(ids, None)
+    }
+
+    /// As [`Self::feed`], with an observer, which gets what [`Transformer::forward`] lists from `decoder.embedding` on.
+    ///
+    /// # Errors
+    /// As [`Self::feed`].
+    pub fn feed_traced(
+        &mut self,
+        ids: &[usize],
+        trace: Option<&mut dyn Observer>,
+    ) -> Result<Array1<f32>> {
+        // ids [T] -> [V]
+        let mut trace = trace;
+        let Some(last) = ids.len().checked_sub(1) else {
+            return Err(EngineError::value("feed", "tokens", "at least 1", 0));
+        };
+        let mut target = Packed::one(ids);
+        let before = self.caches.position(0);
+        target.positions.iter_mut().for_each(|p| *p += before);
+        let logits = self
+            .model
+            .decode(&target, &mut self.caches, &self.memories, &mut trace)?;
+        Ok(logits.row(last).to_owned())
+    }
+
+    /// How many target tokens it has read.
+    pub fn position(&self) -> usize {
+        self.caches.position(0)
+    }
+}

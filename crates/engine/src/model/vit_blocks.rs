@@ -1,0 +1,160 @@
+//! The blocks of ViT and DINOv2, under the names that Hugging Face's and timm's files have for them.
+//!
+//! | part | `transformers` 5 | Hugging Face's files | timm |
+//! |---|---|---|---|
+//! | block n | `layers.n.` | `encoder.layer.n.` | `blocks.n.` |
+//! | norms | `layernorm_before`, `layernorm_after` | the same; DINOv2: `norm1`, `norm2` | `norm1`, `norm2` |
+//! | queries, keys, values | `attention.q_proj` … | `attention.attention.query` … | `attn.qkv`, one matrix |
+//! | output of attention | `attention.o_proj` | `attention.output.dense` | `attn.proj` |
+//! | perceptron | `mlp.fc1`, `mlp.fc2` | `intermediate.dense`, `output.dense` | `mlp.fc1`, `mlp.fc2` |
+//! | layer scales | `layer_scale1.lambda1` … | the same | `ls1.gamma` … |
+
+use super::names::{known, norm, prefix};
+use crate::EngineError;
+use crate::error::Result;
+use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::full_attention::FullAttention;
+use crate::nn::grouped::Qkv;
+use crate::nn::picture_tokens::{PictureTokens, load_patches};
+use crate::nn::projection::Projection;
+use crate::parameters::{Parameters, expect_shape, tensor, vector};
+use ndarray::{Array1, Array2};
+
+/// The sizes that the blocks and the embedding need.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// C.
+    pub(super) width: usize,
+    /// H.
+    pub(super) heads: usize,
+    /// F.
+    pub(super) inner: usize,
+    /// P.
+    pub(super) patch: usize,
+    /// How many patches the position table is for.
+    pub(super) patches: usize,
+    /// Added to the variance in each norm.
+    pub(super) norm_eps: f32,
+}
+
+/// Block `n`; `root` is what stands before the names of all parameters.
+pub(super) fn block(
+    sizes: &Sizes,
+    source: &mut dyn Parameters,
+    root: &str,
+    n: usize,
+    scales: bool,
+) -> Result<PreNormBlock> {
+    let (c, f, eps) = (sizes.width, sizes.inner, sizes.norm_eps);
+    let places = ["layers", "encoder.layer", "blocks"].map(|list| format!("{root}{list}.{n}."));
+    let place = places
+        .iter()
+        .find(|place| {
+            let of = |norm| source.shape(&format!("{place}{norm}.weight")).is_some();
+            of("layernorm_before") || of("norm1")
+        })
+        .unwrap_or(&places[0]);
+    let name = |source: &dyn Parameters, names: &[&str]| known(source, place, names);
+
+    let norm_1 = name(source, &["layernorm_before", "norm1"]);
+    let norm_2 = name(source, &["layernorm_after", "norm2"]);
+    let output = name(
+        source,
+        &["attention.o_proj", "attention.output.dense", "attn.proj"],
+    );
+    let up = name(source, &["mlp.fc1", "intermediate.dense"]);
+    let down = name(source, &["mlp.fc2", "output.dense"]);
+    let scale = |source: &mut dyn Parameters, hugging_face: &str, timm: &str| {
+        let theirs = format!("{place}{hugging_face}");
+        let known = source.shape(&theirs).is_some();
+        let name = if known {
+            theirs
+        } else {
+            format!("{place}{timm}")
+        };
+        scales.then(|| vector(source, &name, c)).transpose()
+    };
+    Ok(PreNormBlock {
+        norm_1: norm(source, &norm_1, c, eps)?,
+        attention: FullAttention {
+            qkv: qkv(source, place, c)?,
+            output: Projection::load(source, &output, c, c, true)?,
+            heads: sizes.heads,
+        },
+        scale_1: scale(source, "layer_scale1.lambda1", "ls1.gamma")?,
+        norm_2: norm(source, &norm_2, c, eps)?,
+        mlp: FeedForward {
+            up: Projection::load(source, &up, c, f, true)?,
+            activation: Activation::Gelu,
+            down: Projection::load(source, &down, f, c, true)?,
+        },
+        scale_2: scale(source, "layer_scale2.lambda1", "ls2.gamma")?,
+    })
+}
+
+/// The three projections; a bias is optional (`qkv_bias` in the models' configurations).
+fn qkv(source: &mut dyn Parameters, place: &str, width: usize) -> Result<Qkv> {
+    let fused = format!("{place}attn.qkv");
+    let bias =
+        |source: &dyn Parameters, name: &str| source.shape(&format!("{name}.bias")).is_some();
+    if source.shape(&format!("{fused}.weight")).is_some() {
+        let bias = bias(source, &fused);
+        return Projection::load(source, &fused, width, 3 * width, bias).map(Qkv::Fused);
+    }
+    let mut part = |new: &str, old: &str| {
+        let name = known(source, place, &[new, old]);
+        let bias = bias(source, &name);
+        Projection::load(source, &name, width, width, bias)
+    };
+    Ok(Qkv::Separate {
+        q: part("attention.q_proj", "attention.attention.query")?,
+        k: part("attention.k_proj", "attention.attention.key")?,
+        v: part("attention.v_proj", "attention.attention.value")?,
+    })
+}
+
+/// Patches, class token and positions. Without a class token the position table is that much shorter.
+pub(super) fn tokens(
+    sizes: &Sizes,
+    source: &mut dyn Parameters,
+    root: &str,
+    class: bool,
+) -> Result<PictureTokens> {
+    let c = sizes.width;
+    let rows = sizes.patches + usize::from(class);
+    let embeddings = format!("{root}embeddings.");
+    let patches = ["embeddings.patch_embeddings.projection", "patch_embed.proj"];
+    let patches = known(source, root, &patches);
+    let name = |source: &dyn Parameters, theirs: &str, timm: &str| {
+        let prefix = prefix(source, &[&embeddings], theirs);
+        let theirs = format!("{prefix}{theirs}");
+        let known = source.shape(&theirs).is_some();
+        if known {
+            theirs
+        } else {
+            format!("{root}{timm}")
+        }
+    };
+    let positions = name(source, "position_embeddings", "pos_embed");
+    let class_name = name(source, "cls_token", "cls_token");
+    let class = class.then(|| flat(source, &class_name, &[1, 1, c]));
+    Ok(PictureTokens {
+        patch: sizes.patch,
+        patches: load_patches(source, &patches, c, sizes.patch)?,
+        class: class.transpose()?,
+        positions: table(source, &positions, rows, c)?,
+    })
+}
+
+fn flat(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Result<Array1<f32>> {
+    Ok(Array1::from_iter(tensor(source, name, shape)?))
+}
+
+/// `[1, rows, cols]` as a matrix.
+fn table(source: &mut dyn Parameters, name: &str, rows: usize, cols: usize) -> Result<Array2<f32>> {
+    expect_shape(source.shape(name), name, &[1, rows, cols])?;
+    let stored = tensor(source, name, &[1, rows, cols])?;
+    let table = stored.into_shape_with_order((rows, cols));
+    table.map_err(|error| EngineError::shape("positions", "one table", error.to_string()))
+}

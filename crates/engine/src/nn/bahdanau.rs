@@ -1,0 +1,154 @@
+//! Additive attention, the first one: a small network scores each source word for the state that asks.
+//!
+//! ```text
+//! e_s = v · tanh(W_q h + W_k a_s)          h [C], a [S, K], W_q [A, C], W_k [A, K], v [A] -> [S]
+//! w = softmax(e)                                                                          -> [S]
+//! context = Σ_s w_s a_s                                                                   -> [K]
+//! ```
+//!
+//! ```
+//! use engine::nn::bahdanau::AdditiveAttention;
+//! use engine::{formula::Formula, rng::normal_matrix};
+//! let mut source = Formula::new(1, AdditiveAttention::shapes("attention", 3, 4, 5));
+//! let attention = AdditiveAttention::load(&mut source, "attention", 3, 4, 5)?;
+//! let annotations = normal_matrix(7, "a", 6, 4, 1.0);
+//! let keys = attention.keys(annotations.view())?;
+//! let state = ndarray::array![0.1, 0.2, 0.3];
+//! let found = attention.attend(state.view(), keys.view(), annotations.view(), &mut None)?;
+//! assert!((found.weights.sum() - 1.0).abs() < 1e-6);
+//! assert_eq!(found.context.len(), 4);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3.1,
+//! equations 5 and 6, and appendix A.1.2.
+
+use super::shape::{expect, mismatch};
+use super::softmax::softmax;
+use crate::error::Result;
+use crate::math;
+use crate::parameters::{Parameters, Weight, vector};
+use crate::trace::{Observer, tell};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+/// The weights of the scoring network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdditiveAttention {
+    /// `[A, C]`: of the state that asks.
+    pub query: Weight,
+    /// `[A, K]`: of the annotations.
+    pub key: Weight,
+    /// `[A]`: from the network's inner numbers to one score.
+    pub score: Array1<f32>,
+}
+
+/// What one question found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// `[S]`.
+    pub scores: Array1<f32>,
+    /// `[S]`: how much of each annotation is taken.
+    pub weights: Array1<f32>,
+    /// `[K]`: the weighted sum of the annotations.
+    pub context: Array1<f32>,
+}
+
+impl AdditiveAttention {
+    /// `NAME.query.weight`, `NAME.key.weight` and `NAME.score.weight` (`[1, A]`), three linear layers without bias.
+    ///
+    /// # Errors
+    /// When the source has no such parameters in these shapes.
+    pub fn load(
+        source: &mut dyn Parameters,
+        name: &str,
+        width: usize,
+        key_width: usize,
+        inner: usize,
+    ) -> Result<Self> {
+        let score = format!("{name}.score.weight");
+        // A row is a vector; some sources keep the 1 in front.
+        let score = match source.shape(&score) {
+            Some(shape) if shape == [inner] => vector(source, &score, inner)?,
+            _ => source
+                .weight(&score, 1, inner)?
+                .rows(&[0])?
+                .row(0)
+                .to_owned(),
+        };
+        Ok(Self {
+            query: source.weight(&format!("{name}.query.weight"), inner, width)?,
+            key: source.weight(&format!("{name}.key.weight"), inner, key_width)?,
+            score,
+        })
+    }
+
+    /// The names that [`Self::load`] asks for, with their shapes.
+    pub fn shapes(
+        name: &str,
+        width: usize,
+        key_width: usize,
+        inner: usize,
+    ) -> Vec<(String, Vec<usize>)> {
+        vec![
+            (format!("{name}.query.weight"), vec![inner, width]),
+            (format!("{name}.key.weight"), vec![inner, key_width]),
+            (format!("{name}.score.weight"), vec![1, inner]),
+        ]
+    }
+
+    /// W_k a of all annotations, which every question uses again.
+    ///
+    /// # Errors
+    /// When the annotations have another width.
+    pub fn keys(&self, annotations: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // annotations [S, K] -> [S, A]
+        self.key.linear(annotations, None)
+    }
+
+    /// One question. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
+    ///
+    /// # Errors
+    /// When the state, the keys or the annotations have other shapes.
+    pub fn attend(
+        &self,
+        state: ArrayView1<'_, f32>,
+        keys: ArrayView2<'_, f32>,
+        annotations: ArrayView2<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Alignment> {
+        // state [C], keys [S, A], annotations [S, K] -> context [K]
+        if keys.nrows() != annotations.nrows() {
+            let expected = "keys [S, A] and annotations [S, K]";
+            return Err(mismatch(
+                "additive attention",
+                expected,
+                keys.shape(),
+                annotations.shape(),
+            ));
+        }
+        let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
+        expect(
+            "additive attention",
+            "keys",
+            &[keys.nrows(), question.ncols()],
+            keys.shape(),
+        )?;
+        expect(
+            "additive attention",
+            "score",
+            &[question.ncols()],
+            self.score.shape(),
+        )?;
+        let mut scores = (&keys + &question).mapv(math::tanh).dot(&self.score);
+        tell(trace, "attention.scores", &mut scores);
+        let mut weights = softmax(scores.view());
+        tell(trace, "attention.weights", &mut weights);
+        let mut context = weights.dot(&annotations);
+        tell(trace, "attention.context", &mut context);
+        Ok(Alignment {
+            scores,
+            weights,
+            context,
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Blocks of encoders: attention over the sequence, then a perceptron on each token, with the norms before or after.
+//!
+//! ```text
+//! pre-norm:   a = x + s_1 ⊙ attention(norm_1(x))     y = a + s_2 ⊙ mlp(norm_2(a))      x [T, C] -> [T, C]
+//! post-norm:  a = norm_1(x + attention(x))           y = norm_2(a + mlp(a))
+//! ```
+//! s_1 and s_2 `[C]` are layer scales, which DINOv2 has and ViT has not.
+//!
+//! ```
+//! use engine::nn::{block::LayerNorm, encoder_block::PostNormBlock, feed_forward::{Activation, FeedForward}};
+//! use engine::nn::{full_attention::FullAttention, grouped::Qkv, projection::Projection};
+//! use engine::{parameters::Weight, rng::normal_matrix, trace::Recorder};
+//! let layer = |name, outputs, inputs| {
+//!     let weight = Weight::Dense(normal_matrix(7, name, outputs, inputs, 0.4));
+//!     Projection { weight, bias: None }
+//! };
+//! let block = PostNormBlock {
+//!     attention: FullAttention { qkv: Qkv::Fused(layer("qkv", 12, 4)), output: layer("o", 4, 4), heads: 2 },
+//!     norm_1: LayerNorm::new(4),
+//!     mlp: FeedForward { up: layer("up", 8, 4), activation: Activation::Relu, down: layer("down", 4, 8) },
+//!     norm_2: LayerNorm::new(4),
+//! };
+//! let mut recorder = Recorder::default();
+//! let y = block.forward(normal_matrix(7, "x", 3, 4, 1.0).view(), &[3], &mut Some(&mut recorder))?;
+//! assert!(y.rows().into_iter().all(|row| row.sum().abs() < 1e-5));
+//! assert_eq!(recorder.names().last(), Some(&"output"));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Vaswani et al. 2017, section 3.1 (post-norm); Dosovitskiy et al. 2021, equations 2 and 3 (pre-norm); Touvron et al.
+//! 2021, "Going deeper with image Transformers", equation 4 (layer scale).
+
+use super::block::LayerNorm;
+use super::feed_forward::FeedForward;
+use super::full_attention::FullAttention;
+use super::shape::expect;
+use crate::error::Result;
+use crate::trace::{Observer, tell};
+use ndarray::{Array1, Array2, ArrayView2};
+
+/// The weights of a block whose norms stand before the branches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreNormBlock {
+    /// Before attention.
+    pub norm_1: LayerNorm,
+    /// Over the sequence.
+    pub attention: FullAttention,
+    /// `[C]`, on the output of attention.
+    pub scale_1: Option<Array1<f32>>,
+    /// Before the perceptron.
+    pub norm_2: LayerNorm,
+    /// Each token on its own.
+    pub mlp: FeedForward,
+    /// `[C]`, on the output of the perceptron.
+    pub scale_2: Option<Array1<f32>>,
+}
+
+impl PreNormBlock {
+    /// The block on one or more sequences of `lengths[b]` tokens, one after the other in `x`. The observer gets `norm_1`,
+    /// `attention.…` (see [`FullAttention::forward`]), `scale_1`, `residual_1`, `norm_2`, `mlp.…`, `scale_2` and `output`; the
+    /// scales where there are any.
+    ///
+    /// # Errors
+    /// When a shape does not fit the others.
+    pub fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        let mut normed = self.norm_1.forward(x)?;
+        tell(trace, "norm_1", &mut normed);
+        let mut middle = self.attention.forward(normed.view(), lengths, trace)?;
+        scaled(&mut middle, self.scale_1.as_ref(), "scale_1", trace)?;
+        middle += &x;
+        tell(trace, "residual_1", &mut middle);
+        let mut normed = self.norm_2.forward(middle.view())?;
+        tell(trace, "norm_2", &mut normed);
+        let mut output = self.mlp.forward(normed.view(), trace)?;
+        scaled(&mut output, self.scale_2.as_ref(), "scale_2", trace)?;
+        output += &middle;
+        tell(trace, "output", &mut output);
+        Ok(output)
+    }
+}
+
+fn scaled(
+    x: &mut Array2<f32>,
+    scale: Option<&Array1<f32>>,
+    name: &'static str,
+    trace: &mut Option<&mut dyn Observer>,
+) -> Result<()> {
+    if let Some(scale) = scale {
+        expect("layer_scale", "scale", &[x.ncols()], scale.shape())?;
+        *x *= scale;
+        tell(trace, name, x);
+    }
+    Ok(())
+}
+
+/// The weights of a block whose norms stand after the sums.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PostNormBlock {
+    /// Over the sequence.
+    pub attention: FullAttention,
+    /// After the first sum.
+    pub norm_1: LayerNorm,
+    /// Each token on its own.
+    pub mlp: FeedForward,
+    /// After the second sum.
+    pub norm_2: LayerNorm,
+}
+
+impl PostNormBlock {
+    /// The block on one or more sequences of `lengths[b]` tokens, one after the other in `x`. The observer gets `attention.…`
+    /// (see [`FullAttention::forward`]), `residual_1`, `norm_1`, `mlp.…`, `residual_2` and `output`.
+    ///
+    /// # Errors
+    /// When a shape does not fit the others.
+    pub fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        let mut sum = self.attention.forward(x, lengths, trace)?;
+        sum += &x;
+        tell(trace, "residual_1", &mut sum);
+        let mut middle = self.norm_1.forward(sum.view())?;
+        tell(trace, "norm_1", &mut middle);
+        let mut sum = self.mlp.forward(middle.view(), trace)?;
+        sum += &middle;
+        tell(trace, "residual_2", &mut sum);
+        let mut output = self.norm_2.forward(sum.view())?;
+        tell(trace, "output", &mut output);
+        Ok(output)
+    }
+}

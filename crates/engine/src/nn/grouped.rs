@@ -1,0 +1,294 @@
+//! Causal attention of decoders: heads in groups that share keys and values, over what a cache holds.
+//!
+//! ```text
+//! q = x · W_Qᵀ (+ b)  [T, H·D]      k, v = x · W_Kᵀ, x · W_Vᵀ (+ b)  [T, G·D]      G heads of keys and values, a divisor of H
+//! q, k turned by their positions (where the model has rotary positions)
+//! weights_h = softmax(q_h · k_gᵀ / √D), later tokens hidden   g = ⌊h G / H⌋         [H, T, S], S = cached tokens + T
+//! output    = concat(weights_h · v_g) · W_Oᵀ (+ b)                                  [T, C]
+//! ```
+//! G = H is multi-head attention (GPT-2), G = 1 multi-query, between them grouped-query attention (Llama). Several sequences may
+//! come one after the other in `x`: the projections take them all at once, the attention each by itself, so that no padding is
+//! ever computed or has to be hidden.
+//!
+//! ```
+//! use engine::nn::{grouped::{GroupedAttention, Qkv}, kv_cache::KvCache, projection::Projection};
+//! use engine::{parameters::Weight, rng::normal_matrix};
+//! let layer = |name, outputs, inputs| {
+//!     let weight = Weight::Dense(normal_matrix(7, name, outputs, inputs, 0.4));
+//!     Projection { weight, bias: None }
+//! };
+//! let qkv = Qkv::Separate { q: layer("q", 8, 8), k: layer("k", 4, 8), v: layer("v", 4, 8) };
+//! let attention = GroupedAttention { qkv, output: layer("o", 8, 8), heads: 4, kv_heads: 2, head_width: 2 };
+//! let x = normal_matrix(7, "x", 3, 8, 1.0);
+//! let mut whole = [KvCache::new(2, 2)];
+//! let all = attention.forward(x.view(), &[3], &mut whole, None, &mut None)?;
+//! let mut cache = [KvCache::new(2, 2)];
+//! attention.forward(x.slice(ndarray::s![..2, ..]), &[2], &mut cache, None, &mut None)?;
+//! let last = attention.forward(x.slice(ndarray::s![2.., ..]), &[1], &mut cache, None, &mut None)?;
+//! assert!((&last.row(0) - &all.row(2)).iter().all(|d| d.abs() < 1e-6));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et al. 2023, "GQA", section 2.2.
+
+use super::attention::scale;
+use super::kv_cache::KvCache;
+use super::position::rope::Turns;
+use super::projection::Projection;
+use super::shape::{contiguous, elements_mut, expect};
+use crate::error::{EngineError, Result};
+use crate::kernel;
+use crate::trace::{Observer, tell};
+use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
+
+/// How many queries are compared with all keys at once, where nobody looks at the weights: enough for the products to be fast.
+const QUERIES_AT_ONCE: usize = 64;
+
+/// The projections to queries, keys and values.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a layer has one; the matrices lie elsewhere"
+)]
+pub enum Qkv {
+    /// One matrix whose rows are those of the queries, then the keys, then the values (GPT-2).
+    Fused(Projection),
+    /// A matrix for each.
+    Separate {
+        /// C to H·D.
+        q: Projection,
+        /// C to G·D.
+        k: Projection,
+        /// C to G·D.
+        v: Projection,
+    },
+}
+
+/// The weights of a causal attention layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupedAttention {
+    /// To queries, keys and values.
+    pub qkv: Qkv,
+    /// H·D to C.
+    pub output: Projection,
+    /// H.
+    pub heads: usize,
+    /// G, a divisor of H.
+    pub kv_heads: usize,
+    /// D.
+    pub head_width: usize,
+}
+
+impl GroupedAttention {
+    /// The layer on one or more sequences. `x` holds `lengths[b]` new tokens of sequence b, one sequence after the other, and
+    /// `caches[b]` what came before them; the new keys and values are added to it.
+    ///
+    /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]` (new tokens only, turned),
+    /// `attention.scores` (scaled, before later tokens are hidden) and `attention.weights` `[H, T, S]`, `attention.heads`
+    /// `[H, T, D]`, of each sequence in turn, then `attention.output` `[T, C]`.
+    ///
+    /// # Errors
+    /// When heads, lengths, caches or shapes do not fit.
+    pub fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        caches: &mut [KvCache],
+        turns: Option<&Turns>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        self.check(x.nrows(), lengths, caches)?;
+        let (mut q, mut k, v) = self.project(x)?;
+        if let Some(turns) = turns {
+            turns.apply(&mut q, self.head_width)?;
+            turns.apply(&mut k, self.head_width)?;
+        }
+        let mut side_by_side = Array2::zeros(q.raw_dim());
+        let mut start = 0;
+        for (&length, cache) in lengths.iter().zip(caches) {
+            let rows = s![start..start + length, ..];
+            let heads = self.attend(q.slice(rows), k.slice(rows), v.slice(rows), cache, trace)?;
+            join(&heads, &mut side_by_side, start);
+            start += length;
+        }
+        let mut output = self.output.forward(side_by_side.view())?;
+        tell(trace, "attention.output", &mut output);
+        Ok(output)
+    }
+
+    fn check(&self, tokens: usize, lengths: &[usize], caches: &[KvCache]) -> Result<()> {
+        let (heads, groups) = (self.heads, self.kv_heads);
+        if groups == 0 || !heads.is_multiple_of(groups) || heads == 0 {
+            let expected = format!("a divisor of the {heads} heads");
+            return Err(EngineError::value(
+                "attention",
+                "kv_heads",
+                expected,
+                groups,
+            ));
+        }
+        expect("attention", "caches", &[lengths.len()], &[caches.len()])?;
+        expect(
+            "attention",
+            "tokens of all sequences",
+            &[lengths.iter().sum()],
+            &[tokens],
+        )?;
+        for cache in caches {
+            let (found_heads, found_width) = cache.dim();
+            expect(
+                "attention",
+                "cache",
+                &[groups, self.head_width],
+                &[found_heads, found_width],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Queries, keys and values, heads side by side.
+    fn project(&self, x: ArrayView2<'_, f32>) -> Result<(Array2<f32>, Array2<f32>, Array2<f32>)> {
+        // x [T, C] -> q [T, H·D], k [T, G·D], v [T, G·D]
+        let (wide, narrow) = (
+            self.heads * self.head_width,
+            self.kv_heads * self.head_width,
+        );
+        let (q, k, v) = match &self.qkv {
+            Qkv::Fused(all) => {
+                let all = all.forward(x)?;
+                expect(
+                    "attention",
+                    "q, k and v",
+                    &[x.nrows(), wide + 2 * narrow],
+                    all.shape(),
+                )?;
+                let part = |from: usize, to: usize| all.slice(s![.., from..to]).to_owned();
+                (
+                    part(0, wide),
+                    part(wide, wide + narrow),
+                    part(wide + narrow, wide + 2 * narrow),
+                )
+            }
+            Qkv::Separate { q, k, v } => (q.forward(x)?, k.forward(x)?, v.forward(x)?),
+        };
+        expect("attention", "queries", &[x.nrows(), wide], q.shape())?;
+        expect("attention", "keys", &[x.nrows(), narrow], k.shape())?;
+        expect("attention", "values", &[x.nrows(), narrow], v.shape())?;
+        Ok((q, k, v))
+    }
+
+    /// The heads of one sequence.
+    fn attend(
+        &self,
+        q: ArrayView2<'_, f32>,
+        k: ArrayView2<'_, f32>,
+        v: ArrayView2<'_, f32>,
+        cache: &mut KvCache,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array3<f32>> {
+        // q [T, H·D], k and v [T, G·D] -> [H, T, D]
+        let (tokens, width, before) = (q.nrows(), self.head_width, cache.len());
+        let mut q = split(q, self.heads);
+        tell(trace, "attention.q", &mut q);
+        if trace.is_some() {
+            let (mut k, mut v) = (split(k, self.kv_heads), split(v, self.kv_heads));
+            tell(trace, "attention.k", &mut k);
+            tell(trace, "attention.v", &mut v);
+            cache.append(joined(&k).view(), joined(&v).view())?;
+        } else {
+            cache.append(k, v)?;
+        }
+
+        let mut heads = Array3::zeros((self.heads, tokens, width));
+        // An observer sees all weights at once; else only those of a few queries are ever in memory.
+        let at_once = if trace.is_some() {
+            tokens
+        } else {
+            QUERIES_AT_ONCE
+        };
+        for start in (0..tokens).step_by(at_once.max(1)) {
+            let rows = s![.., start..(start + at_once).min(tokens), ..];
+            let found = self.attend_rows(q.slice(rows), cache, before + start, trace)?;
+            heads.slice_mut(rows).assign(&found);
+        }
+        tell(trace, "attention.heads", &mut heads);
+        Ok(heads)
+    }
+
+    /// Queries that follow each other, the first of them at `position`; what stands behind the last of them is not read.
+    fn attend_rows(
+        &self,
+        q: ArrayView3<'_, f32>,
+        cache: &KvCache,
+        position: usize,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array3<f32>> {
+        // q [H, T, D] -> [H, T, D]
+        let (_, tokens, width) = q.dim();
+        let (sources, q) = (position + tokens, contiguous(&q));
+        // The queries of a group lie one after the other: one product with the keys that they share.
+        let rows = self.heads / self.kv_heads * tokens;
+        let part = |g: usize, columns: usize| g * rows * columns..(g + 1) * rows * columns;
+        let mut weights = Array3::zeros((self.heads, tokens, sources));
+        let scores = elements_mut("attention", &mut weights)?;
+        for g in 0..self.kv_heads {
+            let (q, keys) = (&q[part(g, width)], &cache.keys(g)[..sources * width]);
+            kernel::matmul_nt(q, keys, &mut scores[part(g, sources)], rows, width, sources);
+        }
+        weights *= scale(width);
+        tell(trace, "attention.scores", &mut weights);
+        let scores = elements_mut("attention", &mut weights)?;
+        for (n, row) in scores.chunks_exact_mut(sources).enumerate() {
+            row[position + n % tokens + 1..].fill(f32::NEG_INFINITY);
+            kernel::softmax(row);
+        }
+        tell(trace, "attention.weights", &mut weights);
+
+        let weights = elements_mut("attention", &mut weights)?;
+        let mut heads = Array3::zeros((self.heads, tokens, width));
+        let mixed = elements_mut("attention", &mut heads)?;
+        for g in 0..self.kv_heads {
+            let (weights, values) = (
+                &weights[part(g, sources)],
+                &cache.values(g)[..sources * width],
+            );
+            kernel::mix(
+                weights,
+                values,
+                &mut mixed[part(g, width)],
+                rows,
+                sources,
+                width,
+            );
+        }
+        Ok(heads)
+    }
+}
+
+/// [T, H·D] -> [H, T, D]: head h takes columns h·D … h·D + D − 1.
+fn split(joined: ArrayView2<'_, f32>, heads: usize) -> Array3<f32> {
+    let (tokens, width) = (joined.nrows(), joined.ncols() / heads);
+    let mut out = Array3::zeros((heads, tokens, width));
+    for (h, mut head) in out.outer_iter_mut().enumerate() {
+        head.assign(&joined.slice(s![.., h * width..(h + 1) * width]));
+    }
+    out
+}
+
+/// [H, T, D] -> [T, H·D]: the way back of [`split`].
+fn joined(heads: &Array3<f32>) -> Array2<f32> {
+    let (count, tokens, width) = heads.dim();
+    let mut out = Array2::zeros((tokens, count * width));
+    join(heads, &mut out, 0);
+    out
+}
+
+/// [H, T, D] into the rows of [.., H·D] from `start` on.
+fn join(heads: &Array3<f32>, out: &mut Array2<f32>, start: usize) {
+    let (_, tokens, width) = heads.dim();
+    for (h, head) in heads.outer_iter().enumerate() {
+        out.slice_mut(s![start..start + tokens, h * width..(h + 1) * width])
+            .assign(&head);
+    }
+}

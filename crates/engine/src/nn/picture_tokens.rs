@@ -1,0 +1,120 @@
+//! A picture as the input of an encoder: patches, a class token before them, positions.
+//!
+//! ```text
+//! x = [class; cut(image) · weightᵀ + bias] + positions       image [3, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
+//! ```
+//! The position table is for one grid of patches; for another, its part for the patches is stretched ([`bicubic`]).
+//!
+//! ```
+//! use engine::nn::{picture_tokens::PictureTokens, projection::Projection};
+//! use engine::{parameters::Weight, rng::normal_matrix};
+//! use ndarray::{array, Array2, Array3};
+//! let patches = Projection { weight: Weight::Dense(normal_matrix(7, "w", 4, 12, 0.3)), bias: None };
+//! let class = Some(array![9.0, 9.0, 9.0, 9.0]);
+//! let tokens = PictureTokens { patch: 2, patches, class, positions: Array2::zeros((1 + 4, 4)) };
+//! let x = tokens.forward(Array3::zeros((3, 4, 4)).view(), &mut None)?;
+//! assert_eq!((x.dim(), x[[0, 0]], x[[1, 0]]), ((5, 4), 9.0, 0.0));
+//! assert_eq!(tokens.forward(Array3::zeros((3, 8, 6)).view(), &mut None)?.dim(), (13, 4));
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Dosovitskiy et al. 2021, section 3.1, equation 1, and section 3.2 (other resolutions).
+
+use super::patch::cut;
+use super::position::interpolate::bicubic;
+use super::projection::Projection;
+use super::shape::expect;
+use crate::error::{EngineError, Result};
+use crate::parameters::{Parameters, Weight, tensor, vector};
+use crate::trace::{Observer, tell};
+use ndarray::{Array1, Array2, ArrayView3, Axis, concatenate, s};
+
+/// The weights of the embedding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PictureTokens {
+    /// P.
+    pub patch: usize,
+    /// 3·P·P to C.
+    pub patches: Projection,
+    /// `[C]`, before the patches, where the model has one.
+    pub class: Option<Array1<f32>>,
+    /// `[N, C]`, with a class token `[1 + N, C]`; N is a square number.
+    pub positions: Array2<f32>,
+}
+
+impl PictureTokens {
+    /// x as above. The observer gets `patches` `[N, 3·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
+    ///
+    /// # Errors
+    /// When the picture has not three channels or is smaller than a patch, or the positions are not those of a square grid.
+    pub fn forward(
+        &self,
+        image: ArrayView3<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // image [3, H, W] -> [1 + N, C]
+        let (channels, height, width) = image.dim();
+        expect("picture", "channels", &[3], &[channels])?;
+        let mut patches = cut(image, self.patch)?;
+        tell(trace, "patches", &mut patches);
+        let mut embedded = self.patches.forward(patches.view())?;
+        tell(trace, "embedding", &mut embedded);
+        let mut positions = self.positions_for(height / self.patch, width / self.patch)?;
+        tell(trace, "positions", &mut positions);
+        let mut x = match &self.class {
+            Some(class) => joined(class, &embedded)?,
+            None => embedded,
+        };
+        expect("picture", "positions", x.shape(), positions.shape())?;
+        x += &positions;
+        tell(trace, "input", &mut x);
+        Ok(x)
+    }
+
+    /// The position table for a grid of patches; the class token's row stays as it is.
+    fn positions_for(&self, rows: usize, columns: usize) -> Result<Array2<f32>> {
+        let first = usize::from(self.class.is_some());
+        let count = self.positions.nrows().saturating_sub(first);
+        let side = count.isqrt();
+        if side == 0 || side * side != count {
+            let expected = "a square number of patches";
+            return Err(EngineError::value("picture", "positions", expected, count));
+        }
+        let (class, grid) = self.positions.view().split_at(Axis(0), first);
+        let grid = bicubic(grid, (side, side), (rows, columns))?;
+        joined_rows(class, grid)
+    }
+}
+
+fn joined(class: &Array1<f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
+    expect("picture", "class token", &[rows.ncols()], class.shape())?;
+    joined_rows(
+        class.view().insert_axis(Axis(0)),
+        rows.slice(s![.., ..]).to_owned(),
+    )
+}
+
+fn joined_rows(first: ndarray::ArrayView2<'_, f32>, rows: Array2<f32>) -> Result<Array2<f32>> {
+    let found = format!("{:?} and {:?}", first.shape(), rows.shape());
+    concatenate(Axis(0), &[first, rows.view()])
+        .map_err(|_| EngineError::shape("picture", "rows of one width", found))
+}
+
+/// A patch embedding stored as a convolution: `NAME.weight` `[C, 3, P, P]` and `NAME.bias` `[C]`.
+///
+/// # Errors
+/// When the source has no such parameters in these shapes.
+pub fn load_patches(
+    source: &mut dyn Parameters,
+    name: &str,
+    width: usize,
+    patch: usize,
+) -> Result<Projection> {
+    let stored = tensor(source, &format!("{name}.weight"), &[width, 3, patch, patch])?;
+    let flat = stored.into_shape_with_order((width, 3 * patch * patch));
+    let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
+    Ok(Projection {
+        weight: Weight::Dense(weight),
+        bias: Some(vector(source, &format!("{name}.bias"), width)?),
+    })
+}

@@ -1,0 +1,40 @@
+//! One vector for a whole sequence.
+//!
+//! ```text
+//! mean(x) = Σ_t x_t / T                     x [T, C] -> [C]
+//! unit(x) = x / max(‖x‖, 1e-12)             x [C]    -> [C]
+//! ```
+//! Tokens that are padding are not in `x`.
+//!
+//! ```
+//! use engine::nn::pooling::{mean, unit};
+//! use ndarray::array;
+//! let pooled = mean(array![[2.0, 4.0], [4.0, 4.0]].view())?;
+//! assert_eq!(pooled, array![3.0, 4.0]);
+//! assert_eq!(unit(pooled), array![0.6, 0.8]);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3 (mean pooling); `torch.nn.functional.normalize`.
+
+use crate::error::{EngineError, Result};
+use crate::math;
+use ndarray::{Array1, ArrayView2, Axis};
+
+/// The mean of all tokens.
+///
+/// # Errors
+/// When there is no token.
+pub fn mean(x: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
+    // x [T, C] -> [C]
+    x.mean_axis(Axis(0))
+        .ok_or_else(|| EngineError::value("mean", "tokens", "at least 1", 0))
+}
+
+/// The vector at length 1; a vector of zeros stays.
+pub fn unit(mut x: Array1<f32>) -> Array1<f32> {
+    // x [C] -> [C]
+    let length = math::sqrt(x.iter().map(|v| v * v).sum::<f32>()).max(1e-12);
+    x /= length;
+    x
+}

@@ -1,0 +1,275 @@
+//! The rotary positions of a model: which planes turn, how fast, and what stretches them to longer texts.
+//!
+//! ```text
+//! θᵢ = base^(−2i/D), then scaled                                           i = 0 … D/2 − 1
+//! (a, b) -> (a cos mθᵢ − b sin mθᵢ,  a sin mθᵢ + b cos mθᵢ)                in each head of q and k [T, H·D], m the token's position
+//! linear:  θ / factor
+//! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
+//! ```
+//! Sines and cosines are computed once for all heads and layers; [`super::rotary`] is the same turn on one matrix, for lessons.
+//!
+//! ```
+//! use engine::nn::position::rope::{Rope, Scaling};
+//! use engine::nn::position::rotary::{Pairing, rotate};
+//! use ndarray::array;
+//! let rope = Rope { width: 2, base: 10_000.0, pairing: Pairing::Neighbours, scaling: Scaling::None };
+//! let mut q = array![[1.0, 2.0, 3.0, 4.0]]; // Two heads.
+//! let first = q.slice(ndarray::s![.., ..2]).to_owned();
+//! rope.turns(&[5])?.apply(&mut q, 2)?;
+//! assert_eq!(q.slice(ndarray::s![.., ..2]), rotate(first.view(), &[5.0], 10_000.0)?);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of large language models via
+//! positional interpolation", equation 4; `rope_type: llama3` as in Hugging Face transformers' `modeling_rope_utils.py`.
+
+use super::rotary::Pairing;
+use crate::error::{EngineError, Result};
+use crate::math::double;
+use crate::nn::shape::expect;
+use ndarray::Array2;
+use std::f64::consts::TAU;
+
+/// How the angles are stretched to longer texts than the model was trained on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scaling {
+    /// Not at all.
+    None,
+    /// Every plane turns `factor` times slower.
+    Linear {
+        /// Above 0.
+        factor: f32,
+    },
+    /// Slow planes turn `factor` times slower, fast ones as they did.
+    Llama3 {
+        /// Above 0.
+        factor: f32,
+        /// Waves longer than `original_context` / `low` are slow.
+        low: f32,
+        /// Waves shorter than `original_context` / `high` are fast.
+        high: f32,
+        /// L, the length of the texts before stretching.
+        original_context: usize,
+    },
+    /// Plane i turns `divisors[i]` times slower (GGUF's `rope_freqs.weight`).
+    Divisors(Vec<f32>),
+}
+
+/// The rotary positions of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rope {
+    /// How many numbers of each head turn, from the first on; even.
+    pub width: usize,
+    /// Above 0; 10,000 in the paper.
+    pub base: f32,
+    /// Which numbers make a plane.
+    pub pairing: Pairing,
+    /// What stretches the angles.
+    pub scaling: Scaling,
+}
+
+/// Cosine and sine of each token's turn in each plane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turns {
+    /// `[T, D/2]`.
+    pub cos: Array2<f32>,
+    /// `[T, D/2]`.
+    pub sin: Array2<f32>,
+    pairing: Pairing,
+}
+
+impl Rope {
+    /// θᵢ of each plane after scaling, in radians a position.
+    ///
+    /// # Errors
+    /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for each plane.
+    pub fn angular(&self) -> Result<Vec<f64>> {
+        // -> [D / 2]
+        let positive = |argument: &'static str, value: f32| {
+            let fits = value > 0.0 && value.is_finite();
+            let error = || EngineError::value("rope", argument, "above 0 and finite", value);
+            if fits {
+                Ok(f64::from(value))
+            } else {
+                Err(error())
+            }
+        };
+        if !self.width.is_multiple_of(2) {
+            return Err(EngineError::value("rope", "width", "even", self.width));
+        }
+        let base = positive("base", self.base)?;
+        let planes = self.width / 2;
+        let plain = (0..planes).map(|i| double::pow(base, -2.0 * i as f64 / self.width as f64));
+        match &self.scaling {
+            Scaling::None => Ok(plain.collect()),
+            Scaling::Linear { factor } => {
+                let factor = positive("factor", *factor)?;
+                Ok(plain.map(|theta| theta / factor).collect())
+            }
+            Scaling::Llama3 {
+                factor,
+                low,
+                high,
+                original_context,
+            } => {
+                let (low, high) = (positive("low", *low)?, positive("high", *high)?);
+                let factor = positive("factor", *factor)?;
+                let length = *original_context as f64;
+                let scaled = plain.map(|theta| {
+                    let waves = length * theta / TAU;
+                    if waves > high {
+                        theta
+                    } else if waves < low {
+                        theta / factor
+                    } else {
+                        let smooth = (waves - low) / (high - low);
+                        (1.0 - smooth) * theta / factor + smooth * theta
+                    }
+                });
+                Ok(scaled.collect())
+            }
+            Scaling::Divisors(divisors) => {
+                expect("rope", "divisors", &[planes], &[divisors.len()])?;
+                let scaled = plain.zip(divisors);
+                scaled
+                    .map(|(theta, &d)| Ok(theta / positive("divisor", d)?))
+                    .collect()
+            }
+        }
+    }
+
+    /// The turns of tokens at these positions.
+    ///
+    /// # Errors
+    /// As [`Self::angular`].
+    pub fn turns(&self, positions: &[usize]) -> Result<Turns> {
+        // positions [T] -> cos, sin [T, D/2]
+        let angular = self.angular()?;
+        let angle = |(t, i): (usize, usize)| positions[t] as f64 * angular[i];
+        let dim = (positions.len(), angular.len());
+        Ok(Turns {
+            cos: Array2::from_shape_fn(dim, |at| double::cos(angle(at)) as f32),
+            sin: Array2::from_shape_fn(dim, |at| double::sin(angle(at)) as f32),
+            pairing: self.pairing,
+        })
+    }
+}
+
+impl Turns {
+    /// Turns the first numbers of each head of each token.
+    ///
+    /// # Errors
+    /// When there is not one row for each token, or heads of `head_width` do not fill it or are narrower than what turns.
+    pub fn apply(&self, x: &mut Array2<f32>, head_width: usize) -> Result<()> {
+        // x [T, H·D]
+        let (tokens, planes) = self.cos.dim();
+        expect("rope", "rows", &[tokens, x.ncols()], x.shape())?;
+        if head_width < 2 * planes || head_width == 0 || !x.ncols().is_multiple_of(head_width) {
+            let expected = format!("heads of {head_width}, at least {}", 2 * planes);
+            return Err(EngineError::shape(
+                "rope",
+                expected,
+                format!("{:?}", x.shape()),
+            ));
+        }
+        for (t, mut row) in x.rows_mut().into_iter().enumerate() {
+            for head in (0..row.len()).step_by(head_width) {
+                for i in 0..planes {
+                    let (first, second) = self.pairing.places(i, planes);
+                    let (first, second) = (head + first, head + second);
+                    let (cos, sin) = (self.cos[[t, i]], self.sin[[t, i]]);
+                    let (a, b) = (row[first], row[second]);
+                    row[first] = a * cos - b * sin;
+                    row[second] = a * sin + b * cos;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nn::position::rotary::rotate_half;
+    use crate::rng::normal_matrix;
+    use ndarray::s;
+
+    fn rope(scaling: Scaling) -> Rope {
+        Rope {
+            width: 8,
+            base: 500_000.0,
+            pairing: Pairing::Halves,
+            scaling,
+        }
+    }
+
+    #[test]
+    fn every_head_turns_as_the_plain_function_says_and_the_rest_stays() {
+        let x = normal_matrix(3, "x", 2, 20, 1.0);
+        let mut turned = x.clone();
+        let rope = rope(Scaling::None);
+        rope.turns(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
+        for head in [0, 10] {
+            let part = s![.., head..head + 8];
+            let plain = rotate_half(x.slice(part), &[4.0, 9.0], 500_000.0).unwrap();
+            assert_eq!(turned.slice(part), plain);
+            let rest = s![.., head + 8..head + 10];
+            assert_eq!(turned.slice(rest), x.slice(rest));
+        }
+    }
+
+    /// The formula of transformers' `_compute_llama3_parameters` in Python, with Llama 3.2's settings at head width 8.
+    const LLAMA3: [f64; 4] = [
+        1.0,
+        0.037_606_030_930_863_93,
+        0.000_429_556_796_559_368_15,
+        1.661_967_467_795_309e-6,
+    ];
+
+    #[test]
+    fn scalings_are_those_of_the_published_models() {
+        let plain = rope(Scaling::None).angular().unwrap();
+        let half = rope(Scaling::Linear { factor: 2.0 }).angular().unwrap();
+        assert!(plain.iter().zip(&half).all(|(a, b)| a / 2.0 == *b));
+        let llama3 = Scaling::Llama3 {
+            factor: 32.0,
+            low: 1.0,
+            high: 4.0,
+            original_context: 8192,
+        };
+        let found = rope(llama3).angular().unwrap();
+        for (found, expected) in found.iter().zip(LLAMA3) {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found}, {expected}");
+        }
+        let divisors = Scaling::Divisors(vec![1.0, 1.0, 2.0, 4.0]);
+        let found = rope(divisors).angular().unwrap();
+        assert_eq!(found, [plain[0], plain[1], plain[2] / 2.0, plain[3] / 4.0]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert!(rope(Scaling::Linear { factor: 0.0 }).angular().is_err());
+        assert!(rope(Scaling::Divisors(vec![1.0])).angular().is_err());
+        assert!(
+            Rope {
+                width: 7,
+                ..rope(Scaling::None)
+            }
+            .angular()
+            .is_err()
+        );
+        assert!(
+            Rope {
+                base: f32::NAN,
+                ..rope(Scaling::None)
+            }
+            .angular()
+            .is_err()
+        );
+        let turns = rope(Scaling::None).turns(&[0]).unwrap();
+        assert!(turns.apply(&mut Array2::zeros((1, 12)), 6).is_err());
+        assert!(turns.apply(&mut Array2::zeros((1, 20)), 8).is_err());
+        assert!(turns.apply(&mut Array2::zeros((2, 8)), 8).is_err());
+    }
+}

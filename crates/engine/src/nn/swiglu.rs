@@ -1,0 +1,62 @@
+//! SwiGLU: a perceptron whose inner numbers pass a gate.
+//!
+//! ```text
+//! swiglu(x) = (silu(x · W_gateᵀ) ∘ x · W_upᵀ) · W_downᵀ      x [T, C], W_gate and W_up [F, C], W_down [C, F] -> [T, C]
+//! silu(x) = x / (1 + exp(−x))
+//! ```
+//!
+//! ```
+//! use engine::nn::{projection::Projection, swiglu::SwiGlu};
+//! use engine::parameters::Weight;
+//! use ndarray::array;
+//! let layer = |w| Projection { weight: Weight::Dense(array![[w]]), bias: None };
+//! let swiglu = SwiGlu { gate: layer(1.0), up: layer(2.0), down: layer(3.0) };
+//! let y = swiglu.forward(array![[1.0]].view(), &mut None)?;
+//! assert!((y[[0, 0]] - 6.0 / (1.0 + (-1.0f32).exp())).abs() < 1e-5);
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Shazeer 2020, "GLU variants improve Transformer", equation 6.
+
+use super::feed_forward::silu;
+use super::projection::Projection;
+use crate::error::Result;
+use crate::trace::{Observer, tell};
+use ndarray::{Array2, ArrayView2, Zip};
+
+/// The three maps of a gated perceptron.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwiGlu {
+    /// C to F: what opens and closes.
+    pub gate: Projection,
+    /// C to F: what passes.
+    pub up: Projection,
+    /// F to C.
+    pub down: Projection,
+}
+
+impl SwiGlu {
+    /// The perceptron on each token. The observer gets `mlp.gate` (before silu), `mlp.up`, `mlp.inner` and `mlp.output`.
+    ///
+    /// # Errors
+    /// When the shapes of input and weights do not fit.
+    pub fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        let mut gate = self.gate.forward(x)?;
+        tell(trace, "mlp.gate", &mut gate);
+        let mut inner = self.up.forward(x)?;
+        tell(trace, "mlp.up", &mut inner);
+        super::shape::expect("swiglu", "gate", inner.shape(), gate.shape())?;
+        Zip::from(&mut inner)
+            .and(&gate)
+            .for_each(|up, &gate| *up *= silu(gate));
+        tell(trace, "mlp.inner", &mut inner);
+        let mut output = self.down.forward(inner.view())?;
+        tell(trace, "mlp.output", &mut output);
+        Ok(output)
+    }
+}

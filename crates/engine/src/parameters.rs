@@ -1,0 +1,187 @@
+//! Where the parameters of a model come from: a file, a formula, random draws.
+//!
+//! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
+//! is missing or has another shape is an error that names it. Matrices that a model only multiplies with may stay in the
+//! compressed form that the file has them in: [`Weight`].
+//!
+//! ```
+//! use engine::parameters::{Memory, Parameters, matrix, vector};
+//! use ndarray::array;
+//! let mut source = Memory::default();
+//! source.insert("a.weight", array![[1.0, 2.0], [3.0, 4.0]].into_dyn());
+//! assert_eq!(matrix(&mut source, "a.weight", 2, 2)?, array![[1.0, 2.0], [3.0, 4.0]]);
+//! let error = vector(&mut source, "a.bias", 2).unwrap_err();
+//! assert_eq!(error.to_string(), "parameter a.bias: expected [2], found none");
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+
+use std::collections::BTreeMap;
+
+use ndarray::{Array1, Array2, ArrayD, ArrayView1, ArrayView2, Ix1, Ix2};
+
+use crate::error::{EngineError, Result};
+use crate::nn::embedding::embed;
+use crate::nn::linear::linear;
+
+/// Gives parameters by name.
+pub trait Parameters {
+    /// All names, in the order of the source.
+    fn names(&self) -> Vec<String>;
+
+    /// The shape of a parameter, rows first; `None` where there is none of that name.
+    fn shape(&self, name: &str) -> Option<Vec<usize>>;
+
+    /// A parameter as numbers, whatever form the source has it in.
+    ///
+    /// # Errors
+    /// When there is none of that name, or it cannot be read.
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>>;
+
+    /// A matrix `[rows, cols]` to multiply with, in the form in which the source has it.
+    ///
+    /// # Errors
+    /// When there is none of that name and shape, or it cannot be read.
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        // A source without compressed forms gives plain numbers.
+        expect_shape(self.shape(name), name, &[rows, cols])?;
+        let read = self.read(name)?;
+        fixed::<Ix2>(name, read, &[rows, cols]).map(Weight::Dense)
+    }
+}
+
+/// A matrix `[C_out, C_in]` that is only multiplied with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Weight {
+    /// Plain numbers.
+    Dense(Array2<f32>),
+}
+
+impl Weight {
+    /// `[C_out, C_in]`.
+    pub fn dim(&self) -> (usize, usize) {
+        match self {
+            Self::Dense(weight) => weight.dim(),
+        }
+    }
+
+    /// The rows that `ids` name, as numbers, as [`embed`].
+    ///
+    /// # Errors
+    /// When an id is not a row.
+    pub fn rows(&self, ids: &[usize]) -> Result<Array2<f32>> {
+        // self [V, C], ids [T] -> [T, C]
+        match self {
+            Self::Dense(table) => embed(table.view(), ids),
+        }
+    }
+
+    /// x · weightᵀ + bias, as [`linear`].
+    ///
+    /// # Errors
+    /// When the columns of `x` and the weight differ, or the bias is not one number for each row of the weight.
+    pub fn linear(
+        &self,
+        x: ArrayView2<'_, f32>,
+        bias: Option<ArrayView1<'_, f32>>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C_in], self [C_out, C_in], bias [C_out] -> [T, C_out]
+        match self {
+            Self::Dense(weight) => linear(x, weight.view(), bias),
+        }
+    }
+}
+
+/// A parameter of one axis.
+///
+/// # Errors
+/// When there is none of that name and length, or it cannot be read.
+pub fn vector(source: &mut dyn Parameters, name: &str, length: usize) -> Result<Array1<f32>> {
+    expect_shape(source.shape(name), name, &[length])?;
+    let read = source.read(name)?;
+    fixed::<Ix1>(name, read, &[length])
+}
+
+/// A parameter of two axes.
+///
+/// # Errors
+/// When there is none of that name and shape, or it cannot be read.
+pub fn matrix(
+    source: &mut dyn Parameters,
+    name: &str,
+    rows: usize,
+    cols: usize,
+) -> Result<Array2<f32>> {
+    expect_shape(source.shape(name), name, &[rows, cols])?;
+    let read = source.read(name)?;
+    fixed::<Ix2>(name, read, &[rows, cols])
+}
+
+/// A parameter of any shape.
+///
+/// # Errors
+/// When there is none of that name and shape, or it cannot be read.
+pub fn tensor(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Result<ArrayD<f32>> {
+    expect_shape(source.shape(name), name, shape)?;
+    let read = source.read(name)?;
+    expect_shape(Some(read.shape().to_vec()), name, shape)?;
+    Ok(read)
+}
+
+/// An error unless a source has a parameter in this shape.
+///
+/// # Errors
+/// When `found` is another shape, or none.
+pub fn expect_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> Result<()> {
+    if found.as_deref() == Some(expected) {
+        return Ok(());
+    }
+    Err(EngineError::Parameter {
+        name: name.to_owned(),
+        expected: format!("{expected:?}"),
+        found: found.map_or_else(|| "none".to_owned(), |shape| format!("{shape:?}")),
+    })
+}
+
+fn fixed<D: ndarray::Dimension>(
+    name: &str,
+    read: ArrayD<f32>,
+    expected: &[usize],
+) -> Result<ndarray::Array<f32, D>> {
+    let found = read.shape().to_vec();
+    read.into_dimensionality::<D>()
+        .map_err(|_| EngineError::Parameter {
+            name: name.to_owned(),
+            expected: format!("{expected:?}"),
+            found: format!("{found:?}"),
+        })
+}
+
+/// Parameters that are already here, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Memory(BTreeMap<String, ArrayD<f32>>);
+
+impl Memory {
+    /// Adds a parameter, or replaces the one of that name.
+    pub fn insert(&mut self, name: impl Into<String>, tensor: ArrayD<f32>) {
+        self.0.insert(name.into(), tensor);
+    }
+}
+
+impl Parameters for Memory {
+    fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.0.get(name).map(|tensor| tensor.shape().to_vec())
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        let found = self.0.get(name).cloned();
+        found.ok_or_else(|| EngineError::Parameter {
+            name: name.to_owned(),
+            expected: "a tensor".to_owned(),
+            found: "none".to_owned(),
+        })
+    }
+}

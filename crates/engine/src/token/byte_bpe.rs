@@ -1,0 +1,273 @@
+//! Byte-level byte-pair encoding, the vocabulary of GPT-2 and of most models after it.
+//!
+//! A text is cut into words ([`Split`]); each word starts as its UTF-8 bytes, one token each, and of all neighbours the pair that
+//! was learned first is merged, again and again, until no learned pair is left. As every byte is a token, every text can be
+//! written, and decoding gives back the very bytes.
+//!
+//! ```
+//! use engine::token::{byte_bpe::{ByteBpe, ByteBpeFiles}, tokenizer::Tokenizer};
+//! let files = ByteBpeFiles {
+//!     tokens: ["l", "o", "w", "Ġ", "lo", "low", "Ġlow"].map(str::to_owned).to_vec(),
+//!     merges: ["l o", "lo w", "Ġ low"].map(str::to_owned).to_vec(),
+//!     ..ByteBpeFiles::default()
+//! };
+//! let tokenizer = ByteBpe::new(files)?;
+//! assert_eq!(tokenizer.encode("low lo")?, [5, 3, 4]);
+//! assert_eq!(tokenizer.decode(&[6, 6])?, " low low");
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword units", algorithm 1; Radford
+//! et al. 2019, "Language models are unsupervised multitask learners", section 2.2.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::added::{AddedToken, AddedTokens, Part};
+use super::byte_alphabet;
+use super::merge::merge;
+use super::split::Split;
+use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
+use super::vocabulary::Vocabulary;
+use crate::error::{EngineError, Result};
+
+/// What the files of a byte-level vocabulary say.
+#[derive(Debug, Clone, Default)]
+pub struct ByteBpeFiles {
+    /// The tokens in the order of their ids, each byte written as [`byte_alphabet`] does.
+    pub tokens: Vec<String>,
+    /// The pairs in the order in which they were learned, written `left right`.
+    pub merges: Vec<String>,
+    /// How text is cut into words.
+    pub split: Split,
+    /// Tokens that are looked for in the text before it is cut.
+    pub added: Vec<AddedToken>,
+    /// The ids with a meaning of their own.
+    pub special: SpecialTokens,
+    /// Whether a word that is a token is taken whole, without merging (Llama 3).
+    pub whole_words: bool,
+}
+
+/// A byte-level vocabulary with its merges.
+#[derive(Debug, Clone)]
+pub struct ByteBpe {
+    vocabulary: Vocabulary,
+    texts: Vec<Box<[u8]>>,
+    byte_ids: [Option<u32>; 256],
+    /// Two neighbours, and the place of the pair in the order of learning with the id that it becomes.
+    merges: HashMap<(u32, u32), (u32, u32)>,
+    split: Split,
+    added: AddedTokens,
+    special: SpecialTokens,
+    whole_words: bool,
+}
+
+impl ByteBpe {
+    /// A tokenizer from what its files say.
+    ///
+    /// # Errors
+    /// When there is no token, or a merge is not two tokens whose text together is a third one.
+    pub fn new(files: ByteBpeFiles) -> Result<Self> {
+        let vocabulary = Vocabulary::new(files.tokens)?;
+        let mut byte_ids = [None; 256];
+        for (byte, id) in (0..=255u8).zip(&mut byte_ids) {
+            *id = vocabulary.id(byte_alphabet::character(byte).encode_utf8(&mut [0; 4]));
+        }
+        let mut merges = HashMap::with_capacity(files.merges.len());
+        for (rank, line) in (0u32..).zip(&files.merges) {
+            let (pair, joined) = read_merge(line, &vocabulary)?;
+            merges.entry(pair).or_insert((rank, joined));
+        }
+        let texts = (vocabulary.pieces().iter())
+            .map(|piece| byte_alphabet::bytes(piece).into_boxed_slice())
+            .collect();
+        Ok(Self {
+            vocabulary,
+            texts,
+            byte_ids,
+            merges,
+            split: files.split,
+            added: AddedTokens::new(files.added),
+            special: files.special,
+            whole_words: files.whole_words,
+        })
+    }
+
+    /// The merges in the order in which they were learned: left, right, and what they become.
+    pub fn merges(&self) -> Vec<(usize, usize, usize)> {
+        let mut ranked: Vec<_> = self.merges.iter().collect();
+        ranked.sort_unstable_by_key(|(_, (rank, _))| *rank);
+        let ids = |(pair, joined): (&(u32, u32), &(u32, u32))| {
+            (pair.0 as usize, pair.1 as usize, joined.1 as usize)
+        };
+        ranked.into_iter().map(ids).collect()
+    }
+
+    /// The ids of one word, which is not cut further.
+    ///
+    /// # Errors
+    /// When the vocabulary has no token for one of the bytes.
+    pub fn encode_word(&self, word: &str) -> Result<Vec<usize>> {
+        if self.whole_words
+            && let Some(id) = self.vocabulary.id(&byte_alphabet::written(word.as_bytes()))
+        {
+            return Ok(vec![id as usize]);
+        }
+        let id = |byte: u8| {
+            let known = self.byte_ids[usize::from(byte)].map(|id| id as usize);
+            known.or(self.special.unknown).ok_or_else(|| {
+                let expected = "written in the bytes of the vocabulary";
+                EngineError::value(
+                    "ByteBpe::encode",
+                    "text",
+                    expected,
+                    format!("byte {byte:#04x}"),
+                )
+            })
+        };
+        let bytes: Vec<u32> = word
+            .bytes()
+            .map(|byte| id(byte).map(|id| id as u32))
+            .collect::<Result<_>>()?;
+        let join = |left, right| self.merges.get(&(left, right)).copied();
+        Ok(merge(&bytes, join)
+            .into_iter()
+            .map(|id| id as usize)
+            .collect())
+    }
+
+    fn encode_parts(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
+        let mut ids = Vec::new();
+        // Where the ids of a word that came before are: words repeat, and merging is the work.
+        let mut seen: HashMap<&str, (usize, usize)> = HashMap::new();
+        for part in self.added.cut(text, marked) {
+            let text = match part {
+                Part::Text(text) => text,
+                Part::Token(id) => {
+                    ids.push(id);
+                    continue;
+                }
+            };
+            for word in self.split.words(text) {
+                if let Some(&(start, end)) = seen.get(word) {
+                    ids.extend_from_within(start..end);
+                } else {
+                    let start = ids.len();
+                    ids.extend(self.encode_word(word)?);
+                    seen.insert(word, (start, ids.len()));
+                }
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// The pair in a line `left right` and what it becomes.
+fn read_merge(line: &str, vocabulary: &Vocabulary) -> Result<((u32, u32), u32)> {
+    let refuse = || {
+        let expected = "two tokens that together are a third, with a space between";
+        EngineError::value("ByteBpe::new", "merge", expected, format!("{line:?}"))
+    };
+    let (left, right) = line.split_once(' ').ok_or_else(refuse)?;
+    let id = |piece: &str| vocabulary.id(piece).ok_or_else(refuse);
+    Ok(((id(left)?, id(right)?), id(&format!("{left}{right}"))?))
+}
+
+impl Tokenizer for ByteBpe {
+    fn encode(&self, text: &str) -> Result<Vec<usize>> {
+        self.encode_parts(text, false)
+    }
+
+    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
+        self.encode_parts(text, true)
+    }
+
+    fn size(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    fn piece(&self, id: usize) -> Option<&str> {
+        self.vocabulary.piece(id)
+    }
+
+    fn id(&self, piece: &str) -> Option<usize> {
+        self.vocabulary.id(piece).map(|id| id as usize)
+    }
+
+    fn token_bytes(&self, id: usize, _first: bool) -> Result<Option<Cow<'_, [u8]>>> {
+        let text = (self.texts.get(id)).ok_or_else(|| unknown_id("ByteBpe", id, self.size()))?;
+        Ok(match self.added.get(id) {
+            Some(token) if token.special => None,
+            Some(token) => Some(Cow::Borrowed(token.text.as_bytes())),
+            None => Some(Cow::Borrowed(text)),
+        })
+    }
+
+    fn special(&self) -> &SpecialTokens {
+        &self.special
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(list: &[&str]) -> Vec<String> {
+        list.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn small() -> ByteBpeFiles {
+        ByteBpeFiles {
+            tokens: strings(&["a", "b", "ab", "aab", "<|end|>", "Ã"]),
+            merges: strings(&["a b", "a ab"]),
+            added: vec![AddedToken {
+                text: "<|end|>".to_owned(),
+                id: 4,
+                special: true,
+                ..AddedToken::default()
+            }],
+            ..ByteBpeFiles::default()
+        }
+    }
+
+    #[test]
+    fn the_pair_that_was_learned_first_is_merged_first() {
+        let tokenizer = ByteBpe::new(small()).unwrap();
+        assert_eq!(tokenizer.encode("aabab").unwrap(), [3, 2]);
+        assert_eq!(tokenizer.encode("baab").unwrap(), [1, 3]);
+        assert_eq!(tokenizer.merges(), [(0, 1, 2), (0, 2, 3)]);
+    }
+
+    #[test]
+    fn special_tokens_come_from_marked_text_only_and_are_no_text() {
+        let tokenizer = ByteBpe::new(small()).unwrap();
+        assert_eq!(tokenizer.encode_marked("ab<|end|>a").unwrap(), [2, 4, 0]);
+        assert_eq!(tokenizer.decode(&[2, 4, 0]).unwrap(), "aba");
+        let error = tokenizer.encode("ab<|end|>a").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "ByteBpe::encode: text must be written in the bytes of the vocabulary, found byte 0x3c"
+        );
+    }
+
+    #[test]
+    fn errors_name_the_merge_and_the_id() {
+        let files = ByteBpeFiles {
+            merges: strings(&["a b", "b a"]),
+            ..small()
+        };
+        let error = ByteBpe::new(files).unwrap_err();
+        assert!(error.to_string().contains("found \"b a\""), "{error}");
+        let error = ByteBpe::new(small()).unwrap().decode(&[6]).unwrap_err();
+        assert_eq!(error.to_string(), "ByteBpe: id must be below 6, found 6");
+    }
+
+    #[test]
+    fn a_byte_that_is_missing_becomes_the_unknown_token() {
+        let mut files = small();
+        files.special.unknown = Some(4);
+        let tokenizer = ByteBpe::new(files).unwrap();
+        assert_eq!(tokenizer.encode("aé").unwrap(), [0, 5, 4]);
+        assert_eq!(tokenizer.decode_bytes(&[5]).unwrap(), [0xC3]);
+    }
+}

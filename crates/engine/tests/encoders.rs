@@ -1,0 +1,508 @@
+//! Encoders at toy sizes: padding, other names, other resolutions and hooks.
+#![cfg(not(target_family = "wasm"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+#[path = "golden/file.rs"]
+#[allow(dead_code, reason = "the file has readers for all tests")]
+mod file;
+
+use engine::formula::{Formula, image};
+use engine::model::decoder::Decoder;
+use engine::model::{bert, dinov2, image_gpt, swin, transformer, vit};
+use engine::ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, array, s};
+use engine::nn::packed::Packed;
+use engine::nn::position::interpolate::bicubic;
+use engine::parameters::{Memory, Parameters};
+use engine::trace::{Observer, Recorder};
+use file::{Case, case};
+
+/// f32 against float64, through two blocks, with weights of size 1.
+const F32_BLOCKS_TOLERANCE: f32 = 2e-5;
+
+fn source(case: &Case, shapes: Vec<(String, Vec<usize>)>) -> Memory {
+    let mut source = Memory::default();
+    for (name, _) in shapes {
+        source.insert(name.clone(), case.any(&name));
+    }
+    source
+}
+
+/// A source with the parameters of `from` under the names that `rename` gives.
+fn renamed(from: &mut dyn Parameters, rename: impl Fn(&str) -> String) -> Memory {
+    let mut to = Memory::default();
+    for name in from.names() {
+        to.insert(rename(&name), from.read(&name).unwrap());
+    }
+    to
+}
+
+fn replaced(name: &str, pairs: &[(&str, &str)]) -> String {
+    let apply = |name: String, (from, to): &(&str, &str)| name.replace(from, to);
+    pairs.iter().fold(name.to_owned(), apply)
+}
+
+fn small_bert() -> bert::Config {
+    bert::Config {
+        vocabulary: 13,
+        width: 8,
+        heads: 2,
+        layers: 2,
+        inner: 12,
+        context: 7,
+        types: 2,
+        norm_eps: 1e-12,
+    }
+}
+
+fn small_vit(pooling: vit::Pooling) -> vit::Config {
+    vit::Config {
+        width: 8,
+        heads: 2,
+        layers: 1,
+        inner: 12,
+        patch: 2,
+        image: 6,
+        classes: 3,
+        norm_eps: 1e-12,
+        pooling,
+    }
+}
+
+fn small_swin() -> swin::Config {
+    swin::Config {
+        width: 8,
+        depths: vec![2, 1],
+        heads: vec![2, 4],
+        window: 4,
+        trained_windows: vec![6, 3],
+        patch: 2,
+        image: 16,
+        classes: 3,
+        inner_ratio: 2,
+        norm_eps: 1e-5,
+    }
+}
+
+fn small_transformer() -> transformer::Transformer {
+    let config = transformer::Config {
+        vocabulary: 20,
+        width: 8,
+        heads: 2,
+        inner: 16,
+        encoder_layers: 2,
+        decoder_layers: 2,
+        norm_eps: 1e-5,
+    };
+    transformer::Transformer::load(config.clone(), &mut Formula::new(5, config.shapes())).unwrap()
+}
+
+#[test]
+fn padding_is_not_seen_wherever_it_stands() {
+    let c = case("encoders", "bert");
+    let model = bert::Bert::load(small_bert(), &mut source(&c, small_bert().shapes())).unwrap();
+    let ids = c.two("ids").mapv(|id| id as usize);
+    let mask = c.two("mask").mapv(|see| see == 1.0);
+    let logits = model.forward_batch(ids.view(), mask.view()).unwrap();
+    c.check("logits", logits.view().into_dyn(), F32_BLOCKS_TOLERANCE);
+    let sentences = model.sentences(ids.view(), mask.view()).unwrap();
+    c.check(
+        "sentences",
+        sentences.view().into_dyn(),
+        F32_BLOCKS_TOLERANCE,
+    );
+
+    let tokens = Packed::new(ids.view(), mask.view()).unwrap();
+    let types = c.two("types");
+    let types: Vec<usize> = types
+        .iter()
+        .zip(&mask)
+        .filter(|(_, see)| **see)
+        .map(|(&t, _)| t as usize)
+        .collect();
+    let hidden = model.hidden(&tokens, Some(&types), &mut None).unwrap();
+    let hidden = tokens.unpack(hidden.view()).unwrap();
+    c.check("hidden", hidden.view().into_dyn(), F32_BLOCKS_TOLERANCE);
+
+    assert!(model.forward(&[0; 8], None).is_err());
+    assert!(model.forward(&[13], None).is_err());
+    assert!(model.sentence(&[], None).is_err());
+    assert!(model.hidden(&tokens, Some(&[2; 11]), &mut None).is_err());
+}
+
+#[test]
+fn names_without_the_model_in_front_are_known() {
+    let mut full = Formula::new(3, small_bert().shapes());
+    let mut bare = renamed(&mut full, |name| replaced(name, &[("bert.", "")]));
+    let a = bert::Bert::load(small_bert(), &mut full).unwrap();
+    let b = bert::Bert::load(small_bert(), &mut bare).unwrap();
+    let ids = [1, 12, 7];
+    assert_eq!(
+        a.forward(&ids, None).unwrap(),
+        b.forward(&ids, None).unwrap()
+    );
+
+    let mut full = Formula::new(3, small_swin().shapes());
+    let mut bare = renamed(&mut full, |name| replaced(name, &[("swinv2.", "")]));
+    let a = swin::Swin::load(small_swin(), &mut full).unwrap();
+    let b = swin::Swin::load(small_swin(), &mut bare).unwrap();
+    let picture = image(16, 1);
+    assert_eq!(
+        a.forward(picture.view(), None).unwrap(),
+        b.forward(picture.view(), None).unwrap()
+    );
+}
+
+/// From timm's names, without the packed projections, to those of Hugging Face's files.
+const HUB: &[(&str, &str)] = &[
+    ("patch_embed.proj", "embeddings.patch_embeddings.projection"),
+    ("pos_embed", "embeddings.position_embeddings"),
+    ("cls_token", "embeddings.cls_token"),
+    ("blocks.", "encoder.layer."),
+    ("norm1", "layernorm_before"),
+    ("norm2", "layernorm_after"),
+    ("attn.proj", "attention.output.dense"),
+    ("mlp.fc1", "intermediate.dense"),
+    ("mlp.fc2", "output.dense"),
+];
+
+#[test]
+fn timm_and_hugging_face_name_the_same_vit() {
+    let config = small_vit(vit::Pooling::Class);
+    let mut timm = Formula::new(4, config.shapes());
+    let mut hub = Memory::default();
+    for name in timm.names() {
+        let tensor = timm.read(&name).unwrap();
+        if let Some((block, kind)) = name.split_once("attn.qkv.") {
+            for (n, part) in ["query", "key", "value"].into_iter().enumerate() {
+                let block = replaced(block, HUB);
+                let rows = tensor.slice_each_axis(|axis| match axis.axis.index() {
+                    0 => (8 * n..8 * (n + 1)).into(),
+                    _ => (..).into(),
+                });
+                hub.insert(
+                    format!("vit.{block}attention.attention.{part}.{kind}"),
+                    rows.to_owned(),
+                );
+            }
+        } else if let Some(kind) = name.strip_prefix("head.") {
+            hub.insert(format!("classifier.{kind}"), tensor);
+        } else if let Some(kind) = name.strip_prefix("norm.") {
+            hub.insert(format!("vit.layernorm.{kind}"), tensor);
+        } else {
+            hub.insert(format!("vit.{}", replaced(&name, HUB)), tensor);
+        }
+    }
+    let a = vit::Vit::load(config.clone(), &mut timm).unwrap();
+    let b = vit::Vit::load(config, &mut hub).unwrap();
+    let picture = image(6, 1);
+    let (a, b) = (
+        a.forward(picture.view(), None).unwrap(),
+        b.forward(picture.view(), None).unwrap(),
+    );
+    assert!((a - b).iter().all(|d| d.abs() < 1e-6));
+}
+
+#[test]
+fn dinov2_has_the_names_of_its_files_too() {
+    let config = dinov2::Config {
+        width: 8,
+        heads: 2,
+        layers: 2,
+        inner: 12,
+        patch: 2,
+        image: 6,
+        norm_eps: 1e-6,
+    };
+    let mut new = Formula::new(4, config.shapes());
+    let mut hub = renamed(&mut new, |name| {
+        let name = replaced(name, &[("attention.o_proj", "attention.output.dense")]);
+        let parts = [
+            ("q_proj", "attention.query"),
+            ("k_proj", "attention.key"),
+            ("v_proj", "attention.value"),
+        ];
+        format!("dinov2.{}", replaced(&name, &parts))
+    });
+    let a = dinov2::Dinov2::load(config.clone(), &mut new).unwrap();
+    let b = dinov2::Dinov2::load(config, &mut hub).unwrap();
+    let picture = image(8, 1);
+    assert_eq!(
+        a.forward(picture.view(), None).unwrap(),
+        b.forward(picture.view(), None).unwrap()
+    );
+}
+
+#[test]
+fn pictures_need_not_be_square() {
+    let c = case("encoders", "vit");
+    let config = small_vit(vit::Pooling::Class);
+    let mut all = Memory::default();
+    for (name, _) in config.shapes() {
+        let layers = [
+            ("blocks.", "layers."),
+            ("patch_embed.proj", "embeddings.patch_embeddings.projection"),
+        ];
+        let name = replaced(
+            &replaced(&name, &layers),
+            &[("pos_embed", "embeddings.position_embeddings")],
+        );
+        let name = replaced(
+            &name,
+            &[("norm1", "layernorm_before"), ("norm2", "layernorm_after")],
+        );
+        let name = replaced(
+            &name,
+            &[
+                ("cls_token", "embeddings.cls_token"),
+                ("attn.proj", "attention.o_proj"),
+            ],
+        );
+        let names = match (name.strip_prefix("head."), name.strip_prefix("norm.")) {
+            (Some(kind), _) => vec![format!("classifier.{kind}")],
+            (_, Some(kind)) => vec![format!("vit.layernorm.{kind}")],
+            _ if name.contains("attn.qkv") => ["q", "k", "v"]
+                .map(|part| {
+                    format!(
+                        "vit.{}",
+                        name.replace("attn.qkv", &format!("attention.{part}_proj"))
+                    )
+                })
+                .to_vec(),
+            _ => vec![format!("vit.{name}")],
+        };
+        for name in names {
+            all.insert(name.clone(), c.any(&name));
+        }
+    }
+    let model = vit::Vit::load(config, &mut all).unwrap();
+    let logits = model.forward(c.three("image").view(), None).unwrap();
+    c.check("logits", logits.view().into_dyn(), F32_BLOCKS_TOLERANCE);
+}
+
+#[test]
+fn mean_pooling_reads_the_patches() {
+    let config = small_vit(vit::Pooling::Mean);
+    let model = vit::Vit::load(config.clone(), &mut Formula::new(4, config.shapes())).unwrap();
+    let mut seen = Recorder::default();
+    model.forward(image(6, 1).view(), Some(&mut seen)).unwrap();
+    let hidden = seen.get("norm").unwrap();
+    let patches = hidden
+        .slice(s![1.., ..])
+        .mean_axis(engine::ndarray::Axis(0))
+        .unwrap();
+    let pooled = seen.get("pooled").unwrap();
+    assert!(
+        (&patches.into_dyn() - pooled)
+            .iter()
+            .all(|d| d.abs() < 1e-6)
+    );
+
+    // Without a class token the table of positions is one row shorter.
+    let shapes = config
+        .shapes()
+        .into_iter()
+        .filter(|(name, _)| name != "cls_token");
+    let shapes = shapes.map(|(name, shape)| match name.as_str() {
+        "pos_embed" => (name, vec![1, 9, 8]),
+        _ => (name, shape),
+    });
+    let model = vit::Vit::load(config, &mut Formula::new(4, shapes)).unwrap();
+    assert_eq!(
+        model.hidden(image(6, 1).view(), &mut None).unwrap().dim(),
+        (9, 8)
+    );
+}
+
+#[test]
+fn swin_with_biases_trained_at_another_window() {
+    let c = case("encoders", "swin");
+    let model = swin::Swin::load(small_swin(), &mut source(&c, small_swin().shapes())).unwrap();
+    let logits = model.forward(c.three("image").view(), None).unwrap();
+    c.check("logits", logits.view().into_dyn(), 1e-4);
+    assert!(model.forward(image(12, 0).view(), None).is_err());
+    let odd = swin::Config {
+        window: 3,
+        ..small_swin()
+    };
+    assert!(swin::Swin::load(odd.clone(), &mut Formula::new(0, odd.shapes())).is_err());
+}
+
+#[test]
+fn stretched_tables() {
+    let c = case("encoders", "bicubic");
+    let table = c.two("table");
+    for (name, (rows, columns)) in [("larger", (7, 9)), ("smaller", (2, 3)), ("mixed", (3, 6))] {
+        let found = bicubic(table.view(), (5, 4), (rows, columns)).unwrap();
+        let found = found.into_shape_with_order((rows, columns, 3)).unwrap();
+        c.check(name, found.view().into_dyn(), 1e-6);
+    }
+}
+
+#[test]
+fn image_gpt_as_transformers() {
+    let c = case("encoders", "image_gpt");
+    let config = image_gpt::Config {
+        vocabulary: 9,
+        width: 8,
+        heads: 2,
+        layers: 2,
+        inner: 32,
+        context: 16,
+        norm_eps: 1e-5,
+    };
+    let model =
+        image_gpt::ImageGpt::load(config.clone(), &mut source(&c, config.shapes())).unwrap();
+    let ids: Vec<usize> = c.one("ids").iter().map(|&id| id as usize).collect();
+    let logits = model.forward(&ids, None).unwrap();
+    c.check(
+        "logits",
+        logits.slice(s![.., ..8]).into_dyn(),
+        F32_BLOCKS_TOLERANCE,
+    );
+}
+
+#[test]
+fn a_translation_in_a_batch_or_step_by_step_is_the_same() {
+    let model = small_transformer();
+    let (source, target) = (
+        array![[3, 1, 4, 1], [5, 9, 0, 0]],
+        array![[1, 7, 2], [1, 6, 0]],
+    );
+    let source_mask = array![[true, true, true, true], [true, true, false, false]];
+    let target_mask = array![[true, true, true], [true, true, false]];
+    let batch = model
+        .forward_batch(
+            source.view(),
+            source_mask.view(),
+            target.view(),
+            target_mask.view(),
+        )
+        .unwrap();
+    let near =
+        |a: ArrayViewD<'_, f32>, b: ArrayViewD<'_, f32>| (&a - &b).iter().all(|d| d.abs() < 1e-6);
+    let one = model.forward(&[5, 9], &[1, 6], None).unwrap();
+    assert!(near(
+        batch.slice(s![1, ..2, ..]).into_dyn(),
+        one.view().into_dyn()
+    ));
+    assert!(batch.slice(s![1, 2, ..]).iter().all(|&x| x == 0.0));
+    let mut translation = model.read(&[5, 9], None).unwrap();
+    for (n, id) in [1, 6].into_iter().enumerate() {
+        let logits = translation.feed(&[id]).unwrap();
+        assert!(near(logits.view().into_dyn(), one.row(n).into_dyn()));
+    }
+    assert_eq!(translation.position(), 2);
+    assert!(translation.feed(&[]).is_err());
+    assert!(translation.feed(&[20]).is_err());
+
+    let written = model.greedy(&[5, 9], 1, 0, 6).unwrap();
+    let mut before = vec![1];
+    before.extend(&written[..written.len() - 1]);
+    let logits = model.forward(&[5, 9], &before, None).unwrap();
+    for (row, &id) in logits.outer_iter().zip(&written) {
+        assert!(row.iter().all(|&other| other <= row[id] + 1e-6));
+    }
+}
+
+/// Zeroes one intermediate.
+struct Zero<'a>(&'a str);
+
+impl Observer for Zero<'_> {
+    fn observe(&mut self, _: &str, _: ArrayViewD<'_, f32>) {}
+
+    fn change(&mut self, name: &str, mut tensor: ArrayViewMutD<'_, f32>) {
+        if name == self.0 {
+            tensor.fill(0.0);
+        }
+    }
+}
+
+/// Looking changes nothing; zeroing any intermediate changes the result.
+fn hooks(run: impl Fn(Option<&mut dyn Observer>) -> ArrayD<f32>) -> Vec<String> {
+    let plain = run(None);
+    let mut seen = Recorder::default();
+    assert_eq!(run(Some(&mut seen)), plain);
+    for name in seen.names() {
+        let ablated = run(Some(&mut Zero(name)));
+        assert_ne!(ablated, plain, "{name}");
+    }
+    seen.names().into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_intermediate_can_be_ablated() {
+    let config = small_bert();
+    let model = bert::Bert::load(config.clone(), &mut Formula::new(1, config.shapes())).unwrap();
+    let names = hooks(|trace| model.forward(&[3, 1, 4], trace).unwrap().into_dyn());
+    assert_eq!(names.len(), 2 + 2 * 14 + 3);
+
+    let config = small_vit(vit::Pooling::Class);
+    let model = vit::Vit::load(config.clone(), &mut Formula::new(1, config.shapes())).unwrap();
+    let names = hooks(|trace| model.forward(image(8, 1).view(), trace).unwrap().into_dyn());
+    assert!(names.contains(&"blocks.0.attention.weights".to_owned()));
+
+    let config = dinov2::Config {
+        width: 8,
+        heads: 2,
+        layers: 1,
+        inner: 12,
+        patch: 2,
+        image: 6,
+        norm_eps: 1e-6,
+    };
+    let model =
+        dinov2::Dinov2::load(config.clone(), &mut Formula::new(1, config.shapes())).unwrap();
+    let names = hooks(|trace| model.forward(image(6, 1).view(), trace).unwrap().into_dyn());
+    assert!(names.contains(&"blocks.0.scale_2".to_owned()));
+
+    let model =
+        swin::Swin::load(small_swin(), &mut Formula::new(1, small_swin().shapes())).unwrap();
+    let names = hooks(|trace| {
+        model
+            .forward(image(16, 1).view(), trace)
+            .unwrap()
+            .into_dyn()
+    });
+    assert!(names.contains(&"stages.0.merge.output".to_owned()));
+
+    let model = small_transformer();
+    let names = hooks(|trace| {
+        model
+            .forward(&[3, 1, 4], &[1, 5], trace)
+            .unwrap()
+            .into_dyn()
+    });
+    assert!(names.contains(&"decoder.blocks.1.cross.attention.weights".to_owned()));
+}
+
+#[test]
+fn parameters_that_are_missing_are_named() {
+    let without = |shapes: Vec<(String, Vec<usize>)>, missing: &str| {
+        let kept = shapes.into_iter().filter(|(name, _)| name != missing);
+        Formula::new(0, kept.collect::<Vec<_>>())
+    };
+    let name = "bert.encoder.layer.1.output.dense.bias";
+    let error =
+        bert::Bert::load(small_bert(), &mut without(small_bert().shapes(), name)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("parameter {name}: expected [8], found none")
+    );
+    let name = "swinv2.encoder.layers.0.blocks.1.attention.self.logit_scale";
+    let error =
+        swin::Swin::load(small_swin(), &mut without(small_swin().shapes(), name)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("parameter {name}: expected [2, 1, 1], found none")
+    );
+    let config = small_vit(vit::Pooling::Class);
+    let error =
+        vit::Vit::load(config.clone(), &mut without(config.shapes(), "pos_embed")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "parameter pos_embed: expected [1, 10, 8], found none"
+    );
+}

@@ -1,0 +1,201 @@
+//! Generation over decoders whose every answer is known.
+#![cfg(not(target_family = "wasm"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use engine::generate::{Decoder, Ending, Generation, Options};
+use engine::ndarray::Array1;
+use engine::sample::Sampling;
+use engine::token::characters::Characters;
+use engine::token::split::Split;
+use engine::token::train::train;
+use engine::{EngineError, Result};
+
+/// Gives the ids of a script, one after the other, whatever it reads.
+struct Script {
+    ids: Vec<usize>,
+    context: usize,
+    fed: Vec<usize>,
+    calls: usize,
+}
+
+impl Script {
+    fn new(ids: &[usize], context: usize) -> Self {
+        Self {
+            ids: ids.to_vec(),
+            context,
+            fed: Vec::new(),
+            calls: 0,
+        }
+    }
+}
+
+impl Decoder for Script {
+    fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        self.fed.extend_from_slice(ids);
+        let next = self.ids.get(self.calls).copied();
+        self.calls += 1;
+        let next =
+            next.ok_or_else(|| EngineError::value("Script", "calls", "fewer", self.calls))?;
+        Ok(Array1::from_shape_fn(256, |id| {
+            if id == next { 1.0 } else { 0.0 }
+        }))
+    }
+
+    fn context(&self) -> usize {
+        self.context
+    }
+
+    fn position(&self) -> usize {
+        self.fed.len()
+    }
+}
+
+fn options(max_tokens: usize, stop: &[&str]) -> Options {
+    Options {
+        sampling: Sampling::greedy(),
+        max_tokens,
+        stop: stop.iter().map(|&text| text.to_owned()).collect(),
+        end_tokens: vec![0],
+        ..Options::default()
+    }
+}
+
+/// The texts and the ending of a run over single bytes.
+fn run(script: &mut Script, options: Options) -> (Vec<String>, Option<Ending>) {
+    let bytes = train("", 0, Split::Gpt2).unwrap().tokenizer;
+    let mut generation = Generation::new(script, &bytes, &[65, 66], options).unwrap();
+    let texts = generation
+        .by_ref()
+        .map(|piece| piece.unwrap().text)
+        .collect();
+    assert!(generation.next().is_none());
+    (texts, generation.ending().cloned())
+}
+
+fn script(bytes: &[u8], context: usize) -> Script {
+    Script::new(
+        &bytes
+            .iter()
+            .map(|&byte| usize::from(byte))
+            .collect::<Vec<_>>(),
+        context,
+    )
+}
+
+#[test]
+fn the_end_token_ends_the_text_and_is_no_text() {
+    let mut script = script(b"hi\0x", 99);
+    let (texts, ending) = run(&mut script, options(9, &[]));
+    assert_eq!(
+        (texts, ending),
+        (
+            vec!["h".to_owned(), "i".to_owned(), String::new()],
+            Some(Ending::EndOfText)
+        )
+    );
+    // The prompt at once, then one token at a time, each once; the last one is not read.
+    assert_eq!((script.fed, script.calls), (vec![65, 66, 104, 105], 3));
+}
+
+#[test]
+fn the_length_ends_it_and_gives_what_was_held_back() {
+    let (texts, ending) = run(&mut script(b"a\n\nU", 99), options(3, &["\n\nUser"]));
+    assert_eq!(
+        (texts.concat().as_str(), ending),
+        ("a\n\n", Some(Ending::Length))
+    );
+    let (texts, _) = run(&mut script(b"a\n\xC3\xA9", 99), options(3, &["\n\n"]));
+    assert_eq!(texts, ["a", "", "\n\u{FFFD}"]);
+    assert_eq!(
+        run(&mut script(b"a", 99), options(0, &[])),
+        (vec![], Some(Ending::Length))
+    );
+}
+
+#[test]
+fn a_full_context_ends_it() {
+    let mut script = script(b"abcdef", 4);
+    let (texts, ending) = run(&mut script, options(9, &[]));
+    // Two tokens of prompt, two that are read, and one more that can be chosen but not read.
+    assert_eq!(
+        (texts.concat().as_str(), ending),
+        ("abc", Some(Ending::ContextFull))
+    );
+    assert_eq!(script.position(), 4);
+    assert!(Ending::ContextFull.to_string().contains("context is full"));
+}
+
+#[test]
+fn a_stop_string_ends_it_and_is_not_given() {
+    let (texts, ending) = run(
+        &mut script("é. Yoyo You: x".as_bytes(), 99),
+        options(99, &["You:", "Me:"]),
+    );
+    assert_eq!(
+        (texts.concat().as_str(), ending),
+        ("é. Yoyo ", Some(Ending::Stop("You:".to_owned())))
+    );
+    assert_eq!(texts[4..9], ["", "", "Yoy", "o", " "]);
+}
+
+#[test]
+fn an_error_of_the_model_is_given_once() {
+    let digits = Characters::new('0'..='9').unwrap();
+    let mut script = Script::new(&[3], 99);
+    let mut generation = Generation::new(&mut script, &digits, &[1], options(9, &[])).unwrap();
+    assert_eq!(generation.next().unwrap().unwrap().text, "3");
+    assert!(generation.next().unwrap().is_err());
+    assert!(generation.next().is_none() && generation.ending().is_none());
+    assert_eq!(generation.ids(), [1, 3]);
+}
+
+#[test]
+fn a_prompt_that_does_not_fit_is_refused() {
+    let digits = Characters::new('0'..='9').unwrap();
+    let start = |prompt: &[usize], options| {
+        Generation::new(&mut Script::new(&[3], 2), &digits, prompt, options).map(|_| ())
+    };
+    let error = start(&[1, 2, 3], options(9, &[])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "generate: prompt must be between 1 and 2 tokens, the room in the context, found 3"
+    );
+    assert!(start(&[], options(9, &[])).is_err());
+    assert!(start(&[10], options(9, &[])).is_err());
+    assert!(start(&[1], options(9, &[""])).is_err());
+    assert!(start(&[1], options(9, &[])).is_ok());
+}
+
+#[test]
+fn the_seed_decides() {
+    let digits = Characters::new('0'..='9').unwrap();
+    struct Even(usize);
+    impl Decoder for Even {
+        fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+            self.0 += ids.len();
+            Ok(Array1::zeros(10))
+        }
+        fn context(&self) -> usize {
+            999
+        }
+        fn position(&self) -> usize {
+            self.0
+        }
+    }
+    let text = |seed| -> String {
+        let options = Options {
+            seed,
+            max_tokens: 30,
+            ..Options::default()
+        };
+        let mut model = Even(0);
+        let generation = Generation::new(&mut model, &digits, &[1], options).unwrap();
+        generation.map(|piece| piece.unwrap().text).collect()
+    };
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+    assert_eq!(text(3).len(), 30);
+}
