@@ -28,15 +28,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <dt>"Tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd>
             <dt>"Values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd>
             <dt>"Weights in E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd>
+            <dt>"First token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd>
         </dl>
         <div class="cols-2">
             <section class="panel">
                 <h4>"Cut, flatten, multiply by E"</h4>
-                {table("by_matrix", "First tokens by the matrix product: a row for each token")}
+                {table("by_matrix", "Tokens by the matrix product: a row for each")}
             </section>
             <section class="panel">
                 <h4>"Convolve with stride P"</h4>
-                {table("by_convolution", "First tokens by the convolution: a row for each token")}
+                {table("by_convolution", "Tokens by the convolution: a row for each")}
             </section>
         </div>
         <p class="verdict good">

@@ -9,8 +9,8 @@ use crate::patch_cutter::{cut_inputs, patch_side, prepared};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Job, Progress, Run};
 
-/// Tokens and values whose numbers are shown.
-const SHOWN: usize = 8;
+/// Tokens and numbers of each that the tables show.
+const SHOWN: (usize, usize) = (8, 6);
 
 /// The cell `patch-embedding`.
 pub const SPEC: CellSpec = CellSpec {
@@ -152,10 +152,13 @@ impl Embedding {
             Array2::from_shape_fn((rows * cols, width), |(n, c)| map[[c, n / cols, n % cols]]);
         let differences = row_differences(tokens.view(), same.view());
         record.number("largest_difference", largest(&differences));
+        // From the middle of the picture: the first patches of many are sky.
+        let from = (rows / 2 * cols).min((rows * cols).saturating_sub(SHOWN.0));
         let few = |m: &Array2<f32>| {
-            let (r, c) = (m.nrows().min(SHOWN), m.ncols().min(SHOWN));
-            Array2::from_shape_fn((r, c), |place| m[place])
+            let (r, c) = (m.nrows().min(SHOWN.0), m.ncols().min(SHOWN.1));
+            Array2::from_shape_fn((r, c), |(t, j)| m[[from + t, j]])
         };
+        record.number("first", from as f64);
         record.tensor("by_matrix", &few(tokens));
         record.tensor("by_convolution", &few(&same));
         Ok(Progress::Done(Box::new(std::mem::take(record).finish())))
