@@ -85,7 +85,7 @@ impl Config {
             heads: self.heads,
             inner: self.inner,
             patch: self.patch,
-            patches: across * across,
+            patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
         }
     }

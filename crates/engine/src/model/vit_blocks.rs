@@ -9,7 +9,7 @@
 //! | perceptron | `mlp.fc1`, `mlp.fc2` | `intermediate.dense`, `output.dense` | `mlp.fc1`, `mlp.fc2` |
 //! | layer scales | `layer_scale1.lambda1` … | the same | `ls1.gamma` … |
 
-use super::names::{known, norm, prefix};
+use super::names::{known, norm};
 use crate::EngineError;
 use crate::error::Result;
 use crate::nn::encoder_block::PreNormBlock;
@@ -122,13 +122,11 @@ pub(super) fn tokens(
     class: bool,
 ) -> Result<PictureTokens> {
     let c = sizes.width;
-    let rows = sizes.patches + usize::from(class);
-    let embeddings = format!("{root}embeddings.");
+    let rows = sizes.patches.saturating_add(usize::from(class));
     let patches = ["embeddings.patch_embeddings.projection", "patch_embed.proj"];
     let patches = known(source, root, &patches);
     let name = |source: &dyn Parameters, theirs: &str, timm: &str| {
-        let prefix = prefix(source, &[&embeddings], theirs);
-        let theirs = format!("{prefix}{theirs}");
+        let theirs = format!("{root}embeddings.{theirs}");
         let known = source.shape(&theirs).is_some();
         if known {
             theirs

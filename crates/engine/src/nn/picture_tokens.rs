@@ -27,7 +27,7 @@ use super::shape::expect;
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight, tensor, vector};
 use crate::trace::{Observer, tell};
-use ndarray::{Array1, Array2, ArrayView3, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView3, Axis, concatenate};
 
 /// The weights of the embedding.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,19 +82,16 @@ impl PictureTokens {
         }
         let (class, grid) = self.positions.view().split_at(Axis(0), first);
         let grid = bicubic(grid, (side, side), (rows, columns))?;
-        joined_rows(class, grid)
+        joined_rows(class, &grid)
     }
 }
 
 fn joined(class: &Array1<f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
     expect("picture", "class token", &[rows.ncols()], class.shape())?;
-    joined_rows(
-        class.view().insert_axis(Axis(0)),
-        rows.slice(s![.., ..]).to_owned(),
-    )
+    joined_rows(class.view().insert_axis(Axis(0)), rows)
 }
 
-fn joined_rows(first: ndarray::ArrayView2<'_, f32>, rows: Array2<f32>) -> Result<Array2<f32>> {
+fn joined_rows(first: ndarray::ArrayView2<'_, f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
     let found = format!("{:?} and {:?}", first.shape(), rows.shape());
     concatenate(Axis(0), &[first, rows.view()])
         .map_err(|_| EngineError::shape("picture", "rows of one width", found))
