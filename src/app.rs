@@ -14,14 +14,17 @@ use crate::route::{Fragment, Route};
 use crate::shell::{contents, navigate, page_tools};
 
 /// How the reader came to a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Arrival {
     /// The browser loaded it.
     First,
     /// By a link on another page of the site.
     Link,
-    /// By the browser's back or forward button.
-    History,
+    /// By the browser's back or forward button, to a page that was left this far down.
+    History {
+        /// Pixels from the top, where the entry has a note of them.
+        left_at: Option<f64>,
+    },
 }
 
 /// The page that is open. Its signals live as long as `owner` does.
@@ -179,9 +182,10 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
         dom::by_id(heading)
     };
     let title = dom::find(main, "h1");
-    let left_at = (arrival == Arrival::History)
-        .then(address::kept_scroll)
-        .flatten();
+    let left_at = match arrival {
+        Arrival::History { left_at } => left_at,
+        Arrival::First | Arrival::Link => None,
+    };
     leptos::task::spawn_local(async move {
         // The cells above the target get their height first.
         clock::give_way().await;

@@ -47,7 +47,9 @@ pub(crate) fn follow_links() {
     });
     dom::listen_forever(&window, "popstate", |_| {
         if address::path() != app::open_path() {
-            leptos::task::spawn_local(go(address::href(), Arrival::History));
+            // Read at once: scrolling while the page is fetched is noted in the same place.
+            let left_at = address::kept_scroll();
+            leptos::task::spawn_local(go(address::href(), Arrival::History { left_at }));
         }
     });
     dom::listen_forever(&window, "scroll", |_| note_scroll());
