@@ -189,11 +189,10 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
     leptos::task::spawn_local(async move {
         // The cells above the target get their height first.
         clock::give_way().await;
-        match (left_at, &target, dom::window()) {
-            (Some(y), _, Some(window)) => window.scroll_to_with_x_and_y(0.0, y),
-            (None, Some(target), _) => target.scroll_into_view(),
-            (None, None, Some(window)) => window.scroll_to_with_x_and_y(0.0, 0.0),
-            _ => {}
+        match (left_at, &target) {
+            (Some(y), _) => dom::scroll_at_once(y),
+            (None, Some(target)) => target.scroll_into_view(),
+            (None, None) => dom::scroll_at_once(0.0),
         }
         if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {
             dom::focus(&focused);

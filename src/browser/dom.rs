@@ -63,6 +63,16 @@ pub(crate) fn say_failed(why: &str) {
     }
 }
 
+/// Scrolls the page to so many pixels from its top, without the smooth way there that links within a page take.
+pub(crate) fn scroll_at_once(y: f64) {
+    let options = web_sys::ScrollToOptions::new();
+    options.set_top(y);
+    options.set_behavior(web_sys::ScrollBehavior::Instant);
+    if let Some(window) = window() {
+        window.scroll_to_with_scroll_to_options(&options);
+    }
+}
+
 /// Moves keyboard focus to an element that need not be focusable by itself, without scrolling.
 pub(crate) fn focus(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {
