@@ -197,5 +197,12 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
         if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {
             dom::focus(&focused);
         }
+        // The browser keeps what is in view in place while the cells above it grow, which leads away from the place.
+        if let Some(y) = left_at {
+            for wait_ms in [100, 200] {
+                clock::wait_ms(wait_ms).await;
+                dom::scroll_at_once(y);
+            }
+        }
     });
 }

@@ -132,9 +132,12 @@ async fn go(url: String, arrival: Arrival) {
         address::load(&url);
         return;
     };
+    if arrival == Arrival::Link {
+        // Before the cells go and the page shrinks.
+        address::keep_scroll();
+    }
     app::close();
     if arrival == Arrival::Link {
-        address::keep_scroll();
         address::push(&url);
     }
     swap(&next);
