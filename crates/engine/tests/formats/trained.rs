@@ -123,21 +123,3 @@ fn what_compression_costs() {
         assert!((found - exact).abs() < most, "{form}");
     }
 }
-
-#[test]
-fn babyllama_tells_its_story() {
-    let Some(folder) = shared("data/babyllama-char105") else {
-        return;
-    };
-    let (file, ids) = expected(&folder);
-    let (found, _) = greedy(&llama2c(&folder.join("model5000.bin")), ids.len());
-    assert_eq!(found, ids);
-    let vocabulary = std::fs::read_to_string(folder.join("tok105.vocab")).unwrap();
-    let pieces: Vec<&str> = vocabulary
-        .lines()
-        .filter_map(|line| line.split('\t').next())
-        .collect();
-    let text: String = found[1..].iter().map(|&id| pieces[id]).collect();
-    let text = text.replace('\u{2581}', " ");
-    assert_eq!(text.trim_start(), file["text"].as_str().unwrap());
-}
