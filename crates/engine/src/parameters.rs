@@ -63,7 +63,7 @@ impl Weight {
     pub fn dim(&self) -> (usize, usize) {
         match self {
             Self::Dense(weight) => weight.dim(),
-            Self::Blocks(m) => m.dim(),
+            Self::Blocks(blocks) => blocks.dim(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Weight {
         // self [V, C], ids [T] -> [T, C]
         match self {
             Self::Dense(table) => embed(table.view(), ids),
-            Self::Blocks(m) => m.rows(ids),
+            Self::Blocks(blocks) => blocks.rows(ids),
         }
     }
 
@@ -91,7 +91,7 @@ impl Weight {
         // x [T, C_in], self [C_out, C_in], bias [C_out] -> [T, C_out]
         match self {
             Self::Dense(weight) => linear(x, weight.view(), bias),
-            Self::Blocks(m) => m.linear(x, bias),
+            Self::Blocks(blocks) => blocks.linear(x, bias),
         }
     }
 }

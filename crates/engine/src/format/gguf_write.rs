@@ -22,8 +22,8 @@ pub struct TensorBytes<'a> {
 /// A file of the metadata and tensors, each in its order; `general.alignment` in the metadata sets the alignment.
 ///
 /// # Errors
-/// When the reader would refuse the file: a tensor has bytes for another shape, rows that are not whole blocks, no or more than
-/// four axes' worth of values, or a name or key comes twice.
+/// When the reader would refuse the file: a tensor has bytes for another shape, rows that are not whole blocks or more than four
+/// axes, or a name or key comes twice.
 pub fn write(
     metadata: &[(String, Value)],
     tensors: &[TensorBytes<'_>],
