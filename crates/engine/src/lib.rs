@@ -27,6 +27,7 @@
 
 pub mod beam;
 pub mod error;
+pub mod format;
 pub mod formula;
 pub mod generate;
 pub mod kernel;
@@ -35,6 +36,7 @@ pub mod model;
 pub mod nn;
 pub mod parameters;
 pub mod picture;
+pub mod quant;
 pub mod rng;
 pub mod sample;
 pub mod stats;

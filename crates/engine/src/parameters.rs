@@ -54,6 +54,8 @@ pub trait Parameters {
 pub enum Weight {
     /// Plain numbers.
     Dense(Array2<f32>),
+    /// Numbers in blocks with a scale.
+    Blocks(crate::quant::Matrix),
 }
 
 impl Weight {
@@ -61,6 +63,7 @@ impl Weight {
     pub fn dim(&self) -> (usize, usize) {
         match self {
             Self::Dense(weight) => weight.dim(),
+            Self::Blocks(blocks) => blocks.dim(),
         }
     }
 
@@ -72,6 +75,7 @@ impl Weight {
         // self [V, C], ids [T] -> [T, C]
         match self {
             Self::Dense(table) => embed(table.view(), ids),
+            Self::Blocks(blocks) => blocks.rows(ids),
         }
     }
 
@@ -87,6 +91,7 @@ impl Weight {
         // x [T, C_in], self [C_out, C_in], bias [C_out] -> [T, C_out]
         match self {
             Self::Dense(weight) => linear(x, weight.view(), bias),
+            Self::Blocks(blocks) => blocks.linear(x, bias),
         }
     }
 }

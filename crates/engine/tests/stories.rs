@@ -8,55 +8,20 @@
 #[path = "support/shared.rs"]
 mod shared;
 
+use engine::format::llama2c::Llama2c;
 use engine::model::decoder::{Decoder, Session};
-use engine::model::llama::{Config, Llama};
-use engine::ndarray::{ArrayD, IxDyn};
-use engine::parameters::Memory;
+use engine::model::llama::Llama;
 use serde_json::Value;
 use std::path::Path;
 
-/// The model in a llama2.c file: a header of seven numbers, then the tensors of all layers, kind by kind.
+/// The model in a llama2.c file.
 fn model(path: &Path) -> Llama {
     let bytes = std::fs::read(path).unwrap();
-    let words: Vec<[u8; 4]> = bytes
-        .chunks_exact(4)
-        .map(|word| word.try_into().unwrap())
-        .collect();
-    let header: [i32; 7] = std::array::from_fn(|n| i32::from_le_bytes(words[n]));
-    let config = Config::from_llama2c(header).unwrap();
-    let (c, f, narrow) = (
-        config.width,
-        config.inner,
-        config.kv_heads * config.head_width,
-    );
-    let mut rest = words[7..].iter().map(|&word| f32::from_le_bytes(word));
-    let mut source = Memory::default();
-    let mut take = |name: String, shape: &[usize]| {
-        let numbers: Vec<f32> = rest.by_ref().take(shape.iter().product()).collect();
-        source.insert(name, ArrayD::from_shape_vec(IxDyn(shape), numbers).unwrap());
-    };
-    take("embed_tokens.weight".to_owned(), &[config.vocabulary, c]);
-    for (name, shape) in [
-        ("input_layernorm", vec![c]),
-        ("self_attn.q_proj", vec![c, c]),
-        ("self_attn.k_proj", vec![narrow, c]),
-        ("self_attn.v_proj", vec![narrow, c]),
-        ("self_attn.o_proj", vec![c, c]),
-        ("post_attention_layernorm", vec![c]),
-        ("mlp.gate_proj", vec![f, c]),
-        ("mlp.down_proj", vec![c, f]),
-        ("mlp.up_proj", vec![f, c]),
-    ] {
-        for n in 0..config.layers {
-            take(format!("layers.{n}.{name}.weight"), &shape);
-        }
-    }
-    take("norm.weight".to_owned(), &[c]);
-    // Tables of cosines and sines that run.c no longer reads.
-    let tables = config.context * config.head_width;
-    assert_eq!(rest.count(), tables);
-    assert!(header[5] > 0, "the head is the token table");
-    Llama::load(config, &mut source).unwrap()
+    let Llama2c {
+        config,
+        mut tensors,
+    } = Llama2c::parse(bytes.into()).unwrap();
+    Llama::load(config, &mut tensors).unwrap()
 }
 
 /// The most likely token, again and again, from the start token on.

@@ -1,0 +1,296 @@
+//! GGUF, the file of llama.cpp: metadata, a directory of tensors, the tensors.
+//!
+//! ```text
+//! "GGUF", version u32, number of tensors u64, number of metadata entries u64
+//! metadata entry:  key text, type u32, value            (see `gguf_value`)
+//! tensor:          name text, axes u32, each axis u64 (columns first), type u32, offset u64
+//! … to the next multiple of general.alignment (32 where it is not given) …
+//! the tensors' bytes, each at its offset from here
+//! ```
+//! All numbers little-endian. Versions 2 and 3 are read and 3 is written; they differ only in that 3 may also be big-endian,
+//! which is refused.
+//!
+//! ```
+//! use engine::format::gguf::{Gguf, TensorBytes, write};
+//! use engine::format::gguf_value::Value;
+//! use engine::parameters::{Parameters, vector};
+//! use engine::quant::Type;
+//! let metadata = vec![("general.name".to_owned(), Value::Text("two ones".to_owned()))];
+//! let ones = [1.0f32.to_le_bytes(), 1.0f32.to_le_bytes()].concat();
+//! let tensor = TensorBytes { name: "ones", shape: &[2], kind: Type::F32, bytes: &ones };
+//! let file = write(&metadata, &[tensor])?;
+//! let mut read = Gguf::parse(file.into())?;
+//! assert_eq!(read.value("general.name").and_then(Value::text), Some("two ones"));
+//! assert_eq!(vector(&mut read.tensors, "ones", 2)?.to_vec(), [1.0, 1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: the GGUF specification (ggml, `docs/gguf.md`).
+
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::error::{FormatError, shortened};
+use super::gguf_value::Value;
+use super::tensors::{Element, Entry, Tensors, values};
+use crate::quant::Type;
+
+pub use super::gguf_write::{TensorBytes, write};
+
+pub(super) const FORMAT: &str = "gguf";
+pub(super) const MAGIC: [u8; 4] = *b"GGUF";
+/// Where tensors start, unless the metadata say otherwise.
+pub(super) const ALIGNMENT: usize = 32;
+pub(super) const ALIGNMENT_KEY: &str = "general.alignment";
+/// The longest list of axes that ggml knows.
+pub(super) const MOST_AXES: usize = 4;
+/// The longest key that the specification allows.
+const LONGEST_KEY: usize = 65_535;
+/// A key's length, a type and a value of one byte.
+const LEAST_ENTRY: u64 = 8 + 4 + 1;
+/// A name's length, the number of axes, a type and an offset.
+const LEAST_TENSOR: u64 = 8 + 4 + 4 + 8;
+
+/// A file that has been read.
+#[derive(Debug, Clone)]
+pub struct Gguf {
+    /// 2 or 3.
+    pub version: u32,
+    /// Its tensors, under the names that the file gives them.
+    pub tensors: Tensors,
+    metadata: Vec<(String, Value)>,
+}
+
+impl Gguf {
+    /// Reads a file's metadata and its directory of tensors.
+    ///
+    /// # Errors
+    /// When the bytes are not a GGUF file of version 2 or 3, a key or a name comes twice, a tensor's type is unknown, or tensors
+    /// overlap or lie outside the file.
+    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
+        let mut cursor = Cursor::new(FORMAT, &bytes);
+        let version = version(&mut cursor)?;
+        let tensors = cursor.u64("the number of tensors")?;
+        let metadata = metadata(&mut cursor)?;
+        let alignment = alignment(&metadata)?;
+        let entries = directory(&mut cursor, tensors, alignment)?;
+        let start = cursor.position().checked_next_multiple_of(alignment);
+        let entries = placed(
+            entries,
+            start.filter(|&start| start <= bytes.len()),
+            bytes.len(),
+        )?;
+        let tensors = Tensors::new(FORMAT, Arc::clone(&bytes), entries)?;
+        Ok(Self {
+            version,
+            tensors,
+            metadata,
+        })
+    }
+
+    /// The metadata, by key.
+    pub fn metadata(&self) -> &[(String, Value)] {
+        &self.metadata
+    }
+
+    /// The value of a key of the metadata.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        find(&self.metadata, key)
+    }
+}
+
+fn find<'a>(metadata: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    let place = metadata.binary_search_by(|(known, _)| known.as_str().cmp(key));
+    metadata.get(place.ok()?).map(|(_, value)| value)
+}
+
+fn version(cursor: &mut Cursor<'_>) -> Result<u32, FormatError> {
+    let magic: [u8; 4] = cursor.array("the magic bytes")?;
+    if magic != MAGIC {
+        let found = format!("{:?}", magic.escape_ascii().to_string());
+        return Err(FormatError::part(FORMAT, "magic bytes", "\"GGUF\"", found));
+    }
+    match cursor.u32("the version")? {
+        version @ (2 | 3) => Ok(version),
+        other if matches!(other.swap_bytes(), 2 | 3) => Err(FormatError::part(
+            FORMAT,
+            "byte order",
+            "little-endian",
+            "big-endian",
+        )),
+        other => Err(FormatError::part(FORMAT, "version", "2 or 3", other)),
+    }
+}
+
+/// The metadata, sorted by key.
+fn metadata(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Value)>, FormatError> {
+    let count = cursor.count(LEAST_ENTRY, "the metadata")?;
+    let mut metadata: Vec<(String, Value)> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let key = cursor.text("a key of the metadata")?;
+        if key.len() > LONGEST_KEY {
+            let expected = format!("at most {LONGEST_KEY} bytes for a key");
+            return Err(FormatError::part(
+                FORMAT,
+                shortened(key),
+                expected,
+                key.len(),
+            ));
+        }
+        let value = Value::read(cursor, key)?;
+        metadata.push((key.to_owned(), value));
+    }
+    metadata.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    for pair in metadata.windows(2) {
+        if let [(a, _), (b, _)] = pair
+            && a == b
+        {
+            return Err(FormatError::part(
+                FORMAT,
+                shortened(a),
+                "one key of this name",
+                "two",
+            ));
+        }
+    }
+    Ok(metadata)
+}
+
+pub(super) fn alignment_of(value: Option<&Value>) -> Result<usize, FormatError> {
+    let Some(value) = value else {
+        return Ok(ALIGNMENT);
+    };
+    match value {
+        Value::U32(n) if *n > 0 && n.is_multiple_of(8) => Ok(*n as usize),
+        other => Err(FormatError::part(
+            FORMAT,
+            ALIGNMENT_KEY,
+            "a multiple of 8, as u32",
+            other
+                .number()
+                .map_or_else(|| "no number".to_owned(), |n| n.to_string()),
+        )),
+    }
+}
+
+fn alignment(metadata: &[(String, Value)]) -> Result<usize, FormatError> {
+    alignment_of(find(metadata, ALIGNMENT_KEY))
+}
+
+/// The tensors, with offsets from the beginning of the data.
+fn directory(
+    cursor: &mut Cursor<'_>,
+    count: u64,
+    alignment: usize,
+) -> Result<Vec<Entry>, FormatError> {
+    let (needed, left) = (count.saturating_mul(LEAST_TENSOR), cursor.left() as u64);
+    if needed > left {
+        return Err(FormatError::Truncated {
+            format: FORMAT,
+            part: "the directory of tensors".to_owned(),
+            expected: needed,
+            found: left,
+        });
+    }
+    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    for _ in 0..count {
+        entries.push(entry(cursor, alignment)?);
+    }
+    Ok(entries)
+}
+
+fn entry(cursor: &mut Cursor<'_>, alignment: usize) -> Result<Entry, FormatError> {
+    let name = cursor.text("a tensor's name")?;
+    let wrong =
+        |expected: &str, found: String| Err(FormatError::tensor(FORMAT, name, expected, found));
+    let axes = cursor.u32(name)? as usize;
+    if axes > MOST_AXES {
+        return wrong("at most 4 axes", axes.to_string());
+    }
+    let mut shape = [0; MOST_AXES];
+    for axis in shape.iter_mut().take(axes).rev() {
+        let size = cursor.u64(name)?;
+        *axis = match usize::try_from(size) {
+            Ok(size) if size > 0 => size,
+            _ => return wrong("axes from 1 on that fit in memory", size.to_string()),
+        };
+    }
+    let shape = shape.get(..axes).unwrap_or_default();
+    let kind = match Type::from_ggml(cursor.u32(name)?) {
+        Ok(kind) => kind,
+        Err(error) => return wrong("a known type", error.to_string()),
+    };
+    let offset = cursor.u64(name)?;
+    let columns = shape.last().copied().unwrap_or(1);
+    if !columns.is_multiple_of(kind.block_len()) {
+        let found = format!("rows of {columns} in {}", kind.name());
+        return wrong("rows of whole blocks", found);
+    }
+    let Some(length) = values(shape).and_then(|values| kind.bytes(values)) else {
+        return wrong("a shape that fits in memory", format!("{shape:?}"));
+    };
+    let start = match usize::try_from(offset) {
+        Ok(start) if start.is_multiple_of(alignment) => start,
+        _ => {
+            return wrong(
+                &format!("an offset that is a multiple of {alignment}"),
+                offset.to_string(),
+            );
+        }
+    };
+    Ok(Entry {
+        name: name.into(),
+        shape: shape.into(),
+        element: Element::Number(kind),
+        start,
+        length,
+    })
+}
+
+/// The entries with offsets from the beginning of the file; `data` is where the data start, if the file goes that far.
+fn placed(
+    mut entries: Vec<Entry>,
+    data: Option<usize>,
+    end: usize,
+) -> Result<Vec<Entry>, FormatError> {
+    for entry in &mut entries {
+        let start = data.and_then(|data| data.checked_add(entry.start));
+        let fits = start.filter(|&start| {
+            start
+                .checked_add(entry.length)
+                .is_some_and(|last| last <= end)
+        });
+        let Some(start) = fits else {
+            let expected = format!("bytes before the file's end at {end}");
+            let found = format!("{} bytes from offset {} on", entry.length, entry.start);
+            return Err(FormatError::tensor(FORMAT, &entry.name, expected, found));
+        };
+        entry.start = start;
+    }
+    Ok(entries)
+}
+
+/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+#[doc(hidden)]
+pub fn parse_never_panics(bytes: &[u8]) {
+    use crate::model::{bert::Bert, gpt2::Gpt2, llama::Llama};
+    let Ok(file) = Gguf::parse(bytes.into()) else {
+        return;
+    };
+    super::tensors::read_all(file.tensors.clone());
+    if let Ok(vocabulary) = file.vocabulary() {
+        let _ = vocabulary.tokenizer();
+    }
+    let Ok(mut parameters) = file.parameters() else {
+        return;
+    };
+    let _ = file
+        .llama()
+        .and_then(|config| Llama::load(config, &mut parameters));
+    let _ = file
+        .gpt2()
+        .and_then(|config| Gpt2::load(config, &mut parameters));
+    let _ = file
+        .bert()
+        .and_then(|config| Bert::load(config, &mut parameters));
+}

@@ -1,0 +1,184 @@
+//! What a GGUF file says of the model in it: its sizes, its vocabulary, its parameters under the names that models ask for.
+//!
+//! ```text
+//! let file = Gguf::parse(bytes)?;
+//! let tokenizer = file.vocabulary()?.tokenizer()?;
+//! let model = Llama::load(file.llama()?, &mut file.parameters()?)?;
+//! ```
+//!
+//! Source: the GGUF specification (ggml, `docs/gguf.md`), "Standardized key-value pairs".
+
+use super::error::{FormatError, shortened};
+use super::gguf::{FORMAT, Gguf};
+use super::gguf_value::{Array, Value};
+use super::names::{Architecture, Renamed};
+use super::tensors::Tensors;
+use crate::error::Result;
+use crate::model::{bert, gpt2, llama};
+use crate::nn::position::rotary::Pairing;
+use crate::token::gguf::GgufVocabulary;
+
+impl Gguf {
+    /// The kind of model.
+    ///
+    /// # Errors
+    /// When `general.architecture` is missing or none that we know.
+    pub fn architecture(&self) -> Result<Architecture, FormatError> {
+        let name = self.value("general.architecture").and_then(Value::text);
+        let known = name.and_then(Architecture::from_name);
+        known.ok_or_else(|| {
+            FormatError::part(
+                FORMAT,
+                "general.architecture",
+                "gpt2, llama, qwen2 or bert",
+                name.map_or_else(
+                    || "none".to_owned(),
+                    |name| format!("{:?}", shortened(name)),
+                ),
+            )
+        })
+    }
+
+    /// The parameters under Hugging Face's names.
+    ///
+    /// # Errors
+    /// As [`Self::architecture`].
+    pub fn parameters(&self) -> Result<Renamed<Tensors>, FormatError> {
+        Ok(Renamed::new(self.tensors.clone(), self.architecture()?))
+    }
+
+    /// The sizes of a GPT-2.
+    ///
+    /// # Errors
+    /// When the file holds another kind of model, or a size is missing or not in range.
+    pub fn gpt2(&self) -> Result<gpt2::Config> {
+        self.expect("gpt2", &[Architecture::Gpt2])
+            .map_err(FormatError::into_engine)?;
+        gpt2::Config::from_keys(&|key| self.size(Architecture::Gpt2, key))
+    }
+
+    /// The sizes of a Llama or a Qwen2.
+    ///
+    /// # Errors
+    /// When the file holds another kind of model, a size is missing or not in range, or positions are stretched in a way that we
+    /// do not know.
+    pub fn llama(&self) -> Result<llama::Config> {
+        let architecture = self
+            .expect(
+                "llama or qwen2",
+                &[Architecture::Llama, Architecture::Qwen2],
+            )
+            .map_err(FormatError::into_engine)?;
+        let key = format!("{}.rope.scaling.type", architecture.name());
+        if let Some(kind) = self.value(&key).and_then(Value::text)
+            && !matches!(kind, "none" | "linear")
+        {
+            let found = format!("{:?}", shortened(kind));
+            return Err(FormatError::part(FORMAT, key, "none or linear", found).into_engine());
+        }
+        let pairing = match architecture {
+            Architecture::Llama => Pairing::Neighbours,
+            _ => Pairing::Halves,
+        };
+        llama::Config::from_keys(&|key| self.size(architecture, key), pairing)
+    }
+
+    /// The sizes of a BERT.
+    ///
+    /// # Errors
+    /// When the file holds another kind of model, or a size is missing or not in range.
+    pub fn bert(&self) -> Result<bert::Config> {
+        self.expect("bert", &[Architecture::Bert])
+            .map_err(FormatError::into_engine)?;
+        bert::Config::from_keys(&|key| self.size(Architecture::Bert, key))
+    }
+
+    fn expect(&self, expected: &str, known: &[Architecture]) -> Result<Architecture, FormatError> {
+        let found = self.architecture()?;
+        if known.contains(&found) {
+            return Ok(found);
+        }
+        let key = "general.architecture";
+        Err(FormatError::part(FORMAT, key, expected, found.name()))
+    }
+
+    /// The number of a key under the architecture's name. The size of the vocabulary may also be told by the token table, and the
+    /// number of token types stands with the tokenizer.
+    fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
+        let name = architecture.name();
+        let found = self.value(&format!("{name}.{key}")).and_then(Value::number);
+        found.or_else(|| match key {
+            "vocab_size" => {
+                let table = self.tensors.entry("token_embd.weight");
+                table
+                    .and_then(|entry| entry.shape().first())
+                    .map(|&rows| rows as f64)
+            }
+            "token_type_count" => self
+                .value("tokenizer.ggml.token_type_count")
+                .and_then(Value::number),
+            _ => None,
+        })
+    }
+
+    /// The vocabulary in the metadata.
+    ///
+    /// # Errors
+    /// When there is none, or one of its values has the wrong type.
+    pub fn vocabulary(&self) -> Result<GgufVocabulary, FormatError> {
+        let texts = |key| {
+            self.typed(key, "texts", |value| {
+                value.array()?.texts().map(<[_]>::to_vec)
+            })
+        };
+        let size = |key| self.typed(key, "an id", Value::size);
+        let truth = |key| self.typed(key, "a truth value", Value::truth);
+        let text = |key| self.typed(key, "a text", |value| value.text().map(str::to_owned));
+        let missing = |key: &str| {
+            let key = format!("tokenizer.ggml.{key}");
+            FormatError::part(FORMAT, key, "in the metadata", "none")
+        };
+        Ok(GgufVocabulary {
+            model: text("model")?.ok_or_else(|| missing("model"))?,
+            pre: text("pre")?,
+            tokens: texts("tokens")?.ok_or_else(|| missing("tokens"))?,
+            scores: self.typed("scores", "numbers in f32", |value| match value {
+                Value::Array(Array::F32(scores)) => Some(scores.clone()),
+                _ => None,
+            })?,
+            token_types: self.typed("token_type", "whole numbers", |value| match value {
+                Value::Array(Array::I32(types)) => Some(types.clone()),
+                Value::Array(Array::U32(types)) => {
+                    types.iter().map(|&kind| i32::try_from(kind).ok()).collect()
+                }
+                _ => None,
+            })?,
+            merges: texts("merges")?,
+            begin: size("bos_token_id")?,
+            end: size("eos_token_id")?,
+            unknown: size("unknown_token_id")?,
+            class: size("cls_token_id")?,
+            separator: size("seperator_token_id")?,
+            padding: size("padding_token_id")?,
+            mask: size("mask_token_id")?,
+            add_begin: truth("add_bos_token")?,
+            add_end: truth("add_eos_token")?,
+            add_space_before: truth("add_space_prefix")?,
+        })
+    }
+
+    /// A value under `tokenizer.ggml`; an error where it is there with another type.
+    fn typed<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, FormatError> {
+        let key = format!("tokenizer.ggml.{key}");
+        let Some(value) = self.value(&key) else {
+            return Ok(None);
+        };
+        let read = read(value).map(Some);
+        read.ok_or_else(|| FormatError::part(FORMAT, key, expected, "another type"))
+    }
+}

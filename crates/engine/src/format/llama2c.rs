@@ -1,0 +1,165 @@
+//! llama2.c's first format (`.bin`): seven numbers, then the tensors of a Llama, kind by kind.
+//!
+//! ```text
+//! width, inner, layers, heads, key/value heads, vocabulary, context      i32 each; vocabulary below 0: a head of its own follows
+//! E [V, C]
+//! for all layers each: attention norm, Wq, Wk, Wv, Wo, norm of the perceptron, gate [F, C], down [C, F], up [F, C]
+//! last norm [C], tables of cosines and sines [context, D / 2] each that nobody reads any more, head [V, C] if there is one
+//! ```
+//! All little-endian f32. The tensors get the names of Hugging Face's files; rotary planes are neighbours.
+//!
+//! Source: karpathy/llama2.c, `export.py` (`legacy_export`) and `run.c`.
+
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::error::FormatError;
+use super::tensors::{Element, Entry, Tensors, values};
+use crate::model::llama::Config;
+use crate::quant::Type;
+
+pub(super) const FORMAT: &str = "llama2.c";
+
+/// A file that has been read.
+#[derive(Debug, Clone)]
+pub struct Llama2c {
+    /// The model's sizes.
+    pub config: Config,
+    /// Its tensors, under Hugging Face's names.
+    pub tensors: Tensors,
+}
+
+impl Llama2c {
+    /// Reads the header, and finds the tensors that it announces.
+    ///
+    /// # Errors
+    /// When the sizes are those of no model, or the file has another length than they need.
+    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
+        let mut cursor = Cursor::new(FORMAT, &bytes);
+        let mut header = [0; 7];
+        for field in &mut header {
+            *field = i32::from_le_bytes(cursor.array("the header")?);
+        }
+        let config = Config::from_llama2c(header)
+            .map_err(|error| FormatError::part(FORMAT, "header", "the sizes of a Llama", error))?;
+        let own_head = header[5] < 0;
+        let plan = Plan::new(&config, own_head);
+        let start = cursor.position();
+        let needed = plan.as_ref().and_then(Plan::bytes);
+        if needed != Some(cursor.left()) {
+            let expected = needed.map_or_else(
+                || "a size that fits in memory".to_owned(),
+                |needed| format!("{needed} bytes behind a header of {header:?}"),
+            );
+            return Err(FormatError::part(
+                FORMAT,
+                "the tensors",
+                expected,
+                cursor.left(),
+            ));
+        }
+        // From here on all products are known not to overflow, and the number of tensors is bounded by the file's length.
+        let entries = plan.map(|plan| plan.entries(start)).unwrap_or_default();
+        Ok(Self {
+            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            config,
+        })
+    }
+}
+
+/// One kind of tensor, of which each layer has one.
+type Kind = (&'static str, Vec<usize>);
+
+/// The order of the file.
+struct Plan {
+    layers: usize,
+    table: Vec<usize>,
+    kinds: [Kind; 9],
+    norm: Vec<usize>,
+    turns: [usize; 2],
+    own_head: bool,
+}
+
+impl Plan {
+    fn new(config: &Config, own_head: bool) -> Option<Self> {
+        let (c, f) = (config.width, config.inner);
+        let narrow = config.kv_heads.checked_mul(config.head_width)?;
+        Some(Self {
+            layers: config.layers,
+            table: vec![config.vocabulary, c],
+            kinds: [
+                ("input_layernorm", vec![c]),
+                ("self_attn.q_proj", vec![c, c]),
+                ("self_attn.k_proj", vec![narrow, c]),
+                ("self_attn.v_proj", vec![narrow, c]),
+                ("self_attn.o_proj", vec![c, c]),
+                ("post_attention_layernorm", vec![c]),
+                ("mlp.gate_proj", vec![f, c]),
+                ("mlp.down_proj", vec![c, f]),
+                ("mlp.up_proj", vec![f, c]),
+            ],
+            norm: vec![c],
+            turns: [config.context, config.head_width],
+            own_head,
+        })
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        let layer = self
+            .kinds
+            .iter()
+            .try_fold(0usize, |sum, (_, shape)| sum.checked_add(values(shape)?))?;
+        let tables = values(&self.table)?.checked_mul(1 + usize::from(self.own_head))?;
+        let all = layer.checked_mul(self.layers)?.checked_add(tables)?;
+        let all = all.checked_add(values(&self.norm)?)?;
+        all.checked_add(values(&self.turns)?)?
+            .checked_mul(size_of::<f32>())
+    }
+
+    fn entries(&self, start: usize) -> Vec<Entry> {
+        let count = self.kinds.len() * self.layers + 2 + usize::from(self.own_head);
+        let mut entries = Vec::with_capacity(count);
+        let mut at = start;
+        let mut add = |name: Box<str>, shape: &[usize]| {
+            let length = values(shape).unwrap_or(0) * size_of::<f32>();
+            entries.push(Entry {
+                name,
+                shape: shape.into(),
+                element: Element::Number(Type::F32),
+                start: at,
+                length,
+            });
+            at += length;
+        };
+        add("model.embed_tokens.weight".into(), &self.table);
+        for (kind, shape) in &self.kinds {
+            for n in 0..self.layers {
+                add(format!("model.layers.{n}.{kind}.weight").into(), shape);
+            }
+        }
+        add("model.norm.weight".into(), &self.norm);
+        if self.own_head {
+            let turns = values(&self.turns).unwrap_or(0) * size_of::<f32>();
+            let length = values(&self.table).unwrap_or(0) * size_of::<f32>();
+            entries.push(Entry {
+                name: "lm_head.weight".into(),
+                shape: self.table.as_slice().into(),
+                element: Element::Number(Type::F32),
+                start: at + turns,
+                length,
+            });
+        }
+        entries
+    }
+}
+
+/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+#[doc(hidden)]
+pub fn parse_never_panics(bytes: &[u8]) {
+    use crate::model::llama::Llama;
+    let Ok(mut file) = Llama2c::parse(bytes.into()) else {
+        return;
+    };
+    super::tensors::read_all(file.tensors.clone());
+    let _ = Llama::load(file.config, &mut file.tensors);
+}

@@ -1,0 +1,299 @@
+//! The names that llama.cpp gives tensors in GGUF files, for models that ask for Hugging Face's.
+//!
+//! | Hugging Face | GGUF |
+//! |---|---|
+//! | `model.embed_tokens`, `transformer.wte`, `embeddings.word_embeddings` | `token_embd` |
+//! | `model.layers.3.self_attn.q_proj` | `blk.3.attn_q` |
+//! | `h.3.mlp.c_fc` | `blk.3.ffn_up` |
+//! | `encoder.layer.3.output.LayerNorm` | `blk.3.layer_output_norm` |
+//! | `lm_head` | `output` |
+//!
+//! Each with `.weight` or `.bias` behind it. Hugging Face's names are taken with and without what comes before them in its files
+//! (`model.`, `transformer.`, `bert.`), and given without.
+//!
+//! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py`.
+
+use ndarray::ArrayD;
+
+use crate::error::{EngineError, Result};
+use crate::parameters::{Parameters, Weight};
+
+/// The kinds of model whose names are known; the text is GGUF's `general.architecture`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Architecture {
+    /// `gpt2`.
+    Gpt2,
+    /// `llama`: Llama, Mistral, SmolLM. Rows of q and k are ordered so that rotary planes are neighbours.
+    Llama,
+    /// `qwen2`. Rotary planes are halves.
+    Qwen2,
+    /// `bert`.
+    Bert,
+}
+
+/// Names outside blocks, and names in blocks, each as Hugging Face's and GGUF's.
+struct Table {
+    prefix: &'static str,
+    whole: &'static [(&'static str, &'static str)],
+    blocks: &'static str,
+    part: &'static [(&'static str, &'static str)],
+}
+
+const GPT2: Table = Table {
+    prefix: "transformer.",
+    whole: &[
+        ("wte", "token_embd"),
+        ("wpe", "position_embd"),
+        ("ln_f", "output_norm"),
+        ("lm_head", "output"),
+    ],
+    blocks: "h.",
+    part: &[
+        ("ln_1", "attn_norm"),
+        ("attn.c_attn", "attn_qkv"),
+        ("attn.c_proj", "attn_output"),
+        ("ln_2", "ffn_norm"),
+        ("mlp.c_fc", "ffn_up"),
+        ("mlp.c_proj", "ffn_down"),
+    ],
+};
+
+const LLAMA: Table = Table {
+    prefix: "model.",
+    whole: &[
+        ("embed_tokens", "token_embd"),
+        ("norm", "output_norm"),
+        ("lm_head", "output"),
+        ("rope_freqs", "rope_freqs"),
+    ],
+    blocks: "layers.",
+    part: &[
+        ("input_layernorm", "attn_norm"),
+        ("self_attn.q_proj", "attn_q"),
+        ("self_attn.k_proj", "attn_k"),
+        ("self_attn.v_proj", "attn_v"),
+        ("self_attn.o_proj", "attn_output"),
+        ("post_attention_layernorm", "ffn_norm"),
+        ("mlp.gate_proj", "ffn_gate"),
+        ("mlp.up_proj", "ffn_up"),
+        ("mlp.down_proj", "ffn_down"),
+    ],
+};
+
+const BERT: Table = Table {
+    prefix: "bert.",
+    whole: &[
+        ("embeddings.word_embeddings", "token_embd"),
+        ("embeddings.position_embeddings", "position_embd"),
+        ("embeddings.token_type_embeddings", "token_types"),
+        ("embeddings.LayerNorm", "token_embd_norm"),
+    ],
+    blocks: "encoder.layer.",
+    part: &[
+        ("attention.self.query", "attn_q"),
+        ("attention.self.key", "attn_k"),
+        ("attention.self.value", "attn_v"),
+        ("attention.output.dense", "attn_output"),
+        ("attention.output.LayerNorm", "attn_output_norm"),
+        ("intermediate.dense", "ffn_up"),
+        ("output.dense", "ffn_down"),
+        ("output.LayerNorm", "layer_output_norm"),
+    ],
+};
+
+/// What the names of blocks start with in GGUF files.
+const BLOCKS: &str = "blk.";
+
+impl Architecture {
+    /// The kind of model that `general.architecture` names.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "gpt2" => Some(Self::Gpt2),
+            "llama" => Some(Self::Llama),
+            "qwen2" => Some(Self::Qwen2),
+            "bert" => Some(Self::Bert),
+            _ => None,
+        }
+    }
+
+    /// `general.architecture`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gpt2 => "gpt2",
+            Self::Llama => "llama",
+            Self::Qwen2 => "qwen2",
+            Self::Bert => "bert",
+        }
+    }
+
+    fn table(self) -> &'static Table {
+        match self {
+            Self::Gpt2 => &GPT2,
+            Self::Llama | Self::Qwen2 => &LLAMA,
+            Self::Bert => &BERT,
+        }
+    }
+
+    /// GGUF's name of what Hugging Face's files call `name`; `None` where this kind of model has no such tensor.
+    pub fn gguf_name(self, name: &str) -> Option<String> {
+        let table = self.table();
+        let name = name.strip_prefix(table.prefix).unwrap_or(name);
+        translated(name, [table.blocks, BLOCKS], table, |&(from, to)| {
+            (from, to)
+        })
+    }
+
+    /// Hugging Face's name, without prefix, of what GGUF files call `name`; `None` where this kind of model has no such tensor.
+    pub fn hugging_face_name(self, name: &str) -> Option<String> {
+        let table = self.table();
+        translated(name, [BLOCKS, table.blocks], table, |&(to, from)| {
+            (from, to)
+        })
+    }
+}
+
+/// A name whose stem one column of the table has, with the other column's; `.weight` or `.bias` and the block's number stay.
+fn translated(
+    name: &str,
+    [from, to]: [&str; 2],
+    table: &Table,
+    pair: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
+) -> Option<String> {
+    let (stem, end) = name.rsplit_once('.')?;
+    if !matches!(end, "weight" | "bias") {
+        return None;
+    }
+    let find = |rows: &'static [_], stem: &str| {
+        let mut rows = rows.iter().map(&pair);
+        rows.find(|(from, _)| *from == stem).map(|(_, to)| to)
+    };
+    if let Some(stem) = find(table.whole, stem) {
+        return Some(format!("{stem}.{end}"));
+    }
+    let (block, stem) = stem.strip_prefix(from)?.split_once('.')?;
+    let is_number = !block.is_empty() && block.bytes().all(|digit| digit.is_ascii_digit());
+    let stem = find(table.part, stem).filter(|_| is_number)?;
+    Some(format!("{to}{block}.{stem}.{end}"))
+}
+
+/// A source with GGUF's names, for models that ask for Hugging Face's.
+#[derive(Debug, Clone)]
+pub struct Renamed<P> {
+    source: P,
+    architecture: Architecture,
+}
+
+impl<P: Parameters> Renamed<P> {
+    /// The tensors of `source` under Hugging Face's names.
+    pub fn new(source: P, architecture: Architecture) -> Self {
+        Self {
+            source,
+            architecture,
+        }
+    }
+
+    /// The source with its own names.
+    pub fn into_inner(self) -> P {
+        self.source
+    }
+
+    fn inner_name(&self, name: &str) -> Result<String> {
+        let unknown = || EngineError::Parameter {
+            name: name.to_owned(),
+            expected: format!("a tensor of {}", self.architecture.name()),
+            found: "no name for it in GGUF files".to_owned(),
+        };
+        self.architecture.gguf_name(name).ok_or_else(unknown)
+    }
+}
+
+impl<P: Parameters> Parameters for Renamed<P> {
+    fn names(&self) -> Vec<String> {
+        let names = self.source.names().into_iter();
+        let renamed = names.filter_map(|name| self.architecture.hugging_face_name(&name));
+        renamed.collect()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.source.shape(&self.architecture.gguf_name(name)?)
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        let name = self.inner_name(name)?;
+        self.source.read(&name)
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        let inner = self.inner_name(name)?;
+        self.source.weight(&inner, rows, cols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_there_and_back() {
+        for (architecture, theirs, gguf) in [
+            (Architecture::Gpt2, "wte.weight", "token_embd.weight"),
+            (
+                Architecture::Gpt2,
+                "h.11.attn.c_attn.bias",
+                "blk.11.attn_qkv.bias",
+            ),
+            (Architecture::Llama, "lm_head.weight", "output.weight"),
+            (
+                Architecture::Llama,
+                "layers.0.mlp.down_proj.weight",
+                "blk.0.ffn_down.weight",
+            ),
+            (
+                Architecture::Qwen2,
+                "layers.7.self_attn.q_proj.bias",
+                "blk.7.attn_q.bias",
+            ),
+            (
+                Architecture::Bert,
+                "embeddings.LayerNorm.bias",
+                "token_embd_norm.bias",
+            ),
+            (
+                Architecture::Bert,
+                "encoder.layer.2.output.LayerNorm.weight",
+                "blk.2.layer_output_norm.weight",
+            ),
+        ] {
+            assert_eq!(architecture.gguf_name(theirs).as_deref(), Some(gguf));
+            let prefixed = format!("{}{theirs}", architecture.table().prefix);
+            assert_eq!(architecture.gguf_name(&prefixed).as_deref(), Some(gguf));
+            assert_eq!(
+                architecture.hugging_face_name(gguf).as_deref(),
+                Some(theirs)
+            );
+        }
+        for unknown in [
+            "",
+            "weight",
+            "layers.x.mlp.down_proj.weight",
+            "layers..mlp.up_proj.weight",
+            "norm",
+        ] {
+            assert_eq!(Architecture::Llama.gguf_name(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn every_parameter_of_the_models_has_a_name() {
+        use crate::model::{bert, gpt2};
+        let keys = |key: &str| (key != "n_inner").then_some(8.0);
+        let gpt2 = gpt2::Config::from_keys(&keys).unwrap().shapes();
+        let known = |architecture: Architecture, name: &str| architecture.gguf_name(name).is_some();
+        assert!(gpt2.iter().all(|(name, _)| known(Architecture::Gpt2, name)));
+        let bert = bert::Config::from_keys(&keys).unwrap().shapes();
+        let body = bert.iter().filter(|(name, _)| !name.starts_with("cls."));
+        for (name, _) in body {
+            assert!(known(Architecture::Bert, name), "{name}");
+        }
+    }
+}

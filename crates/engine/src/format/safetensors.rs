@@ -1,0 +1,177 @@
+//! safetensors, Hugging Face's file of weights: a JSON directory, then the tensors.
+//!
+//! ```text
+//! length of the header u64, little-endian
+//! {"NAME": {"dtype": "F32", "shape": [rows, columns], "data_offsets": [begin, end]}, …, "__metadata__": {"key": "text"}}
+//! the tensors' bytes, without gaps; offsets count from here
+//! ```
+//!
+//! ```
+//! use engine::format::safetensors::SafeTensors;
+//! use engine::parameters::{Parameters, vector};
+//! let header = br#"{"one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+//! let length = (header.len() as u64).to_le_bytes();
+//! let file = [&length[..], header, &1.0f32.to_le_bytes()].concat();
+//! let mut read = SafeTensors::parse(file.into())?;
+//! assert_eq!(vector(&mut read.tensors, "one", 1)?.to_vec(), [1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: the format's description in the safetensors repository, and its rule that the tensors fill the file.
+
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::error::FormatError;
+use super::header_json::{Described, Header};
+use super::tensors::{Element, Entry, Tensors, values};
+use crate::quant::Type;
+
+pub(super) const FORMAT: &str = "safetensors";
+
+/// The largest header that is read, as in the reference implementation.
+pub const LARGEST_HEADER: u64 = 100_000_000;
+
+/// A file that has been read.
+#[derive(Debug, Clone)]
+pub struct SafeTensors {
+    /// Its tensors, under the names that the file gives them.
+    pub tensors: Tensors,
+    metadata: Vec<(String, String)>,
+}
+
+impl SafeTensors {
+    /// Reads a file's directory. Tensors of numbers in `F32`, `F16` and `BF16` can be had as such, others only as bytes.
+    ///
+    /// # Errors
+    /// When the header is too long or not as the format has it, a type is unknown, a name comes twice, or the tensors do not fill
+    /// the rest of the file one behind the other.
+    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
+        let mut cursor = Cursor::new(FORMAT, &bytes);
+        let length = cursor.u64("the header's length")?;
+        if length > LARGEST_HEADER {
+            let expected = format!("at most {LARGEST_HEADER}");
+            return Err(FormatError::part(
+                FORMAT,
+                "header's length",
+                expected,
+                length,
+            ));
+        }
+        let header = std::str::from_utf8(cursor.take(length, "the header")?).map_err(|error| {
+            let found = format!("no character at byte {}", error.valid_up_to());
+            FormatError::part(FORMAT, "header", "UTF-8", found)
+        })?;
+        let header = Header::parse(header)?;
+        let (start, size) = (cursor.position(), cursor.left());
+        let mut entries = Vec::with_capacity(header.tensors.len());
+        for tensor in header.tensors {
+            entries.push(entry(tensor, start, size)?);
+        }
+        entries.sort_by_key(|entry| (entry.start, entry.length));
+        no_gaps(&entries, start, size)?;
+        Ok(Self {
+            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            metadata: header.metadata,
+        })
+    }
+
+    /// The texts under `__metadata__`.
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
+}
+
+/// The size of one value of a type, and what it is.
+fn element(dtype: &str) -> Option<(usize, Element)> {
+    Some(match dtype {
+        "F32" => (4, Element::Number(Type::F32)),
+        "F16" => (2, Element::Number(Type::F16)),
+        "BF16" => (2, Element::Number(Type::Bf16)),
+        "F64" => (8, Element::Other("F64")),
+        "I64" => (8, Element::Other("I64")),
+        "U64" => (8, Element::Other("U64")),
+        "I32" => (4, Element::Other("I32")),
+        "U32" => (4, Element::Other("U32")),
+        "I16" => (2, Element::Other("I16")),
+        "U16" => (2, Element::Other("U16")),
+        "I8" => (1, Element::Other("I8")),
+        "U8" => (1, Element::Other("U8")),
+        "BOOL" => (1, Element::Other("BOOL")),
+        "F8_E4M3" => (1, Element::Other("F8_E4M3")),
+        "F8_E5M2" => (1, Element::Other("F8_E5M2")),
+        _ => return None,
+    })
+}
+
+fn entry(tensor: Described, data: usize, size: usize) -> Result<Entry, FormatError> {
+    let Described {
+        name,
+        dtype,
+        shape,
+        offsets: [begin, end],
+    } = tensor;
+    let wrong =
+        |expected: String, found: String| Err(FormatError::tensor(FORMAT, &name, expected, found));
+    let Some((each, element)) = element(&dtype) else {
+        let found = super::error::shortened(&dtype);
+        return wrong("a known dtype".to_owned(), found);
+    };
+    let length = values(&shape).and_then(|values| values.checked_mul(each));
+    let Some(length) = length else {
+        return wrong(
+            "a shape that fits in memory".to_owned(),
+            format!("{shape:?}"),
+        );
+    };
+    if end > size || end.checked_sub(begin) != Some(length) {
+        let expected = format!("{length} bytes for {shape:?} in {dtype}, within {size}");
+        return wrong(expected, format!("those from {begin} to {end}"));
+    }
+    Ok(Entry {
+        start: data + begin,
+        name: name.into(),
+        shape: shape.into(),
+        element,
+        length,
+    })
+}
+
+/// The format wants the tensors to fill the file, so that nothing can be hidden in it.
+fn no_gaps(entries: &[Entry], start: usize, size: usize) -> Result<(), FormatError> {
+    let mut end = start;
+    for entry in entries {
+        if entry.start != end {
+            let expected = format!("its bytes at offset {}", end - start);
+            return Err(FormatError::tensor(
+                FORMAT,
+                &entry.name,
+                expected,
+                entry.start - start,
+            ));
+        }
+        end += entry.length;
+    }
+    if end - start == size {
+        return Ok(());
+    }
+    let expected = format!("{} bytes", end - start);
+    Err(FormatError::part(
+        FORMAT,
+        "the tensors together",
+        expected,
+        size,
+    ))
+}
+
+/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+#[doc(hidden)]
+pub fn parse_never_panics(bytes: &[u8]) {
+    let Ok(mut file) = SafeTensors::parse(bytes.into()) else {
+        return;
+    };
+    super::tensors::read_all(file.tensors.clone());
+    if file.tensors.compress(Type::Q8_0).is_ok() {
+        super::tensors::read_all(file.tensors);
+    }
+}

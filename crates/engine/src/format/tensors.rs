@@ -1,0 +1,302 @@
+//! The tensors in a file: a directory of names, shapes and types over the file's bytes.
+//!
+//! Nothing is unpacked before it is asked for. [`Tensors`] is a [`Parameters`]: [`Parameters::read`] gives plain numbers,
+//! [`Parameters::weight`] leaves compressed matrices in the blocks that the file has them in.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayD, IxDyn};
+
+use super::error::FormatError;
+use crate::error::{EngineError, Result};
+use crate::parameters::{Parameters, Weight, expect_shape};
+use crate::quant::{self, Matrix, Type};
+
+/// What a tensor's bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// Numbers, plain or in blocks.
+    Number(Type),
+    /// Something a model has no use for, such as `I64`; it can only be had as bytes.
+    Other(&'static str),
+}
+
+impl Element {
+    /// The type's name in the formats.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number(kind) => kind.name(),
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// One tensor of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub(super) name: Box<str>,
+    pub(super) shape: Box<[usize]>,
+    pub(super) element: Element,
+    pub(super) start: usize,
+    pub(super) length: usize,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its shape, rows first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// What its bytes are.
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    fn values(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// The number of values of a shape; `None` where even with the zeros left out it is more than memory can hold.
+pub(super) fn values(shape: &[usize]) -> Option<usize> {
+    let whole = shape
+        .iter()
+        .filter(|&&n| n > 0)
+        .try_fold(1usize, |product, &n| product.checked_mul(n))?;
+    isize::try_from(whole.checked_mul(size_of::<f32>())?).ok()?;
+    Some(if shape.contains(&0) { 0 } else { whole })
+}
+
+/// All tensors of a file.
+#[derive(Debug, Clone)]
+pub struct Tensors {
+    format: &'static str,
+    bytes: Arc<[u8]>,
+    entries: Vec<Entry>,
+    /// Places in `entries`, by name.
+    by_name: Vec<u32>,
+    compression: Option<Type>,
+}
+
+impl Tensors {
+    /// A directory of entries that lie within `bytes` and apart from each other.
+    pub(super) fn new(
+        format: &'static str,
+        bytes: Arc<[u8]>,
+        entries: Vec<Entry>,
+    ) -> Result<Self, FormatError> {
+        let too_many = |_| FormatError::part(format, "tensors", "fewer than 2^32", entries.len());
+        let count = u32::try_from(entries.len()).map_err(too_many)?;
+        let place = |n: u32| entries.get(n as usize);
+        let outside = |entry: &&Entry| {
+            let end = entry.start.checked_add(entry.length);
+            end.is_none_or(|end| end > bytes.len())
+        };
+        if let Some(entry) = entries.iter().find(outside) {
+            let expected = format!("bytes before the file's end at {}", bytes.len());
+            let found = format!("{} bytes from {} on", entry.length, entry.start);
+            return Err(FormatError::tensor(format, &entry.name, expected, found));
+        }
+        let mut order: Vec<u32> = (0..count).collect();
+        order.sort_unstable_by_key(|&n| place(n).map(|entry| (entry.start, entry.length)));
+        for pair in order.windows(2) {
+            let &[before, after] = pair else { continue };
+            let (Some(before), Some(after)) = (place(before), place(after)) else {
+                continue;
+            };
+            if before.start + before.length > after.start {
+                let expected = format!(
+                    "bytes behind those of {}",
+                    super::error::shortened(&before.name)
+                );
+                let found = format!("both from byte {} on", after.start);
+                return Err(FormatError::tensor(format, &after.name, expected, found));
+            }
+        }
+        order.sort_unstable_by_key(|&n| place(n).map(|entry| &entry.name));
+        for pair in order.windows(2) {
+            let &[before, after] = pair else { continue };
+            let name = |n| place(n).map(|entry| &*entry.name);
+            if name(before) == name(after) {
+                let name = name(after).unwrap_or_default();
+                return Err(FormatError::tensor(format, name, "one of this name", "two"));
+            }
+        }
+        Ok(Self {
+            format,
+            bytes,
+            entries,
+            by_name: order,
+            compression: None,
+        })
+    }
+
+    /// From now on [`Parameters::weight`] packs matrices of plain numbers into blocks of `kind`, to save memory. Matrices whose
+    /// rows are not whole blocks stay as they are.
+    ///
+    /// # Errors
+    /// When `kind` is neither `Q8_0` nor `Q4_0`.
+    pub fn compress(&mut self, kind: Type) -> Result<(), FormatError> {
+        if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
+            return Err(FormatError::part(
+                self.format,
+                "compression",
+                "Q8_0 or Q4_0",
+                kind.name(),
+            ));
+        }
+        self.compression = Some(kind);
+        Ok(())
+    }
+
+    /// The tensors, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The tensor of a name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        let entry = |n: u32| self.entries.get(n as usize);
+        let found = self
+            .by_name
+            .binary_search_by_key(&Some(name), |&n| entry(n).map(|entry| &*entry.name));
+        entry(*self.by_name.get(found.ok()?)?)
+    }
+
+    /// A tensor's bytes as the file has them.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn bytes(&self, name: &str) -> Result<&[u8], FormatError> {
+        let missing = || FormatError::tensor(self.format, name, "a tensor", "none");
+        self.entry(name)
+            .and_then(|entry| self.bytes.get(entry.start..entry.start + entry.length))
+            .ok_or_else(missing)
+    }
+
+    /// An error that names the first tensor with a number that is not finite.
+    ///
+    /// # Errors
+    /// When there is a NaN or an infinity, or numbers cannot be unpacked.
+    pub fn check_finite(&self) -> Result<(), FormatError> {
+        for entry in &self.entries {
+            let Element::Number(_) = entry.element else {
+                continue;
+            };
+            let numbers = self.numbers(entry)?;
+            if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
+                let found = format!("{} at {at}", numbers[at]);
+                return Err(FormatError::tensor(
+                    self.format,
+                    &entry.name,
+                    "finite numbers",
+                    found,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, entry: &Entry) -> Result<Vec<f32>, FormatError> {
+        let wrong = |found: &dyn ToString| {
+            FormatError::tensor(self.format, &entry.name, "numbers", found.to_string())
+        };
+        let Element::Number(kind) = entry.element else {
+            return Err(wrong(&entry.element.name()));
+        };
+        let mut numbers = vec![0.0; entry.values()];
+        quant::dequantize(kind, self.bytes(&entry.name)?, &mut numbers).map_err(|e| wrong(&e))?;
+        Ok(numbers)
+    }
+
+    fn known(&self, name: &str) -> Result<&Entry> {
+        let missing = || FormatError::tensor(self.format, name, "a tensor", "none").into_engine();
+        self.entry(name).ok_or_else(missing)
+    }
+}
+
+impl Parameters for Tensors {
+    fn names(&self) -> Vec<String> {
+        let numbers = |entry: &&Entry| matches!(entry.element, Element::Number(_));
+        let names = self.entries.iter().filter(numbers);
+        names.map(|entry| entry.name.to_string()).collect()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        let entry = self.entry(name)?;
+        matches!(entry.element, Element::Number(_)).then(|| entry.shape.to_vec())
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        let entry = self.known(name)?;
+        let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
+        ArrayD::from_shape_vec(IxDyn(&entry.shape), numbers).map_err(|error| {
+            let found = format!("{:?}", entry.shape);
+            FormatError::tensor(
+                self.format,
+                name,
+                "numbers for its shape",
+                format!("{found}: {error}"),
+            )
+            .into_engine()
+        })
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        expect_shape(self.shape(name), name, &[rows, cols])?;
+        let entry = self.known(name)?;
+        let Element::Number(kind) = entry.element else {
+            return Err(
+                FormatError::tensor(self.format, name, "numbers", entry.element.name())
+                    .into_engine(),
+            );
+        };
+        let wrong = |error: String| -> EngineError {
+            FormatError::tensor(
+                self.format,
+                name,
+                format!("a matrix in {}", kind.name()),
+                error,
+            )
+            .into_engine()
+        };
+        if kind.block_len() > 1 {
+            let blocks = self.bytes(name).map_err(FormatError::into_engine)?.to_vec();
+            return Matrix::new(kind, rows, cols, blocks)
+                .map(Weight::Blocks)
+                .map_err(|error| wrong(error.to_string()));
+        }
+        let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
+        if let Some(kind) = self
+            .compression
+            .filter(|kind| cols.is_multiple_of(kind.block_len()))
+        {
+            let blocks =
+                quant::quantize(kind, &numbers).map_err(|error| wrong(error.to_string()))?;
+            return Matrix::new(kind, rows, cols, blocks)
+                .map(Weight::Blocks)
+                .map_err(|error| wrong(error.to_string()));
+        }
+        let dense = Array2::from_shape_vec((rows, cols), numbers);
+        dense.map(Weight::Dense).map_err(|error| {
+            FormatError::tensor(self.format, name, format!("{:?}", [rows, cols]), error)
+                .into_engine()
+        })
+    }
+}
+
+/// Reads every tensor in every way; for fuzzing.
+pub(super) fn read_all(mut tensors: Tensors) {
+    let _ = tensors.check_finite();
+    for name in tensors.names() {
+        let _ = tensors.read(&name);
+        if let Some(&[rows, cols]) = tensors.shape(&name).as_deref() {
+            let _ = tensors.weight(&name, rows, cols);
+        }
+    }
+}
