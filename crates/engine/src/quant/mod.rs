@@ -1,7 +1,7 @@
 //! Numbers in two bytes and in blocks of 32 with a scale, as GGUF files have them.
 //!
-//! On this branch only what the formats' tests need (F32, F16, BF16, Q8_0, Q4_0, without kernels of their own); the branch
-//! `e3-quant` has this module with the same interface in full, and replaces it.
+//! Five types are read so far: F32, F16, BF16, Q8_0 and Q4_0; any other is refused with a typed error. A matrix is unpacked once,
+//! when it is made, and multiplied as `f32`: it takes the memory of plain numbers.
 //!
 //! Source: ggml, `ggml-quants.c` (`dequantize_row_q8_0`, `dequantize_row_q4_0`).
 
