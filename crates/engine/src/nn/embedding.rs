@@ -24,16 +24,17 @@ use ndarray::{Array2, ArrayView2};
 /// When an id is not a row of the table.
 pub fn embed(table: ArrayView2<'_, f32>, ids: &[usize]) -> Result<Array2<f32>> {
     // table [V, C], ids [T] -> [T, C]
-    let vocabulary = table.nrows();
-    if let Some(id) = ids.iter().find(|&&id| id >= vocabulary) {
-        return Err(EngineError::value(
-            "embed",
-            "id",
-            format!("below the vocabulary size {vocabulary}"),
-            id,
-        ));
-    }
+    expect_ids(ids, table.nrows())?;
     Ok(table.select(ndarray::Axis(0), ids))
+}
+
+/// Refuses ids that are not below the vocabulary size.
+pub(crate) fn expect_ids(ids: &[usize], vocabulary: usize) -> Result<()> {
+    let outside = ids.iter().find(|&&id| id >= vocabulary);
+    outside.map_or(Ok(()), |id| {
+        let expected = format!("below the vocabulary size {vocabulary}");
+        Err(EngineError::value("embed", "id", expected, id))
+    })
 }
 
 #[cfg(test)]

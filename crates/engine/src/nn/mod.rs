@@ -30,7 +30,7 @@ pub mod pooling;
 pub mod position;
 pub mod post_norm_decoder;
 pub mod projection;
-mod shape;
+pub(crate) mod shape;
 pub mod similarity;
 pub mod softmax;
 pub mod softmax_steps;

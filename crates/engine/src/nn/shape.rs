@@ -5,7 +5,7 @@ use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimensio
 use std::borrow::Cow;
 
 /// The elements in row-major order: borrowed where they already lie so, copied otherwise.
-pub(super) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
+pub(crate) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
     match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(view.iter().copied().collect()),
@@ -13,7 +13,7 @@ pub(super) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<
 }
 
 /// The elements of an array in row-major order, to write into.
-pub(super) fn elements_mut<'a, D: Dimension>(
+pub(crate) fn elements_mut<'a, D: Dimension>(
     operation: &'static str,
     array: &'a mut Array<f32, D>,
 ) -> Result<&'a mut [f32]> {
@@ -23,7 +23,7 @@ pub(super) fn elements_mut<'a, D: Dimension>(
 }
 
 /// A matrix from its elements in row-major order.
-pub(super) fn matrix(
+pub(crate) fn matrix(
     operation: &'static str,
     rows: usize,
     cols: usize,
@@ -40,7 +40,7 @@ pub(super) fn matrix(
 }
 
 /// An array of the same shape whose rows are those of `x` after `change`.
-pub(super) fn map_rows(x: ArrayView2<'_, f32>, mut change: impl FnMut(&mut [f32])) -> Array2<f32> {
+pub(crate) fn map_rows(x: ArrayView2<'_, f32>, mut change: impl FnMut(&mut [f32])) -> Array2<f32> {
     let mut out = Array2::zeros(x.raw_dim());
     let mut buffer = vec![0.0; x.ncols()];
     for (row, mut target) in x.rows().into_iter().zip(out.rows_mut()) {
@@ -56,14 +56,14 @@ pub(super) fn map_rows(x: ArrayView2<'_, f32>, mut change: impl FnMut(&mut [f32]
 }
 
 /// A vector that is `x` after `change`.
-pub(super) fn map_vector(x: ArrayView1<'_, f32>, change: impl FnOnce(&mut [f32])) -> Array1<f32> {
+pub(crate) fn map_vector(x: ArrayView1<'_, f32>, change: impl FnOnce(&mut [f32])) -> Array1<f32> {
     let mut data = x.to_vec();
     change(&mut data);
     Array1::from_vec(data)
 }
 
 /// Refuses a shape that is not the expected one. `name` says which argument it is.
-pub(super) fn expect(
+pub(crate) fn expect(
     operation: &'static str,
     name: &str,
     expected: &[usize],
@@ -80,7 +80,7 @@ pub(super) fn expect(
 }
 
 /// A · B for views of any strides; both shapes are checked.
-pub(super) fn product(
+pub(crate) fn product(
     operation: &'static str,
     a: ArrayView2<'_, f32>,
     b: ArrayView2<'_, f32>,
@@ -102,7 +102,7 @@ pub(super) fn product(
 }
 
 /// A · Bᵀ for views of any strides; both shapes are checked.
-pub(super) fn product_nt(
+pub(crate) fn product_nt(
     operation: &'static str,
     a: ArrayView2<'_, f32>,
     b: ArrayView2<'_, f32>,
@@ -129,7 +129,7 @@ pub(super) fn product_nt(
 }
 
 /// The error for two shapes that do not fit each other.
-pub(super) fn mismatch(
+pub(crate) fn mismatch(
     operation: &'static str,
     expected: &str,
     a: &[usize],

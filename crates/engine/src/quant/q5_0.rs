@@ -1,0 +1,44 @@
+//! Q5_0: 32 numbers of 5 bits behind their scale; x = scale · (q − 16), with q from 0 to 31. 5.5 bits a number.
+//!
+//! The scale has the sign that makes the number farthest from 0 exactly −16 steps.
+//!
+//! Source: ggml, `ggml-common.h` (`block_q5_0`), `ggml-quants.c` (`quantize_row_q5_0_ref`).
+
+use super::block::{Block, farthest, half, inverse, level, to_half};
+use super::nibbles;
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct Q5_0 {
+    scale: [u8; 2],
+    fifth: [u8; 4],
+    quants: [u8; 16],
+}
+
+const _: () = assert!(size_of::<Q5_0>() == 22);
+
+impl Block for Q5_0 {
+    const LEN: usize = 32;
+
+    fn quantize(numbers: &[f32]) -> Self {
+        let scale = farthest(numbers) / -16.0;
+        let steps = inverse(scale);
+        let levels = std::array::from_fn(|n| level(numbers[n] * steps + 16.5, 31));
+        let (quants, fifth) = nibbles::join_with_fifth(levels);
+        Self {
+            scale: to_half(scale),
+            fifth,
+            quants,
+        }
+    }
+
+    fn dequantize(&self, numbers: &mut [f32]) {
+        let scale = half(self.scale);
+        for (number, quant) in numbers
+            .iter_mut()
+            .zip(nibbles::split_with_fifth(&self.quants, self.fifth))
+        {
+            *number = scale * (f32::from(quant) - 16.0);
+        }
+    }
+}

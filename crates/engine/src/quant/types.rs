@@ -1,0 +1,150 @@
+//! The forms of numbers by name and by the number that GGUF files give them.
+
+use super::QuantError;
+use super::block::Form;
+use super::plain::{Bf16, F16, F32};
+use super::{
+    q4_0::Q4_0, q4_1::Q4_1, q4_k::Q4K, q5_0::Q5_0, q5_1::Q5_1, q5_k::Q5K, q6_k::Q6K, q8_0::Q8_0,
+};
+
+/// A form of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// Four bytes each.
+    F32,
+    /// IEEE half precision.
+    F16,
+    /// The upper half of an f32.
+    Bf16,
+    /// 32 numbers of 4 bits, one scale.
+    Q4_0,
+    /// 32 numbers of 4 bits, a scale and an offset.
+    Q4_1,
+    /// 32 numbers of 5 bits, one scale.
+    Q5_0,
+    /// 32 numbers of 5 bits, a scale and an offset.
+    Q5_1,
+    /// 32 numbers of 8 bits, one scale.
+    Q8_0,
+    /// 256 numbers of 4 bits, scales and offsets in 8 groups.
+    Q4K,
+    /// 256 numbers of 5 bits, scales and offsets in 8 groups.
+    Q5K,
+    /// 256 numbers of 6 bits, scales in 16 groups.
+    Q6K,
+}
+
+/// Names of the types of `enum ggml_type` that are not read here, for messages.
+const OTHERS: [(u32, &str); 28] = [
+    (4, "Q4_2"),
+    (5, "Q4_3"),
+    (9, "Q8_1"),
+    (10, "Q2_K"),
+    (11, "Q3_K"),
+    (15, "Q8_K"),
+    (16, "IQ2_XXS"),
+    (17, "IQ2_XS"),
+    (18, "IQ3_XXS"),
+    (19, "IQ1_S"),
+    (20, "IQ4_NL"),
+    (21, "IQ3_S"),
+    (22, "IQ2_S"),
+    (23, "IQ4_XS"),
+    (24, "I8"),
+    (25, "I16"),
+    (26, "I32"),
+    (27, "I64"),
+    (28, "F64"),
+    (29, "IQ1_M"),
+    (31, "Q4_0_4_4"),
+    (32, "Q4_0_4_8"),
+    (33, "Q4_0_8_8"),
+    (34, "TQ1_0"),
+    (35, "TQ2_0"),
+    (36, "IQ4_NL_4_4"),
+    (39, "MXFP4"),
+    (40, "NVFP4"),
+];
+
+impl Type {
+    /// Every type, from the most exact to the smallest.
+    pub const ALL: [Self; 11] = [
+        Self::F32,
+        Self::F16,
+        Self::Bf16,
+        Self::Q8_0,
+        Self::Q6K,
+        Self::Q5_1,
+        Self::Q5K,
+        Self::Q5_0,
+        Self::Q4_1,
+        Self::Q4K,
+        Self::Q4_0,
+    ];
+
+    pub(super) const fn form(self) -> &'static Form {
+        match self {
+            Self::F32 => const { &Form::of::<F32>("F32", 0) },
+            Self::F16 => const { &Form::of::<F16>("F16", 1) },
+            Self::Bf16 => const { &Form::of::<Bf16>("BF16", 30) },
+            Self::Q4_0 => const { &Form::of::<Q4_0>("Q4_0", 2) },
+            Self::Q4_1 => const { &Form::of::<Q4_1>("Q4_1", 3) },
+            Self::Q5_0 => const { &Form::of::<Q5_0>("Q5_0", 6) },
+            Self::Q5_1 => const { &Form::of::<Q5_1>("Q5_1", 7) },
+            Self::Q8_0 => const { &Form::of::<Q8_0>("Q8_0", 8) },
+            Self::Q4K => const { &Form::of::<Q4K>("Q4_K", 12) },
+            Self::Q5K => const { &Form::of::<Q5K>("Q5_K", 13) },
+            Self::Q6K => const { &Form::of::<Q6K>("Q6_K", 14) },
+        }
+    }
+
+    /// Its name in GGUF files, as `Q4_K`.
+    pub fn name(self) -> &'static str {
+        self.form().name
+    }
+
+    /// The type of a name, in capitals or not.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn from_name(name: &str) -> Result<Self, QuantError> {
+        let known = |kind: &Self| kind.name().eq_ignore_ascii_case(name);
+        Self::ALL
+            .into_iter()
+            .find(known)
+            .ok_or_else(|| QuantError::Unsupported(name.to_owned()))
+    }
+
+    /// The type of a number in a GGUF file (`enum ggml_type`).
+    ///
+    /// # Errors
+    /// When it is none of these; the error has the type's name, or its number where that is unknown too.
+    pub fn from_ggml(id: u32) -> Result<Self, QuantError> {
+        let other = || {
+            let name = OTHERS.iter().find(|other| other.0 == id);
+            QuantError::Unsupported(name.map_or_else(|| id.to_string(), |name| name.1.to_owned()))
+        };
+        let known = Self::ALL.into_iter().find(|kind| kind.ggml_id() == id);
+        known.ok_or_else(other)
+    }
+
+    /// Its number in GGUF files.
+    pub fn ggml_id(self) -> u32 {
+        self.form().id
+    }
+
+    /// How many numbers make a block.
+    pub fn block_len(self) -> usize {
+        self.form().len
+    }
+
+    /// How many bytes a block takes.
+    pub fn block_bytes(self) -> usize {
+        self.form().bytes
+    }
+
+    /// How many bytes so many numbers take; `None` where they are not whole blocks, or too many.
+    pub fn bytes(self, numbers: usize) -> Option<usize> {
+        self.form().size(numbers)
+    }
+}
