@@ -9,8 +9,9 @@
 #[allow(dead_code, reason = "the file has readers for all tests")]
 mod file;
 
+use engine::formula::Formula;
 use engine::model::{seq2seq, seq2seq_attention};
-use engine::ndarray::{Array1, ArrayViewMutD, Axis, concatenate, stack};
+use engine::ndarray::{Array1, Array2, Array3, ArrayViewMutD, Axis, concatenate, stack};
 use engine::nn::gru::Gru;
 use engine::nn::moe::MixtureOfExperts;
 use engine::nn::projection::Projection;
@@ -137,6 +138,99 @@ fn attention_over_the_source() {
     let weights = concatenate(Axis(0), &rows).unwrap();
     c.check("weights", weights.view(), F32_STEPS_TOLERANCE);
     assert!(model.encode(&[], None).is_err());
+}
+
+/// Pairs of different lengths, padded, and the places where tokens stand.
+fn batch(rows: &[&[usize]], columns: usize) -> (Array2<usize>, Array2<bool>) {
+    let shape = (rows.len(), columns);
+    let id = |(b, t): (usize, usize)| rows[b].get(t).copied().unwrap_or(0);
+    let there = |(b, t): (usize, usize)| t < rows[b].len();
+    (
+        Array2::from_shape_fn(shape, id),
+        Array2::from_shape_fn(shape, there),
+    )
+}
+
+/// Whether each pair's logits in a batch are those of the pair alone, and padding's are 0.
+fn each_alone(
+    sources: &[&[usize]],
+    targets: &[&[usize]],
+    found: &Array3<f32>,
+    alone: impl Fn(&[usize], &[usize]) -> Array2<f32>,
+) {
+    for ((source, target), logits) in sources.iter().zip(targets).zip(found.outer_iter()) {
+        let expected = alone(source, target);
+        for (t, row) in logits.outer_iter().enumerate() {
+            if t >= target.len() {
+                assert!(row.iter().all(|&x| x == 0.0));
+                continue;
+            }
+            let near = row
+                .iter()
+                .zip(expected.row(t))
+                .all(|(a, b)| (a - b).abs() < 1e-6);
+            assert!(
+                near,
+                "{source:?} {target:?} {t}: {row} and {}",
+                expected.row(t)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_padded_batch_is_its_pairs() {
+    let sources: [&[usize]; 4] = [&[3, 1, 4, 8, 5], &[2], &[7, 7, 6], &[1, 2]];
+    let targets: [&[usize]; 4] = [&[0, 5], &[0, 1, 2, 3], &[0], &[]];
+    let ((source, source_mask), (target, target_mask)) = (batch(&sources, 6), batch(&targets, 5));
+    for reverse in [false, true] {
+        let config = fixed(reverse);
+        let model = seq2seq::Seq2Seq::load(config, &mut Formula::new(3, config.shapes())).unwrap();
+        let found = model.forward_batch(
+            source.view(),
+            source_mask.view(),
+            target.view(),
+            target_mask.view(),
+        );
+        each_alone(&sources, &targets, &found.unwrap(), |s, t| {
+            model.forward(s, t, None).unwrap()
+        });
+        let few = target_mask.slice(engine::ndarray::s![..3, ..]);
+        assert!(
+            model
+                .forward_batch(source.view(), source_mask.view(), target.view(), few)
+                .is_err()
+        );
+    }
+    let config = seq2seq_attention::Config {
+        source_vocabulary: 9,
+        target_vocabulary: 7,
+        embedding: 4,
+        width: 6,
+        inner: 5,
+    };
+    let mut parameters = Formula::new(3, config.shapes());
+    let model = seq2seq_attention::AttentiveSeq2Seq::load(config, &mut parameters).unwrap();
+    let found = model.forward_batch(
+        source.view(),
+        source_mask.view(),
+        target.view(),
+        target_mask.view(),
+    );
+    each_alone(&sources, &targets, &found.unwrap(), |s, t| {
+        model.forward(s, t, None).unwrap()
+    });
+    let empty = Array2::from_elem(source_mask.dim(), false);
+    let error = model.forward_batch(
+        source.view(),
+        empty.view(),
+        target.view(),
+        target_mask.view(),
+    );
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "encode: source tokens must be at least 1, found a source of padding alone"
+    );
 }
 
 #[test]

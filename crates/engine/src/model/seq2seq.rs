@@ -25,10 +25,11 @@
 
 use crate::error::Result;
 use crate::nn::gru::Gru;
+use crate::nn::packed::Packed;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
 use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Array3, ArrayView2};
 
 /// The sizes of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,5 +213,36 @@ impl Seq2Seq {
             None => self.encode(source, None)?,
         };
         self.decode(&mut state, target, trace)
+    }
+
+    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
+    /// are 0.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when a mask has another shape than its ids or there are more of one side than of the other.
+    pub fn forward_batch(
+        &self,
+        source: ArrayView2<'_, usize>,
+        source_mask: ArrayView2<'_, bool>,
+        target: ArrayView2<'_, usize>,
+        target_mask: ArrayView2<'_, bool>,
+    ) -> Result<Array3<f32>> {
+        // source [B, S], target [B, T] -> [B, T, V_t]
+        let (source, target) = (
+            Packed::new(source, source_mask)?,
+            Packed::new(target, target_mask)?,
+        );
+        let (batch, width) = (source.lengths.len(), self.config.width);
+        let mut states = vec![Array2::zeros((batch, width)); self.config.layers];
+        let x = self.source_tokens.rows(&source.ids)?;
+        let reverse = self.config.reverse_source;
+        self.encoder
+            .forward_batch(x.view(), &source.lengths, &mut states, reverse)?;
+        let x = self.target_tokens.rows(&target.ids)?;
+        let hidden = self
+            .decoder
+            .forward_batch(x.view(), &target.lengths, &mut states, false)?;
+        let logits = self.output.forward(hidden.view())?;
+        target.unpack(logits.view())
     }
 }

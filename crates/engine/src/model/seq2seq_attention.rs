@@ -28,10 +28,12 @@ use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::bahdanau::AdditiveAttention;
 use crate::nn::gru::GruCell;
+use crate::nn::packed::Packed;
 use crate::nn::projection::Projection;
+use crate::nn::shape::expect;
 use crate::parameters::{Parameters, Weight};
 use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
 
 /// The sizes of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +261,87 @@ impl AttentiveSeq2Seq {
             row.assign(&step);
         }
         Ok(logits)
+    }
+
+    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
+    /// are 0.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when a mask has another shape than its ids, there are more of one side than of the other, or a
+    /// source has no token.
+    pub fn forward_batch(
+        &self,
+        source: ArrayView2<'_, usize>,
+        source_mask: ArrayView2<'_, bool>,
+        target: ArrayView2<'_, usize>,
+        target_mask: ArrayView2<'_, bool>,
+    ) -> Result<Array3<f32>> {
+        // source [B, S], target [B, T] -> [B, T, V_t]
+        let (source, target) = (
+            Packed::new(source, source_mask)?,
+            Packed::new(target, target_mask)?,
+        );
+        let (lengths, batch) = (&source.lengths, source.lengths.len());
+        expect("seq2seq", "targets", &[batch], &[target.lengths.len()])?;
+        if lengths.contains(&0) {
+            let found = "a source of padding alone";
+            return Err(EngineError::value(
+                "encode",
+                "source tokens",
+                "at least 1",
+                found,
+            ));
+        }
+        let x = self.source_tokens.rows(&source.ids)?;
+        let zero = Array2::zeros((batch, self.config.width));
+        let there = self
+            .forwards
+            .forward_batch(x.view(), lengths, zero.view(), false)?;
+        let back = self
+            .backwards
+            .forward_batch(x.view(), lengths, zero.view(), true)?;
+        let annotations = side_by_side(&[&there, &back])?;
+        let keys = self.attention.keys(annotations.view())?;
+        let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
+        let mut hidden = self.bridge.forward(back.select(Axis(0), &first).view())?;
+        hidden.mapv_inplace(math::tanh);
+
+        let x = self.target_tokens.rows(&target.ids)?;
+        let (tokens, width) = (target.ids.len(), self.config.width);
+        let mut states = Array2::zeros((tokens, width));
+        let mut contexts = Array2::zeros((tokens, 2 * width));
+        for t in 0..target.lengths.iter().copied().max().unwrap_or(0) {
+            let reading = target
+                .ranges()
+                .enumerate()
+                .filter(|(_, rows)| t < rows.len());
+            let (sequences, rows): (Vec<_>, Vec<_>) =
+                reading.map(|(b, rows)| (b, rows.start + t)).unzip();
+            for (&b, &row) in sequences.iter().zip(&rows) {
+                let seen = source.ranges().nth(b).unwrap_or(0..0);
+                let (keys, seen) = (
+                    keys.slice(s![seen.clone(), ..]),
+                    annotations.slice(s![seen, ..]),
+                );
+                let found = self
+                    .attention
+                    .attend(hidden.row(b), keys, seen, &mut None)?;
+                contexts.row_mut(row).assign(&found.context);
+            }
+            let select = |from: &Array2<f32>, at: &[usize]| from.select(Axis(0), at);
+            let read = side_by_side(&[&select(&x, &rows), &select(&contexts, &rows)])?;
+            let next = self
+                .decoder
+                .next_batch(read.view(), select(&hidden, &sequences).view())?;
+            for ((b, row), next) in sequences.into_iter().zip(rows).zip(next.outer_iter()) {
+                hidden.row_mut(b).assign(&next);
+                states.row_mut(row).assign(&next);
+            }
+        }
+        let logits = self
+            .output
+            .forward(side_by_side(&[&states, &contexts, &x])?.view())?;
+        target.unpack(logits.view())
     }
 }
 

@@ -22,12 +22,13 @@
 //!
 //! Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder", section 2.3; `torch.nn.GRU`.
 
+use super::packed::ranges;
 use super::shape::expect;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
 use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Axis, Dimension, Slice};
 
 /// One layer in one direction.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,25 +141,112 @@ impl GruCell {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // from_input [3C], state [C] -> [C]
-        let width = state.len();
-        let from_state = self
-            .weight_hh
-            .linear(state.insert_axis(Axis(0)), Some(self.bias_hh.view()))?;
-        let from_state = from_state.row(0);
-        let part = |n: usize| s![n * width..(n + 1) * width];
-        let gate =
-            |n: usize| (&from_input.slice(part(n)) + &from_state.slice(part(n))).mapv(sigmoid);
-        let mut reset = gate(0);
-        tell(trace, "reset", &mut reset);
-        let mut update = gate(1);
-        tell(trace, "update", &mut update);
-        let mut candidate = &from_input.slice(part(2)) + &(&reset * &from_state.slice(part(2)));
-        candidate.mapv_inplace(math::tanh);
-        tell(trace, "candidate", &mut candidate);
-        let mut next = &candidate + &(&update * &(&state - &candidate));
-        tell(trace, "state", &mut next);
-        Ok(next)
+        let from_state = self.from_state(state.insert_axis(Axis(0)))?;
+        Ok(blend(from_input, from_state.row(0), state, trace))
     }
+
+    /// W_h h + b_h.
+    fn from_state(&self, state: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // state [B, C] -> [B, 3C]
+        self.weight_hh.linear(state, Some(self.bias_hh.view()))
+    }
+
+    /// As [`Self::next`] for several sequences.
+    ///
+    /// # Errors
+    /// When the inputs or the states have another width, or there are more of one than of the other.
+    pub fn next_batch(
+        &self,
+        x: ArrayView2<'_, f32>,
+        state: ArrayView2<'_, f32>,
+    ) -> Result<Array2<f32>> {
+        // x [B, E], state [B, C] -> [B, C]
+        expect("gru", "state", &[x.nrows(), self.width()], state.shape())?;
+        let from_input = self.weight_ih.linear(x, Some(self.bias_ih.view()))?;
+        let from_state = self.from_state(state)?;
+        Ok(blend(
+            from_input.view(),
+            from_state.view(),
+            state,
+            &mut None,
+        ))
+    }
+
+    /// As [`Self::forward`] for several sequences: `x` holds the `lengths[b]` inputs of sequence b, one sequence after the other, and
+    /// the states come in the same order. At each step the sequences that are not at their end go through one product.
+    ///
+    /// # Errors
+    /// When the inputs or the first states have another width, or there are not as many as the lengths say.
+    pub fn forward_batch(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        start: ArrayView2<'_, f32>,
+        reverse: bool,
+    ) -> Result<Array2<f32>> {
+        // x [N, E], lengths [B] with sum N, start [B, C] -> [N, C]
+        expect("gru", "inputs", &[lengths.iter().sum()], &[x.nrows()])?;
+        expect(
+            "gru",
+            "states",
+            &[lengths.len(), self.width()],
+            start.shape(),
+        )?;
+        let from_input = self.weight_ih.linear(x, Some(self.bias_ih.view()))?;
+        let mut states = Array2::zeros((x.nrows(), self.width()));
+        let mut now = start.to_owned();
+        for n in 0..lengths.iter().copied().max().unwrap_or(0) {
+            let reading = ranges(lengths)
+                .enumerate()
+                .filter(|(_, rows)| n < rows.len());
+            let row = |rows: std::ops::Range<usize>| {
+                if reverse {
+                    rows.end - 1 - n
+                } else {
+                    rows.start + n
+                }
+            };
+            let (sequences, rows): (Vec<_>, Vec<_>) =
+                reading.map(|(b, rows)| (b, row(rows))).unzip();
+            let state = now.select(Axis(0), &sequences);
+            let from_state = self.from_state(state.view())?;
+            let input = from_input.select(Axis(0), &rows);
+            let next = blend(input.view(), from_state.view(), state.view(), &mut None);
+            for ((b, row), next) in sequences.into_iter().zip(rows).zip(next.outer_iter()) {
+                now.row_mut(b).assign(&next);
+                states.row_mut(row).assign(&next);
+            }
+        }
+        Ok(states)
+    }
+}
+
+/// The gates, and what they let through. The observer gets `reset`, `update`, `candidate` and `state`.
+fn blend<D: Dimension>(
+    from_input: ArrayView<'_, f32, D>,
+    from_state: ArrayView<'_, f32, D>,
+    state: ArrayView<'_, f32, D>,
+    trace: &mut Option<&mut dyn Observer>,
+) -> Array<f32, D> {
+    // from_input, from_state [.., 3C], state [.., C] -> [.., C]
+    let last = Axis(state.ndim() - 1);
+    let width = state.len_of(last);
+    let part = |n: usize| Slice::from(n * width..(n + 1) * width);
+    let gate = |n: usize| {
+        let sum = &from_input.slice_axis(last, part(n)) + &from_state.slice_axis(last, part(n));
+        sum.mapv_into(sigmoid)
+    };
+    let mut reset = gate(0);
+    tell(trace, "reset", &mut reset);
+    let mut update = gate(1);
+    tell(trace, "update", &mut update);
+    let mut candidate = &reset * &from_state.slice_axis(last, part(2));
+    candidate = &from_input.slice_axis(last, part(2)) + &candidate;
+    candidate.mapv_inplace(math::tanh);
+    tell(trace, "candidate", &mut candidate);
+    let mut next = &candidate + &(&update * &(&state - &candidate));
+    tell(trace, "state", &mut next);
+    next
 }
 
 /// 1 / (1 + exp(−x)).
@@ -238,6 +326,33 @@ impl Gru {
             )?;
             if let Some(last) = x.outer_iter().next_back() {
                 state.assign(&last);
+            }
+        }
+        Ok(x)
+    }
+
+    /// As [`Self::forward`] for several sequences, from states of zeros or others; see [`GruCell::forward_batch`]. Gives the upper
+    /// layer's states after each of the inputs and replaces `states`, `[B, C]` for each layer.
+    ///
+    /// # Errors
+    /// As [`GruCell::forward_batch`], and when there is not one state for each layer.
+    pub fn forward_batch(
+        &self,
+        x: ArrayView2<'_, f32>,
+        lengths: &[usize],
+        states: &mut [Array2<f32>],
+        reverse: bool,
+    ) -> Result<Array2<f32>> {
+        // x [N, E], states [layers][B, C] -> [N, C]
+        expect("gru", "states", &[self.layers.len()], &[states.len()])?;
+        let mut x = x.to_owned();
+        for (cell, state) in self.layers.iter().zip(states) {
+            x = cell.forward_batch(x.view(), lengths, state.view(), reverse)?;
+            for (rows, mut state) in ranges(lengths).zip(state.outer_iter_mut()) {
+                if !rows.is_empty() {
+                    let last = if reverse { rows.start } else { rows.end - 1 };
+                    state.assign(&x.row(last));
+                }
             }
         }
         Ok(x)

@@ -18,6 +18,16 @@
 use super::shape::expect;
 use crate::error::Result;
 use ndarray::{Array3, ArrayView2, s};
+use std::ops::Range;
+
+/// The rows of each sequence, where sequences of these lengths follow each other.
+pub fn ranges(lengths: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    lengths.iter().scan(0, |start, length| {
+        let range = *start..*start + length;
+        *start = range.end;
+        Some(range)
+    })
+}
 
 /// The tokens of one or more sequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +73,8 @@ impl Packed {
     }
 
     /// The rows of each sequence.
-    pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
-        self.lengths.iter().scan(0, |start, length| {
-            let range = *start..*start + length;
-            *start = range.end;
-            Some(range)
-        })
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        ranges(&self.lengths)
     }
 
     /// Rows back in their places of the batch.
