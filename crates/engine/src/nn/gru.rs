@@ -141,12 +141,12 @@ impl GruCell {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // from_input [3C], state [C] -> [C]
-        let from_state = self.from_state(state.insert_axis(Axis(0)))?;
+        let from_state = self.recur(state.insert_axis(Axis(0)))?;
         Ok(blend(from_input, from_state.row(0), state, trace))
     }
 
     /// W_h h + b_h.
-    fn from_state(&self, state: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+    fn recur(&self, state: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // state [B, C] -> [B, 3C]
         self.weight_hh.linear(state, Some(self.bias_hh.view()))
     }
@@ -163,7 +163,7 @@ impl GruCell {
         // x [B, E], state [B, C] -> [B, C]
         expect("gru", "state", &[x.nrows(), self.width()], state.shape())?;
         let from_input = self.weight_ih.linear(x, Some(self.bias_ih.view()))?;
-        let from_state = self.from_state(state)?;
+        let from_state = self.recur(state)?;
         Ok(blend(
             from_input.view(),
             from_state.view(),
@@ -209,7 +209,7 @@ impl GruCell {
             let (sequences, rows): (Vec<_>, Vec<_>) =
                 reading.map(|(b, rows)| (b, row(rows))).unzip();
             let state = now.select(Axis(0), &sequences);
-            let from_state = self.from_state(state.view())?;
+            let from_state = self.recur(state.view())?;
             let input = from_input.select(Axis(0), &rows);
             let next = blend(input.view(), from_state.view(), state.view(), &mut None);
             for ((b, row), next) in sequences.into_iter().zip(rows).zip(next.outer_iter()) {
