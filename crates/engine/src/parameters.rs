@@ -2,7 +2,7 @@
 //!
 //! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
 //! is missing or has another shape is an error that names it. Matrices that a model only multiplies with may stay in the
-//! compressed form that the file has them in: [`Weight`].
+//! compressed form that the file has them in, or be packed when they are loaded: [`Weight`], [`Compressed`].
 //!
 //! ```
 //! use engine::parameters::{Memory, Parameters, matrix, vector};
@@ -22,6 +22,8 @@ use ndarray::{Array1, Array2, ArrayD, ArrayView1, ArrayView2, Ix1, Ix2};
 use crate::error::{EngineError, Result};
 use crate::nn::embedding::embed;
 use crate::nn::linear::linear;
+use crate::nn::shape::contiguous;
+use crate::quant::{Matrix, QuantError, Type, quantize};
 
 /// Gives parameters by name.
 pub trait Parameters {
@@ -45,7 +47,16 @@ pub trait Parameters {
         // A source without compressed forms gives plain numbers.
         expect_shape(self.shape(name), name, &[rows, cols])?;
         let read = self.read(name)?;
-        fixed::<Ix2>(name, read, &[rows, cols]).map(Weight::Dense)
+        self.pack(name, fixed::<Ix2>(name, read, &[rows, cols])?)
+    }
+
+    /// A matrix that was made from parameters, such as a transposed one, in the form that this source gives matrices in.
+    ///
+    /// # Errors
+    /// When it cannot be had in that form; `name` is for the message.
+    fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        let _ = name;
+        Ok(Weight::Dense(matrix))
     }
 }
 
@@ -55,7 +66,7 @@ pub enum Weight {
     /// Plain numbers.
     Dense(Array2<f32>),
     /// Numbers in blocks with a scale.
-    Blocks(crate::quant::Matrix),
+    Blocks(Matrix),
 }
 
 impl Weight {
@@ -159,6 +170,68 @@ fn fixed<D: ndarray::Dimension>(
             expected: format!("{expected:?}"),
             found: format!("{found:?}"),
         })
+}
+
+/// Another source whose matrices are packed when they are loaded, to take less memory and time; what it has in blocks stays so.
+///
+/// ```
+/// use engine::parameters::{Compressed, Memory, Parameters, Weight};
+/// use engine::quant::Type;
+/// use ndarray::Array2;
+/// let mut source = Memory::default();
+/// source.insert("a.weight", Array2::<f32>::ones((4, 64)).into_dyn());
+/// let mut source = Compressed::new(source, Type::Q8_0);
+/// let Weight::Blocks(blocks) = source.weight("a.weight", 4, 64)? else { panic!("not packed") };
+/// assert_eq!(blocks.size(), 4 * 2 * 34);
+/// # Ok::<(), engine::EngineError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Compressed<P> {
+    source: P,
+    kind: Type,
+}
+
+impl<P: Parameters> Compressed<P> {
+    /// Packs into blocks of `kind`. Matrices whose rows are not whole blocks stay as they are.
+    pub fn new(source: P, kind: Type) -> Self {
+        Self { source, kind }
+    }
+}
+
+impl<P: Parameters> Parameters for Compressed<P> {
+    fn names(&self) -> Vec<String> {
+        self.source.names()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.source.shape(name)
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        self.source.read(name)
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        match self.source.weight(name, rows, cols)? {
+            Weight::Dense(matrix) => self.pack(name, matrix),
+            blocks => Ok(blocks),
+        }
+    }
+
+    fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        let (rows, cols) = matrix.dim();
+        if self.kind == Type::F32 || !cols.is_multiple_of(self.kind.block_len()) {
+            return Ok(Weight::Dense(matrix));
+        }
+        let wrong = |error: QuantError| EngineError::Parameter {
+            name: name.to_owned(),
+            expected: format!("a matrix to pack into {}", self.kind.name()),
+            found: error.to_string(),
+        };
+        let bytes = quantize(self.kind, &contiguous(&matrix.view())).map_err(wrong)?;
+        let blocks = Matrix::new(self.kind, rows, cols, bytes).map_err(wrong)?;
+        Ok(Weight::Blocks(blocks))
+    }
 }
 
 /// Parameters that are already here, by name.

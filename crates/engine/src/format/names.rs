@@ -13,7 +13,7 @@
 //!
 //! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py`.
 
-use ndarray::ArrayD;
+use ndarray::{Array2, ArrayD};
 
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight};
@@ -226,6 +226,10 @@ impl<P: Parameters> Parameters for Renamed<P> {
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
         let inner = self.inner_name(name)?;
         self.source.weight(&inner, rows, cols)
+    }
+
+    fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        self.source.pack(name, matrix)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The tensors in a file: a directory of names, shapes and types over the file's bytes.
 //!
 //! Nothing is unpacked before it is asked for. [`Tensors`] is a [`Parameters`]: [`Parameters::read`] gives plain numbers,
-//! [`Parameters::weight`] leaves compressed matrices in the blocks that the file has them in.
+//! [`Parameters::weight`] leaves compressed matrices in the blocks that the file has them in; plain ones are packed by
+//! [`crate::parameters::Compressed`].
 
 use std::sync::Arc;
 
@@ -80,7 +81,6 @@ pub struct Tensors {
     entries: Vec<Entry>,
     /// Places in `entries`, by name.
     by_name: Vec<u32>,
-    compression: Option<Type>,
 }
 
 impl Tensors {
@@ -132,26 +132,7 @@ impl Tensors {
             bytes,
             entries,
             by_name: order,
-            compression: None,
         })
-    }
-
-    /// From now on [`Parameters::weight`] packs matrices of plain numbers into blocks of `kind`, to save memory. Matrices whose
-    /// rows are not whole blocks stay as they are.
-    ///
-    /// # Errors
-    /// When `kind` is neither `Q8_0` nor `Q4_0`.
-    pub fn compress(&mut self, kind: Type) -> Result<(), FormatError> {
-        if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
-            return Err(FormatError::part(
-                self.format,
-                "compression",
-                "Q8_0 or Q4_0",
-                kind.name(),
-            ));
-        }
-        self.compression = Some(kind);
-        Ok(())
     }
 
     /// The tensors, in the order of the file.
@@ -272,16 +253,6 @@ impl Parameters for Tensors {
                 .map_err(|error| wrong(error.to_string()));
         }
         let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
-        if let Some(kind) = self
-            .compression
-            .filter(|kind| cols.is_multiple_of(kind.block_len()))
-        {
-            let blocks =
-                quant::quantize(kind, &numbers).map_err(|error| wrong(error.to_string()))?;
-            return Matrix::new(kind, rows, cols, blocks)
-                .map(Weight::Blocks)
-                .map_err(|error| wrong(error.to_string()));
-        }
         let dense = Array2::from_shape_vec((rows, cols), numbers);
         dense.map(Weight::Dense).map_err(|error| {
             FormatError::tensor(self.format, name, format!("{:?}", [rows, cols]), error)
@@ -295,8 +266,15 @@ pub(super) fn read_all(mut tensors: Tensors) {
     let _ = tensors.check_finite();
     for name in tensors.names() {
         let _ = tensors.read(&name);
-        if let Some(&[rows, cols]) = tensors.shape(&name).as_deref() {
-            let _ = tensors.weight(&name, rows, cols);
+    }
+    read_weights(&mut tensors);
+}
+
+/// Reads every matrix as something to multiply with; for fuzzing.
+pub(super) fn read_weights(source: &mut dyn Parameters) {
+    for name in source.names() {
+        if let Some(&[rows, cols]) = source.shape(&name).as_deref() {
+            let _ = source.weight(&name, rows, cols);
         }
     }
 }

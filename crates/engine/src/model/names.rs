@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::nn::block::LayerNorm;
 use crate::nn::projection::Projection;
-use crate::parameters::{Parameters, Weight, matrix, vector};
+use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};
 
 /// The first of `names` of which the source has a `NAME.weight`, else the first, so that an error names it.
@@ -49,12 +49,13 @@ pub(super) fn packed(
 ) -> Result<[Projection; 3]> {
     let weight = matrix(source, &format!("{name}.in_proj_weight"), 3 * width, width)?;
     let bias = vector(source, &format!("{name}.in_proj_bias"), 3 * width)?;
-    Ok([0, 1, 2].map(|n| {
+    let part = |n: usize| {
         let rows = n * width..(n + 1) * width;
         let part: Array2<f32> = weight.slice(s![rows.clone(), ..]).to_owned();
-        Projection {
-            weight: Weight::Dense(part),
+        Ok(Projection {
+            weight: source.pack(name, part)?,
             bias: Some(bias.slice(s![rows]).to_owned()),
-        }
-    }))
+        })
+    };
+    Ok([part(0)?, part(1)?, part(2)?])
 }

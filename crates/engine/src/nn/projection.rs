@@ -62,11 +62,9 @@ impl Projection {
         outputs: usize,
     ) -> Result<Self> {
         let stored = matrix(source, &format!("{name}.weight"), inputs, outputs)?;
-        let bias = vector(source, &format!("{name}.bias"), outputs)?;
-        Ok(Self {
-            weight: Weight::Dense(stored.t().as_standard_layout().into_owned()),
-            bias: Some(bias),
-        })
+        let weight = source.pack(name, stored.t().as_standard_layout().into_owned())?;
+        let bias = Some(vector(source, &format!("{name}.bias"), outputs)?);
+        Ok(Self { weight, bias })
     }
 
     /// x · weightᵀ + bias.
