@@ -33,6 +33,8 @@ mod dispatch;
 pub mod reference;
 #[allow(unsafe_code)]
 mod table;
+#[allow(unsafe_code)]
+pub mod threads;
 
 #[cfg(any(
     target_arch = "x86_64",

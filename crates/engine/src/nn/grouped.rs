@@ -32,6 +32,7 @@
 //! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et al. 2023, "GQA", section 2.2.
 
 use super::attention::scale;
+use super::blockwise::Heads;
 use super::kv_cache::KvCache;
 use super::position::rope::Turns;
 use super::projection::Projection;
@@ -40,9 +41,6 @@ use crate::error::{EngineError, Result};
 use crate::kernel;
 use crate::trace::{Observer, tell};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
-
-/// How many queries are compared with all keys at once, where nobody looks at the weights: enough for the products to be fast.
-const QUERIES_AT_ONCE: usize = 64;
 
 /// The projections to queries, keys and values.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,24 +198,29 @@ impl GroupedAttention {
             cache.append(k, v)?;
         }
 
-        let mut heads = Array3::zeros((self.heads, tokens, width));
-        // An observer sees all weights at once; else only those of a few queries are ever in memory.
-        let at_once = if trace.is_some() {
-            tokens
-        } else {
-            QUERIES_AT_ONCE
-        };
-        for start in (0..tokens).step_by(at_once.max(1)) {
-            let rows = s![.., start..(start + at_once).min(tokens), ..];
-            let found = self.attend_rows(q.slice(rows), cache, before + start, trace)?;
-            heads.slice_mut(rows).assign(&found);
+        if trace.is_none() {
+            let heads = Heads {
+                heads: self.heads,
+                kv_heads: self.kv_heads,
+                tokens,
+                width,
+                sources: cache.len(),
+                scale: scale(width),
+                causal: Some(before),
+                keys_and_values: &|g| (cache.keys(g), cache.values(g)),
+            };
+            let heads = heads.attend(&contiguous(&q.view()))?;
+            let shape = (self.heads, tokens, width);
+            return Array3::from_shape_vec(shape, heads)
+                .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
         }
+        let mut heads = self.attend_seen(q.view(), cache, before, trace)?;
         tell(trace, "attention.heads", &mut heads);
         Ok(heads)
     }
 
-    /// Queries that follow each other, the first of them at `position`; what stands behind the last of them is not read.
-    fn attend_rows(
+    /// The same with all scores and weights at once, for an observer; the first query stands at `position`.
+    fn attend_seen(
         &self,
         q: ArrayView3<'_, f32>,
         cache: &KvCache,

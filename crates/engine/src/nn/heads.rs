@@ -19,6 +19,7 @@
 //!
 //! Source: Vaswani et al. 2017, section 3.2.2.
 
+use super::blockwise::Heads;
 use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
@@ -131,6 +132,26 @@ pub fn attend(
     trace: &mut Option<&mut dyn Observer>,
 ) -> Result<Array3<f32>> {
     // q [H, T, D], k and v [H, S, D] -> [H, T, D]
+    if trace.is_none() {
+        let ((heads, tokens, width), sources) = (q.dim(), k.dim().1);
+        expect("attention", "keys", &[heads, sources, width], k.shape())?;
+        expect("attention", "values", &[heads, sources, width], v.shape())?;
+        let (keys, values) = (contiguous(&k), contiguous(&v));
+        let head = |h: usize| h * sources * width..(h + 1) * sources * width;
+        let all = Heads {
+            heads,
+            kv_heads: heads,
+            tokens,
+            width,
+            sources,
+            scale,
+            causal: None,
+            keys_and_values: &|h| (&keys[head(h)], &values[head(h)]),
+        };
+        let out = all.attend(&contiguous(&q.view()))?;
+        return Array3::from_shape_vec((heads, tokens, width), out)
+            .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
+    }
     let mut weights = scores(q.view(), k, scale)?;
     tell(trace, "attention.scores", &mut weights);
     softmax(&mut weights)?;

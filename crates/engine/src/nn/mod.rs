@@ -4,6 +4,7 @@ pub mod additive_mask;
 pub mod attention;
 pub mod bahdanau;
 pub mod block;
+mod blockwise;
 pub mod conv;
 pub mod cosine_attention;
 pub mod cost;

@@ -1,6 +1,7 @@
 //! Helpers between ndarray views (any strides) and the kernels (contiguous slices).
 
 use crate::error::{EngineError, Result};
+use crate::kernel::{self, threads};
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
 use std::borrow::Cow;
 
@@ -90,7 +91,7 @@ pub(crate) fn product(
         return Err(mismatch(operation, "[T, K] · [K, N]", a.shape(), b.shape()));
     }
     let mut out = vec![0.0; rows * cols];
-    crate::kernel::matmul(
+    kernel::matmul(
         &contiguous(&a),
         &contiguous(&b),
         &mut out,
@@ -117,7 +118,7 @@ pub(crate) fn product_nt(
         ));
     }
     let mut out = vec![0.0; rows * cols];
-    crate::kernel::matmul_nt(
+    shared_product_nt(
         &contiguous(&a),
         &contiguous(&b),
         &mut out,
@@ -126,6 +127,34 @@ pub(crate) fn product_nt(
         cols,
     );
     matrix(operation, rows, cols, out)
+}
+
+/// Multiplications below which a thread is not worth waking.
+const LEAST_WORK: usize = 1 << 16;
+
+/// C = A · Bᵀ on all threads: each takes columns of the one row, or rows.
+pub(crate) fn shared_product_nt(
+    a: &[f32],
+    b: &[f32],
+    out: &mut [f32],
+    rows: usize,
+    inner: usize,
+    cols: usize,
+) {
+    // a [M, K], b [N, K], out [M, N]
+    if rows == 1 {
+        let least = LEAST_WORK / inner.max(1) + 1;
+        return threads::spans(out, 1, least, |first, out| {
+            let b = &b[first * inner..(first + out.len()) * inner];
+            kernel::matmul_nt(a, b, out, 1, inner, out.len());
+        });
+    }
+    let least = LEAST_WORK / (inner * cols).max(1) + 1;
+    threads::spans(out, cols, least, |first, out| {
+        let rows = out.len() / cols;
+        let a = &a[first * inner..(first + rows) * inner];
+        kernel::matmul_nt(a, b, out, rows, inner, cols);
+    });
 }
 
 /// The error for two shapes that do not fit each other.

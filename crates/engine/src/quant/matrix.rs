@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use super::{QuantError, Type};
 use crate::error::Result;
-use crate::kernel;
+use crate::kernel::{self, threads};
 use crate::nn::embedding::expect_ids;
 use crate::nn::shape::{contiguous, expect, matrix, mismatch};
 
@@ -106,18 +106,19 @@ impl Matrix {
             return Err(mismatch("linear", expected, x.shape(), &[rows, cols]));
         }
         let x = contiguous(&x);
-        let mut out = vec![0.0; tokens * rows];
         let height = (PANEL / cols.max(1)).max(1);
-        let (mut panel, mut product) = (vec![0.0; height * cols], vec![0.0; tokens * height]);
-        for first in (0..rows).step_by(height) {
-            let height = height.min(rows - first);
-            let (panel, product) = (&mut panel[..height * cols], &mut product[..tokens * height]);
-            self.unpack(first, panel);
-            kernel::matmul_nt(&x, panel, product, tokens, cols, height);
-            for (to, from) in out.chunks_exact_mut(rows).zip(product.chunks_exact(height)) {
-                to[first..first + height].copy_from_slice(from);
-            }
-        }
+        let mut panels = vec![0.0; tokens * rows];
+        threads::chunks(&mut panels, tokens * height, 1, |n, product| {
+            let height_here = product.len() / tokens;
+            let mut panel = vec![0.0; height_here * cols];
+            self.unpack(n * height, &mut panel);
+            kernel::matmul_nt(&x, &panel, product, tokens, cols, height_here);
+        });
+        let out = if tokens == 1 {
+            panels
+        } else {
+            side_by_side(&panels, tokens, rows, height)
+        };
         let mut out = matrix("linear", tokens, rows, out)?;
         if let Some(bias) = bias {
             expect("linear", "bias", &[rows], bias.shape())?;
@@ -125,6 +126,19 @@ impl Matrix {
         }
         Ok(out)
     }
+}
+
+/// Products of `height` columns each, one after the other, as one matrix.
+fn side_by_side(panels: &[f32], tokens: usize, cols: usize, height: usize) -> Vec<f32> {
+    // panels [cols / height][T, height] -> [T, cols]
+    let mut out = vec![0.0; panels.len()];
+    for (n, panel) in panels.chunks((tokens * height).max(1)).enumerate() {
+        let here = panel.len() / tokens;
+        for (to, from) in out.chunks_exact_mut(cols).zip(panel.chunks_exact(here)) {
+            to[n * height..n * height + here].copy_from_slice(from);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,0 +1,353 @@
+//! Threads that share the work of one product.
+//!
+//! A job is cut into parts; the thread that asks for it takes part itself and returns when all parts are done. Which thread takes
+//! which part is chance; what a part computes does not depend on it, so results are the same bits with any number of threads.
+//!
+//! Natively [`start`] makes the threads. In wasm with shared memory each is a web worker that calls [`serve`] and stays in it;
+//! without shared memory there is one thread, and every job is run where it is asked for.
+//!
+//! A thread without work looks for some a short while, since the next product comes at once, and then sleeps.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Whether nobody can share the work here: wasm without shared memory.
+const ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+
+/// Looks before a thread goes to sleep: some tens of microseconds.
+const LOOKS: usize = 1 << 14;
+
+/// Parts of a job for each thread, so that a thread that was held up leaves its share to the others.
+const PARTS_PER_THREAD: usize = 4;
+
+/// The most parts of a job: they are counted in 16 bits.
+const MOST_PARTS: usize = 1 << 12;
+
+/// What one part of a job is; the argument is its number.
+type Task<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// Threads besides the one that asks, and what they share with it.
+struct Pool {
+    /// Number of the job (32 bits), its parts (16 bits), and the next part that nobody has taken (16 bits).
+    state: AtomicU64,
+    /// Where the asking thread keeps its task.
+    task: AtomicPtr<Task<'static>>,
+    done: AtomicUsize,
+    failed: AtomicBool,
+    /// Threads that wait in [`serve`].
+    serving: AtomicUsize,
+    /// The most threads that a job may use, 0 for all.
+    most: AtomicUsize,
+    sleeping: AtomicUsize,
+    sleep: Mutex<()>,
+    wake: Condvar,
+    /// Held while a job runs: a second one meanwhile, or one inside it, is run by its asker alone.
+    asking: Mutex<()>,
+}
+
+static POOL: Pool = Pool {
+    state: AtomicU64::new(0),
+    task: AtomicPtr::new(std::ptr::null_mut()),
+    done: AtomicUsize::new(0),
+    failed: AtomicBool::new(false),
+    serving: AtomicUsize::new(0),
+    most: AtomicUsize::new(0),
+    sleeping: AtomicUsize::new(0),
+    sleep: Mutex::new(()),
+    wake: Condvar::new(),
+    asking: Mutex::new(()),
+};
+
+/// A state in its three parts: job, parts, next part.
+fn split(state: u64) -> (u64, u64, u64) {
+    (state >> 32, state >> 16 & 0xffff, state & 0xffff)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A poisoned lock guards nothing that a panic could have left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many threads share a job: those that serve and the one that asks, at most as many as [`limit`] says.
+pub fn count() -> usize {
+    if ALONE {
+        return 1;
+    }
+    let all = 1 + POOL.serving.load(Ordering::Acquire);
+    match POOL.most.load(Ordering::Relaxed) {
+        0 => all,
+        most => all.min(most),
+    }
+}
+
+/// From now on jobs are cut for at most so many threads; 0 lifts the limit.
+pub fn limit(threads: usize) {
+    POOL.most.store(threads, Ordering::Relaxed);
+}
+
+/// Makes threads until `threads`, the caller's own included, share the work. They live as long as the program.
+///
+/// # Errors
+/// When the system gives no more threads.
+#[cfg(not(target_family = "wasm"))]
+pub fn start(threads: usize) -> std::io::Result<()> {
+    let _asking = lock(&POOL.asking);
+    let there = 1 + POOL.serving.load(Ordering::Acquire);
+    for n in there..threads {
+        let name = format!("engine-{n}");
+        std::thread::Builder::new().name(name).spawn(serve)?;
+    }
+    while 1 + POOL.serving.load(Ordering::Acquire) < threads {
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
+/// Takes part in every job from now on; never returns.
+pub fn serve() {
+    POOL.serving.fetch_add(1, Ordering::AcqRel);
+    loop {
+        while !take_part() {
+            wait();
+        }
+    }
+}
+
+/// Takes one part of the job at hand and does it; false where none is left.
+fn take_part() -> bool {
+    let mut state = POOL.state.load(Ordering::Acquire);
+    loop {
+        let (_, parts, next) = split(state);
+        if next >= parts {
+            return false;
+        }
+        let taken =
+            POOL.state
+                .compare_exchange_weak(state, state + 1, Ordering::AcqRel, Ordering::Acquire);
+        match taken {
+            Ok(_) => {
+                run(next as usize);
+                return true;
+            }
+            Err(now) => state = now,
+        }
+    }
+}
+
+/// Does a part that was taken.
+fn run(part: usize) {
+    /// Counts the part as done, even where it panics.
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                POOL.failed.store(true, Ordering::Relaxed);
+            }
+            POOL.done.fetch_add(1, Ordering::Release);
+        }
+    }
+    let task = POOL.task.load(Ordering::Acquire);
+    // SAFETY: a part that is taken and not done keeps the asker in `share`, whose frame the task lives in.
+    let task = unsafe { *task };
+    let attempt = std::panic::AssertUnwindSafe(|| {
+        let _done = Done;
+        task(part);
+    });
+    // Whoever asks hears of a panic; the thread goes on serving.
+    let _ = std::panic::catch_unwind(attempt);
+}
+
+/// Waits until there may be a part to take.
+fn wait() {
+    let open = || {
+        let (_, parts, next) = split(POOL.state.load(Ordering::SeqCst));
+        next < parts
+    };
+    for _ in 0..LOOKS {
+        if open() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    let mut guard = lock(&POOL.sleep);
+    POOL.sleeping.fetch_add(1, Ordering::SeqCst);
+    while !open() {
+        guard = POOL
+            .wake
+            .wait(guard)
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+    POOL.sleeping.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Runs `task(0)` … `task(parts − 1)`, each once, and returns when all are done.
+///
+/// # Panics
+/// When a part panics.
+fn share(parts: usize, task: Task<'_>) {
+    let alone = || (0..parts).for_each(task);
+    let _asking = match POOL.asking.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return alone(),
+    };
+    if parts < 2 || count() < 2 {
+        return alone();
+    }
+    let mut task = task;
+    // The pointer outlives this frame only in type: nobody follows it once all parts are done.
+    let place = (&raw mut task).cast::<Task<'static>>();
+    POOL.done.store(0, Ordering::Relaxed);
+    POOL.failed.store(false, Ordering::Relaxed);
+    POOL.task.store(place, Ordering::Release);
+    let (job, ..) = split(POOL.state.load(Ordering::Relaxed));
+    let state = ((job + 1) & 0xffff_ffff) << 32 | (parts as u64) << 16;
+    POOL.state.store(state, Ordering::SeqCst);
+    if POOL.sleeping.load(Ordering::SeqCst) > 0 {
+        let _guard = lock(&POOL.sleep);
+        POOL.wake.notify_all();
+    }
+    while take_part() {}
+    let mut looks = 0;
+    while POOL.done.load(Ordering::Acquire) < parts {
+        looks += 1;
+        if looks > LOOKS {
+            // More threads than cores: let the others finish.
+            std::thread::yield_now();
+        }
+        std::hint::spin_loop();
+    }
+    assert!(
+        !POOL.failed.load(Ordering::Relaxed),
+        "a part of a job panicked on another thread"
+    );
+}
+
+/// Runs `task` on ranges that together are `0..total`, at least `least` long but for the last; on one thread that is one call.
+pub(crate) fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
+    let threads = count();
+    if total == 0 {
+        return;
+    }
+    let most = (PARTS_PER_THREAD * threads).min(MOST_PARTS);
+    let length = total.div_ceil(most).max(least).max(1);
+    if threads < 2 || length >= total {
+        return task(0..total);
+    }
+    share(total.div_ceil(length), &|part| {
+        let start = part * length;
+        task(start..(start + length).min(total));
+    });
+}
+
+/// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and runs `task` on each with the
+/// number of its first unit; a span has at least `least` units. On one thread the slice is one span.
+pub(crate) fn spans<T: Send>(
+    slice: &mut [T],
+    unit: usize,
+    least: usize,
+    task: impl Fn(usize, &mut [T]) + Sync,
+) {
+    /// A pointer that may go to other threads: each part takes elements that no other takes.
+    struct Start<T>(*mut T);
+    // SAFETY: see above; `T` itself may be sent.
+    unsafe impl<T: Send> Sync for Start<T> {}
+
+    let (length, start) = (slice.len(), Start(slice.as_mut_ptr()));
+    if unit == 0 {
+        return;
+    }
+    let start = &start;
+    ranges(length.div_ceil(unit), least, |units| {
+        let (from, to) = (units.start * unit, (units.end * unit).min(length));
+        // SAFETY: from ≤ to ≤ length, and different ranges of units do not overlap.
+        let part = unsafe { std::slice::from_raw_parts_mut(start.0.add(from), to - from) };
+        task(units.start, part);
+    });
+}
+
+/// As [`spans`], with `task` run on each unit.
+pub(crate) fn chunks<T: Send>(
+    slice: &mut [T],
+    unit: usize,
+    least: usize,
+    task: impl Fn(usize, &mut [T]) + Sync,
+) {
+    spans(slice, unit, least, |first, span| {
+        for (n, chunk) in span.chunks_mut(unit).enumerate() {
+            task(first + n, chunk);
+        }
+    });
+}
+
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests {
+    use super::*;
+
+    /// All of these use the one pool of the program, from threads of their own.
+    #[test]
+    fn every_element_is_visited_once_with_any_number_of_threads() {
+        for threads in 1..=4 {
+            start(threads).unwrap();
+            for length in [0, 1, 2, 7, 64, 1000, 4097] {
+                let mut seen = vec![0u32; length];
+                chunks(&mut seen, 3, 1, |number, part| {
+                    assert!(part.len() == 3 || number == length / 3);
+                    part.iter_mut().for_each(|n| *n += 1);
+                });
+                assert!(seen.iter().all(|&n| n == 1), "{threads} threads, {length}");
+                let total = AtomicUsize::new(0);
+                ranges(length, 5, |range| {
+                    assert!(range.len() >= 5 || range.end == length);
+                    total.fetch_add(range.sum(), Ordering::Relaxed);
+                });
+                assert_eq!(total.into_inner(), (0..length).sum::<usize>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_in_a_job_is_done_by_its_asker() {
+        start(3).unwrap();
+        let mut seen = vec![0usize; 40];
+        chunks(&mut seen, 1, 1, |_, outer| {
+            let mut inner = vec![0usize; 40];
+            chunks(&mut inner, 1, 1, |number, n| n[0] = number);
+            outer[0] = inner.iter().sum();
+        });
+        assert!(seen.iter().all(|&n| n == 780));
+    }
+
+    #[test]
+    fn a_panic_reaches_whoever_asked_and_the_pool_goes_on() {
+        start(2).unwrap();
+        for _ in 0..20 {
+            let attempt = std::panic::catch_unwind(|| {
+                ranges(1000, 1, |range| {
+                    assert!(!range.contains(&777), "as planned");
+                });
+            });
+            assert!(attempt.is_err());
+        }
+        let mut seen = vec![0; 100];
+        chunks(&mut seen, 1, 1, |number, n| n[0] = number);
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn askers_on_several_threads_do_not_mix() {
+        start(3).unwrap();
+        std::thread::scope(|scope| {
+            for asker in 0..4usize {
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        let mut seen = vec![0; 50];
+                        chunks(&mut seen, 2, 1, |_, part| part.fill(asker + 1));
+                        assert!(seen.iter().all(|&n| n == asker + 1));
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! Attention of all heads where nobody looks at the weights: each thread takes heads, and of the scores only those of a few
+//! queries are ever in memory.
+//!
+//! ```text
+//! out_h[t] = softmax(scale · q_h[t] · k_gᵀ) · v_g      q [H, T, D], k_g and v_g [S, D], g = ⌊h G / H⌋ -> [H, T, D]
+//! ```
+//! With `causal` the query t stands at `position + t` and does not see what comes after it.
+
+use crate::error::Result;
+use crate::kernel::{self, threads};
+use crate::nn::shape::expect;
+
+/// How many queries are compared with all keys at once: enough for the products to be fast.
+const QUERIES_AT_ONCE: usize = 32;
+
+/// Products below which a thread is not worth waking.
+const LEAST_WORK: usize = 1 << 16;
+
+/// What the heads are and what they may see.
+pub(super) struct Heads<'a> {
+    /// H.
+    pub(super) heads: usize,
+    /// G, a divisor of H.
+    pub(super) kv_heads: usize,
+    /// T.
+    pub(super) tokens: usize,
+    /// D.
+    pub(super) width: usize,
+    /// S.
+    pub(super) sources: usize,
+    /// Factor of the scores.
+    pub(super) scale: f32,
+    /// Where the first query stands, if later tokens are hidden from it.
+    pub(super) causal: Option<usize>,
+    /// `[S, D]` of key and value head g.
+    pub(super) keys_and_values: &'a (dyn Fn(usize) -> (&'a [f32], &'a [f32]) + Sync),
+}
+
+impl Heads<'_> {
+    /// The heads' outputs.
+    ///
+    /// # Errors
+    /// When `q` or a head's keys or values have not as many numbers as the sizes say.
+    pub(super) fn attend(&self, q: &[f32]) -> Result<Vec<f32>> {
+        // q [H, T, D] -> [H, T, D]
+        let (group, head) = (self.heads / self.kv_heads, self.tokens * self.width);
+        expect("attention", "queries", &[self.heads * head], &[q.len()])?;
+        let size = self.sources * self.width;
+        for g in 0..self.kv_heads {
+            let (keys, values) = (self.keys_and_values)(g);
+            expect(
+                "attention",
+                "keys and values",
+                &[size, size],
+                &[keys.len(), values.len()],
+            )?;
+        }
+        let mut out = vec![0.0; q.len()];
+        // The queries of a group lie one after the other: while they are few, one product with the keys that they share.
+        let together = if self.tokens <= QUERIES_AT_ONCE {
+            group
+        } else {
+            1
+        };
+        let work = 2 * together * self.tokens * size;
+        let chunk = together * head;
+        threads::chunks(
+            &mut out,
+            chunk,
+            LEAST_WORK.div_ceil(work.max(1)),
+            |n, out| {
+                let q = &q[n * chunk..n * chunk + out.len()];
+                let (keys, values) = (self.keys_and_values)(n * together / group);
+                if together > 1 || self.tokens <= QUERIES_AT_ONCE {
+                    return self.rows(q, keys, values, 0, self.tokens, out);
+                }
+                let step = QUERIES_AT_ONCE * self.width;
+                for (part, (q, out)) in q.chunks(step).zip(out.chunks_mut(step)).enumerate() {
+                    let tokens = q.len() / self.width;
+                    self.rows(q, keys, values, part * QUERIES_AT_ONCE, tokens, out);
+                }
+            },
+        );
+        Ok(out)
+    }
+
+    /// Queries that share keys and values: those of tokens `first` to `first + tokens − 1`, of one head or several.
+    fn rows(
+        &self,
+        q: &[f32],
+        keys: &[f32],
+        values: &[f32],
+        first: usize,
+        tokens: usize,
+        out: &mut [f32],
+    ) {
+        // q [R, D], keys and values [S, D], out [R, D]
+        let width = self.width;
+        let rows = out.len() / width.max(1);
+        let seen = |token: usize| match self.causal {
+            Some(position) => position + first + token + 1,
+            None => self.sources,
+        };
+        let sources = seen(tokens.saturating_sub(1));
+        let (keys, values) = (&keys[..sources * width], &values[..sources * width]);
+        let mut scores = vec![0.0; rows * sources];
+        kernel::matmul_nt(q, keys, &mut scores, rows, width, sources);
+        for (n, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
+            let (seen, hidden) = row.split_at_mut(seen(n % tokens));
+            seen.iter_mut().for_each(|score| *score *= self.scale);
+            hidden.fill(f32::NEG_INFINITY);
+            kernel::softmax(row);
+        }
+        kernel::mix(&scores, values, out, rows, sources, width);
+    }
+}
