@@ -51,6 +51,20 @@ addEventListener("fetch", (event) => {
   if (request.method === "GET" && request.url.startsWith(registration.scope)) event.respondWith(answer(request));
 });
 
+/**
+ * A page may share memory between threads only where it is isolated from other origins, which two headers ask for. Hosts that
+ * send none get them here.
+ */
+function isolated(response) {
+  const known = response.headers.has("Cross-Origin-Embedder-Policy");
+  if (known || response.type === "opaqueredirect" || response.type === "error") return response;
+  const headers = new Headers(response.headers);
+  headers.set("Cross-Origin-Opener-Policy", "same-origin");
+  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}
+
 async function answer(request) {
   if (request.mode === "navigate" && registration.waiting && (await clients.matchAll()).length < 2) {
     // A newer version waits and no other tab runs this one: let it take over, then load the page from it.
@@ -59,13 +73,13 @@ async function answer(request) {
   }
   const path = pathOf(request);
   const kept = path !== undefined && (await (await caches.open(CACHE)).match(key(path)));
-  if (kept) return kept;
+  if (kept) return isolated(kept);
   try {
-    return await fetch(request);
+    return isolated(await fetch(request));
   } catch (error) {
     const missing = request.mode === "navigate" && "404.html" in FILES && (await caches.match(key("404.html")));
     if (!missing) throw error;
-    return new Response(missing.body, { status: 404, headers: missing.headers });
+    return isolated(new Response(missing.body, { status: 404, headers: missing.headers }));
   }
 }
 

@@ -1,10 +1,37 @@
-// Starts the worker's engine (crates/worker). Requests that come while it loads are kept for it: a message that finds
-// no listener would be lost. If it cannot be loaded the error reaches the page, which then computes by itself.
+// Starts the worker's engine (crates/worker): `?build=NAME` is the file to run, `&threads=N` how many threads share its memory.
+// Requests that come while it loads are kept for it: a message that finds no listener would be lost. If it cannot be loaded the
+// error reaches the page.
 "use strict";
-importScripts("./worker.js");
+const asked = new URLSearchParams(location.search);
+const build = /^[a-z0-9-]+$/.test(asked.get("build") ?? "") ? asked.get("build") : "simd128";
 const early = [];
 onmessage = (event) => early.push(event.data);
-wasm_bindgen({ module_or_path: "./worker_bg.wasm" }).then(
-  () => early.forEach((data) => dispatchEvent(new MessageEvent("message", { data }))),
-  (error) => setTimeout(() => { throw error; }),
-);
+importScripts(`./worker-${build}.js`);
+
+/** Has another worker take part in the work, over the same memory; waits until it is there, or known not to come. */
+function join(module, memory) {
+  return new Promise((done) => {
+    const thread = new Worker("./worker_thread.js");
+    thread.onmessage = done;
+    thread.onerror = (event) => {
+      event.preventDefault();
+      done();
+    };
+    thread.postMessage({ build, module, memory });
+  });
+}
+
+async function start() {
+  const module = await WebAssembly.compileStreaming(fetch(`./worker-${build}_bg.wasm`));
+  const { memory } = await wasm_bindgen({ module_or_path: module });
+  const threads = build.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
+  await Promise.all(Array.from({ length: threads - 1 }, () => join(module, memory)));
+  // A thread says that it is there just before it is.
+  for (let waits = 0; wasm_bindgen.threads() < threads && waits < 100; waits++) {
+    await new Promise((done) => setTimeout(done, 1));
+  }
+  wasm_bindgen.start();
+  early.forEach((data) => dispatchEvent(new MessageEvent("message", { data })));
+}
+
+start().catch((error) => setTimeout(() => { throw error; }));

@@ -6,6 +6,7 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
+use crate::bench;
 use crate::browser::{address, clock, dom};
 use crate::cells::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
@@ -108,18 +109,22 @@ pub(crate) fn open(arrival: Arrival) {
     contents::mark();
     leptos::task::spawn_local(async move {
         let loaded = adopt::load(&main).await;
+        let bench = match Route::of_path(&address::path(), &root_path()) {
+            Route::Bench => bench::load().await.map(Some),
+            _ => Ok(None),
+        };
         // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;
         }
-        match loaded {
-            Ok(()) => bring_to_life(&main, arrival),
+        match loaded.and(bench) {
+            Ok(bench) => bring_to_life(&main, arrival, bench),
             Err(error) => dom::say_failed(&error.to_string()),
         }
     });
 }
 
-fn bring_to_life(main: &HtmlElement, arrival: Arrival) {
+fn bring_to_life(main: &HtmlElement, arrival: Arrival, bench: Option<bench::Draw>) {
     let fragment = Fragment::parse(&address::hash());
     let owner = Owner::new();
     let page = owner.with(|| {
@@ -127,6 +132,10 @@ fn bring_to_life(main: &HtmlElement, arrival: Arrival) {
         let sheet: SheetSignal = RwSignal::new(None);
         let mut mounted = adopt::adopt(main, state, sheet, &fragment.state);
         mount_page_parts(main, state, sheet, &mut mounted);
+        if let (Some(draw), Some(slot)) = (bench, dom::find(main, ".bench")) {
+            slot.set_inner_html("");
+            mounted.push(Box::new(mount_to(slot, draw)));
+        }
         OpenPage {
             owner: owner.clone(),
             state,

@@ -5,11 +5,13 @@
 //! [`shell`] is what stands around a lesson. Only [`browser`] and canvas drawing touch web-sys directly.
 
 mod app;
+mod bench;
 mod browser;
 pub mod cells;
 mod chunk;
 mod client;
 mod lesson;
+mod model_worker;
 pub mod plot;
 mod route;
 mod shell;

@@ -7,6 +7,8 @@ pub(crate) enum Route {
     Home,
     /// `/lesson/SLUG`
     Lesson(String),
+    /// `/bench`
+    Bench,
     /// Anything else.
     Unknown,
 }
@@ -25,6 +27,7 @@ impl Route {
         let mut parts = inside.split('/').filter(|p| !p.is_empty());
         match (parts.next(), parts.next(), parts.next()) {
             (None, None, None) => Self::Home,
+            (Some("bench"), None, None) => Self::Bench,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
         }
@@ -35,6 +38,7 @@ impl Route {
         match self {
             Self::Home => Some("home".to_owned()),
             Self::Lesson(slug) => Some(format!("lesson/{slug}")),
+            Self::Bench => Some("bench".to_owned()),
             Self::Unknown => None,
         }
     }
@@ -92,7 +96,10 @@ mod tests {
             ] {
                 assert_eq!(of(path), Route::Lesson("scaling".to_owned()));
             }
-            for path in ["/lesson", "/lesson/a/b", "/nothing"] {
+            for path in ["/bench", "/bench/", "/bench/index.html"] {
+                assert_eq!(of(path), Route::Bench);
+            }
+            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a"] {
                 assert_eq!(of(path), Route::Unknown);
             }
         }

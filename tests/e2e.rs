@@ -15,6 +15,7 @@
 mod e2e {
     mod axe;
     mod bad_input;
+    mod bench;
     mod browser;
     mod driver;
     mod failing;

@@ -69,3 +69,25 @@ pub(crate) fn load(url: &str) {
 pub(crate) fn resolve(url: &str, base: &str) -> Option<web_sys::Url> {
     web_sys::Url::new_with_base(url, base).ok()
 }
+
+/// A value of the query, decoded; `None` where the query does not name it.
+pub(crate) fn query(key: &str) -> Option<String> {
+    let here = href();
+    resolve(&here, &here)?.search_params().get(key)
+}
+
+/// Replaces the query, without a history entry.
+pub(crate) fn set_query(pairs: &[(&str, String)]) {
+    let here = href();
+    let (Some(url), Some(window)) = (resolve(&here, &here), dom::window()) else {
+        return;
+    };
+    url.set_search("");
+    let search = url.search_params();
+    for (key, value) in pairs {
+        search.append(key, value);
+    }
+    if let Ok(history) = window.history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()));
+    }
+}

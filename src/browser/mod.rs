@@ -1,5 +1,6 @@
 //! The browser's abilities, one a file: the only door to web-sys besides canvas drawing.
 
+pub(crate) mod abilities;
 pub(crate) mod address;
 pub(crate) mod clipboard;
 pub(crate) mod clock;
@@ -9,3 +10,4 @@ pub(crate) mod fetch;
 pub(crate) mod full_screen;
 pub(crate) mod picture;
 pub(crate) mod raster;
+pub(crate) mod result;

@@ -160,7 +160,8 @@ impl Browser {
                 .script(
                     "return [...document.querySelectorAll('[data-cell]')]
                         .filter(cell => cell.dataset.state !== 'ready')
-                        .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)",
+                        .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
+                        .concat(document.querySelector('.bench .cell-waiting') ? ['bench: not mounted'] : [])",
                     &[],
                 )
                 .await;

@@ -30,7 +30,7 @@ fn the_served_page_holds_prose_and_formulas() {
 #[test]
 fn the_served_page_holds_no_computed_number() {
     let server = Server::start(&site::dist(), Habits::ROOT);
-    for page in site::pages() {
+    for page in site::all_pages() {
         let (_, html) = server.get(&page);
         assert!(
             !html.contains("data-from="),
@@ -60,7 +60,7 @@ fn pages_read_well_without_scripts() {
             .await;
         for look in [Look::DESK_LIGHT, Look::PHONE_DARK] {
             browser.look(look).await;
-            for page in site::pages() {
+            for page in site::all_pages() {
                 browser.open(&server.url(&page)).await;
                 let metrics = browser.devtools("Page.getLayoutMetrics", json!({})).await;
                 let width = metrics["cssContentSize"]["width"]

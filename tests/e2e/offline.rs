@@ -30,7 +30,7 @@ fn every_lesson_opens_after_the_server_has_gone() {
             let complaints = browser.complaints(&server.origin()).await;
             assert!(complaints.is_empty(), "{complaints:?}");
             server.stop();
-            for page in site::pages() {
+            for page in site::all_pages() {
                 let addresses = [page.clone(), page.trim_end_matches('/').to_owned()];
                 for address in addresses {
                     let url = server.url(&address);

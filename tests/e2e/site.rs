@@ -16,11 +16,20 @@ pub(crate) fn dist() -> PathBuf {
     folder
 }
 
-/// Every page, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
+/// The page that measures models. It has no cells.
+pub(crate) const BENCH: &str = "bench/";
+
+/// Every page, those without cells too.
+pub(crate) fn all_pages() -> Vec<String> {
+    [pages(), vec![BENCH.to_owned()]].concat()
+}
+
+/// Every page with cells, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
 pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
+    pages.retain(|page| page != BENCH);
     pages.sort();
     assert!(
         pages.len() > 1,

@@ -19,6 +19,9 @@ const WASM_FEATURES: &[&str] = &[
     "--enable-multivalue",
 ];
 
+/// What the worker's builds may use besides.
+const WORKER_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-threads"];
+
 /// Builds for the base path in the options, installing what is missing first.
 ///
 /// # Errors
@@ -87,9 +90,19 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
 fn shrink(path: &std::path::Path) -> Result<(), Failure> {
     say(format_args!("shrinking {} with wasm-opt", path.display()));
     let small = path.with_extension("wasm-small");
+    let is_worker = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("worker-"));
+    // The worker is where speed matters.
+    let (level, more) = if is_worker {
+        ("-O3", WORKER_FEATURES)
+    } else {
+        ("-Oz", &[][..])
+    };
     run(process::command(npm::wasm_opt())
-        .arg("-Oz")
+        .arg(level)
         .args(WASM_FEATURES)
+        .args(more)
         .arg(path)
         .arg("-o")
         .arg(&small))?;

@@ -1,6 +1,7 @@
 //! `cargo xtask`: set-up and chores of this project, with the standard library alone, so that it builds in a second on
 //! a machine that has nothing yet.
 
+mod bench;
 mod build;
 mod failure;
 mod lock;
@@ -12,6 +13,20 @@ mod sizes;
 mod system;
 mod test;
 mod tools;
+
+#[path = "../../tests/e2e/driver.rs"]
+#[allow(
+    clippy::expect_used,
+    reason = "it is a part of the tests, which may panic"
+)]
+mod driver;
+#[path = "../../tests/e2e/server.rs"]
+#[allow(
+    clippy::expect_used,
+    dead_code,
+    reason = "it is a part of the tests, which may panic and need more of it"
+)]
+mod server;
 
 use std::process::ExitCode;
 
@@ -29,6 +44,9 @@ Commands:
                           will be served: `./` (the default: any folder of any host) or an absolute path such as /book/
   test [--only NAME]...   run every check that CI runs, keep going after a failure, print a summary;
                           exit code 1 if anything failed
+  bench [--only WORDS]... [--runs N] [--no-build]
+                          measure full-size models in headless Chromium: for each a JSON line with median, least and
+                          largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'
   test --list             list the names that --only takes
 
 Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are
@@ -61,6 +79,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     }
     match command {
         "serve" => serve::serve(options),
+        "bench" => bench::command(options),
         "build" => build::command(options),
         "test" => test::command(options),
         other => Err(Failure::usage(format!("there is no command `{other}`"))),

@@ -36,6 +36,8 @@ pub struct Parts {
     pub is_lost: bool,
     /// Whether the page asks for an offline copy.
     pub offline: bool,
+    /// The builds of the worker that there are.
+    pub workers: Vec<&'static str>,
     /// What this page requests early, besides what every page does: rel, file from the root, kind.
     pub preload: Vec<(&'static str, String, &'static str)>,
 }
@@ -129,6 +131,8 @@ impl Frame {
         } else if let Some(end) = html.rfind("</body>") {
             html.insert_str(end, &self.engine);
         }
+        let workers = format!("data-workers=\"{}\" data-root=", parts.workers.join(" "));
+        html = html.replacen("data-root=", &workers, 1);
         if parts.offline {
             html = html.replacen("data-root=", "data-offline data-root=", 1);
         }

@@ -15,6 +15,7 @@ mod offline;
 mod page;
 mod root;
 mod shown;
+mod workers;
 mod write;
 
 pub use {

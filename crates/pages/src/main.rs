@@ -48,14 +48,14 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
             _ => return Err(BuildError::Other(USAGE.to_owned())),
         }
     }
-    // Beside this program, which Cargo has built into the same target folder.
-    let linked = std::env::current_exe()
+    // This program lies in the folder that Cargo has built everything else into.
+    let target = std::env::current_exe()
         .ok()
+        .and_then(|program| Some(program.parent()?.parent()?.to_owned()));
+    let linked = target
+        .as_ref()
         .filter(|_| release)
-        .and_then(|program| {
-            let target = program.parent()?.parent()?;
-            Some(target.join("wasm32-unknown-unknown/release/transformer-notebook.wasm"))
-        });
+        .map(|target| target.join("wasm32-unknown-unknown/release/transformer-notebook.wasm"));
     let draft = !release && variable("NOTEBOOK_DRAFT").is_some();
     let out = out
         .map(PathBuf::from)
@@ -66,6 +66,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), BuildError> {
         public_url,
         release,
         linked,
+        target,
         draft,
     })
 }

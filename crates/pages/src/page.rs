@@ -62,6 +62,29 @@ pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> 
     )
 }
 
+/// The page that measures models; the site fills in the form and the table.
+pub(crate) fn bench_main(title: &str, description: &str) -> String {
+    let (title, description) = (escape(title), escape(description));
+    format!(
+        "<main id=\"main\" data-page=\"bench\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
+         <header class=\"lesson-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n{NO_SCRIPT}</header>\n\
+         <div class=\"lesson-body\">\n\
+         <section class=\"cell\" aria-label=\"{title}\"><div class=\"cell-body\"><div class=\"cell-view bench\">\
+         <p class=\"cell-waiting\">The form appears once the engine has loaded.</p></div></div></section>\n{BENCH_TEXT}</div>\n\
+         </article>\n</main>"
+    )
+}
+
+/// What the bench measures, below its form.
+const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\
+     <p>A shape is a real model&#39;s sizes with random weights, which are drawn here: nothing is downloaded, and the speed is that of \
+     the trained model. The address of a <code>.safetensors</code> file, with its <code>config.json</code> beside it, or of a \
+     <code>.gguf</code> file on this site&#39;s host is taken too.</p>\n\
+     <p><em>Prompt</em> is the rate at which the tokens of a prompt are read, up to the scores after the last one. <em>New</em> is the \
+     rate at which tokens are then written, each the likeliest, one by one. A picture and a sentence are run through the model \
+     once. Each figure is the median of the runs; the first of them also waits for the browser to compile. <em>Memory</em> is \
+     everything that the engine took from the browser, the weights included.</p>\n";
+
 /// What the site needs to know of a page: its shared inputs, and whether reference tensors stand beside it.
 fn page_data(page: &Lesson, has_golden: bool) -> String {
     let inputs = serde_json::to_string(&page.shared).unwrap_or_default();

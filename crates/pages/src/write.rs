@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
+use worker::build::Build;
 
 use crate::catalog::Cells;
 use crate::chunks::{self, Chunks};
@@ -12,11 +13,19 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write};
 use crate::frame::{Frame, Parts};
 use crate::offline;
-use crate::page::{home_main, lesson_main, not_found_main};
+use crate::page::{bench_main, home_main, lesson_main, not_found_main};
 use crate::root::Root;
+use crate::workers;
 
 /// Files that Trunk copies with `public/` though they have another place in the site.
 const NOT_SHIPPED: [&str; 1] = ["boot.mjs"];
+
+/// Title and description of the page that measures models.
+const BENCH: (&str, &str) = (
+    "Bench",
+    "How fast full-size models run in this browser, on the processor of this device: reading a prompt, writing token by token, \
+     classifying a picture, encoding a sentence.",
+);
 
 /// What to build, and where.
 #[derive(Debug, Clone)]
@@ -31,6 +40,8 @@ pub struct Job {
     pub release: bool,
     /// The site's wasm as the linker left it, to be cut into chunks; `None` leaves it whole.
     pub linked: Option<PathBuf>,
+    /// The site's target folder, beside whose content the further files of the worker are built; `None` leaves them out.
+    pub target: Option<PathBuf>,
     /// Whether mistakes in lessons are only printed, so that an author sees the rest.
     pub draft: bool,
 }
@@ -49,13 +60,26 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         Some(linked) => chunks::cut(linked, &job.out)?,
         None => Chunks::default(),
     };
+    let workers = match &job.target {
+        Some(target) => workers::build(
+            &workers::Place {
+                project: &job.project,
+                target,
+                release: job.release,
+            },
+            &job.out,
+        )?,
+        None => Vec::new(),
+    };
     let site = Site {
         job,
+        workers,
         root: Root::from_public_url(&job.public_url),
         content: &content,
         frame: &frame,
         chunks,
     };
+    site.write_bench()?;
     let mut book = CodeBook::new(&job.project);
     for page in content.pages() {
         site.write(page, &mut book)?;
@@ -101,6 +125,7 @@ struct Site<'a> {
     content: &'a Content,
     frame: &'a Frame,
     chunks: Chunks,
+    workers: Vec<Build>,
 }
 
 impl Site<'_> {
@@ -150,7 +175,24 @@ impl Site<'_> {
             is_lost,
             offline: self.job.release && !is_missing,
             preload: self.chunks.preload(cells),
+            workers: self.workers.iter().map(|build| build.name()).collect(),
         }
+    }
+
+    /// The page that measures full-size models, which is no lesson.
+    fn write_bench(&self) -> Result<(), BuildError> {
+        let parts = Parts {
+            title: BENCH.0.to_owned(),
+            description: BENCH.1.to_owned(),
+            main: bench_main(BENCH.0, BENCH.1),
+            menu: course_menu(&self.content.lessons, ""),
+            offline: self.job.release,
+            workers: self.workers.iter().map(|build| build.name()).collect(),
+            preload: self.chunks.preload(std::iter::empty()),
+            ..Parts::default()
+        };
+        let html = self.frame.fill(&parts, &self.root, 1);
+        write(&self.job.out.join("bench/index.html"), &html)
     }
 
     /// The reference tensors of a page, where there are any.

@@ -1,8 +1,12 @@
-//! Runs long computations off the page's thread.
+//! Runs long computations and full-size models off the page's thread.
 //!
-//! The page and the worker exchange small binary messages ([`protocol`]); [`service`] takes them and
-//! computes in slices, so that a newer request or a cancellation is heard between two slices. The binary
-//! beside this library is what the browser starts; everything that can be tested stands here.
+//! The page and the worker exchange small binary messages ([`protocol`]). [`service`] takes those about cells and computes in
+//! slices, so that a newer request or a cancellation is heard between two slices; [`model`] loads a model and runs it token by
+//! token, and [`bench`] measures that. The binary beside this library is what the browser starts; everything that can be tested
+//! stands here. It is built three times, for browsers of different abilities: [`build`].
 
+pub mod bench;
+pub mod build;
+pub mod model;
 pub mod protocol;
 pub mod service;

@@ -1,5 +1,7 @@
 //! What the page and the worker say to each other, as postcard bytes.
 
+use crate::build::Build;
+use crate::model::protocol::{News, Order};
 use cells::{CellError, Computation, Inputs};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -20,13 +22,20 @@ pub enum Request {
         /// Number of the request.
         job: u64,
     },
+    /// About the worker's model.
+    Model(Order),
 }
 
 /// From the worker to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
     /// The worker has started and listens.
-    Ready,
+    Ready {
+        /// Which of its files this is.
+        build: Build,
+        /// How many threads share the work.
+        threads: usize,
+    },
     /// A computation goes on.
     Working {
         /// Number of the request.
@@ -43,6 +52,8 @@ pub enum Reply {
         /// Milliseconds of computing.
         elapsed_ms: f64,
     },
+    /// About the worker's model.
+    Model(News),
 }
 
 /// Bytes of a message.

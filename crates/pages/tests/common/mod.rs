@@ -145,6 +145,7 @@ impl Project {
             public_url: url.to_owned(),
             release,
             linked: None,
+            target: None,
             draft,
         })
     }

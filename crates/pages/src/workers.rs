@@ -1,0 +1,151 @@
+//! The three files of the worker, for browsers of different abilities (`crates/worker/src/build.rs`).
+//!
+//! Trunk has built the plain one. The other two need compiler flags of their own, so each has its own target folder beside the
+//! site's, where nothing of it is built twice. Threads over one memory need a standard library that is built for them, which only
+//! a nightly compiler does; where there is none that file is left out, and this is said.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use wasm_bindgen_cli_support::Bindgen;
+use worker::build::Build;
+
+use crate::error::BuildError;
+
+/// The compiler for threads. `cargo xtask build` installs it.
+const NIGHTLY: &str = "nightly-2026-05-20";
+
+/// What a build without it makes do with.
+const OTHER_NIGHTLY: &str = "nightly";
+
+const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
+
+/// The memory may grow to the 4 GiB that 32 bits can address; each thread has a stack and its own copy of thread-local data in it.
+const THREADS: &str = "-Ctarget-feature=+simd128,+relaxed-simd,+atomics,+bulk-memory,+mutable-globals \
+    -Clink-arg=--shared-memory -Clink-arg=--import-memory -Clink-arg=--max-memory=4294967296 \
+    -Clink-arg=--export=__wasm_init_tls -Clink-arg=--export=__tls_size -Clink-arg=--export=__tls_align \
+    -Clink-arg=--export=__tls_base";
+
+/// Where and how to build.
+pub(crate) struct Place<'a> {
+    /// Root of the project.
+    pub(crate) project: &'a Path,
+    /// The site's target folder.
+    pub(crate) target: &'a Path,
+    /// Whether to optimise.
+    pub(crate) release: bool,
+}
+
+/// Makes the two further files of the worker in `out` and gives all that are there, the quickest first.
+///
+/// # Errors
+/// When one cannot be compiled, bound or written.
+pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildError> {
+    for end in [".js", "_bg.wasm"] {
+        let (from, to) = (
+            format!("worker{end}"),
+            format!("{}{end}", stem(Build::Simd128)),
+        );
+        let from = out.join(from);
+        if from.is_file() {
+            std::fs::rename(&from, out.join(to))
+                .map_err(|source| BuildError::File { path: from, source })?;
+        }
+    }
+    let mut there = vec![Build::Relaxed, Build::Simd128];
+    compile(place, Build::Relaxed, None)?;
+    bind(place, Build::Relaxed, out)?;
+    if let Some(nightly) = nightly() {
+        compile(place, Build::RelaxedThreads, Some(nightly))?;
+        bind(place, Build::RelaxedThreads, out)?;
+        there.insert(0, Build::RelaxedThreads);
+    } else {
+        println!(
+            "pages: the worker is built without threads: they need {NIGHTLY} with its rust-src, which `cargo xtask build` installs"
+        );
+    }
+    Ok(there)
+}
+
+/// What the files of a build are called, before `.js` and `_bg.wasm`.
+pub(crate) fn stem(build: Build) -> String {
+    format!("worker-{}", build.name())
+}
+
+/// A nightly compiler with the source of the standard library.
+fn nightly() -> Option<&'static str> {
+    [NIGHTLY, OTHER_NIGHTLY].into_iter().find(|name| {
+        let asked = Command::new("rustup")
+            .args(["run", name, "rustc", "--print", "sysroot"])
+            .stderr(Stdio::null())
+            .output();
+        let sysroot = asked.ok().filter(|answer| answer.status.success());
+        sysroot.is_some_and(|answer| {
+            let sysroot = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+            Path::new(&sysroot)
+                .join("lib/rustlib/src/rust/library/std")
+                .is_dir()
+        })
+    })
+}
+
+fn folder(place: &Place<'_>, build: Build) -> PathBuf {
+    place.target.join(stem(build))
+}
+
+fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(), BuildError> {
+    let mut cargo = match nightly {
+        Some(name) => {
+            let mut rustup = Command::new("rustup");
+            rustup.args(["run", name, "cargo"]);
+            rustup
+        }
+        None => Command::new("cargo"),
+    };
+    cargo
+        .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
+        .args([
+            "--features",
+            "relaxed-simd",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--target-dir",
+        ])
+        .arg(folder(place, build))
+        .current_dir(place.project)
+        // Flags that the caller has set are for the site.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env(
+            "RUSTFLAGS",
+            if nightly.is_some() { THREADS } else { RELAXED },
+        );
+    if nightly.is_some() {
+        cargo.args(["-Z", "build-std=std,panic_abort"]);
+    }
+    if place.release {
+        cargo.arg("--release");
+    }
+    let failed = |why: String| {
+        BuildError::Other(format!("the worker's build {} failed: {why}", build.name()))
+    };
+    let status = cargo.status().map_err(|error| failed(error.to_string()))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(failed(status.to_string()))
+    }
+}
+
+/// Joins what the compiler made with its JavaScript.
+fn bind(place: &Place<'_>, build: Build, out: &Path) -> Result<(), BuildError> {
+    let profile = if place.release { "release" } else { "debug" };
+    let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
+    let mut bindgen = Bindgen::new();
+    bindgen
+        .input_path(&wasm)
+        .out_name(&stem(build))
+        .typescript(false)
+        .no_modules(true)
+        .and_then(|bindgen| bindgen.generate(out))
+        .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))
+}

@@ -1,0 +1,23 @@
+//! What `public/worker_start.js` and `public/worker_thread.js` call.
+#![allow(unreachable_pub, reason = "what JavaScript calls has to be public")]
+
+use engine::kernel::threads::{self, count};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Listens to the page from now on.
+#[wasm_bindgen]
+pub fn start() {
+    super::host::start();
+}
+
+/// Takes part in the work of the thread that called [`start`]; never returns.
+#[wasm_bindgen]
+pub fn serve() {
+    threads::serve();
+}
+
+/// How many threads share the work.
+#[wasm_bindgen]
+pub fn threads() -> usize {
+    count()
+}

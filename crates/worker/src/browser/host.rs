@@ -1,0 +1,214 @@
+//! Messages in, turns of the service and of the desk, messages out.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{AbortController, DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
+use worker::build::Build;
+use worker::model::desk::{Desk, open_shape};
+use worker::model::error::ModelError;
+use worker::model::file::{self, Opened};
+use worker::model::packing::Packing;
+use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::protocol::{self, Reply, Request};
+use worker::service::Service;
+
+use super::fetch;
+
+/// Time after which a slice ends, so that newer messages are heard.
+const SLICE_MS: f64 = 25.0;
+
+/// Progress is told in steps of this size.
+const STEP: f32 = 0.01;
+
+struct Host {
+    scope: DedicatedWorkerGlobalScope,
+    service: RefCell<Service>,
+    desk: RefCell<Desk>,
+    /// A message to ourselves is the next turn: newer messages from the page come before it, and unlike a timer it comes at once.
+    turns: MessageChannel,
+    scheduled: RefCell<bool>,
+    /// Ends a fetch.
+    fetching: RefCell<Option<AbortController>>,
+}
+
+impl Host {
+    fn say(&self, reply: &Reply) {
+        let bytes = Uint8Array::from(protocol::encode(reply).as_slice());
+        let _ = self
+            .scope
+            .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
+    }
+
+    fn tell(&self, news: News) {
+        self.say(&Reply::Model(news));
+    }
+
+    fn now_ms(&self) -> f64 {
+        self.scope.performance().map_or(0.0, |clock| clock.now())
+    }
+
+    fn schedule(&self) {
+        if !self.scheduled.replace(true) {
+            let _ = self.turns.port2().post_message(&JsValue::NULL);
+        }
+    }
+
+    fn take_turn(&self) {
+        self.scheduled.replace(false);
+        let reply = if self.service.borrow().is_idle() {
+            let news = self.desk.borrow_mut().turn(|| self.now_ms());
+            news.map(Reply::Model)
+        } else {
+            self.service.borrow_mut().turn(SLICE_MS, || self.now_ms())
+        };
+        if let Some(reply) = reply {
+            self.say(&reply);
+        }
+        if !self.service.borrow().is_idle() || !self.desk.borrow().is_idle() {
+            self.schedule();
+        }
+    }
+
+    fn hear(self: &Rc<Self>, request: Request) {
+        match request {
+            Request::Model(order) => self.obey(order),
+            about_cells => self.service.borrow_mut().accept(about_cells),
+        }
+        self.schedule();
+    }
+
+    fn obey(self: &Rc<Self>, order: Order) {
+        match order {
+            Order::Load { origin, packing } => {
+                let host = Rc::clone(self);
+                spawn_local(async move {
+                    let news = match host.load(origin, packing).await {
+                        Ok(loaded) => News::Loaded(loaded),
+                        Err(Trouble::Stopped) => News::Stopped,
+                        Err(Trouble::Failed(why)) => News::Failed(why),
+                    };
+                    host.tell(news);
+                });
+            }
+            Order::Measure { prompt, new } => {
+                let begun = self.desk.borrow_mut().measure(prompt, new);
+                if let Err(error) = begun {
+                    self.tell(News::Failed(error.to_string()));
+                }
+            }
+            Order::Stop => {
+                self.desk.borrow_mut().stop();
+                match self.fetching.borrow().as_ref() {
+                    // The fetch says that it has stopped.
+                    Some(fetching) => fetching.abort(),
+                    None => self.tell(News::Stopped),
+                }
+            }
+        }
+    }
+
+    async fn load(&self, origin: Origin, packing: Packing) -> Result<Loaded, Trouble> {
+        let begun = self.now_ms();
+        self.desk.borrow_mut().clear();
+        let opened = match origin {
+            Origin::Shape { name, seed } => open_shape(&name, seed, packing)?,
+            Origin::Url(url) => {
+                let opened = self.open(&url).await;
+                self.fetching.replace(None);
+                opened?
+            }
+        };
+        let mut told = 0.0;
+        let mut progress = |share: f32| {
+            if share >= told + STEP {
+                told = share;
+                self.tell(News::Loading(share));
+            }
+        };
+        let mut loaded = self
+            .desk
+            .borrow_mut()
+            .load(opened, packing, &mut progress)?;
+        loaded.load_ms = self.now_ms() - begun;
+        Ok(loaded)
+    }
+
+    async fn open(&self, url: &str) -> Result<Opened, Trouble> {
+        let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
+        let signal = abort.signal();
+        self.fetching.replace(Some(abort));
+        let mut told = 0;
+        let mut progress = |done: u64, total: Option<u64>| {
+            // A hundred steps, or one for each megabyte.
+            if done >= told + total.map_or(1 << 20, |total| total / 100) {
+                told = done;
+                self.tell(News::Fetching { done, total });
+            }
+        };
+        let bytes = fetch::bytes(&self.scope, url, &signal, &mut progress).await?;
+        let config = match fetch::beside(url, "config.json") {
+            Some(config) if !bytes.starts_with(b"GGUF") => {
+                fetch::text(&self.scope, &config, &signal).await.ok()
+            }
+            _ => None,
+        };
+        Ok(file::open(bytes, config.as_deref())?)
+    }
+}
+
+/// Why a model was not loaded.
+pub(super) enum Trouble {
+    /// The reader did not want it any more.
+    Stopped,
+    /// In words.
+    Failed(String),
+}
+
+impl From<ModelError> for Trouble {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Listens to the page from now on.
+pub(super) fn start() {
+    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
+        return;
+    };
+    let Ok(turns) = MessageChannel::new() else {
+        return;
+    };
+    let host = Rc::new(Host {
+        scope,
+        service: RefCell::default(),
+        desk: RefCell::default(),
+        turns,
+        scheduled: RefCell::default(),
+        fetching: RefCell::default(),
+    });
+    let turning = Rc::clone(&host);
+    let turn = Closure::<dyn FnMut()>::new(move || turning.take_turn());
+    host.turns
+        .port1()
+        .set_onmessage(Some(turn.as_ref().unchecked_ref()));
+    turn.forget();
+    let listening = Rc::clone(&host);
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let bytes = Uint8Array::new(&event.data()).to_vec();
+        if let Some(request) = protocol::decode::<Request>(&bytes) {
+            listening.hear(request);
+        }
+    });
+    host.scope
+        .set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    on_message.forget();
+    host.say(&Reply::Ready {
+        build: Build::here(),
+        threads: engine::kernel::threads::count(),
+    });
+}

@@ -1,0 +1,5 @@
+//! What only a browser can do: messages in and out, files from the site's host, threads.
+
+mod exports;
+mod fetch;
+mod host;

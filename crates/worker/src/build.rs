@@ -1,0 +1,123 @@
+//! The three builds of the worker, and which of them a browser can run.
+//!
+//! | build | what it needs of the browser |
+//! |---|---|
+//! | `relaxed-threads` | relaxed SIMD, and memory that threads share: a page that is isolated from other origins |
+//! | `relaxed` | relaxed SIMD |
+//! | `simd128` | SIMD, as the site itself |
+//!
+//! `pages` (`crates/pages/src/workers.rs`) makes the files.
+
+use serde::{Deserialize, Serialize};
+
+/// A file of the worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Build {
+    /// Relaxed SIMD, threads over one memory.
+    RelaxedThreads,
+    /// Relaxed SIMD, one thread.
+    Relaxed,
+    /// SIMD, one thread.
+    Simd128,
+}
+
+/// What a browser can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abilities {
+    /// Whether it knows the instructions of relaxed SIMD.
+    pub relaxed_simd: bool,
+    /// Whether threads can share memory on this page.
+    pub shared_memory: bool,
+}
+
+/// A wasm module whose one function holds an instruction of relaxed SIMD, `i16x8.relaxed_dot_i8x16_i7x16_s`: it is valid only where
+/// the browser knows the instruction.
+pub const RELAXED_PROBE: [u8; 36] = [
+    0, 97, 115, 109, 1, 0, 0, 0, // magic number and version
+    1, 5, 1, 96, 0, 1, 123, // one type: nothing -> v128
+    3, 2, 1, 0, // one function of it
+    10, 15, 1, 13, 0, // its code: 13 bytes, no locals
+    65, 0, 253, 15, // i32.const 0, i8x16.splat
+    65, 0, 253, 15, // the same again
+    253, 146, 2, 11, // the instruction, end
+];
+
+impl Build {
+    /// Every build, the quickest first.
+    pub const ALL: [Self; 3] = [Self::RelaxedThreads, Self::Relaxed, Self::Simd128];
+
+    /// Its name, which is part of its files' names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RelaxedThreads => "relaxed-threads",
+            Self::Relaxed => "relaxed",
+            Self::Simd128 => "simd128",
+        }
+    }
+
+    /// The build of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|build| build.name() == name)
+    }
+
+    /// The build that this code belongs to; natively that of the plain file.
+    pub fn here() -> Self {
+        match (
+            cfg!(target_feature = "atomics"),
+            cfg!(feature = "relaxed-simd"),
+        ) {
+            (true, _) => Self::RelaxedThreads,
+            (false, true) => Self::Relaxed,
+            (false, false) => Self::Simd128,
+        }
+    }
+
+    /// Whether a browser can run it.
+    pub fn runs_on(self, browser: Abilities) -> bool {
+        match self {
+            Self::RelaxedThreads => browser.relaxed_simd && browser.shared_memory,
+            Self::Relaxed => browser.relaxed_simd,
+            Self::Simd128 => true,
+        }
+    }
+
+    /// Whether threads can share its work.
+    pub fn has_threads(self) -> bool {
+        self == Self::RelaxedThreads
+    }
+
+    /// The quickest of the builds `there` that a browser can run with so many threads; one thread needs no shared memory. Every site
+    /// has the plain one.
+    pub fn best(there: &[Self], browser: Abilities, threads: usize) -> Self {
+        let runs = |build: &Self| {
+            let useful = threads > 1 || !build.has_threads();
+            there.contains(build) && build.runs_on(browser) && useful
+        };
+        Self::ALL.into_iter().find(runs).unwrap_or(Self::Simd128)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_build_is_one_that_is_there_and_runs() {
+        let abilities = |relaxed_simd, shared_memory| Abilities {
+            relaxed_simd,
+            shared_memory,
+        };
+        let best = |there: &[Build], browser| Build::best(there, browser, 2).name();
+        assert_eq!(
+            Build::best(&Build::ALL, abilities(true, true), 1),
+            Build::Relaxed
+        );
+        assert_eq!(best(&Build::ALL, abilities(true, true)), "relaxed-threads");
+        assert_eq!(best(&Build::ALL, abilities(true, false)), "relaxed");
+        assert_eq!(best(&Build::ALL, abilities(false, true)), "simd128");
+        assert_eq!(best(&Build::ALL[1..], abilities(true, true)), "relaxed");
+        assert_eq!(best(&[], abilities(true, true)), "simd128");
+        assert_eq!(Build::from_name("relaxed"), Some(Build::Relaxed));
+        assert_eq!(Build::from_name("Relaxed"), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! Full-size models: where their parameters come from, how they are loaded, what is done with them.
+
+pub mod desk;
+pub mod drawn;
+pub mod error;
+pub mod file;
+pub mod packing;
+pub mod protocol;
+pub mod shape;
+pub mod sizes;
+mod weighed;

@@ -1,0 +1,51 @@
+//! The forms in which a model's matrices can be kept.
+
+use engine::quant::Type;
+use serde::{Deserialize, Serialize};
+
+/// A form of matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Packing {
+    /// Plain numbers of four bytes.
+    F32,
+    /// 32 numbers of 8 bits with a scale.
+    Q8_0,
+    /// 32 numbers of 4 bits with a scale.
+    Q4_0,
+}
+
+impl Packing {
+    /// Every form, from the most exact to the smallest.
+    pub const ALL: [Self; 3] = [Self::F32, Self::Q8_0, Self::Q4_0];
+
+    /// The engine's type.
+    pub fn kind(self) -> Type {
+        match self {
+            Self::F32 => Type::F32,
+            Self::Q8_0 => Type::Q8_0,
+            Self::Q4_0 => Type::Q4_0,
+        }
+    }
+
+    /// Its name in addresses and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Q8_0 => "q8_0",
+            Self::Q4_0 => "q4_0",
+        }
+    }
+
+    /// The form of a name, in capitals or not.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|packing| packing.name().eq_ignore_ascii_case(name))
+    }
+
+    /// How many bits an activation has where a matrix in this form is multiplied with many of them at once.
+    pub fn activation_bits(self) -> u32 {
+        // Packed matrices are unpacked for the product, whatever their form.
+        32
+    }
+}

@@ -1,0 +1,183 @@
+//! Real shapes by name, to be filled with random weights.
+//!
+//! | name | sizes of | parameters are called as in |
+//! |---|---|---|
+//! | `gpt2` | GPT-2 124M | Hugging Face's file |
+//! | `smollm2-135m` | SmolLM2 135M, with rotary positions up to 8,192 | Hugging Face's file |
+//! | `vit-b16` | ViT-B/16 for 224 pixels and 1,000 classes | `transformers` 5 |
+//! | `minilm` | all-MiniLM-L6-v2: BERT without the head that fills masks | Hugging Face's file |
+//!
+//! The formula makes a number from its parameter's name and place ([`engine::formula`]), so that any other program can fill the same
+//! model; with seed 0 these are the models that the engine is compared with PyTorch on.
+
+use engine::model::{bert, gpt2, llama, vit};
+use engine::nn::position::rope::{Rope, Scaling};
+use engine::nn::position::rotary::Pairing;
+
+use super::error::ModelError;
+use super::sizes::Sizes;
+
+/// A shape with a name.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Its name in addresses.
+    pub name: &'static str,
+    /// What it is, for the reader.
+    pub title: &'static str,
+    sizes: fn() -> Sizes,
+}
+
+/// All shapes.
+pub const SHAPES: [Shape; 4] = [
+    Shape {
+        name: "gpt2",
+        title: "GPT-2, 124 million parameters",
+        sizes: gpt2,
+    },
+    Shape {
+        name: "smollm2-135m",
+        title: "SmolLM2, 135 million",
+        sizes: smollm2,
+    },
+    Shape {
+        name: "vit-b16",
+        title: "ViT-B/16, 86 million",
+        sizes: vit_b16,
+    },
+    Shape {
+        name: "minilm",
+        title: "MiniLM, 23 million",
+        sizes: minilm,
+    },
+];
+
+impl Shape {
+    /// The shape of a name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn from_name(name: &str) -> Result<Self, ModelError> {
+        let found = SHAPES.into_iter().find(|shape| shape.name == name);
+        found.ok_or_else(|| ModelError::UnknownShape {
+            found: name.to_owned(),
+            known: SHAPES.map(|shape| shape.name).join(", "),
+        })
+    }
+
+    /// Its sizes.
+    pub fn sizes(&self) -> Sizes {
+        (self.sizes)()
+    }
+
+    /// Names and shapes of its parameters.
+    pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
+        match self.sizes() {
+            Sizes::Gpt2(config) => config.shapes(),
+            Sizes::Llama(config) => config.shapes(),
+            Sizes::Bert(config) => {
+                let all = config.shapes().into_iter();
+                all.filter(|(name, _)| !name.starts_with("cls.")).collect()
+            }
+            Sizes::Vit(config) => vit_parameters(&config),
+        }
+    }
+}
+
+fn gpt2() -> Sizes {
+    Sizes::Gpt2(gpt2::Config {
+        vocabulary: 50_257,
+        width: 768,
+        heads: 12,
+        layers: 12,
+        inner: 3072,
+        context: 1024,
+        norm_eps: 1e-5,
+    })
+}
+
+fn smollm2() -> Sizes {
+    Sizes::Llama(llama::Config {
+        vocabulary: 49_152,
+        width: 576,
+        heads: 9,
+        kv_heads: 3,
+        head_width: 64,
+        layers: 30,
+        inner: 1536,
+        context: 8192,
+        norm_eps: 1e-5,
+        rope: Rope {
+            width: 64,
+            base: 100_000.0,
+            pairing: Pairing::Halves,
+            scaling: Scaling::None,
+        },
+        experts: None,
+    })
+}
+
+fn vit_b16() -> Sizes {
+    Sizes::Vit(vit::Config {
+        width: 768,
+        heads: 12,
+        layers: 12,
+        inner: 3072,
+        patch: 16,
+        image: 224,
+        classes: 1000,
+        norm_eps: 1e-12,
+        pooling: vit::Pooling::Class,
+    })
+}
+
+fn minilm() -> Sizes {
+    Sizes::Bert(bert::Config {
+        vocabulary: 30_522,
+        width: 384,
+        heads: 12,
+        layers: 6,
+        inner: 1536,
+        context: 512,
+        types: 2,
+        norm_eps: 1e-12,
+    })
+}
+
+/// The parameters of a ViT as `transformers` 5 calls them; [`vit::Config::shapes`] has timm's names.
+fn vit_parameters(config: &vit::Config) -> Vec<(String, Vec<usize>)> {
+    let (c, f, p) = (config.width, config.inner, config.patch);
+    let across = config.image / p;
+    let embeddings = "vit.embeddings";
+    let mut all = vec![
+        (format!("{embeddings}.cls_token"), vec![1, 1, c]),
+        (
+            format!("{embeddings}.position_embeddings"),
+            vec![1, 1 + across * across, c],
+        ),
+    ];
+    let mut layer = |name: String, weight: Vec<usize>| {
+        all.push((format!("{name}.bias"), vec![weight[0]]));
+        all.push((format!("{name}.weight"), weight));
+    };
+    layer(
+        format!("{embeddings}.patch_embeddings.projection"),
+        vec![c, 3, p, p],
+    );
+    for n in 0..config.layers {
+        for (name, weight) in [
+            ("layernorm_before", vec![c]),
+            ("attention.q_proj", vec![c, c]),
+            ("attention.k_proj", vec![c, c]),
+            ("attention.v_proj", vec![c, c]),
+            ("attention.o_proj", vec![c, c]),
+            ("layernorm_after", vec![c]),
+            ("mlp.fc1", vec![f, c]),
+            ("mlp.fc2", vec![c, f]),
+        ] {
+            layer(format!("vit.layers.{n}.{name}"), weight);
+        }
+    }
+    layer("vit.layernorm".to_owned(), vec![c]);
+    layer("classifier".to_owned(), vec![config.classes, c]);
+    all
+}

@@ -1,0 +1,153 @@
+//! A source that sees to the form of every matrix, adds up what a model keeps of it, and says how far the loading is.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use engine::EngineError;
+use engine::Result;
+use engine::ndarray::{Array2, ArrayD, Ix2};
+use engine::parameters::{Compressed, Memory, Parameters, Weight};
+use engine::quant::Type;
+
+/// Another source, with every matrix in one form.
+pub(super) struct Weighed<'a> {
+    source: &'a mut dyn Parameters,
+    kind: Type,
+    /// Bytes of each parameter that was given, without the end `.weight` of its name: a matrix that is read, turned and then packed
+    /// counts once, as what it was packed into.
+    bytes: RefCell<BTreeMap<String, usize>>,
+    /// Numbers in all parameters, and in those that were given.
+    all: usize,
+    given: usize,
+    progress: &'a mut dyn FnMut(f32),
+}
+
+impl<'a> Weighed<'a> {
+    pub(super) fn new(
+        source: &'a mut dyn Parameters,
+        kind: Type,
+        progress: &'a mut dyn FnMut(f32),
+    ) -> Self {
+        let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
+        let all = source.names().iter().map(count).sum();
+        Self {
+            source,
+            kind,
+            bytes: RefCell::default(),
+            all,
+            given: 0,
+            progress,
+        }
+    }
+
+    /// Bytes of everything that was given.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.borrow().values().sum()
+    }
+
+    fn weigh(&self, name: &str, bytes: usize) {
+        let name = name.strip_suffix(".weight").unwrap_or(name);
+        self.bytes.borrow_mut().insert(name.to_owned(), bytes);
+    }
+
+    fn report(&mut self, numbers: usize) {
+        self.given += numbers;
+        (self.progress)((self.given as f32 / self.all.max(1) as f32).min(1.0));
+    }
+
+    fn in_form(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        Compressed::new(Memory::default(), self.kind).pack(name, matrix)
+    }
+}
+
+fn size(weight: &Weight) -> usize {
+    match weight {
+        Weight::Dense(matrix) => size_of_val(matrix.as_slice().unwrap_or_default()),
+        Weight::Blocks(blocks) => blocks.size(),
+    }
+}
+
+impl Parameters for Weighed<'_> {
+    fn names(&self) -> Vec<String> {
+        self.source.names()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.source.shape(name)
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        let read = self.source.read(name)?;
+        self.weigh(name, read.len() * size_of::<f32>());
+        self.report(read.len());
+        Ok(read)
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        let weight = match self.source.weight(name, rows, cols)? {
+            Weight::Dense(matrix) => self.in_form(name, matrix)?,
+            Weight::Blocks(blocks) if blocks.kind() == self.kind => Weight::Blocks(blocks),
+            Weight::Blocks(_) => {
+                let numbers = self.source.read(name)?.into_dimensionality::<Ix2>();
+                let numbers = numbers
+                    .map_err(|error| EngineError::shape("weight", "two axes", error.to_string()))?;
+                self.in_form(name, numbers)?
+            }
+        };
+        self.weigh(name, size(&weight));
+        self.report(rows * cols);
+        Ok(weight)
+    }
+
+    fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        let weight = self.in_form(name, matrix)?;
+        self.weigh(name, size(&weight));
+        Ok(weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::formula::Formula;
+
+    #[test]
+    fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {
+        let shapes = [
+            ("a.weight", vec![4, 64]),
+            ("b.weight", vec![64, 4]),
+            ("b.bias", vec![3]),
+        ];
+        let shapes = shapes.map(|(name, shape)| (name.to_owned(), shape));
+        let mut formula = Formula::new(0, shapes);
+        // In the file it has another form.
+        let mut source = Compressed::new(formula.clone(), Type::Q4_0);
+        let mut shares = Vec::new();
+        let mut note = |share| shares.push(share);
+        let mut weighed = Weighed::new(&mut source, Type::Q8_0, &mut note);
+        let Ok(Weight::Blocks(a)) = weighed.weight("a.weight", 4, 64) else {
+            panic!("plain")
+        };
+        assert_eq!((a.kind(), weighed.bytes()), (Type::Q8_0, 4 * 2 * 34));
+        let turned = weighed
+            .read("b.weight")
+            .unwrap()
+            .into_dimensionality::<Ix2>()
+            .unwrap();
+        weighed
+            .pack("b", turned.t().as_standard_layout().into_owned())
+            .unwrap();
+        assert_eq!(weighed.bytes(), 2 * 4 * 2 * 34);
+        weighed.read("b.bias").unwrap();
+        assert_eq!(weighed.bytes(), 2 * 4 * 2 * 34 + 12);
+        assert_eq!(shares.last(), Some(&1.0));
+
+        let mut ignore = |_| {};
+        let mut plain = Weighed::new(&mut formula, Type::F32, &mut ignore);
+        assert!(matches!(
+            plain.weight("a.weight", 4, 64),
+            Ok(Weight::Dense(_))
+        ));
+        assert_eq!(plain.bytes(), 4 * 64 * 4);
+    }
+}

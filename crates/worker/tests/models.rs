@@ -1,0 +1,307 @@
+//! Models in the worker, driven without a browser.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use engine::format::gguf::{TensorBytes, write};
+use engine::format::gguf_value::Value;
+use engine::formula::fill;
+use engine::quant::{Type, quantize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use worker::bench::{Asked, Figures, Report};
+use worker::build::Build;
+use worker::model::desk::{Desk, open_shape};
+use worker::model::error::ModelError;
+use worker::model::file::{self, Opened};
+use worker::model::packing::Packing;
+use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::shape::SHAPES;
+use worker::protocol::{Request, decode, encode};
+
+/// A clock that moves on by a millisecond at each look.
+fn clock() -> impl Fn() -> f64 {
+    let now = std::cell::Cell::new(0.0);
+    move || now.replace(now.get() + 1.0)
+}
+
+/// A Llama of two blocks as a GGUF file.
+fn small_gguf() -> Vec<u8> {
+    let (width, inner, vocabulary) = (32, 64, 50);
+    let number = |key: &str, value: u32| (format!("llama.{key}"), Value::U32(value));
+    let metadata = [
+        (
+            "general.architecture".to_owned(),
+            Value::Text("llama".to_owned()),
+        ),
+        number("embedding_length", 32),
+        number("attention.head_count", 4),
+        number("attention.head_count_kv", 2),
+        number("block_count", 2),
+        number("feed_forward_length", 64),
+        number("context_length", 40),
+    ];
+    let mut tensors = vec![("token_embd.weight".to_owned(), vec![vocabulary, width])];
+    for n in 0..2 {
+        for (name, shape) in [
+            ("attn_norm", vec![width]),
+            ("attn_q", vec![width, width]),
+            ("attn_k", vec![width / 2, width]),
+            ("attn_v", vec![width / 2, width]),
+            ("attn_output", vec![width, width]),
+            ("ffn_norm", vec![width]),
+            ("ffn_gate", vec![inner, width]),
+            ("ffn_up", vec![inner, width]),
+            ("ffn_down", vec![width, inner]),
+        ] {
+            tensors.push((format!("blk.{n}.{name}.weight"), shape));
+        }
+    }
+    tensors.push(("output_norm.weight".to_owned(), vec![width]));
+    let packed = tensors.iter().map(|(name, shape)| {
+        let kind = if shape.len() == 2 {
+            Type::Q4_0
+        } else {
+            Type::F32
+        };
+        let numbers = fill(name, shape.len(), shape.iter().product(), 0);
+        (name, shape, kind, quantize(kind, &numbers).unwrap())
+    });
+    let packed: Vec<_> = packed.collect();
+    let tensors: Vec<_> = packed
+        .iter()
+        .map(|(name, shape, kind, bytes)| TensorBytes {
+            name,
+            shape,
+            kind: *kind,
+            bytes,
+        })
+        .collect();
+    write(&metadata, &tensors).unwrap()
+}
+
+fn load(desk: &mut Desk, opened: Opened, packing: Packing) -> Loaded {
+    desk.load(opened, packing, &mut |_| {}).unwrap()
+}
+
+fn run(desk: &mut Desk) -> Vec<News> {
+    let now = clock();
+    std::iter::from_fn(|| desk.turn(&now)).collect()
+}
+
+#[test]
+fn shapes_have_the_parameters_of_the_reference_files() {
+    let beside = || format!("{}/../../../shared", env!("CARGO_MANIFEST_DIR"));
+    let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
+    let folder = PathBuf::from(folder).join("reference");
+    if !folder.exists() {
+        println!("skipped: {} is absent", folder.display());
+        return;
+    }
+    for (shape, file) in SHAPES.iter().zip(["gpt2", "llama", "vit", "bert"]) {
+        let text = std::fs::read_to_string(folder.join(format!("{file}.json"))).unwrap();
+        let reference: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut expected: BTreeMap<String, Vec<usize>> =
+            serde_json::from_value(reference["parameters"].clone()).unwrap();
+        // The sentence encoder is BERT without the head that fills masks.
+        expected.retain(|name, _| !name.starts_with("cls."));
+        let found: BTreeMap<_, _> = shape.parameters().into_iter().collect();
+        assert_eq!(found, expected, "{}", shape.name);
+    }
+}
+
+#[test]
+fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
+    let bytes = small_gguf();
+    let mut desk = Desk::default();
+    let mut sizes = Vec::new();
+    for packing in Packing::ALL {
+        let opened = file::open(bytes.clone().into(), None).unwrap();
+        let loaded = load(&mut desk, opened, packing);
+        assert!(loaded.writes && loaded.reads);
+        sizes.push(loaded.weight_bytes);
+        desk.measure(30, 4).unwrap();
+        let news = run(&mut desk);
+        assert_eq!(news.len(), 5, "{news:?}");
+        let Some(News::Measured(figures)) = news.last() else {
+            panic!("{news:?}")
+        };
+        // The clock moves on by one millisecond for the prompt and for each token.
+        assert_eq!(figures.prefill_tokens_per_s, Some(30_000.0));
+        assert_eq!(figures.decode_tokens_per_s, Some(1000.0));
+        assert_eq!(figures.picture_ms, None);
+        assert!(desk.is_idle());
+    }
+    let matrices = 50 * 32 + 2 * (3 * 32 * 32 + 3 * 64 * 32);
+    let norms = 5 * 32 * 4;
+    assert_eq!(
+        sizes,
+        [
+            matrices * 4 + norms,
+            matrices / 32 * 34 + norms,
+            matrices / 32 * 18 + norms
+        ]
+    );
+}
+
+#[test]
+fn a_run_stops_between_two_tokens_and_the_model_stays() {
+    let mut desk = Desk::default();
+    load(
+        &mut desk,
+        file::open(small_gguf().into(), None).unwrap(),
+        Packing::F32,
+    );
+    desk.measure(4, 30).unwrap();
+    let now = clock();
+    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
+    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
+    desk.stop();
+    assert!(desk.is_idle() && desk.turn(&now).is_none());
+    desk.measure(4, 0).unwrap();
+    assert!(matches!(
+        run(&mut desk)[..],
+        [News::Measured(Figures {
+            decode_tokens_per_s: None,
+            ..
+        })]
+    ));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_words() {
+    let mut desk = Desk::default();
+    assert!(matches!(desk.measure(1, 1), Err(ModelError::None)));
+    let error = |opened: Result<Opened, ModelError>| opened.err().unwrap().to_string();
+    let unknown = error(open_shape("gpt3", 0, Packing::F32));
+    assert!(
+        unknown.contains("gpt3") && unknown.contains("smollm2-135m"),
+        "{unknown}"
+    );
+    let other = error(file::open(b"<!doctype html>".as_slice().into(), None));
+    assert_eq!(
+        other,
+        "This file is no model: it is neither safetensors nor GGUF."
+    );
+    let cut = small_gguf();
+    error(file::open(cut[..cut.len() / 2].into(), None));
+    let header = br#"{"one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let tensors = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]].concat();
+    assert!(error(file::open(tensors.clone().into(), None)).contains("config.json"));
+    assert!(error(file::open(tensors.clone().into(), Some("{"))).contains("config.json"));
+    assert!(error(file::open(tensors.into(), Some("{}"))).contains("no model that runs here"));
+    load(
+        &mut desk,
+        file::open(small_gguf().into(), None).unwrap(),
+        Packing::F32,
+    );
+    let long = desk.measure(38, 3).unwrap_err().to_string();
+    assert_eq!(
+        long,
+        "The model reads at most 40 tokens, and 41 were asked for."
+    );
+}
+
+#[test]
+fn a_query_is_read_and_what_is_wrong_with_it_is_named() {
+    let read = |query: &'static str| {
+        let pairs: BTreeMap<_, _> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .collect();
+        Asked::parse(|key| pairs.get(key).map(|&value| value.to_owned()))
+    };
+    assert_eq!(read(""), Ok(Asked::default()));
+    let asked = read("model=gpt2&type=Q4_0&threads=2&prompt=7&new=0&runs=9&build=relaxed").unwrap();
+    assert_eq!(
+        (asked.packing, asked.build),
+        (Packing::Q4_0, Some(Build::Relaxed))
+    );
+    assert_eq!(
+        (asked.threads, asked.prompt, asked.new, asked.runs),
+        (Some(2), 7, 0, 9)
+    );
+    for (query, word) in [
+        ("type=q2_k", "q2_k"),
+        ("build=fast", "fast"),
+        ("threads=0", "threads"),
+        ("prompt=many", "prompt"),
+        ("new=-1", "new"),
+        ("runs=0", "runs"),
+    ] {
+        assert!(read(query).unwrap_err().contains(word), "{query}");
+    }
+}
+
+#[test]
+fn a_report_has_the_documented_keys_and_medians() {
+    let asked = Asked {
+        model: "gpt2".to_owned(),
+        ..Asked::default()
+    };
+    let loaded = Loaded {
+        writes: true,
+        reads: true,
+        weight_bytes: 5,
+        memory_bytes: 9,
+        load_ms: 1.5,
+    };
+    let runs = [3.0, 1.0, 2.0, 10.0].map(|rate| Figures {
+        decode_tokens_per_s: Some(rate),
+        memory_bytes: rate as u64,
+        ..Figures::default()
+    });
+    let report = Report::new(&asked, Build::Relaxed, 1, &loaded, &runs);
+    let json = serde_json::to_value(&report).unwrap();
+    let mut keys: Vec<_> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    keys.sort_unstable();
+    let mut documented = [
+        "model",
+        "type",
+        "build",
+        "threads",
+        "prompt",
+        "new",
+        "load_ms",
+        "prefill_tokens_per_s",
+        "decode_tokens_per_s",
+        "picture_ms",
+        "weight_bytes",
+        "peak_bytes",
+        "activation_bits",
+        "runs",
+    ];
+    documented.sort_unstable();
+    assert_eq!(keys, documented);
+    assert_eq!(json["decode_tokens_per_s"], 2.5);
+    assert_eq!(json["picture_ms"], serde_json::Value::Null);
+    assert_eq!(
+        (json["peak_bytes"].as_u64(), json["type"].as_str()),
+        (Some(10), Some("q8_0"))
+    );
+}
+
+#[test]
+fn orders_survive_the_way_to_the_worker() {
+    let url = Origin::Url("http://host/a.gguf".to_owned());
+    for order in [
+        Order::Load {
+            origin: url,
+            packing: Packing::Q4_0,
+        },
+        Order::Measure {
+            prompt: 128,
+            new: 64,
+        },
+        Order::Stop,
+    ] {
+        let request = Request::Model(order);
+        assert_eq!(decode(&encode(&request)), Some(request));
+    }
+}

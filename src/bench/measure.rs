@@ -1,0 +1,229 @@
+//! One measurement from the query to the report: picks the worker's build, has it load the model and run it.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use worker::bench::{Asked, Figures, Report};
+use worker::build::Build;
+use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::shape::Shape;
+
+use super::view::Bench;
+use crate::browser::{abilities, address, dom, result};
+use crate::model_worker::{Heard, ModelWorker};
+
+/// Seed of the random weights: that of the reference files.
+const SEED: u64 = 0;
+
+/// The most threads that are used unless more are asked for.
+const USUAL_THREADS: usize = 8;
+
+/// A report with what the table shows besides.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Measured {
+    pub(super) report: Report,
+    pub(super) sentences_per_s: Option<f64>,
+}
+
+/// Measures what is asked; `window.benchResult` is undefined until the end.
+pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
+    result::publish("benchResult", None);
+    result::publish("benchRuns", None);
+    bench.error.set(None);
+    bench.busy.set(true);
+    let outcome = match asked {
+        Ok(asked) => run(asked, bench).await,
+        Err(why) => Err(why),
+    };
+    bench.worker.try_set_value(None);
+    // The page may have been left meanwhile.
+    if bench.busy.try_set(false).is_some() {
+        return;
+    }
+    let json = match outcome {
+        Ok((measured, runs)) => {
+            result::publish("benchRuns", serde_json::to_string(&runs).ok().as_deref());
+            let json = serde_json::to_string(&measured.report);
+            bench.status.set("Done.".to_owned());
+            bench.rows.update(|rows| rows.push(measured));
+            json
+        }
+        Err(why) => {
+            bench.status.set(String::new());
+            bench.error.set(Some(why.clone()));
+            serde_json::to_string(&serde_json::json!({ "error": why }))
+        }
+    };
+    result::publish("benchResult", json.ok().as_deref());
+}
+
+async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
+    let origin = origin(&asked.model)?;
+    let (build, threads) = choose(&asked)?;
+    bench
+        .status
+        .set(format!("Starting the engine {}.", build.name()));
+    let worker = ModelWorker::start(build, threads);
+    let worker =
+        Rc::new(worker.ok_or("This browser has no workers, and a model of this size needs one.")?);
+    bench.worker.set_value(Some(Rc::clone(&worker)));
+    let Heard::Ready { build, threads } = hear(&worker).await? else {
+        return Err("The engine does not say that it is ready.".to_owned());
+    };
+    worker.order(Order::Load {
+        origin,
+        packing: asked.packing,
+    });
+    let loaded = load(&worker, bench).await?;
+    let mut runs = Vec::new();
+    while runs.len() < asked.runs {
+        worker.order(Order::Measure {
+            prompt: asked.prompt,
+            new: asked.new,
+        });
+        runs.push(one_run(&worker, bench, runs.len(), asked.runs).await?);
+    }
+    let report = Report::new(&asked, build, threads, &loaded, &runs);
+    let sentences_per_s = Figures::medians(&runs).sentences_per_s;
+    Ok((
+        Measured {
+            report,
+            sentences_per_s,
+        },
+        runs,
+    ))
+}
+
+/// A shape's name, or the address of a file of this host.
+fn origin(model: &str) -> Result<Origin, String> {
+    if model.is_empty() {
+        return Err("Choose a model first.".to_owned());
+    }
+    let is_name = !model.contains(['/', '.', ':']);
+    if is_name {
+        Shape::from_name(model).map_err(|error| error.to_string())?;
+        return Ok(Origin::Shape {
+            name: model.to_owned(),
+            seed: SEED,
+        });
+    }
+    let here = address::href();
+    let url = address::resolve(model, &here).ok_or_else(|| format!("{model} is no address."))?;
+    let own = address::resolve(&here, &here).map(|here| here.origin());
+    if Some(url.origin()) != own {
+        return Err(format!(
+            "{model} is on another host. Only files of this site's own host are read."
+        ));
+    }
+    Ok(Origin::Url(url.href()))
+}
+
+/// The build to run and how many threads it gets.
+fn choose(asked: &Asked) -> Result<(Build, usize), String> {
+    let (there, browser) = (there(), abilities::of_engine());
+    let threads = asked
+        .threads
+        .unwrap_or_else(|| abilities::threads().min(USUAL_THREADS));
+    let Some(build) = asked.build else {
+        let build = Build::best(&there, browser, threads);
+        return Ok((build, if build.has_threads() { threads } else { 1 }));
+    };
+    let name = build.name();
+    if !there.contains(&build) {
+        return Err(format!("This site was built without the engine {name}."));
+    }
+    if !build.runs_on(browser) {
+        let why = match browser.relaxed_simd {
+            false => "it has no relaxed SIMD",
+            true => {
+                "the page is not isolated from other origins, so that threads cannot share memory"
+            }
+        };
+        return Err(format!(
+            "This browser cannot run the engine {name} here: {why}."
+        ));
+    }
+    Ok((build, if build.has_threads() { threads } else { 1 }))
+}
+
+/// The builds that this site has.
+pub(super) fn there() -> Vec<Build> {
+    let html = dom::document().and_then(|document| document.document_element());
+    let names = html
+        .map(|html| dom::data(&html, "workers"))
+        .unwrap_or_default();
+    names.split(' ').filter_map(Build::from_name).collect()
+}
+
+/// What this browser runs, and why not more, for the reader.
+pub(super) fn what_runs_here() -> String {
+    let (there, browser) = (there(), abilities::of_engine());
+    let build = Build::best(&there, browser, 2).name();
+    let threads = match (
+        browser.shared_memory,
+        there.contains(&Build::RelaxedThreads),
+    ) {
+        (false, _) => "one thread, because this page is not isolated from other origins",
+        (true, false) => "one thread, because this site was built without threads",
+        (true, true) if !browser.relaxed_simd => "one thread",
+        (true, true) => "as many threads as you ask for",
+    };
+    let simd = if browser.relaxed_simd {
+        "knows"
+    } else {
+        "does not know"
+    };
+    format!("This browser {simd} relaxed SIMD. The engine here is {build}, with {threads}.")
+}
+
+/// What comes next, unless it is the end.
+async fn hear(worker: &ModelWorker) -> Result<Heard, String> {
+    match worker.hear().await {
+        Heard::Ended | Heard::News(News::Stopped) => Err("Stopped.".to_owned()),
+        Heard::News(News::Failed(why)) => Err(why),
+        Heard::Died(why) => Err(format!(
+            "The engine gave up ({why}). A model that does not fit into memory does that: try a smaller one, or q4_0."
+        )),
+        heard => Ok(heard),
+    }
+}
+
+async fn load(worker: &ModelWorker, bench: Bench) -> Result<Loaded, String> {
+    loop {
+        let (words, share) = match hear(worker).await? {
+            Heard::News(News::Loaded(loaded)) => return Ok(loaded),
+            Heard::News(News::Fetching { done, total }) => {
+                let share = total.map(|total| done as f64 / total.max(1) as f64);
+                (
+                    format!("Fetching the model: {:.0} MB.", done as f64 / 1e6),
+                    share,
+                )
+            }
+            Heard::News(News::Loading(share)) => {
+                ("Building the model.".to_owned(), Some(f64::from(share)))
+            }
+            _ => continue,
+        };
+        bench.show(words, share);
+    }
+}
+
+async fn one_run(
+    worker: &ModelWorker,
+    bench: Bench,
+    number: usize,
+    runs: usize,
+) -> Result<Figures, String> {
+    let words = format!("Run {} of {runs}.", number + 1);
+    bench.show(words.clone(), Some(number as f64 / runs as f64));
+    loop {
+        match hear(worker).await? {
+            Heard::News(News::Measured(figures)) => return Ok(figures),
+            Heard::News(News::Measuring(share)) => {
+                let share = (number as f64 + f64::from(share)) / runs as f64;
+                bench.show(words.clone(), Some(share));
+            }
+            _ => {}
+        }
+    }
+}

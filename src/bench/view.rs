@@ -1,0 +1,176 @@
+//! The form, the progress and the table.
+
+use std::rc::Rc;
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use worker::bench::Asked;
+use worker::build::Build;
+use worker::model::packing::Packing;
+use worker::model::shape::SHAPES;
+
+use super::measure::{Measured, measure, there, what_runs_here};
+use super::table::table;
+use crate::browser::address;
+use crate::model_worker::ModelWorker;
+
+/// What the page shows, and the worker while there is one.
+#[derive(Clone, Copy)]
+pub(super) struct Bench {
+    pub(super) busy: RwSignal<bool>,
+    pub(super) status: RwSignal<String>,
+    pub(super) share: RwSignal<Option<f64>>,
+    pub(super) error: RwSignal<Option<String>>,
+    pub(super) rows: RwSignal<Vec<Measured>>,
+    pub(super) worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            busy: RwSignal::new(false),
+            status: RwSignal::new(String::new()),
+            share: RwSignal::new(None),
+            error: RwSignal::new(None),
+            rows: RwSignal::new(Vec::new()),
+            worker: StoredValue::new_local(None),
+        }
+    }
+
+    /// What is being done, and how much of it is.
+    pub(super) fn show(&self, words: String, share: Option<f64>) {
+        if self.status.try_with_untracked(|shown| *shown != words) == Some(true) {
+            self.status.set(words);
+        }
+        self.share.try_set(share);
+    }
+
+    fn stop(&self) {
+        if let Some(Some(worker)) = self.worker.try_get_value() {
+            worker.end();
+        }
+    }
+}
+
+/// The settings, as texts.
+const SETTINGS: [&str; 7] = ["model", "type", "build", "threads", "prompt", "new", "runs"];
+
+/// The bench; with a model in the address the measurement starts by itself.
+pub(super) fn bench() -> AnyView {
+    let bench = Bench::new();
+    let query = move |key: &str| address::query(key);
+    let usual = Asked::default();
+    let start_with = |key: &str| {
+        let usual = match key {
+            "model" => SHAPES[0].name.to_owned(),
+            "type" => usual.packing.name().to_owned(),
+            "prompt" => usual.prompt.to_string(),
+            "new" => usual.new.to_string(),
+            "runs" => usual.runs.to_string(),
+            _ => String::new(),
+        };
+        RwSignal::new(query(key).unwrap_or(usual))
+    };
+    let settings = SETTINGS.map(start_with);
+    let start = move || {
+        // An empty field is left out of the address.
+        let given: Vec<(&str, String)> = SETTINGS
+            .into_iter()
+            .zip(settings.map(|setting| setting.get_untracked()))
+            .filter(|(_, value)| !value.trim().is_empty())
+            .collect();
+        address::set_query(&given);
+        begin(bench);
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if !bench.busy.get_untracked() {
+            start();
+        }
+    };
+    on_cleanup(move || bench.stop());
+    if query("model").is_some() {
+        begin(bench);
+    }
+    view! {
+        <p class="cell-note bench-here">{what_runs_here()}</p>
+        <form class="bench-form" on:submit=submit>
+            {fields(settings)}
+            <div class="bench-buttons">
+                <button type="submit" class="button primary" aria-disabled=move || bench.busy.get().to_string()>"Measure"</button>
+                <button type="button" class="button" disabled=move || !bench.busy.get() on:click=move |_| bench.stop()>"Stop"</button>
+            </div>
+        </form>
+        <div class="bench-progress">
+            <span role="status">{move || bench.status.get()}</span>
+            {move || bench.busy.get().then(|| view! {
+                <progress aria-label="How far it is" max="1" prop:value=move || bench.share.get().unwrap_or(0.0)></progress>
+            })}
+        </div>
+        <div role="alert">{move || bench.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+        {table(bench.rows)}
+    }
+    .into_any()
+}
+
+/// Measures what the address says.
+fn begin(bench: Bench) {
+    leptos::task::spawn_local(measure(Asked::parse(address::query), bench));
+}
+
+fn fields(settings: [RwSignal<String>; 7]) -> AnyView {
+    let [model, packing, build, threads, prompt, new, runs] = settings;
+    let packings = Packing::ALL.map(|packing| (packing.name(), packing.name()));
+    let builds: Vec<_> = there()
+        .into_iter()
+        .map(|build: Build| (build.name(), build.name()))
+        .collect();
+    let builds = [vec![("", "the best here")], builds].concat();
+    let names = SHAPES.map(|shape| view! { <option value=shape.name>{shape.title}</option> });
+    view! {
+        <label class="field bench-model"><span>"Model: a shape, or a file's address"</span>
+            <input type="text" name="model" list="bench-shapes" spellcheck="false" autocomplete="off"
+                prop:value=move || model.get() on:input=move |event| model.set(event_target_value(&event)) />
+        </label>
+        <datalist id="bench-shapes">{names.collect_view()}</datalist>
+        {choice("type", "Type of the matrices", packings.to_vec(), packing)}
+        {choice("build", "Engine", builds, build)}
+        {number("threads", "Threads", "as many as there are", threads)}
+        {number("prompt", "Tokens of the prompt", "", prompt)}
+        {number("new", "New tokens", "", new)}
+        {number("runs", "Runs", "", runs)}
+    }
+    .into_any()
+}
+
+fn choice(
+    name: &'static str,
+    label: &'static str,
+    options: Vec<(&'static str, &'static str)>,
+    setting: RwSignal<String>,
+) -> AnyView {
+    let options = options.into_iter().map(|(value, words)| {
+        view! { <option value=value selected=move || setting.get() == value>{words}</option> }
+    });
+    view! {
+        <label class="field"><span>{label}</span>
+            <select name=name on:change=move |event| setting.set(event_target_value(&event))>{options.collect_view()}</select>
+        </label>
+    }
+    .into_any()
+}
+
+fn number(
+    name: &'static str,
+    label: &'static str,
+    placeholder: &'static str,
+    setting: RwSignal<String>,
+) -> AnyView {
+    view! {
+        <label class="field"><span>{label}</span>
+            <input type="text" inputmode="numeric" name=name placeholder=placeholder
+                prop:value=move || setting.get() on:input=move |event| setting.set(event_target_value(&event)) />
+        </label>
+    }
+    .into_any()
+}

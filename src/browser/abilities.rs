@@ -1,0 +1,23 @@
+//! What this browser can do for the engine.
+
+use js_sys::{Reflect, Uint8Array, WebAssembly};
+use worker::build::{Abilities, RELAXED_PROBE};
+
+use super::dom;
+
+/// Whether it knows relaxed SIMD, and whether the page may share memory between threads.
+pub(crate) fn of_engine() -> Abilities {
+    let probe = Uint8Array::from(RELAXED_PROBE.as_slice());
+    let global = js_sys::global();
+    let has = |name: &str| Reflect::get(&global, &name.into()).is_ok_and(|value| value.is_truthy());
+    Abilities {
+        relaxed_simd: WebAssembly::validate(&probe).unwrap_or(false),
+        shared_memory: has("crossOriginIsolated") && has("SharedArrayBuffer"),
+    }
+}
+
+/// How many threads it runs at the same time; 1 where it does not say.
+pub(crate) fn threads() -> usize {
+    let count = dom::window().map_or(1.0, |window| window.navigator().hardware_concurrency());
+    (count as usize).max(1)
+}

@@ -1,0 +1,126 @@
+//! A worker of its own for a full-size model: orders go in, news come out one by one. Ending it gives all memory back.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
+use worker::build::Build;
+use worker::model::protocol::{News, Order};
+use worker::protocol::{self, Reply, Request};
+
+/// File of the worker, relative to the site's folder.
+const SCRIPT: &str = "worker_start.js";
+
+/// What the page hears.
+pub(crate) enum Heard {
+    /// The worker listens; how many threads share its work.
+    Ready {
+        /// The file that runs.
+        build: Build,
+        /// How many threads share its work.
+        threads: usize,
+    },
+    /// How the model stands.
+    News(News),
+    /// The worker was ended by the page.
+    Ended,
+    /// It died; why, in words.
+    Died(String),
+}
+
+#[derive(Default)]
+struct Inbox {
+    heard: RefCell<VecDeque<Heard>>,
+    waker: Cell<Option<Waker>>,
+}
+
+impl Inbox {
+    fn put(&self, heard: Heard) {
+        self.heard.borrow_mut().push_back(heard);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+/// A running worker; it ends when this is dropped.
+pub(crate) struct ModelWorker {
+    worker: Worker,
+    inbox: Rc<Inbox>,
+    _listeners: (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>),
+}
+
+impl ModelWorker {
+    /// Starts a build with so many threads; `None` where the browser has no workers.
+    pub(crate) fn start(build: Build, threads: usize) -> Option<Self> {
+        let script = format!("{SCRIPT}?build={}&threads={threads}", build.name());
+        let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
+        let inbox = Rc::new(Inbox::default());
+        let put = Rc::clone(&inbox);
+        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            let bytes = Uint8Array::new(&event.data()).to_vec();
+            match protocol::decode::<Reply>(&bytes) {
+                Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
+                Some(Reply::Model(news)) => put.put(Heard::News(news)),
+                // It is asked about no cell.
+                _ => {}
+            }
+        });
+        let put = Rc::clone(&inbox);
+        let on_error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
+            event.prevent_default();
+            let message = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
+            put.put(Heard::Died(message.unwrap_or_default()));
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        Some(Self {
+            worker,
+            inbox,
+            _listeners: (on_message, on_error),
+        })
+    }
+
+    /// Sends an order.
+    pub(crate) fn order(&self, order: Order) {
+        let bytes = Uint8Array::from(protocol::encode(&Request::Model(order)).as_slice());
+        let sent = self
+            .worker
+            .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
+        if sent.is_err() {
+            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+        }
+    }
+
+    /// Waits for what comes next.
+    pub(crate) async fn hear(&self) -> Heard {
+        poll_fn(|context| match self.inbox.heard.borrow_mut().pop_front() {
+            Some(heard) => Poll::Ready(heard),
+            None => {
+                self.inbox.waker.set(Some(context.waker().clone()));
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// Ends it at once, whatever it does; who waits hears [`Heard::Ended`].
+    pub(crate) fn end(&self) {
+        self.worker.terminate();
+        self.inbox.put(Heard::Ended);
+    }
+}
+
+impl Drop for ModelWorker {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
