@@ -44,14 +44,20 @@ fn find(name: &str) -> Option<&'static Kernels> {
 
 stamp!(run, test, reference = "reference");
 stamp!(run, test, avx2 = "avx2");
+stamp!(run, test, avx_vnni = "avx-vnni");
 
 #[test]
 fn the_fastest_implementation_is_chosen() {
     #[cfg(target_arch = "x86_64")]
-    let expected = if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        "avx2"
-    } else {
+    let expected = if !is_x86_feature_detected!("avx2")
+        || !is_x86_feature_detected!("fma")
+        || !is_x86_feature_detected!("f16c")
+    {
         "reference"
+    } else if is_x86_feature_detected!("avxvnni") {
+        "avx-vnni"
+    } else {
+        "avx2"
     };
     #[cfg(not(target_arch = "x86_64"))]
     let expected = "reference";

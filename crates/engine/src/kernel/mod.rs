@@ -29,8 +29,11 @@
 //! `axpy` is the plain loop everywhere: the compiler vectorises it, and a version of our own was 1.4 times as fast with AVX2 and
 //! no faster in wasm, which did not pay for its lines.
 
+mod activations;
 mod dispatch;
+mod packed;
 pub mod reference;
+mod reference_blocks;
 #[allow(unsafe_code)]
 mod table;
 #[allow(unsafe_code)]
@@ -48,7 +51,19 @@ mod vector;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
+mod eight;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[allow(unsafe_code)]
 mod generic;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[allow(unsafe_code)]
+mod generic_packed;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -63,15 +78,31 @@ mod generic_rows;
 ))]
 #[allow(unsafe_code)]
 mod wasm_relaxed;
+#[cfg(all(
+    feature = "relaxed-simd",
+    target_arch = "wasm32",
+    target_feature = "simd128",
+    target_feature = "relaxed-simd"
+))]
+#[allow(unsafe_code)]
+mod wasm_relaxed_eight;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[allow(unsafe_code)]
 mod wasm_simd128;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[allow(unsafe_code)]
+mod wasm_simd128_eight;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86_avx2;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86_eight;
 
+pub use activations::Activations;
 pub use dispatch::{
-    axpy, chosen, dot, gelu, implementations, layer_norm, matmul, matmul_nt, matvec, max, mix,
-    relu, rms_norm, softmax, sum,
+    axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
+    matmul_f32, matmul_nt, matvec, max, mix, relu, rms_norm, silu, softmax, sum,
 };
+pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use table::Kernels;

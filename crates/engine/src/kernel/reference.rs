@@ -4,6 +4,7 @@
 
 use super::table::Kernels;
 use crate::math;
+pub use super::reference_blocks::{gelu_tanh, matmul_blocks, matmul_f32, quantize, silu};
 
 /// The table of these loops.
 pub static KERNELS: Kernels = Kernels {
@@ -21,6 +22,11 @@ pub static KERNELS: Kernels = Kernels {
     relu,
     sum,
     max,
+    silu,
+    gelu_tanh,
+    quantize,
+    matmul_f32,
+    matmul_blocks,
 };
 
 /// Σᵢ aᵢ bᵢ.

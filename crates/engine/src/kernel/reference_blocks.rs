@@ -1,0 +1,85 @@
+//! Plain loops for the products with packed weights: what they compute, and the oracle of the tests.
+
+use super::activations::Activations;
+use super::packed::{BLOCK, PackedBlocks, PackedF32};
+use crate::math;
+
+/// Quantizes blocks of 32; see [`Activations`].
+pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
+    // x, numbers [N · 32], scales, sums [N]
+    let blocks = x.chunks_exact(BLOCK).zip(numbers.chunks_exact_mut(BLOCK));
+    for (block, (x, numbers)) in blocks.enumerate() {
+        let mut largest = 0.0_f32;
+        for x in x {
+            // A comparison with NaN is false: NaN comes in here and stays.
+            if !(x.abs() <= largest) && !largest.is_nan() {
+                largest = x.abs();
+            }
+        }
+        let inverse = 127.0 / largest;
+        if inverse > 0.0 && inverse < f32::INFINITY {
+            for (number, x) in numbers.iter_mut().zip(x) {
+                *number = (x * inverse).round_ties_even() as i8;
+            }
+            scales[block] = largest / 127.0;
+        } else {
+            numbers.fill(0);
+            // Zeros, nearly zeros, or NaN and infinity.
+            scales[block] = if inverse == f32::INFINITY { 0.0 } else { largest };
+        }
+        sums[block] = numbers.iter().map(|&number| i32::from(number)).sum();
+    }
+}
+
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in whole numbers.
+pub fn matmul_blocks(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+    // weights [M, K], tokens [T, K], out [T, M]
+    out.fill(0.0);
+    for row in 0..weights.rows {
+        for block in 0..weights.blocks {
+            let (numbers, scale) = weights.block(row, block);
+            for token in 0..tokens.tokens {
+                let at = token * tokens.blocks + block;
+                let x = &tokens.numbers[at * BLOCK..(at + 1) * BLOCK];
+                let mut sum = 0;
+                for k in 0..BLOCK {
+                    sum += i32::from(numbers[k]) * i32::from(x[k]);
+                }
+                out[token * weights.rows + row] += sum as f32 * (scale * tokens.scales[at]);
+            }
+        }
+    }
+}
+
+/// out[t, m] = Σ_k w_mk x_tk, k in order.
+pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
+    // weights [M, K], x [T, K], out [T, M]
+    let (rows, cols) = (weights.rows, weights.cols);
+    out.fill(0.0);
+    for row in 0..rows {
+        for k in 0..cols {
+            let weight = weights.number(row, k);
+            for (token, out) in out.chunks_exact_mut(rows).enumerate() {
+                out[row] += weight * x[token * cols + k];
+            }
+        }
+    }
+}
+
+/// x / (1 + exp(−x)) in place.
+pub fn silu(x: &mut [f32]) {
+    // x [N]
+    for value in x {
+        *value /= 1.0 + math::exp(-*value);
+    }
+}
+
+/// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 in place.
+pub fn gelu_tanh(x: &mut [f32]) {
+    // x [N]
+    const FACTOR: f32 = 0.797_884_6;
+    for value in x {
+        let inner = FACTOR * (*value + 0.044_715 * *value * *value * *value);
+        *value *= 0.5 * (1.0 + math::tanh(inner));
+    }
+}
