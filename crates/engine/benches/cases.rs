@@ -102,7 +102,11 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
     let wanted = |name: &str| only.is_none_or(|part| name.contains(part));
     for (kind, label) in [(BlockType::Q8_0, "q8"), (BlockType::Q4_0, "q4")] {
         for [rows, cols] in SHAPES.into_iter().chain([ALL]) {
-            let counts = if rows == ALL[0] { &[1][..] } else { &[1, PROMPT] };
+            let counts = if rows == ALL[0] {
+                &[1][..]
+            } else {
+                &[1, PROMPT]
+            };
             let name = |tokens| format!("{label} {rows}x{cols} by {tokens}");
             if !counts.iter().any(|&tokens| wanted(&name(tokens))) {
                 continue;

@@ -8,6 +8,8 @@
 //! of eight rows is first written out in the form that the inner loop wants, then all tokens pass over it in tiles; it stays in
 //! the nearest cache.
 
+use std::ops::Range;
+
 use super::activations::Activations;
 use super::packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks};
 
@@ -99,15 +101,16 @@ unsafe fn put<E: Eight>(totals: E::Totals, to: *mut f32, left: usize) {
 pub(super) unsafe fn matmul_blocks<E: Eight>(
     weights: &PackedBlocks,
     tokens: &Activations,
-    out: &mut [f32],
+    panels: Range<usize>,
+    out: *mut f32,
 ) {
-    // weights [M, K], tokens [T, K], out [T, M]
+    // weights [M, K], tokens [T, K], out [T, M], of which the columns of these panels are written
     // SAFETY: `Kernels::matmul_blocks` has checked that the shapes fit each other; both types hold as much as their shapes say.
     unsafe {
         match (tokens.tokens, weights.kind) {
-            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, out),
-            (1, BlockType::Q4_0) => one_token::<E, false>(weights, tokens, out),
-            _ => many_tokens::<E>(weights, tokens, out),
+            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
+            (1, BlockType::Q4_0) => one_token::<E, false>(weights, tokens, panels, out),
+            _ => many_tokens::<E>(weights, tokens, panels, out),
         }
     }
 }
@@ -117,15 +120,21 @@ pub(super) unsafe fn matmul_blocks<E: Eight>(
 unsafe fn one_token<E: Eight, const Q8: bool>(
     weights: &PackedBlocks,
     tokens: &Activations,
-    out: &mut [f32],
+    panels: Range<usize>,
+    out: *mut f32,
 ) {
     let size = if Q8 { 16 } else { 8 } * 16;
-    let mut from = weights.chunks.as_ptr().cast::<u8>();
-    let (numbers, out) = (tokens.numbers.as_ptr(), out.as_mut_ptr());
-    let mut row = 0;
-    while row < weights.rows {
+    let panel_bytes = weights.blocks * (size + 16);
+    let numbers = tokens.numbers.as_ptr();
+    for panel in panels {
+        let row = panel * PANEL_ROWS;
         // SAFETY: a panel of `blocks` blocks of `size` + 16 bytes begins at `row`; the token has as many blocks.
         unsafe {
+            let mut from = weights
+                .chunks
+                .as_ptr()
+                .cast::<u8>()
+                .add(panel * panel_bytes);
             let mut totals = E::zero();
             for block in 0..weights.blocks {
                 let token = E::block(numbers.add(block * BLOCK));
@@ -141,13 +150,17 @@ unsafe fn one_token<E: Eight, const Q8: bool>(
             }
             put::<E>(totals, out.add(row), weights.rows - row);
         }
-        row += PANEL_ROWS;
     }
 }
 
 /// Any number of tokens, a panel of eight rows at a time.
 #[inline(always)]
-unsafe fn many_tokens<E: Eight>(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+unsafe fn many_tokens<E: Eight>(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
     let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
     let token_bytes = blocks * E::STEPS * STEP_TOKEN;
     let block_bytes = E::STEPS * STEP_WEIGHTS + 2 * EIGHT;
@@ -155,11 +168,7 @@ unsafe fn many_tokens<E: Eight>(weights: &PackedBlocks, tokens: &Activations, ou
     // Chunks, so that no load crosses a line of the cache.
     let mut panel = vec![super::packed::Chunk([0; 16]); blocks * block_bytes / 16];
     let (numbers, factors) = (tokens.numbers.as_ptr(), tokens.scales.as_ptr());
-    let (prepared, panel, out) = (
-        prepared.as_mut_ptr(),
-        panel.as_mut_ptr().cast::<u8>(),
-        out.as_mut_ptr(),
-    );
+    let (prepared, panel) = (prepared.as_mut_ptr(), panel.as_mut_ptr().cast::<u8>());
     let chunks = weights.kind.panel_chunks();
     // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the tile's tokens are at most
     // `count`.
@@ -170,9 +179,9 @@ unsafe fn many_tokens<E: Eight>(weights: &PackedBlocks, tokens: &Activations, ou
                 prepared.add(block * E::STEPS * STEP_TOKEN),
             );
         }
-        let mut row = 0;
-        while row < rows {
-            let from = weights.chunks.as_ptr().add(row / PANEL_ROWS * blocks * chunks);
+        for place in panels {
+            let row = place * PANEL_ROWS;
+            let from = weights.chunks.as_ptr().add(place * blocks * chunks);
             for block in 0..blocks {
                 let from = from.add(block * chunks).cast::<u8>();
                 let to = panel.add(block * block_bytes);
@@ -187,7 +196,10 @@ unsafe fn many_tokens<E: Eight>(weights: &PackedBlocks, tokens: &Activations, ou
             }
             let mut token = 0;
             while token < count {
-                let (from, factors) = (prepared.add(token * token_bytes), factors.add(token * blocks));
+                let (from, factors) = (
+                    prepared.add(token * token_bytes),
+                    factors.add(token * blocks),
+                );
                 let to = out.add(token * rows + row);
                 if token + TILE <= count {
                     tile::<E, TILE>(panel, from, factors, blocks, to, rows, rows - row);
@@ -197,7 +209,6 @@ unsafe fn many_tokens<E: Eight>(weights: &PackedBlocks, tokens: &Activations, ou
                     token += 1;
                 }
             }
-            row += PANEL_ROWS;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The algorithms around packed weights that work on `f32` lanes; `unsafe` for the reasons given in [`super::generic`].
 
+use std::ops::Range;
+
 use super::packed::{BLOCK, PANEL_ROWS, PackedF32};
 use super::vector::Vector;
 
@@ -29,7 +31,11 @@ pub(super) unsafe fn quantize<V: Vector>(
             if !(inverse > 0.0 && inverse < f32::INFINITY) {
                 // Zeros, nearly zeros, or NaN and infinity.
                 std::ptr::write_bytes(numbers, 0, BLOCK);
-                scales[block] = if inverse == f32::INFINITY { 0.0 } else { largest };
+                scales[block] = if inverse == f32::INFINITY {
+                    0.0
+                } else {
+                    largest
+                };
                 sums[block] = 0;
                 continue;
             }
@@ -48,41 +54,45 @@ pub(super) unsafe fn quantize<V: Vector>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul_f32<V: Vector>(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
-    // weights [M, K], x [T, K], out [T, M]
+pub(super) unsafe fn matmul_f32<V: Vector>(
+    weights: &PackedF32,
+    x: &[f32],
+    range: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
     // SAFETY: as this function; a panel is two vectors of 4 or one of 8. Twelve totals, a panel's vectors and a token's number
     // fit in 16 registers.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
-            panels::<V, 2, 6>(weights, x, out);
+            panels::<V, 2, 6>(weights, x, range, out);
         } else {
-            panels::<V, 1, 12>(weights, x, out);
+            panels::<V, 1, 12>(weights, x, range, out);
         }
     }
 }
 
-/// All panels; `P` vectors make one, `N` tokens pass together.
+/// These panels; `P` vectors make one, `N` tokens pass together.
 #[inline(always)]
 unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     weights: &PackedF32,
     x: &[f32],
-    out: &mut [f32],
+    range: Range<usize>,
+    out: *mut f32,
 ) {
     let (rows, inner) = (weights.rows, weights.cols);
-    if rows == 0 {
-        return;
-    }
-    let tokens = out.len() / rows;
-    let (from, x, out) = (weights.numbers.as_ptr(), x.as_ptr(), out.as_mut_ptr());
+    let tokens = x.len() / inner.max(1);
+    let (from, x) = (weights.numbers.as_ptr(), x.as_ptr());
+    let end = (range.end * PANEL_ROWS).min(rows);
     // SAFETY: `row` is the first of a panel and `token` + the tile's tokens are at most `tokens`.
     unsafe {
-        let mut row = 0;
+        let mut row = range.start * PANEL_ROWS;
         // One token: the additions of one panel would wait for each other, those of four panels do not.
-        while tokens == 1 && row + 4 * PANEL_ROWS <= rows {
+        while tokens == 1 && row + 4 * PANEL_ROWS <= end {
             four_panels::<V, P>(from.add(row * inner), x, inner, out.add(row));
             row += 4 * PANEL_ROWS;
         }
-        while row < rows {
+        while row < end {
             let (panel, out, left) = (from.add(row * inner), out.add(row), rows - row);
             let mut token = 0;
             while token < tokens {

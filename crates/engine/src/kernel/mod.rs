@@ -33,6 +33,7 @@ mod activations;
 mod dispatch;
 mod packed;
 pub mod reference;
+#[allow(unsafe_code)]
 mod reference_blocks;
 #[allow(unsafe_code)]
 mod table;

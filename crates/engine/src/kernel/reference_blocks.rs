@@ -1,7 +1,9 @@
 //! Plain loops for the products with packed weights: what they compute, and the oracle of the tests.
 
+use std::ops::Range;
+
 use super::activations::Activations;
-use super::packed::{BLOCK, PackedBlocks, PackedF32};
+use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
 use crate::math;
 
 /// Quantizes blocks of 32; see [`Activations`].
@@ -11,8 +13,8 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     for (block, (x, numbers)) in blocks.enumerate() {
         let mut largest = 0.0_f32;
         for x in x {
-            // A comparison with NaN is false: NaN comes in here and stays.
-            if !(x.abs() <= largest) && !largest.is_nan() {
+            // NaN comes in here and stays.
+            if !largest.is_nan() && (x.is_nan() || x.abs() > largest) {
                 largest = x.abs();
             }
         }
@@ -25,43 +27,62 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
         } else {
             numbers.fill(0);
             // Zeros, nearly zeros, or NaN and infinity.
-            scales[block] = if inverse == f32::INFINITY { 0.0 } else { largest };
+            scales[block] = if inverse == f32::INFINITY {
+                0.0
+            } else {
+                largest
+            };
         }
         sums[block] = numbers.iter().map(|&number| i32::from(number)).sum();
     }
 }
 
-/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in whole numbers.
-pub fn matmul_blocks(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in whole numbers; the
+/// columns m of the panels asked for.
+///
+/// SAFETY: `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
+pub(super) unsafe fn matmul_blocks(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
     // weights [M, K], tokens [T, K], out [T, M]
-    out.fill(0.0);
-    for row in 0..weights.rows {
-        for block in 0..weights.blocks {
-            let (numbers, scale) = weights.block(row, block);
-            for token in 0..tokens.tokens {
+    for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(weights.rows) {
+        for token in 0..tokens.tokens {
+            let mut total = 0.0;
+            for block in 0..weights.blocks {
+                let (numbers, scale) = weights.block(row, block);
                 let at = token * tokens.blocks + block;
                 let x = &tokens.numbers[at * BLOCK..(at + 1) * BLOCK];
                 let mut sum = 0;
                 for k in 0..BLOCK {
                     sum += i32::from(numbers[k]) * i32::from(x[k]);
                 }
-                out[token * weights.rows + row] += sum as f32 * (scale * tokens.scales[at]);
+                total += sum as f32 * (scale * tokens.scales[at]);
             }
+            // SAFETY: token < T and row < M.
+            unsafe { *out.add(token * weights.rows + row) = total };
         }
     }
 }
 
-/// out[t, m] = Σ_k w_mk x_tk, k in order.
-pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
+/// out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
+///
+/// SAFETY: `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
+pub(super) unsafe fn matmul_f32(
+    weights: &PackedF32,
+    x: &[f32],
+    panels: Range<usize>,
+    out: *mut f32,
+) {
     // weights [M, K], x [T, K], out [T, M]
     let (rows, cols) = (weights.rows, weights.cols);
-    out.fill(0.0);
-    for row in 0..rows {
-        for k in 0..cols {
-            let weight = weights.number(row, k);
-            for (token, out) in out.chunks_exact_mut(rows).enumerate() {
-                out[row] += weight * x[token * cols + k];
-            }
+    for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(rows) {
+        for (token, x) in x.chunks_exact(cols.max(1)).enumerate() {
+            let total = (0..cols).fold(0.0, |total, k| total + weights.number(row, k) * x[k]);
+            // SAFETY: token < T and row < M.
+            unsafe { *out.add(token * rows + row) = total };
         }
     }
 }

@@ -1,9 +1,12 @@
 //! One implementation of all kernels: a table of functions behind methods that check lengths.
 
 use super::activations::Activations;
-use super::packed::{BLOCK, PackedBlocks, PackedF32};
+use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::threads;
+use std::ops::Range;
 
 type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
+type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
 
 /// All kernels of one instruction set. A method means what its namesake in [`crate::kernel`] says, and panics where that does.
@@ -28,9 +31,9 @@ pub struct Kernels {
     pub(super) max: unsafe fn(&[f32]) -> f32,
     pub(super) silu: unsafe fn(&mut [f32]),
     pub(super) gelu_tanh: unsafe fn(&mut [f32]),
-    pub(super) quantize: unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]),
-    pub(super) matmul_f32: unsafe fn(&PackedF32, &[f32], &mut [f32]),
-    pub(super) matmul_blocks: unsafe fn(&PackedBlocks, &Activations, &mut [f32]),
+    pub(super) quantize: Quantize,
+    pub(super) matmul_f32: unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32),
+    pub(super) matmul_blocks: unsafe fn(&PackedBlocks, &Activations, Range<usize>, *mut f32),
 }
 
 /// Panics unless the three matrices of a product have the lengths that their shapes say.
@@ -54,6 +57,22 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
         lengths.iter().all(|&length| length == expected),
         "{operation}: lengths {lengths:?}, expected {expected}"
     );
+}
+
+/// Multiplications below which a thread is not worth waking.
+const LEAST_WORK: usize = 1 << 17;
+
+/// Runs a product on all threads, each with panels of rows of its own; all of them write to different columns of `out` `[T, rows]`.
+fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
+    /// Where the product goes, for threads that write to different places of it.
+    struct Out(*mut f32);
+    // SAFETY: see above.
+    unsafe impl Sync for Out {}
+
+    let panels = rows.div_ceil(PANEL_ROWS);
+    let least = (LEAST_WORK * panels).div_ceil(work.max(1));
+    let out = &Out(out.as_mut_ptr());
+    threads::ranges(panels, least, |panels| run(panels, out.0));
 }
 
 impl Kernels {
@@ -246,11 +265,18 @@ impl Kernels {
     pub fn matmul_f32(&self, weights: &PackedF32, x: &[f32], out: &mut [f32]) {
         // weights [M, K], x [T, K], out [T, M]
         let (rows, cols) = (weights.rows(), weights.cols());
-        let tokens = if rows > 0 { out.len() / rows } else { x.len() / cols.max(1) };
+        if cols == 0 {
+            return out.fill(0.0);
+        }
+        let tokens = x.len() / cols;
         let lengths = [x.len(), weights.rows() * weights.cols(), out.len()];
         check_product("matmul_f32", lengths, tokens, cols, rows);
-        // SAFETY: the lengths are checked, the weights are as many as their shape says; the table's builder vouches for the rest.
-        unsafe { (self.matmul_f32)(weights, x, out) }
+        let work = out.len() * cols;
+        share(rows, work, out, |panels, out| {
+            // SAFETY: the lengths are checked, the weights are as many as their shape says, and nobody else writes to the columns
+            // of these panels; the table's builder vouches for the rest.
+            unsafe { (self.matmul_f32)(weights, x, panels, out) }
+        });
     }
 
     /// See [`crate::kernel::matmul_blocks`].
@@ -265,7 +291,11 @@ impl Kernels {
             out.len(),
             tokens.tokens()
         );
-        // SAFETY: the shapes fit, and both factors hold what their shapes say; the table's builder vouches for the rest.
-        unsafe { (self.matmul_blocks)(weights, tokens, out) }
+        let work = out.len() * weights.cols();
+        share(weights.rows(), work, out, |panels, out| {
+            // SAFETY: the shapes fit, both factors hold what their shapes say, and nobody else writes to the columns of these
+            // panels; the table's builder vouches for the rest.
+            unsafe { (self.matmul_blocks)(weights, tokens, panels, out) }
+        });
     }
 }

@@ -122,10 +122,10 @@ macro_rules! implementation {
         }
         implementation! { @functions generic_packed, $vector, $features,
             quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) -> ();
-            matmul_f32(weights: &$crate::kernel::PackedF32, x: &[f32], out: &mut [f32]) -> ();
+            matmul_f32(weights: &$crate::kernel::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
         implementation! { @functions eight, $eight, $features,
-            matmul_blocks(weights: &$crate::kernel::PackedBlocks, tokens: &$crate::kernel::Activations, out: &mut [f32]) -> ();
+            matmul_blocks(weights: &$crate::kernel::PackedBlocks, tokens: &$crate::kernel::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
 
         /// The table of this instruction set; only for machines that have it.

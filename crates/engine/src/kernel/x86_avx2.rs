@@ -26,9 +26,14 @@ pub(super) fn detect_vnni() -> Option<&'static Kernels> {
 implementation!("avx2", Avx2, X86Eight<x86_eight::Avx2>, "avx2,fma,f16c");
 
 #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
-unsafe fn matmul_blocks_vnni(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+unsafe fn matmul_blocks_vnni(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: std::ops::Range<usize>,
+    out: *mut f32,
+) {
     // SAFETY: this function's callers vouch for the instruction set and for the shapes, as the algorithm asks.
-    unsafe { eight::matmul_blocks::<X86Eight<Vnni>>(weights, tokens, out) }
+    unsafe { eight::matmul_blocks::<X86Eight<Vnni>>(weights, tokens, panels, out) }
 }
 
 #[derive(Clone, Copy)]
