@@ -20,7 +20,7 @@ wasm_bindgen_test_configure!(run_in_browser);
 const MEASURE_MS: f64 = 700.0;
 
 /// How long one round should last. The browser's clock has steps of 0.1 ms.
-const ROUND_MS: f64 = 8.0;
+const ROUND_MS: f64 = 3.0;
 
 /// How long each kernel runs before it is measured: the browser starts with quickly made machine code and swaps in better code
 /// later, from another thread.

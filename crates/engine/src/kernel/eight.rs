@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::activations::Activations;
-use super::packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks};
+use super::packed::{BLOCK, BlockType, EMPTY, PANEL_ROWS, PackedBlocks};
 
 /// Bytes that one step of the inner loop reads: eight rows of weights, and one token.
 pub(super) const STEP_WEIGHTS: usize = 32;
@@ -20,8 +20,11 @@ pub(super) const STEP_TOKEN: usize = 4;
 /// Bytes of scales (`f32`) or offsets (`i32`) of eight rows.
 const EIGHT: usize = 32;
 
-/// How many tokens pass over a panel together.
-const TILE: usize = 4;
+/// Bytes of the factor of a token and block.
+const FACTOR: usize = 4;
+
+/// The most steps of a block.
+const MAX_STEPS: usize = 16;
 
 /// What an instruction set does to eight rows.
 ///
@@ -38,6 +41,8 @@ pub(super) trait Eight {
     /// The activations of one block of one token, in registers or in memory, as the products with one token want them.
     type Block: Copy;
 
+    /// How many tokens pass over a panel together, 4 or 8: as many as have their sums in registers.
+    const TILE: usize;
     /// Steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
     const STEPS: usize;
 
@@ -162,21 +167,32 @@ unsafe fn many_tokens<E: Eight>(
     out: *mut f32,
 ) {
     let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
-    let token_bytes = blocks * E::STEPS * STEP_TOKEN;
+    let token_bytes = blocks * (E::STEPS * STEP_TOKEN + FACTOR);
     let block_bytes = E::STEPS * STEP_WEIGHTS + 2 * EIGHT;
-    let mut prepared = vec![0_u8; count * token_bytes];
     // Chunks, so that no load crosses a line of the cache.
-    let mut panel = vec![super::packed::Chunk([0; 16]); blocks * block_bytes / 16];
-    let (numbers, factors) = (tokens.numbers.as_ptr(), tokens.scales.as_ptr());
-    let (prepared, panel) = (prepared.as_mut_ptr(), panel.as_mut_ptr().cast::<u8>());
+    let mut prepared = vec![EMPTY; (count * token_bytes).div_ceil(16)];
+    let mut panel = vec![EMPTY; blocks * block_bytes / 16];
+    let (prepared, panel) = (
+        prepared.as_mut_ptr().cast::<u8>(),
+        panel.as_mut_ptr().cast::<u8>(),
+    );
     let chunks = weights.kind.panel_chunks();
+    let whole = count / E::TILE * E::TILE;
     // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the tile's tokens are at most
     // `count`.
     unsafe {
-        for block in 0..count * blocks {
-            E::prepare_token(
-                numbers.add(block * BLOCK),
-                prepared.add(block * E::STEPS * STEP_TOKEN),
+        for token in 0..count {
+            let (first, n) = if token < whole {
+                (token / E::TILE * E::TILE, E::TILE)
+            } else {
+                (token, 1)
+            };
+            prepare_token::<E>(
+                tokens,
+                token,
+                n,
+                token - first,
+                prepared.add(first * token_bytes),
             );
         }
         for place in panels {
@@ -196,61 +212,97 @@ unsafe fn many_tokens<E: Eight>(
             }
             let mut token = 0;
             while token < count {
-                let (from, factors) = (
+                let (from, to) = (
                     prepared.add(token * token_bytes),
-                    factors.add(token * blocks),
+                    out.add(token * rows + row),
                 );
-                let to = out.add(token * rows + row);
-                if token + TILE <= count {
-                    tile::<E, TILE>(panel, from, factors, blocks, to, rows, rows - row);
-                    token += TILE;
-                } else {
-                    tile::<E, 1>(panel, from, factors, blocks, to, rows, rows - row);
+                let left = rows - row;
+                if token >= whole {
+                    tile::<E, 1>(panel, from, blocks, to, rows, left);
                     token += 1;
+                } else if E::TILE == 8 {
+                    tile::<E, 8>(panel, from, blocks, to, rows, left);
+                    token += 8;
+                } else {
+                    tile::<E, 4>(panel, from, blocks, to, rows, left);
+                    token += 4;
                 }
             }
         }
     }
 }
 
+/// Writes a token as number `place` of a tile of `tile`: block by block the steps of all its tokens, then all their factors.
+///
+/// SAFETY: `token` exists, and at `to` is room for the tile.
+#[inline(always)]
+unsafe fn prepare_token<E: Eight>(
+    tokens: &Activations,
+    token: usize,
+    tile: usize,
+    place: usize,
+    to: *mut u8,
+) {
+    let first = token * tokens.blocks;
+    // SAFETY: block < blocks and step < STEPS stay inside the token and the tile; a step is at most 4 · 16 bytes a block.
+    unsafe {
+        for block in 0..tokens.blocks {
+            let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
+            let from = tokens.numbers.as_ptr().add((first + block) * BLOCK);
+            E::prepare_token(from, steps.as_mut_ptr().cast());
+            let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + FACTOR));
+            for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
+                let to = to.add((step * tile + place) * STEP_TOKEN);
+                to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
+            }
+            let to = to.add((E::STEPS * tile * STEP_TOKEN) + place * FACTOR);
+            to.cast::<f32>()
+                .write_unaligned(*tokens.scales.get_unchecked(first + block));
+        }
+    }
+}
+
 /// Eight rows of a panel by `N` tokens, all sums in registers.
 ///
-/// SAFETY: `panel` has `blocks` prepared blocks; `tokens` and `factors` are at `N` tokens of as many; `out` is at `N` rows,
-/// `stride` apart, with `left` places each.
+/// SAFETY: `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
+/// with `left` places each.
 #[inline(always)]
 unsafe fn tile<E: Eight, const N: usize>(
     panel: *const u8,
     tokens: *const u8,
-    factors: *const f32,
     blocks: usize,
     out: *mut f32,
     stride: usize,
     left: usize,
 ) {
-    let (token_bytes, block_bytes) = (
-        blocks * E::STEPS * STEP_TOKEN,
-        E::STEPS * STEP_WEIGHTS + 2 * EIGHT,
-    );
     // SAFETY: block < blocks, step < STEPS and n < N stay inside what the caller vouches for.
     unsafe {
+        // Read as if it could change: the compiler would unroll the loop over steps and keep all weights of a block at hand, more
+        // than there are registers.
+        let pairs = std::ptr::read_volatile(&(E::STEPS / 2));
+        let (mut weights, mut token) = (panel, tokens);
         let mut totals = [E::zero(); N];
-        for block in 0..blocks {
-            let weights = panel.add(block * block_bytes);
-            let token = tokens.add(block * E::STEPS * STEP_TOKEN);
+        for _ in 0..blocks {
             let behind = weights.add(E::STEPS * STEP_WEIGHTS);
             let mut sums = [E::sums(behind.cast()); N];
-            for step in 0..E::STEPS {
-                let weights = E::weights(weights.add(step * STEP_WEIGHTS));
+            for _ in 0..pairs {
+                let (first, second) = (E::weights(weights), E::weights(weights.add(STEP_WEIGHTS)));
                 for n in 0..N {
-                    let token = token.add(n * token_bytes + step * STEP_TOKEN);
-                    sums[n] = E::step(sums[n], weights, token);
+                    sums[n] = E::step(sums[n], first, token.add(n * STEP_TOKEN));
                 }
+                for n in 0..N {
+                    sums[n] = E::step(sums[n], second, token.add((N + n) * STEP_TOKEN));
+                }
+                weights = weights.add(2 * STEP_WEIGHTS);
+                token = token.add(2 * N * STEP_TOKEN);
             }
-            let scales = E::totals(behind.add(EIGHT).cast());
+            let scales = E::totals(weights.add(EIGHT).cast());
             for n in 0..N {
-                let factor = *factors.add(n * blocks + block);
+                let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();
                 totals[n] = E::add_scaled(totals[n], sums[n], scales, factor);
             }
+            weights = weights.add(2 * EIGHT);
+            token = token.add(N * FACTOR);
         }
         for n in 0..N {
             put::<E>(totals[n], out.add(n * stride), left);

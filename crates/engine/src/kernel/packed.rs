@@ -14,7 +14,7 @@ pub const BLOCK: usize = 32;
 #[repr(C, align(16))]
 pub(super) struct Chunk(pub(super) [u8; 16]);
 
-const EMPTY: Chunk = Chunk([0; 16]);
+pub(super) const EMPTY: Chunk = Chunk([0; 16]);
 
 /// How the numbers of a block are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

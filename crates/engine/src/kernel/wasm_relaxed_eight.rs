@@ -160,6 +160,7 @@ impl<D: Dot> Eight for RelaxedEight<D> {
     /// 32 activations.
     type Block = Pair;
 
+    const TILE: usize = 4;
     const STEPS: usize = 8;
 
     same! {

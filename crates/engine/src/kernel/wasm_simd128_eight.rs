@@ -59,6 +59,7 @@ impl Eight for Simd128Eight {
     /// 32 activations in 16 bits, eight in each.
     type Block = [v128; 4];
 
+    const TILE: usize = 4;
     const STEPS: usize = 16;
 
     #[inline(always)]

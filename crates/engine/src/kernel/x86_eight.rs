@@ -89,6 +89,7 @@ impl<D: Dot> Eight for X86Eight<D> {
     /// Where the 32 activations are: broadcasts from memory cost nothing extra.
     type Block = *const u8;
 
+    const TILE: usize = 8;
     const STEPS: usize = 8;
 
     #[inline(always)]
