@@ -17,6 +17,7 @@ use ndarray::{Array2, ArrayD};
 
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight};
+use crate::quant::Type;
 
 /// The kinds of model whose names are known; the text is GGUF's `general.architecture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,6 +217,11 @@ impl<P: Parameters> Parameters for Renamed<P> {
 
     fn shape(&self, name: &str) -> Option<Vec<usize>> {
         self.source.shape(&self.architecture.gguf_name(name)?)
+    }
+
+    fn form(&self, name: &str) -> Type {
+        let known = self.architecture.gguf_name(name);
+        known.map_or(Type::F32, |name| self.source.form(&name))
     }
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {

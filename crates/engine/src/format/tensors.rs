@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayD, IxDyn};
+use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use super::error::FormatError;
 use crate::error::{EngineError, Result};
@@ -213,6 +213,13 @@ impl Parameters for Tensors {
         matches!(entry.element, Element::Number(_)).then(|| entry.shape.to_vec())
     }
 
+    fn form(&self, name: &str) -> Type {
+        match self.entry(name).map(|entry| entry.element) {
+            Some(Element::Number(kind)) => kind,
+            _ => Type::F32,
+        }
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let entry = self.known(name)?;
         let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
@@ -246,18 +253,16 @@ impl Parameters for Tensors {
             )
             .into_engine()
         };
-        if kind.block_len() > 1 {
-            let blocks = self.bytes(name).map_err(FormatError::into_engine)?.to_vec();
-            return Matrix::new(kind, rows, cols, blocks)
-                .map(Weight::Blocks)
-                .map_err(|error| wrong(error.to_string()));
-        }
-        let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
-        let dense = Array2::from_shape_vec((rows, cols), numbers);
-        dense.map(Weight::Dense).map_err(|error| {
-            FormatError::tensor(self.format, name, format!("{:?}", [rows, cols]), error)
-                .into_engine()
-        })
+        let bytes = self.bytes(name).map_err(FormatError::into_engine)?;
+        let matrix = if kind.block_len() > 1 {
+            Matrix::new(kind, rows, cols, bytes.to_vec()).map_err(|error| wrong(error.to_string()))
+        } else {
+            let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
+            ArrayView2::from_shape((rows, cols), &numbers)
+                .map(Matrix::plain)
+                .map_err(|error| wrong(error.to_string()))
+        };
+        matrix.map(Weight::Packed)
     }
 }
 

@@ -48,7 +48,7 @@ impl BlockType {
 /// The numbers of eight rows and 32 columns stand together. A chunk of 16 bytes holds four consecutive columns of each of four
 /// rows: with Q8_0 the chunks of rows 0 to 3 and 4 to 7 alternate, with Q4_0 one chunk has the former in the low and the latter
 /// in the high halves of its bytes. Behind them stand the eight scales in f16. So a weight takes as many bytes as in the file.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct PackedBlocks {
     pub(super) kind: BlockType,
     pub(super) rows: usize,
@@ -248,7 +248,7 @@ impl PackedBlocks {
 }
 
 /// A matrix `[M, K]` of plain numbers, packed for [`crate::kernel::matmul_f32`]: eight rows stand together, column by column.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct PackedF32 {
     pub(super) rows: usize,
     pub(super) cols: usize,
