@@ -58,6 +58,11 @@ impl Entry {
         self.element
     }
 
+    /// How many bytes it takes in the file.
+    pub fn bytes(&self) -> usize {
+        self.length
+    }
+
     fn values(&self) -> usize {
         self.shape.iter().product()
     }
