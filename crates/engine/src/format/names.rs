@@ -266,6 +266,11 @@ impl<P: Parameters> Parameters for Renamed<P> {
         self.source.shape(&self.architecture.gguf_name(name)?)
     }
 
+    fn known_as(&self, name: &str) -> String {
+        let known = self.architecture.gguf_name(name);
+        known.map_or_else(|| name.to_owned(), |known| self.source.known_as(&known))
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let name = self.inner_name(name)?;
         self.source.read(&name)
