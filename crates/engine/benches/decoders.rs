@@ -1,4 +1,4 @@
-//! One step of each decoder at full size (the mixture of experts: smaller): the next token behind 64 others,
+//! One step of each decoder at full size (the lessons' and the mixture of experts: smaller): the next token behind 64 others,
 //! and those 64 at once. `cargo bench -p engine --bench decoders`
 
 #[cfg(not(target_family = "wasm"))]
@@ -9,6 +9,7 @@ mod native {
     use engine::model::gpt2::{self, Gpt2};
     use engine::model::image_gpt::{self, ImageGpt};
     use engine::model::llama::{self, Llama};
+    use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
     use engine::nn::position::rotary::Pairing;
     use std::hint::black_box;
 
@@ -113,6 +114,27 @@ mod native {
         }
     }
 
+    /// The lessons' decoder, which has no cache.
+    pub(super) fn tiny(c: &mut Criterion) {
+        let config = TinyConfig {
+            vocabulary: 64,
+            width: 32,
+            heads: 4,
+            blocks: 2,
+            max_tokens: 64,
+            positions: Positions::Sinusoidal,
+        };
+        let ids: Vec<usize> = (0..64).collect();
+        match TinyDecoder::new(&config, 0) {
+            Ok(model) => {
+                c.bench_function("tiny decoder 2 x 32, 64 tokens", |b| {
+                    b.iter(|| black_box(model.logits(black_box(&ids), true, true)));
+                });
+            }
+            Err(error) => eprintln!("tiny decoder: {error}"),
+        }
+    }
+
     fn lookup(names: &[&str], sizes: &[u32], key: &str) -> Option<f64> {
         let place = names.iter().position(|&name| name == key)?;
         sizes.get(place).map(|&size| f64::from(size))
@@ -122,6 +144,7 @@ mod native {
 #[cfg(not(target_family = "wasm"))]
 fn main() {
     let mut criterion = criterion::Criterion::default().configure_from_args();
+    native::tiny(&mut criterion);
     native::gpt2(&mut criterion);
     native::llama(&mut criterion);
     native::experts(&mut criterion);
