@@ -141,6 +141,15 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
     cases
 }
 
+/// y += alpha x. Signs alternate so that y stays where it began, however often this runs.
+fn axpy(length: usize) -> Case {
+    let (x, mut y, mut alpha) = (numbers(length), numbers(length), 0.5);
+    case("axpy 4096", move |k| {
+        alpha = -alpha;
+        k.axpy(alpha, &x, &mut y);
+    })
+}
+
 /// All kernels.
 pub(crate) fn cases() -> Vec<Case> {
     let (a, b) = (numbers(4096), numbers(4097));
@@ -154,6 +163,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("matvec 768x768", move |k| {
             k.matvec(&matrix, &vector, &mut out);
         }),
+        axpy(4096),
         product("matmul 128x256x256", Kernels::matmul, [128, 256, 256]),
         product("matmul_nt 128x64x128", Kernels::matmul_nt, [128, 64, 128]),
         product("mix 128x128x64", Kernels::mix, [128, 128, 64]),

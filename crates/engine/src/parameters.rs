@@ -39,6 +39,11 @@ pub trait Parameters {
         Type::F32
     }
 
+    /// What the source itself calls a parameter, for messages.
+    fn known_as(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// A parameter as numbers, whatever form the source has it in.
     ///
     /// # Errors
@@ -118,9 +123,10 @@ impl Weight {
 /// # Errors
 /// When there is none of that name and length, or it cannot be read.
 pub fn vector(source: &mut dyn Parameters, name: &str, length: usize) -> Result<Array1<f32>> {
-    expect_shape(source.shape(name), name, &[length])?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, &[length])?;
     let read = source.read(name)?;
-    fixed::<Ix1>(name, read, &[length])
+    fixed::<Ix1>(&known, read, &[length])
 }
 
 /// A parameter of two axes.
@@ -133,9 +139,10 @@ pub fn matrix(
     rows: usize,
     cols: usize,
 ) -> Result<Array2<f32>> {
-    expect_shape(source.shape(name), name, &[rows, cols])?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, &[rows, cols])?;
     let read = source.read(name)?;
-    fixed::<Ix2>(name, read, &[rows, cols])
+    fixed::<Ix2>(&known, read, &[rows, cols])
 }
 
 /// A parameter of any shape.
@@ -143,9 +150,10 @@ pub fn matrix(
 /// # Errors
 /// When there is none of that name and shape, or it cannot be read.
 pub fn tensor(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Result<ArrayD<f32>> {
-    expect_shape(source.shape(name), name, shape)?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, shape)?;
     let read = source.read(name)?;
-    expect_shape(Some(read.shape().to_vec()), name, shape)?;
+    expect_shape(Some(read.shape().to_vec()), &known, shape)?;
     Ok(read)
 }
 
@@ -215,6 +223,10 @@ impl<P: Parameters> Parameters for Compressed<P> {
 
     fn form(&self, name: &str) -> Type {
         self.source.form(name)
+    }
+
+    fn known_as(&self, name: &str) -> String {
+        self.source.known_as(name)
     }
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {

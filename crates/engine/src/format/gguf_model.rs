@@ -11,7 +11,7 @@
 use super::error::{FormatError, shortened};
 use super::gguf::{FORMAT, Gguf};
 use super::gguf_value::{Array, Value};
-use super::names::{Architecture, Renamed};
+use super::names::{Architecture, Renamed, unstacked_name};
 use super::tensors::Tensors;
 use crate::error::Result;
 use crate::model::{bert, gpt2, llama};
@@ -39,12 +39,13 @@ impl Gguf {
         })
     }
 
-    /// The parameters under Hugging Face's names.
+    /// The parameters under Hugging Face's names; experts that lie in one tensor come apart.
     ///
     /// # Errors
-    /// As [`Self::architecture`].
+    /// As [`Self::architecture`], and when an expert is there twice.
     pub fn parameters(&self) -> Result<Renamed<Tensors>, FormatError> {
-        Ok(Renamed::new(self.tensors.clone(), self.architecture()?))
+        let tensors = self.tensors.unstacked(unstacked_name)?;
+        Ok(Renamed::new(tensors, self.architecture()?))
     }
 
     /// The sizes of a GPT-2.
@@ -103,10 +104,11 @@ impl Gguf {
     }
 
     /// The number of a key under the architecture's name. The size of the vocabulary may also be told by the token table, and the
-    /// number of token types stands with the tokenizer.
+    /// number of token types stands with the tokenizer. No experts may be written as 0 of them.
     fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
         let name = architecture.name();
         let found = self.value(&format!("{name}.{key}")).and_then(Value::number);
+        let found = found.filter(|&n| n != 0.0 || !key.starts_with("expert_"));
         found.or_else(|| match key {
             "vocab_size" => {
                 let table = self.tensors.entry("token_embd.weight");
