@@ -54,7 +54,7 @@ pub(super) unsafe fn matmul_f32<V: Vector>(weights: &PackedF32, x: &[f32], out: 
     // fit in 16 registers.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
-            panels::<V, 2, 6>(weights, x, out);
+            panels::<V, 2, 4>(weights, x, out);
         } else {
             panels::<V, 1, 12>(weights, x, out);
         }
