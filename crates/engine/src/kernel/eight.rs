@@ -83,6 +83,14 @@ pub(super) trait Eight {
     unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
+/// A number of turns that the compiler does not know. It would unroll the loop and put first what all turns have in common to
+/// load, more than there are registers.
+#[inline(always)]
+pub(super) fn opaque(turns: usize) -> usize {
+    // SAFETY: a reference is valid to read.
+    unsafe { std::ptr::read_volatile(&turns) }
+}
+
 /// Writes eight totals, or the `left` of them whose rows exist.
 ///
 /// SAFETY: `left` places are at `to`.
@@ -256,9 +264,7 @@ unsafe fn tile<E: Eight, const N: usize>(
 ) {
     // SAFETY: block < blocks, step < STEPS and n < N stay inside what the caller vouches for.
     unsafe {
-        // Read as if it could change: the compiler would unroll the loop over steps and keep all weights of a block at hand, more
-        // than there are registers.
-        let steps = std::ptr::read_volatile(&E::STEPS);
+        let steps = opaque(E::STEPS);
         let (mut weights, mut token) = (panel, tokens);
         let mut totals = [E::zero(); N];
         for _ in 0..blocks {
