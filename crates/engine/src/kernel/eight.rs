@@ -85,6 +85,14 @@ pub(super) trait Eight {
     unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
+/// A number of turns that the compiler does not know. It would unroll the loop and put first what all turns have in common to
+/// load, more than there are registers.
+#[inline(always)]
+pub(super) fn opaque(turns: usize) -> usize {
+    // SAFETY: a reference is valid to read.
+    unsafe { std::ptr::read_volatile(&turns) }
+}
+
 /// Writes eight totals, or the `left` of them whose rows exist.
 ///
 /// SAFETY: `left` places are at `to`.
@@ -277,24 +285,19 @@ unsafe fn tile<E: Eight, const N: usize>(
 ) {
     // SAFETY: block < blocks, step < STEPS and n < N stay inside what the caller vouches for.
     unsafe {
-        // Read as if it could change: the compiler would unroll the loop over steps and keep all weights of a block at hand, more
-        // than there are registers.
-        let pairs = std::ptr::read_volatile(&(E::STEPS / 2));
+        let steps = opaque(E::STEPS);
         let (mut weights, mut token) = (panel, tokens);
         let mut totals = [E::zero(); N];
         for _ in 0..blocks {
             let behind = weights.add(E::STEPS * STEP_WEIGHTS);
             let mut sums = [E::sums(behind.cast()); N];
-            for _ in 0..pairs {
-                let (first, second) = (E::weights(weights), E::weights(weights.add(STEP_WEIGHTS)));
+            for _ in 0..steps {
+                let eight = E::weights(weights);
                 for n in 0..N {
-                    sums[n] = E::step(sums[n], first, token.add(n * STEP_TOKEN));
+                    sums[n] = E::step(sums[n], eight, token.add(n * STEP_TOKEN));
                 }
-                for n in 0..N {
-                    sums[n] = E::step(sums[n], second, token.add((N + n) * STEP_TOKEN));
-                }
-                weights = weights.add(2 * STEP_WEIGHTS);
-                token = token.add(2 * N * STEP_TOKEN);
+                weights = weights.add(STEP_WEIGHTS);
+                token = token.add(N * STEP_TOKEN);
             }
             let scales = E::totals(weights.add(EIGHT).cast());
             for n in 0..N {

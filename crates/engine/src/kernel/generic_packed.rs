@@ -65,7 +65,7 @@ pub(super) unsafe fn matmul_f32<V: Vector>(
     // fit in 16 registers.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
-            panels::<V, 2, 6>(weights, x, range, out);
+            panels::<V, 2, 4>(weights, x, range, out);
         } else {
             panels::<V, 1, 12>(weights, x, range, out);
         }

@@ -14,7 +14,7 @@
 //!
 //! The start of each sum takes 127 Σ w off again. All three, and one token, give the same whole numbers.
 
-use super::eight::Eight;
+use super::eight::{Eight, opaque};
 use super::wasm_simd128_eight::Simd128Eight;
 use core::arch::wasm32::*;
 use std::marker::PhantomData;
@@ -157,8 +157,8 @@ impl<D: Dot> Eight for RelaxedEight<D> {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;
-    /// 32 activations.
-    type Block = Pair;
+    /// Where the 32 activations are.
+    type Block = *const i8;
 
     const TILE: usize = 4;
     const STEPS: usize = 8;
@@ -186,46 +186,47 @@ impl<D: Dot> Eight for RelaxedEight<D> {
     }
 
     #[inline(always)]
-    unsafe fn block(from: *const i8) -> Pair {
-        // SAFETY: the caller vouches for 32 readable bytes.
-        unsafe { (v128_load(from.cast()), v128_load(from.add(16).cast())) }
+    unsafe fn block(from: *const i8) -> *const i8 {
+        from
     }
 
     #[inline(always)]
-    unsafe fn dot_q8(weights: *const u8, block: Pair) -> Pair {
+    unsafe fn dot_q8(weights: *const u8, block: *const i8) -> Pair {
         // q = max(q, 0) − max(−q, 0), both of 7 bits.
         let zero = i8x16_splat(0);
         let (mut low, mut high) = ((zero, zero), (zero, zero));
-        for (half, x) in [block.0, block.1].into_iter().enumerate() {
-            let plus = splats(i8x16_max(x, zero));
-            let minus = splats(i8x16_max(i8x16_neg(x), zero));
-            for four in 0..4 {
-                // SAFETY: half < 2 and four < 4 number the 8 pairs of chunks at `weights`.
-                let (w_low, w_high) = unsafe {
-                    let from = weights.add(32 * (4 * half + four));
-                    (v128_load(from.cast()), v128_load(from.add(16).cast()))
-                };
-                dot_parts(w_low, (plus[four], minus[four]), &mut low);
-                dot_parts(w_high, (plus[four], minus[four]), &mut high);
+        for half in 0..opaque(2) {
+            // SAFETY: half < 2 stays inside the 32 activations and the 8 pairs of chunks at `weights`.
+            unsafe {
+                let x = v128_load(block.add(16 * half).cast());
+                let plus = splats(i8x16_max(x, zero));
+                let minus = splats(i8x16_max(i8x16_neg(x), zero));
+                for four in 0..4 {
+                    let (w_low, w_high) = Self::weights(weights.add(128 * half + 32 * four));
+                    dot_parts(w_low, (plus[four], minus[four]), &mut low);
+                    dot_parts(w_high, (plus[four], minus[four]), &mut high);
+                }
             }
         }
         (i32x4_sub(low.0, low.1), i32x4_sub(high.0, high.1))
     }
 
     #[inline(always)]
-    unsafe fn dot_q4(weights: *const u8, block: Pair, sum: i32) -> Pair {
+    unsafe fn dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair {
         // The weight, 0 to 15, is the operand of 7 bits: Σ (w − 8) x = Σ w x − 8 Σ x.
         let start = i32x4_splat(-8 * sum);
         let (mut low, mut high) = (start, start);
-        for (half, x) in [block.0, block.1].into_iter().enumerate() {
-            let tokens = splats(x);
-            for four in 0..4 {
-                // SAFETY: half < 2 and four < 4 number the 8 chunks at `weights`.
-                let chunk = unsafe { v128_load(weights.add(16 * (4 * half + four)).cast()) };
-                let lower = v128_and(chunk, u8x16_splat(15));
-                low = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], lower, low);
-                let upper = u8x16_shr(chunk, 4);
-                high = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], upper, high);
+        for half in 0..opaque(2) {
+            // SAFETY: half < 2 stays inside the 32 activations and the 8 chunks at `weights`.
+            unsafe {
+                let tokens = splats(v128_load(block.add(16 * half).cast()));
+                for four in 0..4 {
+                    let chunk = v128_load(weights.add(64 * half + 16 * four).cast());
+                    let lower = v128_and(chunk, u8x16_splat(15));
+                    low = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], lower, low);
+                    let upper = u8x16_shr(chunk, 4);
+                    high = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], upper, high);
+                }
             }
         }
         (low, high)
