@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arguments, Failure, files, number};
+use common::{Arguments, Failure, files, number, say, start_threads};
 use engine::kernel::threads;
 use engine::ndarray::Array3;
 use engine::open::{Labels, Model, top};
@@ -33,13 +33,13 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
     let (mut labels, mut count, mut kind) = (None, 5, None);
-    let mut cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut cores = None;
     let words = arguments.read(|name, value| {
         match name {
             "labels" => labels = Some(PathBuf::from(value()?)),
             "top" => count = number(name, &value()?)?,
             "type" => kind = Some(files::kind(&value()?)?),
-            "threads" => cores = number(name, &value()?)?,
+            "threads" => cores = Some(number(name, &value()?)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -50,8 +50,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     if pictures.is_empty() {
         return Err(Failure::Usage("PICTURE is missing".to_owned()));
     }
-    threads::start(cores)?;
-    threads::limit(cores.max(1));
+    start_threads(cores)?;
     let files = files::files(Path::new(model), None)?;
     let opened = files::model(&files, kind)?;
     let (Model::Vit(_) | Model::Swin(_), Some(preparation)) = (&opened.model, &opened.preparation)
@@ -85,7 +84,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             let name = labels
                 .as_ref()
                 .map_or_else(|| format!("class {class}"), |labels| labels.name(class));
-            println!("{probability:.4}  {name}");
+            say!("{probability:.4}  {name}");
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arguments, Failure, files};
+use common::{Arguments, Failure, files, number, say, start_threads};
 use engine::open::Model;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, 
   --similarity        prints the cosine similarity of each pair in place of the vectors
   --tokenizer FILE    another vocabulary than the one in or beside the model
   --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --threads N         (default: as many as the machine has cores)
 
 Each sentence gives one line of JSON: {\"sentence\": …, \"embedding\": […]}; each pair {\"a\": …, \"b\": …, \"similarity\": …}.
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";
@@ -27,11 +28,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
-    let (mut similarity, mut tokenizer, mut kind) = (false, None, None);
+    let (mut similarity, mut tokenizer, mut kind, mut threads) = (false, None, None, None);
     let words = arguments.read(|name, value| {
         match name {
             "similarity" => similarity = true,
             "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
+            "threads" => threads = Some(number(name, &value()?)?),
             "type" => kind = Some(files::kind(&value()?)?),
             _ => return Ok(false),
         }
@@ -43,6 +45,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     if sentences.is_empty() || similarity && sentences.len() < 2 {
         return Err(Failure::Usage("SENTENCE is missing".to_owned()));
     }
+    start_threads(threads)?;
     let files = files::files(Path::new(model), tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
     let Model::Bert(model) = &opened.model else {
@@ -66,7 +69,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             .collect();
         let embedding = model.sentence(&ids, None)?;
         if !similarity {
-            println!(
+            say!(
                 "{}",
                 json!({"sentence": sentence, "embedding": embedding.to_vec()})
             );
@@ -76,7 +79,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     if similarity {
         for (n, (a, first)) in all.iter().enumerate() {
             for (b, second) in &all[n + 1..] {
-                println!(
+                say!(
                     "{}",
                     json!({"a": a, "b": b, "similarity": first.dot(second)})
                 );

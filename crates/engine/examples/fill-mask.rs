@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arguments, Failure, files, number};
+use common::{Arguments, Failure, files, number, say, start_threads};
 use engine::open::{Model, top};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, 
   --top N             so many words for each gap (default 5)
   --tokenizer FILE    another vocabulary than the one in or beside the model
   --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --threads N         (default: as many as the machine has cores)
 
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";
 
@@ -25,11 +26,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
-    let (mut count, mut tokenizer, mut kind) = (5, None, None);
+    let (mut count, mut tokenizer, mut kind, mut threads) = (5, None, None, None);
     let words = arguments.read(|name, value| {
         match name {
             "top" => count = number(name, &value()?)?,
             "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
+            "threads" => threads = Some(number(name, &value()?)?),
             "type" => kind = Some(files::kind(&value()?)?),
             _ => return Ok(false),
         }
@@ -38,6 +40,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let [path, text] = words.as_slice() else {
         return Err(Failure::Usage("MODEL and TEXT are needed".to_owned()));
     };
+    start_threads(threads)?;
     let files = files::files(Path::new(path), tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
     let Model::Bert(model) = &opened.model else {
@@ -57,6 +60,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         .chain(inner)
         .chain(special.end)
         .collect();
+    if !model.fills_masks() {
+        let message = "has no masked-LM head, which fills gaps; use embed";
+        return Err(Failure::Other(format!("{}: {message}", files.name)));
+    }
     let mask = special
         .mask
         .ok_or_else(|| Failure::Other(format!("{}: its vocabulary has no [MASK]", files.name)))?;
@@ -69,10 +76,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         .map_err(|error| Failure::Other(format!("{}: {error}", files.name)))?;
     for (n, &gap) in gaps.iter().enumerate() {
         if gaps.len() > 1 {
-            println!("[MASK] {}:", n + 1);
+            say!("[MASK] {}:", n + 1);
         }
         for (id, probability) in top(&logits.row(gap).to_owned(), count) {
-            println!("{probability:.4}  {}", tokenizer.piece(id).unwrap_or("?"));
+            say!("{probability:.4}  {}", tokenizer.piece(id).unwrap_or("?"));
         }
     }
     Ok(())

@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{Arguments, Failure, files, number, one};
+use common::{Arguments, Failure, files, number, one, say, start_threads};
 use engine::beam::{Beam, search};
-use engine::generate::{Generation, Options};
+use engine::generate::{Ending, Generation, Options};
 use engine::kernel::threads;
 use engine::model::decoder::{Decoder, Session};
-use engine::sample::Sampling;
+use engine::sample::{Sampler, Sampling};
+use engine::token::stop::StopStrings;
 use engine::token::tokenizer::Tokenizer;
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     let (mut prompt, mut tokenizer, mut kind) = (String::new(), None, None);
     let (mut beams, mut length_penalty) = (None, 0.6);
-    let mut count = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut cores = None;
     let words = arguments.read(|name, value| {
         match name {
             "prompt" => prompt = value()?,
@@ -68,14 +69,17 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             "beams" => beams = Some(number(name, &value()?)?),
             "length-penalty" => length_penalty = number(name, &value()?)?,
             "type" => kind = Some(files::kind(&value()?)?),
-            "threads" => count = number(name, &value()?)?,
+            "threads" => cores = Some(number(name, &value()?)?),
             _ => return Ok(false),
         }
         Ok(true)
     })?;
     let path = one(&words, "MODEL")?;
-    threads::start(count)?;
-    threads::limit(count.max(1));
+    // Numbers without a meaning are said before anything is loaded.
+    let usage = |error: engine::EngineError| Failure::Usage(error.to_string());
+    Sampler::new(options.sampling.clone(), options.seed).map_err(usage)?;
+    StopStrings::new(options.stop.clone()).map_err(usage)?;
+    start_threads(cores)?;
     let files = files::files(&path, tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
     let model = opened
@@ -90,19 +94,15 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     let ids = begin(tokenizer, &prompt)?;
     match beams {
-        Some(width) => beam(
-            model,
-            tokenizer,
-            &ids,
-            Beam {
+        Some(width) => {
+            let beam = Beam {
                 width,
                 length_penalty,
-                max_tokens: options
-                    .max_tokens
-                    .min(model.context().saturating_sub(ids.len())),
+                max_tokens: options.max_tokens,
                 end: tokenizer.special().end,
-            },
-        ),
+            };
+            best(model, tokenizer, &ids, beam)
+        }
         None => sample(model, tokenizer, &prompt, &ids, options),
     }
 }
@@ -164,22 +164,32 @@ fn sample(
     Ok(())
 }
 
-fn beam(
+/// Beam search: the texts come when all are found.
+fn best(
     model: &dyn Decoder,
     tokenizer: &dyn Tokenizer,
     ids: &[usize],
-    beam: Beam,
+    mut beam: Beam,
 ) -> Result<(), Failure> {
-    let mut session = Session::new(model);
-    for found in search(&mut session, ids, &beam)? {
-        let text: Vec<usize> = ids.iter().chain(&found.ids).copied().collect();
-        eprintln!(
-            "score {:.4}, log probability {:.4}, {} tokens",
-            found.score,
-            found.log_probability,
-            found.ids.len()
-        );
-        println!("{}", tokenizer.decode(&text)?);
+    let room = model.context().saturating_sub(ids.len());
+    let full = beam.max_tokens > room;
+    beam.max_tokens = beam.max_tokens.min(room);
+    common::progress(&format!(
+        "searching {} texts of at most {} tokens",
+        beam.width, beam.max_tokens
+    ));
+    let (mut session, start) = (Session::new(model), Instant::now());
+    let found = search(&mut session, ids, &beam)?;
+    common::progress("");
+    for text in &found {
+        let whole: Vec<usize> = ids.iter().chain(&text.ids).copied().collect();
+        let (score, probability, count) = (text.score, text.log_probability, text.ids.len());
+        eprintln!("score {score:.4}, log probability {probability:.4}, {count} tokens");
+        say!("{}", tokenizer.decode(&whole)?);
     }
+    if full && found.iter().any(|text| !text.ended) {
+        eprintln!("{}", Ending::ContextFull);
+    }
+    eprintln!("{:.1} s", start.elapsed().as_secs_f64());
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arguments, Failure, bytes, files, one};
+use common::{Arguments, Failure, bytes, files, one, say};
 use engine::format::gguf_value::Value;
 use engine::open::Weights;
 use serde_json::json;
@@ -63,13 +63,13 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             .into_iter()
             .map(|(key, value)| (key, value.into()))
             .collect();
-        println!(
+        say!(
             "{}",
             json!({"file": name, "format": weights.format(), "bytes": size, "numbers": numbers, "metadata": metadata, "tensors": tensors})
         );
         return Ok(());
     }
-    println!(
+    say!(
         "{name}: {}, {}, {} tensors, {numbers} numbers",
         weights.format(),
         bytes(size),
@@ -79,9 +79,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         .iter()
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    println!("types: {}", types.join(", "));
+    say!("types: {}", types.join(", "));
     for (key, value) in metadata {
-        println!("{key} = {value}");
+        say!("{key} = {value}");
     }
     let widest = entries
         .iter()
@@ -90,7 +90,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         .unwrap_or(0)
         .min(60);
     for entry in entries {
-        println!(
+        say!(
             "{:<widest$}  {:<5}  {:<10}  {:?}",
             entry.name(),
             entry.element().name(),
@@ -99,7 +99,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         );
     }
     if finite {
-        println!("all numbers are finite");
+        say!("all numbers are finite");
     }
     Ok(())
 }

@@ -192,6 +192,35 @@ mod tests {
         }
     }
 
+    /// Values of the same with `mode="bicubic"` on the squares of 0 to 5.
+    #[test]
+    fn bicubic_scaling_agrees_with_pytorch() {
+        let line = Array3::from_shape_fn((1, 1, 6), |(_, _, x)| (x * x) as f32);
+        for (to, expected) in [
+            (3, vec![0.410_041_87, 6.530_534_3, 19.970_71]),
+            (4, vec![0.158_574_36, 2.977_028_8, 10.886_677, 22.278_32]),
+            (
+                9,
+                vec![
+                    -0.065_789_32,
+                    0.294_117_7,
+                    1.361_110_8,
+                    3.361_111_4,
+                    6.25,
+                    10.027_779,
+                    14.694_445,
+                    21.176_472,
+                    25.592_106,
+                ],
+            ),
+        ] {
+            let found = resize_by(line.view(), 1, to, Filter::Bicubic).unwrap();
+            for (a, b) in found.iter().zip(&expected) {
+                assert!((a - b).abs() < 1e-4, "{to}: {found}");
+            }
+        }
+    }
+
     #[test]
     fn the_same_size_is_the_same_picture_and_a_plain_one_stays_plain() {
         let image = Array3::from_shape_fn((3, 5, 7), |(c, y, x)| (c * 35 + y * 7 + x) as f32);

@@ -27,7 +27,7 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
             .to_string_lossy()
             .into_owned()
     };
-    let mut files = Files::new(name(&weights), read(&weights)?);
+    let mut files = Files::new(weights.display().to_string(), read(&weights)?);
     let mut beside: Vec<PathBuf> = Vec::new();
     let folder = weights
         .parent()
@@ -65,7 +65,9 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
     let entries = std::fs::read_dir(path).map_err(|error| Failure::file(path, error))?;
     let is_weights = |path: &PathBuf| {
         let kind = path.extension().unwrap_or_default();
-        kind == "safetensors" || kind == "gguf"
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // llama2.c calls its vocabularies `.bin` too.
+        kind == "safetensors" || kind == "gguf" || kind == "bin" && !name.starts_with("tok")
     };
     let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -82,7 +84,7 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
         [one] => Ok(one.clone()),
         [] => Err(Failure::file(
             path,
-            "holds no .safetensors and no .gguf file",
+            "holds no .safetensors, .gguf or .bin file",
         )),
         many => Err(Failure::file(
             path,

@@ -3,6 +3,7 @@
 
 pub(crate) mod files;
 
+use engine::kernel::threads;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +14,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// What they ask for cannot be done: exit code 1.
     Other(String),
+    /// Nobody reads the output any more, as behind `| head`: all is well.
+    NobodyReads,
 }
 
 impl Failure {
@@ -22,11 +25,24 @@ impl Failure {
     }
 }
 
-impl<E: std::error::Error> From<E> for Failure {
+impl<E: std::error::Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::Other(error.to_string())
+        let any: &dyn std::error::Error = &error;
+        match any.downcast_ref::<std::io::Error>() {
+            Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            _ => Self::Other(error.to_string()),
+        }
     }
 }
+
+/// Prints a line; unlike `println!` it does not panic where the output is full or closed.
+macro_rules! say {
+    ($($part:tt)*) => {{
+        use std::io::Write;
+        writeln!(std::io::stdout(), $($part)*)?;
+    }};
+}
+pub(crate) use say;
 
 /// Runs a program with the arguments of the command line.
 pub(crate) fn main(help: &str, run: fn(Arguments) -> Result<(), Failure>) -> ExitCode {
@@ -40,7 +56,7 @@ pub(crate) fn main(help: &str, run: fn(Arguments) -> Result<(), Failure>) -> Exi
         return ExitCode::SUCCESS;
     }
     match run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
             let usage = help
                 .lines()
@@ -110,6 +126,15 @@ impl Arguments {
 pub(crate) fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Failure> {
     let wrong = || Failure::Usage(format!("--{name} must be a number, found {text:?}"));
     text.parse().map_err(|_| wrong())
+}
+
+/// Starts threads: as many as asked for, else one for each core.
+pub(crate) fn start_threads(count: Option<usize>) -> Result<(), Failure> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let count = count.unwrap_or_else(cores).max(1);
+    threads::start(count)?;
+    threads::limit(count);
+    Ok(())
 }
 
 /// The one word that a program needs.

@@ -184,3 +184,53 @@ impl Gguf {
         read.ok_or_else(|| FormatError::part(FORMAT, key, expected, "another type"))
     }
 }
+
+/// The keys and values under `tokenizer.ggml` for a vocabulary: the reverse of [`Gguf::vocabulary`].
+pub fn vocabulary_metadata(vocabulary: &GgufVocabulary) -> Vec<(String, Value)> {
+    let text = |value: &Option<String>| value.clone().map(Value::Text);
+    let id = |value: Option<usize>| value.and_then(|id| u32::try_from(id).ok()).map(Value::U32);
+    let truth = |value: Option<bool>| value.map(Value::Bool);
+    let GgufVocabulary {
+        tokens,
+        scores,
+        token_types,
+        merges,
+        ..
+    } = vocabulary;
+    let all = [
+        ("model", Some(Value::Text(vocabulary.model.clone()))),
+        ("pre", text(&vocabulary.pre)),
+        ("tokens", Some(Value::Array(Array::Text(tokens.clone())))),
+        (
+            "scores",
+            scores
+                .clone()
+                .map(|scores| Value::Array(Array::F32(scores))),
+        ),
+        (
+            "token_type",
+            token_types
+                .clone()
+                .map(|types| Value::Array(Array::I32(types))),
+        ),
+        (
+            "merges",
+            merges
+                .clone()
+                .map(|merges| Value::Array(Array::Text(merges))),
+        ),
+        ("bos_token_id", id(vocabulary.begin)),
+        ("eos_token_id", id(vocabulary.end)),
+        ("unknown_token_id", id(vocabulary.unknown)),
+        ("cls_token_id", id(vocabulary.class)),
+        ("seperator_token_id", id(vocabulary.separator)),
+        ("padding_token_id", id(vocabulary.padding)),
+        ("mask_token_id", id(vocabulary.mask)),
+        ("add_bos_token", truth(vocabulary.add_begin)),
+        ("add_eos_token", truth(vocabulary.add_end)),
+        ("add_space_prefix", truth(vocabulary.add_space_before)),
+    ];
+    let named =
+        |(key, value): (&str, Option<Value>)| Some((format!("tokenizer.ggml.{key}"), value?));
+    all.into_iter().filter_map(named).collect()
+}

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::pictures::{Labels, Preparation};
 use super::{Files, Model, OpenError};
 use crate::error::EngineError;
+use crate::format::names::Architecture;
 use crate::model::bert::{self, Bert};
 use crate::model::dinov2::{self, Dinov2};
 use crate::model::gpt2::{self, Gpt2};
@@ -16,6 +17,13 @@ use crate::parameters::Parameters;
 
 /// The files that this reads.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
+
+/// The sizes of a model that reads text, of a kind that GGUF files hold.
+pub(super) enum Text {
+    Gpt2(gpt2::Config),
+    Llama(llama::Config),
+    Bert(bert::Config),
+}
 
 /// What the files beside the weights say.
 pub(super) struct Config {
@@ -137,6 +145,41 @@ impl Config {
                 other,
             )),
         }
+    }
+
+    /// The sizes, for a model that GGUF files hold.
+    pub(super) fn text(&self) -> Result<(Architecture, Text), OpenError> {
+        let wrong = |source| OpenError::Model {
+            file: NAMES[0].to_owned(),
+            source,
+        };
+        let lookup = |name: &str| self.lookup(name);
+        let (architecture, text) = match self.kind() {
+            "gpt2" => (
+                Architecture::Gpt2,
+                gpt2::Config::from_keys(&lookup).map(Text::Gpt2),
+            ),
+            kind @ ("llama" | "mistral" | "mixtral" | "qwen2") => {
+                self.check_rope()?;
+                let architecture = if kind == "qwen2" {
+                    Architecture::Qwen2
+                } else {
+                    Architecture::Llama
+                };
+                let config = llama::Config::from_keys(&lookup, Pairing::Halves);
+                (architecture, config.map(Text::Llama))
+            }
+            "bert" => (
+                Architecture::Bert,
+                bert::Config::from_keys(&lookup).map(Text::Bert),
+            ),
+            other => {
+                let expected =
+                    "a model_type of gpt2, llama, mistral, qwen2 or bert, which GGUF has names for";
+                return Err(Self::refuse(expected, other));
+            }
+        };
+        Ok((architecture, text.map_err(wrong)?))
     }
 
     fn build<C>(

@@ -16,6 +16,7 @@
 //! ```
 
 mod config;
+mod export;
 mod pictures;
 mod vocabulary;
 
@@ -39,6 +40,7 @@ use crate::parameters::{Compressed, Parameters};
 use crate::quant::Type;
 use crate::token::tokenizer::Tokenizer;
 use config::Config;
+pub use export::{is_packed, to_gguf};
 pub use pictures::{Labels, Preparation, top};
 
 /// Why files are no model.
@@ -114,6 +116,15 @@ impl Files {
     /// Whether a file of this name may be of use beside weights.
     pub fn is_of_use(name: &str) -> bool {
         config::NAMES.contains(&name) || vocabulary::is_known(name)
+    }
+
+    /// The weights' name without folders and ending.
+    fn title(&self) -> String {
+        let path = std::path::Path::new(&self.name);
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// A file beside the weights, by the first of some names.

@@ -158,3 +158,76 @@ pub fn top(logits: &Array1<f32>, count: usize) -> Vec<(usize, f32)> {
     all.truncate(count);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn files_say_what_is_done() {
+        let hugging_face = json!({
+            "size": {"height": 224, "width": 224}, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.1, 0.2, 0.3], "resample": 2,
+        });
+        let expected = Preparation {
+            resize: 0,
+            crop: 224,
+            filter: Filter::Bilinear,
+            mean: [0.4, 0.5, 0.6],
+            std: [0.1, 0.2, 0.3],
+        };
+        assert_eq!(Preparation::from_json(&hugging_face, 224), Ok(expected));
+        let dinov2 = json!({"size": {"shortest_edge": 256}, "crop_size": {"height": 224, "width": 224}, "resample": 3});
+        let found = Preparation::from_json(&dinov2, 518).unwrap();
+        assert_eq!(
+            (found.resize, found.crop, found.filter),
+            (256, 224, Filter::Bicubic)
+        );
+        let timm = json!({"crop_pct": 0.9, "interpolation": "bicubic"});
+        assert_eq!(Preparation::from_json(&timm, 224).unwrap().resize, 248);
+        for wrong in [
+            json!({"mean": [0.5]}),
+            json!({"std": [0, 1, 1]}),
+            json!({"crop": 100_000}),
+        ] {
+            assert!(Preparation::from_json(&wrong, 224).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_middle_is_kept_and_normalised() {
+        let way = Preparation {
+            resize: 4,
+            crop: 2,
+            filter: Filter::Bilinear,
+            mean: [0.5; 3],
+            std: [0.25, 0.5, 1.0],
+        };
+        let image = Array3::from_shape_fn((3, 4, 8), |(_, _, x)| x as f32 / 8.0);
+        let found = way.apply(image.view()).unwrap();
+        assert_eq!(found.dim(), (3, 2, 2));
+        assert_eq!(found[[0, 0, 0]], (3.0 / 8.0 - 0.5) / 0.25);
+        assert_eq!(found[[2, 1, 1]], 0.0);
+        assert!(way.apply(Array3::zeros((1, 4, 4)).view()).is_err());
+        assert!(way.apply(Array3::zeros((3, 0, 4)).view()).is_err());
+    }
+
+    #[test]
+    fn classes_have_names_and_an_order() {
+        let labels = Labels::from_config(&json!({"id2label": {"0": "cat", "1": "dog"}})).unwrap();
+        assert_eq!(
+            (labels.name(1), labels.name(2)),
+            ("dog".to_owned(), "class 2".to_owned())
+        );
+        assert_eq!(
+            Labels::parse("[\"a\", \"b\"]").unwrap(),
+            Labels::parse("a\nb").unwrap()
+        );
+        assert!(Labels::parse("[1, 2]").is_err());
+        let best = top(&ndarray::array![0.0, 2.0, 1.0, 2.0], 3);
+        assert_eq!(
+            best.iter().map(|(class, _)| *class).collect::<Vec<_>>(),
+            [1, 3, 2]
+        );
+    }
+}
