@@ -16,7 +16,12 @@ mod native {
         for mut case in super::cases::cases().into_iter().chain(packed) {
             let mut group = criterion.benchmark_group(case.name);
             if case.operations > 0.0 {
-                group.throughput(Throughput::Elements(case.operations as u64));
+                // One token waits for the weights, many for their products.
+                group.throughput(if case.name.ends_with(" by 1") {
+                    Throughput::Bytes(case.bytes as u64)
+                } else {
+                    Throughput::Elements(case.operations as u64)
+                });
             }
             for kernels in kernel::implementations() {
                 group.bench_function(BenchmarkId::from_parameter(kernels.name()), |bencher| {

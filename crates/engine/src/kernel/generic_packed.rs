@@ -29,7 +29,11 @@ pub(super) unsafe fn quantize<V: Vector>(
             if !(inverse > 0.0 && inverse < f32::INFINITY) {
                 // Zeros, nearly zeros, or NaN and infinity.
                 std::ptr::write_bytes(numbers, 0, BLOCK);
-                scales[block] = if inverse == f32::INFINITY { 0.0 } else { largest };
+                scales[block] = if inverse == f32::INFINITY {
+                    0.0
+                } else {
+                    largest
+                };
                 sums[block] = 0;
                 continue;
             }

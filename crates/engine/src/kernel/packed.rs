@@ -129,7 +129,9 @@ impl PackedBlocks {
         }
         let count = bytes.len() / row_bytes;
         assert!(
-            bytes.len().is_multiple_of(row_bytes) && first <= self.rows && count <= self.rows - first,
+            bytes.len().is_multiple_of(row_bytes)
+                && first <= self.rows
+                && count <= self.rows - first,
             "{} bytes from row {first} on do not fit {self:?}",
             bytes.len()
         );

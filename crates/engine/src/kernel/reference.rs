@@ -2,9 +2,9 @@
 //!
 //! Shapes are checked by the callers in [`crate::kernel`]; here a wrong length panics at the index.
 
+pub use super::reference_blocks::{gelu_tanh, matmul_blocks, matmul_f32, quantize, silu};
 use super::table::Kernels;
 use crate::math;
-pub use super::reference_blocks::{gelu_tanh, matmul_blocks, matmul_f32, quantize, silu};
 
 /// The table of these loops.
 pub static KERNELS: Kernels = Kernels {

@@ -11,9 +11,11 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     for (block, (x, numbers)) in blocks.enumerate() {
         let mut largest = 0.0_f32;
         for x in x {
-            // A comparison with NaN is false: NaN comes in here and stays.
-            if !(x.abs() <= largest) && !largest.is_nan() {
+            if x.is_nan() || x.abs() > largest {
                 largest = x.abs();
+            }
+            if largest.is_nan() {
+                break;
             }
         }
         let inverse = 127.0 / largest;
@@ -25,7 +27,11 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
         } else {
             numbers.fill(0);
             // Zeros, nearly zeros, or NaN and infinity.
-            scales[block] = if inverse == f32::INFINITY { 0.0 } else { largest };
+            scales[block] = if inverse == f32::INFINITY {
+                0.0
+            } else {
+                largest
+            };
         }
         sums[block] = numbers.iter().map(|&number| i32::from(number)).sum();
     }

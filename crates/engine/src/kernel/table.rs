@@ -4,6 +4,7 @@ use super::activations::Activations;
 use super::packed::{BLOCK, PackedBlocks, PackedF32};
 
 type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
+type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
 
 /// All kernels of one instruction set. A method means what its namesake in [`crate::kernel`] says, and panics where that does.
@@ -28,7 +29,7 @@ pub struct Kernels {
     pub(super) max: unsafe fn(&[f32]) -> f32,
     pub(super) silu: unsafe fn(&mut [f32]),
     pub(super) gelu_tanh: unsafe fn(&mut [f32]),
-    pub(super) quantize: unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]),
+    pub(super) quantize: Quantize,
     pub(super) matmul_f32: unsafe fn(&PackedF32, &[f32], &mut [f32]),
     pub(super) matmul_blocks: unsafe fn(&PackedBlocks, &Activations, &mut [f32]),
 }
@@ -246,7 +247,11 @@ impl Kernels {
     pub fn matmul_f32(&self, weights: &PackedF32, x: &[f32], out: &mut [f32]) {
         // weights [M, K], x [T, K], out [T, M]
         let (rows, cols) = (weights.rows(), weights.cols());
-        let tokens = if rows > 0 { out.len() / rows } else { x.len() / cols.max(1) };
+        let tokens = out
+            .len()
+            .checked_div(rows)
+            .or_else(|| x.len().checked_div(cols))
+            .unwrap_or(0);
         let lengths = [x.len(), weights.rows() * weights.cols(), out.len()];
         check_product("matmul_f32", lengths, tokens, cols, rows);
         // SAFETY: the lengths are checked, the weights are as many as their shape says; the table's builder vouches for the rest.

@@ -9,7 +9,12 @@ use super::wasm_relaxed_eight::{Choice, RelaxedEight, Signed, Split, Unsigned, f
 use super::wasm_simd128::Simd128;
 use core::arch::wasm32::f32x4_relaxed_madd;
 
-implementation!("relaxed-split", Relaxed, RelaxedEight<Split>, "simd128,relaxed-simd");
+implementation!(
+    "relaxed-split",
+    Relaxed,
+    RelaxedEight<Split>,
+    "simd128,relaxed-simd"
+);
 
 /// The table for what this machine's dot product of bytes does.
 pub(super) fn detect() -> &'static Kernels {

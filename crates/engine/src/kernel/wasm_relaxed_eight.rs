@@ -238,10 +238,7 @@ impl<D: Dot> Eight for RelaxedEight<D> {
             // SAFETY: the caller vouches for 32 readable and 32 writable bytes.
             unsafe {
                 let x = v128_load(from.add(16 * half).cast());
-                v128_store(
-                    to.add(16 * half).cast(),
-                    i8x16_add(x, i8x16_splat(D::BIAS)),
-                );
+                v128_store(to.add(16 * half).cast(), i8x16_add(x, i8x16_splat(D::BIAS)));
             }
         }
     }

@@ -18,7 +18,12 @@ fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
 }
 
 /// Random blocks as a file has them: extreme bytes, zeros, and the rest.
-fn blocks(rng: &mut Rng, kind: BlockType, count: usize, scale: impl Fn(&mut Rng) -> u16) -> Vec<u8> {
+fn blocks(
+    rng: &mut Rng,
+    kind: BlockType,
+    count: usize,
+    scale: impl Fn(&mut Rng) -> u16,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..count {
         bytes.extend(scale(rng).to_le_bytes());
@@ -80,7 +85,13 @@ pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usiz
         let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
         let x = whole(&mut rng, tokens * count);
         let tokens = quantized(kernels, &x, count * BLOCK);
-        assert!(tokens.numbers().iter().zip(&x).all(|(q, x)| f32::from(*q) == *x));
+        assert!(
+            tokens
+                .numbers()
+                .iter()
+                .zip(&x)
+                .all(|(q, x)| f32::from(*q) == *x)
+        );
         let found = product(kernels, &weights, &tokens);
 
         let mut row = vec![0.0; count * BLOCK];
@@ -89,7 +100,11 @@ pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usiz
             for t in 0..tokens.tokens() {
                 let x = &x[t * row.len()..(t + 1) * row.len()];
                 let expected: f32 = row.iter().zip(x).map(|(w, x)| w * x).sum();
-                assert_eq!(found[t * rows + m], expected, "{kind:?}, row {m}, token {t}");
+                assert_eq!(
+                    found[t * rows + m],
+                    expected,
+                    "{kind:?}, row {m}, token {t}"
+                );
             }
         }
     }
@@ -212,7 +227,10 @@ pub(crate) fn quantize(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
                 // In f64: 127 of the largest scale are more than f32 holds.
                 let (x, scale) = (f64::from(*x), f64::from(scale));
                 let error = (scale * f64::from(*q) - x).abs();
-                assert!(error <= 0.500_01 * scale + 1e-36, "{x} became {q} of {scale}");
+                assert!(
+                    error <= 0.500_01 * scale + 1e-36,
+                    "{x} became {q} of {scale}"
+                );
             }
         }
     }
@@ -231,7 +249,10 @@ pub(crate) fn matmul_f32(kernels: &Kernels, seed: u64, [rows, inner, tokens]: [u
         kernels.matmul_f32(&weights, x, &mut alone);
         assert_eq!(bits(&alone), bits(&found[t * rows..(t + 1) * rows]));
         for m in 0..rows {
-            let terms = w[m * inner..(m + 1) * inner].iter().zip(x).map(|(w, x)| w * x);
+            let terms = w[m * inner..(m + 1) * inner]
+                .iter()
+                .zip(x)
+                .map(|(w, x)| w * x);
             let size: f32 = terms.clone().map(f32::abs).sum();
             let expected: f32 = terms.sum();
             assert_close(alone[m], expected, SUM_TOLERANCE * size, "matmul_f32");
