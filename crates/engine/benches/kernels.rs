@@ -14,7 +14,7 @@ mod native {
     fn kernels(criterion: &mut Criterion) {
         let packed = super::cases::packed_cases(None);
         for mut case in super::cases::cases().into_iter().chain(packed) {
-            let mut group = criterion.benchmark_group(case.name);
+            let mut group = criterion.benchmark_group(case.name.clone());
             if case.operations > 0.0 {
                 // One token waits for the weights, many for their products.
                 group.throughput(if case.name.ends_with(" by 1") {

@@ -61,13 +61,13 @@ pub fn matmul_blocks(weights: &PackedBlocks, tokens: &Activations, out: &mut [f3
 pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
     // weights [M, K], x [T, K], out [T, M]
     let (rows, cols) = (weights.rows, weights.cols);
-    out.fill(0.0);
     for row in 0..rows {
-        for k in 0..cols {
-            let weight = weights.number(row, k);
-            for (token, out) in out.chunks_exact_mut(rows).enumerate() {
-                out[row] += weight * x[token * cols + k];
+        for (token, out) in out.chunks_exact_mut(rows).enumerate() {
+            let mut total = 0.0;
+            for k in 0..cols {
+                total += weights.number(row, k) * x[token * cols + k];
             }
+            out[row] = total;
         }
     }
 }

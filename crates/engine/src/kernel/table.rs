@@ -58,7 +58,7 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
 }
 
 impl Kernels {
-    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-split` or `relaxed`.
+    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }
