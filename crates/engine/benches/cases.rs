@@ -91,10 +91,10 @@ fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
 /// Products of each quantized type, and of plain packed numbers, with one token and with a prompt.
 pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut add = |name: String, macs: usize, bytes: usize, run: Box<dyn FnMut(&Kernels)>| {
+    let mut add = |name: String, macs: f64, bytes: usize, run: Box<dyn FnMut(&Kernels)>| {
         cases.push(Case {
             name,
-            operations: 2.0 * macs as f64,
+            operations: 2.0 * macs,
             bytes: bytes as f64,
             run,
         });
@@ -107,6 +107,8 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
             } else {
                 &[1, PROMPT]
             };
+            // In f64: a wasm usize is too small.
+            let macs = |tokens: usize| rows as f64 * cols as f64 * tokens as f64;
             let name = |tokens| format!("{label} {rows}x{cols} by {tokens}");
             if !counts.iter().any(|&tokens| wanted(&name(tokens))) {
                 continue;
@@ -121,12 +123,13 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
                     k.matmul_blocks(&weights, &q, &mut out);
                 };
                 if wanted(&name(tokens)) {
-                    add(name(tokens), rows * cols * tokens, bytes, Box::new(run));
+                    add(name(tokens), macs(tokens), bytes, Box::new(run));
                 }
             }
         }
     }
     for [rows, cols] in [[768, 768], [3072, 768], [768, 3072]] {
+        let macs = |tokens: usize| rows as f64 * cols as f64 * tokens as f64;
         for tokens in [1, PROMPT, 197] {
             let name = format!("f32 {rows}x{cols} by {tokens}");
             if wanted(&name) {
@@ -134,7 +137,7 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
                 let (x, mut out) = (numbers(tokens * cols), vec![0.0; tokens * rows]);
                 let bytes = weights.bytes();
                 let run = move |k: &Kernels| k.matmul_f32(&weights, &x, &mut out);
-                add(name, rows * cols * tokens, bytes, Box::new(run));
+                add(name, macs(tokens), bytes, Box::new(run));
             }
         }
     }

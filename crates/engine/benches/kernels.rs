@@ -14,9 +14,14 @@ mod native {
     fn kernels(criterion: &mut Criterion) {
         let packed = super::cases::packed_cases(None);
         for mut case in super::cases::cases().into_iter().chain(packed) {
-            let mut group = criterion.benchmark_group(case.name);
+            let mut group = criterion.benchmark_group(case.name.clone());
             if case.operations > 0.0 {
-                group.throughput(Throughput::Elements(case.operations as u64));
+                // One token waits for the weights, many for their products.
+                group.throughput(if case.name.ends_with(" by 1") {
+                    Throughput::Bytes(case.bytes as u64)
+                } else {
+                    Throughput::Elements(case.operations as u64)
+                });
             }
             for kernels in kernel::implementations() {
                 group.bench_function(BenchmarkId::from_parameter(kernels.name()), |bencher| {

@@ -358,7 +358,7 @@ fn output_that_cannot_be_written_is_no_panic() {
         .open("/dev/full")
         .unwrap();
     let found = Command::new(&program)
-        .arg(&folder.join("model.safetensors"))
+        .arg(folder.join("model.safetensors"))
         .stdout(full)
         .output()
         .unwrap();
@@ -370,7 +370,7 @@ fn output_that_cannot_be_written_is_no_panic() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let found = Command::new(&program)
-        .arg(&folder.join("model.safetensors"))
+        .arg(folder.join("model.safetensors"))
         .stdout(writer)
         .output()
         .unwrap();

@@ -176,15 +176,14 @@ unsafe fn many_tokens<E: Eight>(
 ) {
     let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
     let token_bytes = blocks * (E::STEPS * STEP_TOKEN + FACTOR);
-    let block_bytes = E::STEPS * STEP_WEIGHTS + 2 * EIGHT;
+    let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + 2 * EIGHT);
     // Chunks, so that no load crosses a line of the cache.
     let mut prepared = vec![EMPTY; (count * token_bytes).div_ceil(16)];
-    let mut panel = vec![EMPTY; blocks * block_bytes / 16];
+    let mut panel = vec![EMPTY; panel_bytes / 16];
     let (prepared, panel) = (
         prepared.as_mut_ptr().cast::<u8>(),
         panel.as_mut_ptr().cast::<u8>(),
     );
-    let chunks = weights.kind.panel_chunks();
     let whole = count / E::TILE * E::TILE;
     // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the tile's tokens are at most
     // `count`.
@@ -205,26 +204,13 @@ unsafe fn many_tokens<E: Eight>(
         }
         for place in panels {
             let row = place * PANEL_ROWS;
-            let from = weights.chunks.as_ptr().add(place * blocks * chunks);
-            for block in 0..blocks {
-                let from = from.add(block * chunks).cast::<u8>();
-                let to = panel.add(block * block_bytes);
-                let sums = match weights.kind {
-                    BlockType::Q8_0 => E::prepare_q8(from, to),
-                    BlockType::Q4_0 => E::prepare_q4(from, to),
-                };
-                let to = to.add(E::STEPS * STEP_WEIGHTS);
-                E::store_sums(sums, to.cast());
-                let scales = E::halves(from.add(16 * (chunks - 1)));
-                E::store(scales, to.add(EIGHT).cast());
-            }
-            let mut token = 0;
+            prepare_panel::<E>(weights, place, panel);
+            let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
                     prepared.add(token * token_bytes),
                     out.add(token * rows + row),
                 );
-                let left = rows - row;
                 if token >= whole {
                     tile::<E, 1>(panel, from, blocks, to, rows, left);
                     token += 1;
@@ -236,6 +222,30 @@ unsafe fn many_tokens<E: Eight>(
                     token += 4;
                 }
             }
+        }
+    }
+}
+
+/// Writes a panel out: block by block its steps, the sums to start with, and the scales.
+///
+/// SAFETY: the panel exists, and at `to` is room for it.
+#[inline(always)]
+unsafe fn prepare_panel<E: Eight>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
+    let chunks = weights.kind.panel_chunks();
+    // SAFETY: block < blocks stays inside the panel.
+    unsafe {
+        let mut from = weights.chunks.as_ptr().add(panel * weights.blocks * chunks);
+        for _ in 0..weights.blocks {
+            let sums = match weights.kind {
+                BlockType::Q8_0 => E::prepare_q8(from.cast(), to),
+                BlockType::Q4_0 => E::prepare_q4(from.cast(), to),
+            };
+            to = to.add(E::STEPS * STEP_WEIGHTS);
+            E::store_sums(sums, to.cast());
+            let scales = E::halves(from.add(chunks - 1).cast());
+            E::store(scales, to.add(EIGHT).cast());
+            to = to.add(2 * EIGHT);
+            from = from.add(chunks);
         }
     }
 }

@@ -185,7 +185,7 @@ pub(super) unsafe fn silu<V: Vector>(x: &mut [f32]) {
 pub(super) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
     // x [N]
     // (1 + tanh z) / 2 = 1 / (1 + exp(−2 z)), and 2 √(2/π) = 1.5957691.
-    const FACTOR: f32 = 1.595_769;
+    const FACTOR: f32 = 1.595_769_2;
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
         let (one, cubic) = (V::splat(1.0), V::splat(0.044_715));

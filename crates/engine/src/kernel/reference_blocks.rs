@@ -13,9 +13,11 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     for (block, (x, numbers)) in blocks.enumerate() {
         let mut largest = 0.0_f32;
         for x in x {
-            // NaN comes in here and stays.
-            if !largest.is_nan() && (x.is_nan() || x.abs() > largest) {
+            if x.is_nan() || x.abs() > largest {
                 largest = x.abs();
+            }
+            if largest.is_nan() {
+                break;
             }
         }
         let inverse = 127.0 / largest;

@@ -76,7 +76,7 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
 }
 
 impl Kernels {
-    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-split` or `relaxed`.
+    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -5,37 +5,32 @@
 use super::eight;
 use super::table::Kernels;
 use super::vector::Vector;
-use super::wasm_relaxed_eight::{Choice, RelaxedEight, Signed, Split, Unsigned, find};
+use super::wasm_relaxed_eight::{Choice, RelaxedEight, RelaxedWide, find};
 use super::wasm_simd128::Simd128;
 use core::arch::wasm32::f32x4_relaxed_madd;
 
-implementation!(
-    "relaxed-split",
-    Relaxed,
-    RelaxedEight<Split>,
-    "simd128,relaxed-simd"
-);
+implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 
 /// The table for what this machine's dot product of bytes does.
 pub(super) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
-        matmul_blocks: eight::matmul_blocks::<RelaxedEight<Signed>>,
+        matmul_blocks: eight::matmul_blocks::<RelaxedEight<0>>,
         ..TABLE
     };
     static UNSIGNED: Kernels = Kernels {
         name: "relaxed",
-        matmul_blocks: eight::matmul_blocks::<RelaxedEight<Unsigned>>,
+        matmul_blocks: eight::matmul_blocks::<RelaxedEight<127>>,
         ..TABLE
     };
-    static SPLIT: Kernels = Kernels {
+    static NEITHER: Kernels = Kernels {
         name: "relaxed",
         ..TABLE
     };
     match find() {
         Choice::Signed => &SIGNED,
         Choice::Unsigned => &UNSIGNED,
-        Choice::Split => &SPLIT,
+        Choice::Neither => &NEITHER,
     }
 }
 

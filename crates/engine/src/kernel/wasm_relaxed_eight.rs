@@ -3,76 +3,35 @@
 //! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
 //! that the processor chooses: b may count as signed or as unsigned, and sums of two products may saturate or wrap. It promises
 //! too that a program meets the same choice wherever it asks ("Relaxed operations" in the core specification: global parameters,
-//! fixed while a program runs). So [`find`] asks once, and many tokens go through what this machine can do exactly with all eight
-//! bits of an activation:
+//! fixed while a program runs). So [`find`] asks once, and many tokens take the way on which this machine is exact with all eight
+//! bits of an activation q:
 //!
-//! | [`Dot`] | b | dots for 16 products | where |
-//! |---|---|---|---|
-//! | [`Signed`] | q | 1 | processors that multiply signed bytes: Arm, x86 with AVX-VNNI-INT8 |
-//! | [`Unsigned`] | q + 127, from 0 to 254 | 1 | x86 with AVX-VNNI |
-//! | [`Split`] | min(q + 127, 127) and the rest | 2 | everywhere |
+//! | [`Choice`] | b | where |
+//! |---|---|---|
+//! | `Signed` | q | processors that multiply signed bytes: Arm, x86 with AVX-VNNI-INT8 |
+//! | `Unsigned` | q + 127, from 0 to 254; the start of each sum takes 127 Σ w off again | x86 with AVX-VNNI |
+//! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
-//! The start of each sum takes 127 Σ w off again. All three, and one token, give the same whole numbers.
+//! One token stays within the promise everywhere: memory is slower than two dots. All give the same whole numbers.
 
 use super::eight::{Eight, opaque};
 use super::wasm_simd128_eight::Simd128Eight;
 use core::arch::wasm32::*;
-use std::marker::PhantomData;
 
 /// Rows 0 to 3, rows 4 to 7.
 type Pair = (v128, v128);
-
-/// A way to multiply 16 signed weights with 16 activations to which `BIAS` has been added.
-pub(super) trait Dot {
-    const BIAS: i8;
-    /// sums + weights · tokens, in fours.
-    fn dot(weights: v128, tokens: v128, sums: v128) -> v128;
-}
-
-pub(super) struct Signed;
-pub(super) struct Unsigned;
-pub(super) struct Split;
-
-impl Dot for Signed {
-    const BIAS: i8 = 0;
-
-    #[inline(always)]
-    fn dot(weights: v128, tokens: v128, sums: v128) -> v128 {
-        i32x4_relaxed_dot_i8x16_i7x16_add(weights, tokens, sums)
-    }
-}
-
-impl Dot for Unsigned {
-    const BIAS: i8 = 127;
-
-    #[inline(always)]
-    fn dot(weights: v128, tokens: v128, sums: v128) -> v128 {
-        i32x4_relaxed_dot_i8x16_i7x16_add(weights, tokens, sums)
-    }
-}
-
-impl Dot for Split {
-    const BIAS: i8 = 127;
-
-    #[inline(always)]
-    fn dot(weights: v128, tokens: v128, sums: v128) -> v128 {
-        let low = u8x16_min(tokens, u8x16_splat(127));
-        let sums = i32x4_relaxed_dot_i8x16_i7x16_add(weights, low, sums);
-        i32x4_relaxed_dot_i8x16_i7x16_add(weights, i8x16_sub(tokens, low), sums)
-    }
-}
 
 /// What this machine does beyond 7 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Signed,
     Unsigned,
-    Split,
+    Neither,
 }
 
 /// Asks the machine: all pairs of extreme weights with the activations that could go wrong.
 pub(super) fn find() -> Choice {
-    let exact = |tokens: [i8; 5], bias: i32, dot: fn(v128, v128, v128) -> v128| {
+    let exact = |tokens: [i8; 5], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
         weights.iter().all(|&a| {
             weights.iter().all(|&b| {
@@ -84,9 +43,9 @@ pub(super) fn find() -> Choice {
                             i8x16(x, y, x, y, x, x, y, y, y, x, x, y, x, x, x, x),
                         ));
                         let [a, b, x, y] = [a, b, x, y].map(i32::from);
-                        let wide = |x: i32| if bias != 0 { x & 255 } else { x };
+                        let wide = |x: i32| if unsigned { x & 255 } else { x };
                         let (p, q) = (a * wide(x), b * wide(y));
-                        let found = dot(w, t, i32x4_splat(5));
+                        let found = i32x4_relaxed_dot_i8x16_i7x16_add(w, t, i32x4_splat(5));
                         [2 * p + 2 * q + 5, 4 * p + 5]
                             == [
                                 i32x4_extract_lane::<0>(found),
@@ -100,16 +59,20 @@ pub(super) fn find() -> Choice {
         })
     };
     // 254 as a byte is −2, 128 is −128.
-    if exact([-127, -64, -1, 0, 127], 0, Signed::dot) {
+    if exact([-127, -64, -1, 0, 127], false) {
         Choice::Signed
-    } else if exact([-2, -128, -127, 0, 127], 127, Unsigned::dot) {
+    } else if exact([-2, -128, -127, 0, 127], true) {
         Choice::Unsigned
     } else {
-        Choice::Split
+        Choice::Neither
     }
 }
 
-pub(super) struct RelaxedEight<D>(PhantomData<D>);
+/// Many tokens by one dot for 16 products; `BIAS` has been added to their activations.
+pub(super) struct RelaxedEight<const BIAS: i8>;
+
+/// Many tokens by numbers of 16 bits.
+pub(super) struct RelaxedWide;
 
 /// 16 weights times 16 activations, of which the positive and the negative ones come apart.
 #[inline(always)]
@@ -129,31 +92,31 @@ fn splats(x: v128) -> [v128; 4] {
     ]
 }
 
-/// Passes a method on to SIMD128.
+/// Passes a method on.
 macro_rules! same {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+    ($other:ty: $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(
             #[inline(always)]
             unsafe fn $method($($argument: $type),*) -> $result {
                 // SAFETY: the caller vouches for the same.
-                unsafe { Simd128Eight::$method($($argument),*) }
+                unsafe { <$other>::$method($($argument),*) }
             }
         )*
     };
 }
 
-impl<D: Dot> RelaxedEight<D> {
+impl<const BIAS: i8> RelaxedEight<BIAS> {
     /// What a sum starts with.
     #[inline(always)]
     fn start(weights: v128, sums: v128) -> v128 {
-        if D::BIAS == 0 {
+        if BIAS == 0 {
             return sums;
         }
-        i32x4_relaxed_dot_i8x16_i7x16_add(weights, i8x16_splat(D::BIAS), sums)
+        i32x4_relaxed_dot_i8x16_i7x16_add(weights, i8x16_splat(BIAS), sums)
     }
 }
 
-impl<D: Dot> Eight for RelaxedEight<D> {
+impl<const BIAS: i8> Eight for RelaxedEight<BIAS> {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;
@@ -163,7 +126,7 @@ impl<D: Dot> Eight for RelaxedEight<D> {
     const TILE: usize = 4;
     const STEPS: usize = 8;
 
-    same! {
+    same! { Simd128Eight:
         zero() -> Pair;
         totals(from: *const f32) -> Pair;
         halves(from: *const u8) -> Pair;
@@ -238,7 +201,7 @@ impl<D: Dot> Eight for RelaxedEight<D> {
             // SAFETY: the caller vouches for 32 readable and 32 writable bytes.
             unsafe {
                 let x = v128_load(from.add(16 * half).cast());
-                v128_store(to.add(16 * half).cast(), i8x16_add(x, i8x16_splat(D::BIAS)));
+                v128_store(to.add(16 * half).cast(), i8x16_add(x, i8x16_splat(BIAS)));
             }
         }
     }
@@ -280,8 +243,39 @@ impl<D: Dot> Eight for RelaxedEight<D> {
         // SAFETY: the caller vouches for 4 readable bytes.
         let token = unsafe { v128_load32_splat(token.cast()) };
         (
-            D::dot(weights.0, token, sums.0),
-            D::dot(weights.1, token, sums.1),
+            i32x4_relaxed_dot_i8x16_i7x16_add(weights.0, token, sums.0),
+            i32x4_relaxed_dot_i8x16_i7x16_add(weights.1, token, sums.1),
         )
+    }
+}
+
+impl Eight for RelaxedWide {
+    type Sums = Pair;
+    type Totals = Pair;
+    type Weights = Pair;
+    type Block = *const i8;
+
+    const TILE: usize = Simd128Eight::TILE;
+    const STEPS: usize = Simd128Eight::STEPS;
+
+    same! { RelaxedEight::<0>:
+        add_scaled(totals: Pair, sums: Pair, scales: Pair, factor: f32) -> Pair;
+        block(from: *const i8) -> *const i8;
+        dot_q8(weights: *const u8, block: *const i8) -> Pair;
+        dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair;
+    }
+
+    same! { Simd128Eight:
+        zero() -> Pair;
+        totals(from: *const f32) -> Pair;
+        halves(from: *const u8) -> Pair;
+        store(totals: Pair, to: *mut f32) -> ();
+        prepare_token(from: *const i8, to: *mut u8) -> ();
+        prepare_q8(from: *const u8, to: *mut u8) -> Pair;
+        prepare_q4(from: *const u8, to: *mut u8) -> Pair;
+        sums(from: *const i32) -> Pair;
+        store_sums(sums: Pair, to: *mut i32) -> ();
+        weights(from: *const u8) -> Pair;
+        step(sums: Pair, weights: Pair, token: *const u8) -> Pair;
     }
 }
