@@ -54,8 +54,8 @@ pub(super) unsafe fn quantize<V: Vector>(
 #[inline(always)]
 pub(super) unsafe fn matmul_f32<V: Vector>(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
     // weights [M, K], x [T, K], out [T, M]
-    // SAFETY: as this function; a panel is two vectors of 4 or one of 8. Twelve totals, a panel's vectors and a token's number
-    // fit in 16 registers.
+    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
+    // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
             panels::<V, 2, 4>(weights, x, out);
