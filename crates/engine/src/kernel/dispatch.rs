@@ -204,6 +204,20 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// The inner sums are whole numbers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
 /// same operations whatever the number of tokens and wherever row and token stand; so no bit of a result depends on these.
 ///
+/// ```
+/// use engine::kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
+///
+/// // One row: the scale 0.5 in half precision, then 32 times the number 2.
+/// let mut block = vec![0x00, 0x38];
+/// block.extend([2; 32]);
+/// let weights = PackedBlocks::new(BlockType::Q8_0, &block, 1, 32);
+/// let mut tokens = Activations::new();
+/// tokens.quantize(&[127.0; 32], 32);
+/// let mut out = [0.0];
+/// matmul_blocks(&weights, &tokens, &mut out);
+/// assert_eq!(out[0], 32.0 * (0.5 * 2.0) * 127.0);
+/// ```
+///
 /// # Panics
 /// When the shapes do not fit each other.
 #[track_caller]

@@ -61,8 +61,8 @@ pub(super) unsafe fn matmul_f32<V: Vector>(
     out: *mut f32,
 ) {
     // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
-    // SAFETY: as this function; a panel is two vectors of 4 or one of 8. Twelve totals, a panel's vectors and a token's number
-    // fit in 16 registers.
+    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
+    // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
             panels::<V, 2, 4>(weights, x, range, out);

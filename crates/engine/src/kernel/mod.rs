@@ -29,6 +29,27 @@
 //! `axpy` is the plain loop everywhere: the compiler vectorises it, and a version of our own was 1.4 times as fast with AVX2 and
 //! no faster in wasm, which did not pay for its lines.
 
+//!
+//! # Packed weights
+//!
+//! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into panels of eight rows in the order
+//! in which [`matmul_blocks`] and [`matmul_f32`] read them. Quantized weights are multiplied as whole numbers, with activations in
+//! eight bits ([`Activations`]): sums within a block are exact and equal everywhere. `eight.rs` writes the algorithm once over
+//! eight rows at a time. Measured as above, by one thread of the same machine; "all" has as many weights as GPT-2 124M.
+//!
+//! | product | reference in wasm | simd128 | relaxed |
+//! |---|---|---|---|
+//! | Q8_0 768x768 by 128 tokens | 4.9 Gop/s | 88 Gop/s | 166 Gop/s |
+//! | Q8_0 3072x768 by 128 tokens | 4.6 Gop/s | 92 Gop/s | 185 Gop/s |
+//! | Q8_0 768x3072 by 128 tokens | 4.9 Gop/s | 85 Gop/s | 157 Gop/s |
+//! | Q8_0 50257x768 by 128 tokens | 4.8 Gop/s | 91 Gop/s | 179 Gop/s |
+//! | Q8_0 all by one token | 146 ms | 6.9 ms, 19.0 GB/s | 5.5 ms, 24.2 GB/s |
+//! | Q4_0 all by one token | 161 ms | 7.9 ms, 8.9 GB/s | 4.7 ms, 14.7 GB/s |
+//! | f32 768x768 by 128 tokens | | 59 GFLOP/s | 60 GFLOP/s |
+//!
+//! Two things made most of it: the order of the weights, and inner loops so short that all they touch stays in registers. LLVM
+//! would unroll them and load first what all turns share; `opaque` in `eight.rs` hides the number of turns from it.
+
 mod activations;
 mod dispatch;
 mod packed;

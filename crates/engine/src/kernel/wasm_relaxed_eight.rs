@@ -1,10 +1,10 @@
 //! Eight rows of packed weights with the relaxed dot product of bytes.
 //!
 //! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
-//! that the processor chooses: b may count as signed or as unsigned, and sums of two products may saturate or wrap. It promises
-//! too that a program meets the same choice wherever it asks ("Relaxed operations" in the core specification: global parameters,
-//! fixed while a program runs). So [`find`] asks once, and many tokens take the way on which this machine is exact with all eight
-//! bits of an activation q:
+//! that b counts as signed or as unsigned, and instructions that sum two products in 16 bits saturate or wrap. Which of the two
+//! signs it is, and whether a multiply-add is fused, are "global parameters", "constant during the execution of any given program"
+//! (core specification 3.0, "Relaxed Operations"). So [`find`] asks once, extremes that would saturate or wrap included, and many
+//! tokens take the way on which this machine is exact with all eight bits of an activation q:
 //!
 //! | [`Choice`] | b | where |
 //! |---|---|---|
