@@ -1,20 +1,27 @@
 //! What is measured: each kernel at a size that a small model has. Shared by the native benchmark (`kernels.rs`) and by the one
 //! in the browser (`tests/speed_wasm.rs`).
 
-use engine::kernel::Kernels;
+use engine::kernel::{Activations, BLOCK, BlockType, Kernels, PackedBlocks, PackedF32};
 use engine::rng::Rng;
+use std::rc::Rc;
 
 /// One kernel on fixed data.
 pub(crate) struct Case {
     /// Kernel and size.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
+    /// Multiplications and additions of one call, 0 where nobody asks.
+    pub(crate) operations: f64,
+    /// Bytes of weights that one call reads.
+    pub(crate) bytes: f64,
     /// One call.
     pub(crate) run: Box<dyn FnMut(&Kernels)>,
 }
 
-fn case(name: &'static str, run: impl FnMut(&Kernels) + 'static) -> Case {
+fn case(name: impl Into<String>, run: impl FnMut(&Kernels) + 'static) -> Case {
     Case {
-        name,
+        name: name.into(),
+        operations: 0.0,
+        bytes: 0.0,
         run: Box::new(run),
     }
 }
@@ -55,6 +62,97 @@ fn reduction(name: &'static str, kernel: fn(&Kernels, &[f32]) -> f32, length: us
     })
 }
 
+/// `[rows, cols]` of a matrix of GPT-2: a projection, the perceptron's two, the output.
+const SHAPES: [[usize; 2]; 4] = [[768, 768], [3072, 768], [768, 3072], [50_257, 768]];
+
+/// The rows of 768 that have as many weights as all of GPT-2.
+const ALL: [usize; 2] = [161_544, 768];
+
+/// Tokens of a prompt.
+const PROMPT: usize = 128;
+
+/// Random blocks, packed.
+fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
+    let mut rng = Rng::new(1);
+    let mut packed = PackedBlocks::zeros(kind, rows, cols);
+    let mut bytes: Vec<u8> = (0..8 * cols / BLOCK * kind.block_bytes())
+        .map(|_| rng.below(256) as u8)
+        .collect();
+    for block in bytes.chunks_exact_mut(kind.block_bytes()) {
+        block[..2].copy_from_slice(&0x1400_u16.to_le_bytes());
+    }
+    for row in 0..rows {
+        let row_bytes = bytes.len() / 8;
+        packed.set_rows(row, &bytes[row % 8 * row_bytes..(row % 8 + 1) * row_bytes]);
+    }
+    packed
+}
+
+/// Products of each quantized type, and of plain packed numbers, with one token and with a prompt.
+pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: String, macs: f64, bytes: usize, run: Box<dyn FnMut(&Kernels)>| {
+        cases.push(Case {
+            name,
+            operations: 2.0 * macs,
+            bytes: bytes as f64,
+            run,
+        });
+    };
+    let wanted = |name: &str| only.is_none_or(|part| name.contains(part));
+    for (kind, label) in [(BlockType::Q8_0, "q8"), (BlockType::Q4_0, "q4")] {
+        for [rows, cols] in SHAPES.into_iter().chain([ALL]) {
+            let counts = if rows == ALL[0] {
+                &[1][..]
+            } else {
+                &[1, PROMPT]
+            };
+            // In f64: a wasm usize is too small.
+            let macs = |tokens: usize| rows as f64 * cols as f64 * tokens as f64;
+            let name = |tokens| format!("{label} {rows}x{cols} by {tokens}");
+            if !counts.iter().any(|&tokens| wanted(&name(tokens))) {
+                continue;
+            }
+            let weights = Rc::new(blocks(kind, [rows, cols]));
+            for &tokens in counts {
+                let (weights, x) = (Rc::clone(&weights), numbers(tokens * cols));
+                let (mut q, mut out) = (Activations::new(), vec![0.0; tokens * rows]);
+                let bytes = weights.bytes();
+                let run = move |k: &Kernels| {
+                    q.quantize_by(k, &x, cols);
+                    k.matmul_blocks(&weights, &q, &mut out);
+                };
+                if wanted(&name(tokens)) {
+                    add(name(tokens), macs(tokens), bytes, Box::new(run));
+                }
+            }
+        }
+    }
+    for [rows, cols] in [[768, 768], [3072, 768], [768, 3072]] {
+        let macs = |tokens: usize| rows as f64 * cols as f64 * tokens as f64;
+        for tokens in [1, PROMPT, 197] {
+            let name = format!("f32 {rows}x{cols} by {tokens}");
+            if wanted(&name) {
+                let weights = PackedF32::new(&numbers(rows * cols), rows, cols);
+                let (x, mut out) = (numbers(tokens * cols), vec![0.0; tokens * rows]);
+                let bytes = weights.bytes();
+                let run = move |k: &Kernels| k.matmul_f32(&weights, &x, &mut out);
+                add(name, macs(tokens), bytes, Box::new(run));
+            }
+        }
+    }
+    cases
+}
+
+/// y += alpha x. Signs alternate so that y stays where it began, however often this runs.
+fn axpy(length: usize) -> Case {
+    let (x, mut y, mut alpha) = (numbers(length), numbers(length), 0.5);
+    case("axpy 4096", move |k| {
+        alpha = -alpha;
+        k.axpy(alpha, &x, &mut y);
+    })
+}
+
 /// All kernels.
 pub(crate) fn cases() -> Vec<Case> {
     let (a, b) = (numbers(4096), numbers(4097));
@@ -68,6 +166,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("matvec 768x768", move |k| {
             k.matvec(&matrix, &vector, &mut out);
         }),
+        axpy(4096),
         product("matmul 128x256x256", Kernels::matmul, [128, 256, 256]),
         product("matmul_nt 128x64x128", Kernels::matmul_nt, [128, 64, 128]),
         product("mix 128x128x64", Kernels::mix, [128, 128, 64]),
@@ -80,6 +179,8 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         in_place("gelu 3072", Kernels::gelu, 3072),
         in_place("relu 3072", Kernels::relu, 3072),
+        in_place("silu 3072", Kernels::silu, 3072),
+        in_place("gelu_tanh 3072", Kernels::gelu_tanh, 3072),
         reduction("sum 4096", Kernels::sum, 4096),
         reduction("max 4096", Kernels::max, 4096),
     ]

@@ -1,4 +1,5 @@
-//! One step of each decoder at full size: the next token behind 64 others, and those 64 at once. `cargo bench -p engine --bench decoders`
+//! One step of each decoder at full size (the lessons' and the mixture of experts: smaller): the next token behind 64 others,
+//! and those 64 at once. `cargo bench -p engine --bench decoders`
 
 #[cfg(not(target_family = "wasm"))]
 mod native {
@@ -6,7 +7,9 @@ mod native {
     use engine::formula::Formula;
     use engine::model::decoder::{Decoder, Session};
     use engine::model::gpt2::{self, Gpt2};
+    use engine::model::image_gpt::{self, ImageGpt};
     use engine::model::llama::{self, Llama};
+    use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
     use engine::nn::position::rotary::Pairing;
     use std::hint::black_box;
 
@@ -69,6 +72,69 @@ mod native {
         }
     }
 
+    /// A Llama of 6 blocks, 384 wide, whose tokens go through 2 of 8 experts.
+    pub(super) fn experts(c: &mut Criterion) {
+        let sizes = [6, 6, 384, 1024, 8192, 512, 8, 2];
+        let names = [
+            "layers",
+            "heads",
+            "width",
+            "inner",
+            "vocabulary",
+            "context",
+            "experts",
+            "experts_per_token",
+        ];
+        let config = llama::Config::from_keys(&|key| lookup(&names, &sizes, key), Pairing::Halves);
+        let model = config.and_then(|config| {
+            let mut source = Formula::new(0, config.shapes());
+            Llama::load(config, &mut source)
+        });
+        match model {
+            Ok(model) => steps(c, "llama 6 x 384, 2 of 8 experts", &model),
+            Err(error) => eprintln!("experts: {error}"),
+        }
+    }
+
+    /// ImageGPT-small.
+    pub(super) fn image_gpt(c: &mut Criterion) {
+        let config = image_gpt::Config {
+            vocabulary: 513,
+            width: 512,
+            heads: 8,
+            layers: 24,
+            inner: 2048,
+            context: 1024,
+            norm_eps: 1e-5,
+        };
+        let mut source = Formula::new(0, config.shapes());
+        match ImageGpt::load(config, &mut source) {
+            Ok(model) => steps(c, "image gpt s", &model),
+            Err(error) => eprintln!("image gpt: {error}"),
+        }
+    }
+
+    /// The lessons' decoder, which has no cache.
+    pub(super) fn tiny(c: &mut Criterion) {
+        let config = TinyConfig {
+            vocabulary: 64,
+            width: 32,
+            heads: 4,
+            blocks: 2,
+            max_tokens: 64,
+            positions: Positions::Sinusoidal,
+        };
+        let ids: Vec<usize> = (0..64).collect();
+        match TinyDecoder::new(&config, 0) {
+            Ok(model) => {
+                c.bench_function("tiny decoder 2 x 32, 64 tokens", |b| {
+                    b.iter(|| black_box(model.logits(black_box(&ids), true, true)));
+                });
+            }
+            Err(error) => eprintln!("tiny decoder: {error}"),
+        }
+    }
+
     fn lookup(names: &[&str], sizes: &[u32], key: &str) -> Option<f64> {
         let place = names.iter().position(|&name| name == key)?;
         sizes.get(place).map(|&size| f64::from(size))
@@ -78,8 +144,11 @@ mod native {
 #[cfg(not(target_family = "wasm"))]
 fn main() {
     let mut criterion = criterion::Criterion::default().configure_from_args();
+    native::tiny(&mut criterion);
     native::gpt2(&mut criterion);
     native::llama(&mut criterion);
+    native::experts(&mut criterion);
+    native::image_gpt(&mut criterion);
     criterion.final_summary();
 }
 

@@ -8,12 +8,21 @@ mod cases;
 
 #[cfg(not(target_family = "wasm"))]
 mod native {
-    use criterion::{BenchmarkId, Criterion};
+    use criterion::{BenchmarkId, Criterion, Throughput};
     use engine::kernel;
 
     fn kernels(criterion: &mut Criterion) {
-        for mut case in super::cases::cases() {
-            let mut group = criterion.benchmark_group(case.name);
+        let packed = super::cases::packed_cases(None);
+        for mut case in super::cases::cases().into_iter().chain(packed) {
+            let mut group = criterion.benchmark_group(case.name.clone());
+            if case.operations > 0.0 {
+                // One token waits for the weights, many for their products.
+                group.throughput(if case.name.ends_with(" by 1") {
+                    Throughput::Bytes(case.bytes as u64)
+                } else {
+                    Throughput::Elements(case.operations as u64)
+                });
+            }
             for kernels in kernel::implementations() {
                 group.bench_function(BenchmarkId::from_parameter(kernels.name()), |bencher| {
                     bencher.iter(|| (case.run)(kernels));

@@ -34,6 +34,8 @@ pub mod kernel;
 pub mod math;
 pub mod model;
 pub mod nn;
+#[cfg(feature = "json")]
+pub mod open;
 pub mod parameters;
 pub mod picture;
 pub mod quant;

@@ -33,6 +33,17 @@ pub trait Parameters {
     /// The shape of a parameter, rows first; `None` where there is none of that name.
     fn shape(&self, name: &str) -> Option<Vec<usize>>;
 
+    /// The form in which the source has a parameter; plain numbers unless it says otherwise.
+    fn form(&self, name: &str) -> Type {
+        let _ = name;
+        Type::F32
+    }
+
+    /// What the source itself calls a parameter, for messages.
+    fn known_as(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// A parameter as numbers, whatever form the source has it in.
     ///
     /// # Errors
@@ -63,10 +74,10 @@ pub trait Parameters {
 /// A matrix `[C_out, C_in]` that is only multiplied with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Weight {
-    /// Plain numbers.
+    /// Plain numbers, row by row.
     Dense(Array2<f32>),
-    /// Numbers in blocks with a scale.
-    Blocks(Matrix),
+    /// Numbers in the order and form that quick products read.
+    Packed(Matrix),
 }
 
 impl Weight {
@@ -74,7 +85,7 @@ impl Weight {
     pub fn dim(&self) -> (usize, usize) {
         match self {
             Self::Dense(weight) => weight.dim(),
-            Self::Blocks(blocks) => blocks.dim(),
+            Self::Packed(matrix) => matrix.dim(),
         }
     }
 
@@ -86,7 +97,7 @@ impl Weight {
         // self [V, C], ids [T] -> [T, C]
         match self {
             Self::Dense(table) => embed(table.view(), ids),
-            Self::Blocks(blocks) => blocks.rows(ids),
+            Self::Packed(matrix) => matrix.rows(ids),
         }
     }
 
@@ -102,7 +113,7 @@ impl Weight {
         // x [T, C_in], self [C_out, C_in], bias [C_out] -> [T, C_out]
         match self {
             Self::Dense(weight) => linear(x, weight.view(), bias),
-            Self::Blocks(blocks) => blocks.linear(x, bias),
+            Self::Packed(matrix) => matrix.linear(x, bias),
         }
     }
 }
@@ -112,9 +123,10 @@ impl Weight {
 /// # Errors
 /// When there is none of that name and length, or it cannot be read.
 pub fn vector(source: &mut dyn Parameters, name: &str, length: usize) -> Result<Array1<f32>> {
-    expect_shape(source.shape(name), name, &[length])?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, &[length])?;
     let read = source.read(name)?;
-    fixed::<Ix1>(name, read, &[length])
+    fixed::<Ix1>(&known, read, &[length])
 }
 
 /// A parameter of two axes.
@@ -127,9 +139,10 @@ pub fn matrix(
     rows: usize,
     cols: usize,
 ) -> Result<Array2<f32>> {
-    expect_shape(source.shape(name), name, &[rows, cols])?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, &[rows, cols])?;
     let read = source.read(name)?;
-    fixed::<Ix2>(name, read, &[rows, cols])
+    fixed::<Ix2>(&known, read, &[rows, cols])
 }
 
 /// A parameter of any shape.
@@ -137,9 +150,10 @@ pub fn matrix(
 /// # Errors
 /// When there is none of that name and shape, or it cannot be read.
 pub fn tensor(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Result<ArrayD<f32>> {
-    expect_shape(source.shape(name), name, shape)?;
+    let known = source.known_as(name);
+    expect_shape(source.shape(name), &known, shape)?;
     let read = source.read(name)?;
-    expect_shape(Some(read.shape().to_vec()), name, shape)?;
+    expect_shape(Some(read.shape().to_vec()), &known, shape)?;
     Ok(read)
 }
 
@@ -179,10 +193,10 @@ fn fixed<D: ndarray::Dimension>(
 /// use engine::quant::Type;
 /// use ndarray::Array2;
 /// let mut source = Memory::default();
-/// source.insert("a.weight", Array2::<f32>::ones((4, 64)).into_dyn());
+/// source.insert("a.weight", Array2::<f32>::ones((8, 64)).into_dyn());
 /// let mut source = Compressed::new(source, Type::Q8_0);
-/// let Weight::Blocks(blocks) = source.weight("a.weight", 4, 64)? else { panic!("not packed") };
-/// assert_eq!(blocks.size(), 4 * 2 * 34);
+/// let Weight::Packed(matrix) = source.weight("a.weight", 8, 64)? else { panic!("not packed") };
+/// assert_eq!(matrix.size(), 8 * 2 * 34);
 /// # Ok::<(), engine::EngineError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -192,7 +206,7 @@ pub struct Compressed<P> {
 }
 
 impl<P: Parameters> Compressed<P> {
-    /// Packs into blocks of `kind`. Matrices whose rows are not whole blocks stay as they are.
+    /// Packs into `kind`; matrices whose rows are not whole blocks of it keep their plain numbers.
     pub fn new(source: P, kind: Type) -> Self {
         Self { source, kind }
     }
@@ -207,21 +221,30 @@ impl<P: Parameters> Parameters for Compressed<P> {
         self.source.shape(name)
     }
 
+    fn form(&self, name: &str) -> Type {
+        self.source.form(name)
+    }
+
+    fn known_as(&self, name: &str) -> String {
+        self.source.known_as(name)
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         self.source.read(name)
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
-        match self.source.weight(name, rows, cols)? {
-            Weight::Dense(matrix) => self.pack(name, matrix),
-            blocks => Ok(blocks),
+        if self.source.form(name).block_len() > 1 {
+            return self.source.weight(name, rows, cols);
         }
+        let plain = matrix(&mut self.source, name, rows, cols)?;
+        self.pack(name, plain)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let (rows, cols) = matrix.dim();
         if self.kind == Type::F32 || !cols.is_multiple_of(self.kind.block_len()) {
-            return Ok(Weight::Dense(matrix));
+            return Ok(Weight::Packed(Matrix::plain(matrix.view())));
         }
         let wrong = |error: QuantError| EngineError::Parameter {
             name: name.to_owned(),
@@ -229,8 +252,8 @@ impl<P: Parameters> Parameters for Compressed<P> {
             found: error.to_string(),
         };
         let bytes = quantize(self.kind, &contiguous(&matrix.view())).map_err(wrong)?;
-        let blocks = Matrix::new(self.kind, rows, cols, bytes).map_err(wrong)?;
-        Ok(Weight::Blocks(blocks))
+        let packed = Matrix::new(self.kind, rows, cols, bytes).map_err(wrong)?;
+        Ok(Weight::Packed(packed))
     }
 }
 

@@ -3,8 +3,8 @@
 //! ```text
 //! from_rgb8: bytes [H · W · 3] -> [3, H, W], values in [0, 1]
 //! centre_square: [C, H, W] -> [C, S, S] with S = min(H, W)
-//! resize: [C, H, W] -> [C, H', W'];  x_in = (x_out + 1/2) · W / W' − 1/2, bilinear, edges clamped;
-//!         when shrinking, the two-pixel triangle widens to the step, so that no pixel is skipped
+//! resize: [C, H, W] -> [C, H', W'];  x_in = (x_out + 1/2) · W / W' − 1/2, bilinear or bicubic; weights outside the picture are
+//!         shared out; when shrinking, the filter widens to the step, so that no pixel is skipped
 //! grey: [3, H, W] -> [1, H, W],  0.299 R + 0.587 G + 0.114 B
 //! ```
 //!
@@ -16,7 +16,7 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Sources: `torch.nn.functional.interpolate` with `mode="bilinear", antialias=True, align_corners=False`;
+//! Sources: `torch.nn.functional.interpolate` with `mode="bilinear"` or `"bicubic"`, `antialias=True, align_corners=False`;
 //! ITU-R BT.601, section 2.5.1, for the grey weights.
 
 use ndarray::{Array2, Array3, ArrayView3, Axis};
@@ -53,11 +53,54 @@ pub fn centre_square(image: ArrayView3<'_, f32>) -> Array3<f32> {
     })
 }
 
-/// The picture in another size.
+/// How pixels are weighed when a picture is scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// A triangle of two pixels.
+    Bilinear,
+    /// Keys' cubic of four pixels, with a = −1/2 (Keys 1981, equation 14), as Pillow has it.
+    Bicubic,
+}
+
+impl Filter {
+    /// How far it reaches, in pixels.
+    fn reach(self) -> f32 {
+        match self {
+            Self::Bilinear => 1.0,
+            Self::Bicubic => 2.0,
+        }
+    }
+
+    /// The weight of a pixel at a distance in pixels.
+    fn weight(self, distance: f32) -> f32 {
+        let x = distance.abs();
+        match self {
+            Self::Bilinear => (1.0 - x).max(0.0),
+            Self::Bicubic if x < 1.0 => (1.5 * x - 2.5) * x * x + 1.0,
+            Self::Bicubic if x < 2.0 => ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0,
+            Self::Bicubic => 0.0,
+        }
+    }
+}
+
+/// The picture in another size, bilinear.
 ///
 /// # Errors
 /// When a side of either size is 0.
 pub fn resize(image: ArrayView3<'_, f32>, height: usize, width: usize) -> Result<Array3<f32>> {
+    resize_by(image, height, width, Filter::Bilinear)
+}
+
+/// The picture in another size.
+///
+/// # Errors
+/// When a side of either size is 0.
+pub fn resize_by(
+    image: ArrayView3<'_, f32>,
+    height: usize,
+    width: usize,
+    by: Filter,
+) -> Result<Array3<f32>> {
     // image [C, H, W] -> [C, height, width]
     let (channels, rows, cols) = image.dim();
     if [rows, cols, height, width].contains(&0) {
@@ -67,7 +110,7 @@ pub fn resize(image: ArrayView3<'_, f32>, height: usize, width: usize) -> Result
     if (rows, cols) == (height, width) {
         return Ok(image.to_owned());
     }
-    let (down, across) = (filter(rows, height), filter(cols, width));
+    let (down, across) = (weights(rows, height, by), weights(cols, width, by));
     let mut out = Array3::zeros((channels, height, width));
     for (plane, mut target) in image.axis_iter(Axis(0)).zip(out.axis_iter_mut(Axis(0))) {
         target.assign(&down.dot(&plane).dot(&across.t()));
@@ -76,14 +119,16 @@ pub fn resize(image: ArrayView3<'_, f32>, height: usize, width: usize) -> Result
 }
 
 /// The weights `[to, from]` that make a line of `to` pixels out of one of `from`; each row sums to 1.
-fn filter(from: usize, to: usize) -> Array2<f32> {
+fn weights(from: usize, to: usize, by: Filter) -> Array2<f32> {
     let step = from as f32 / to as f32;
-    let reach = step.max(1.0);
+    let stretch = step.max(1.0);
     let mut weights = Array2::zeros((to, from));
     for (at, mut row) in weights.rows_mut().into_iter().enumerate() {
         let centre = (at as f32 + 0.5) * step;
-        for (pixel, weight) in row.iter_mut().enumerate() {
-            *weight = (1.0 - ((pixel as f32 + 0.5 - centre) / reach).abs()).max(0.0);
+        let first = (centre - by.reach() * stretch).floor().max(0.0) as usize;
+        let last = (centre + by.reach() * stretch).ceil() as usize;
+        for pixel in first..last.min(from) {
+            row[pixel] = by.weight((pixel as f32 + 0.5 - centre) / stretch);
         }
         let total = row.sum();
         row /= total;
@@ -143,6 +188,35 @@ mod tests {
             let found = resize(line.view(), 1, to).unwrap();
             for (a, b) in found.iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-5, "{to}: {found}");
+            }
+        }
+    }
+
+    /// Values of the same with `mode="bicubic"` on the squares of 0 to 5.
+    #[test]
+    fn bicubic_scaling_agrees_with_pytorch() {
+        let line = Array3::from_shape_fn((1, 1, 6), |(_, _, x)| (x * x) as f32);
+        for (to, expected) in [
+            (3, vec![0.410_041_87, 6.530_534_3, 19.970_71]),
+            (4, vec![0.158_574_36, 2.977_028_8, 10.886_677, 22.278_32]),
+            (
+                9,
+                vec![
+                    -0.065_789_32,
+                    0.294_117_7,
+                    1.361_110_8,
+                    3.361_111_4,
+                    6.25,
+                    10.027_779,
+                    14.694_445,
+                    21.176_472,
+                    25.592_106,
+                ],
+            ),
+        ] {
+            let found = resize_by(line.view(), 1, to, Filter::Bicubic).unwrap();
+            for (a, b) in found.iter().zip(&expected) {
+                assert!((a - b).abs() < 1e-4, "{to}: {found}");
             }
         }
     }

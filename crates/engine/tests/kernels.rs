@@ -11,7 +11,7 @@
 
 mod suite;
 
-use engine::kernel::{self, Kernels};
+use engine::kernel::{self, Activations, BlockType, Kernels, PackedBlocks, PackedF32};
 use proptest::test_runner::{Config, TestRunner};
 
 /// Draws seeds and sizes, and shrinks them where a check panics.
@@ -44,14 +44,20 @@ fn find(name: &str) -> Option<&'static Kernels> {
 
 stamp!(run, test, reference = "reference");
 stamp!(run, test, avx2 = "avx2");
+stamp!(run, test, avx_vnni = "avx-vnni");
 
 #[test]
 fn the_fastest_implementation_is_chosen() {
     #[cfg(target_arch = "x86_64")]
-    let expected = if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        "avx2"
-    } else {
+    let expected = if !is_x86_feature_detected!("avx2")
+        || !is_x86_feature_detected!("fma")
+        || !is_x86_feature_detected!("f16c")
+    {
         "reference"
+    } else if is_x86_feature_detected!("avxvnni") {
+        "avx-vnni"
+    } else {
+        "avx2"
     };
     #[cfg(not(target_arch = "x86_64"))]
     let expected = "reference";
@@ -61,7 +67,7 @@ fn the_fastest_implementation_is_chosen() {
 #[test]
 fn wrong_lengths_panic_before_anything_is_read() {
     for kernels in kernel::implementations() {
-        let wrong: [fn(&Kernels); 8] = [
+        let wrong: [fn(&Kernels); 12] = [
             |k| assert!(k.dot(&[1.0], &[]).is_nan()),
             |k| k.axpy(1.0, &[1.0], &mut []),
             |k| k.matvec(&[1.0; 5], &[1.0; 2], &mut [0.0; 3]),
@@ -70,6 +76,20 @@ fn wrong_lengths_panic_before_anything_is_read() {
             |k| k.mix(&[1.0; 6], &[1.0; 6], &mut [0.0; 4], usize::MAX, 3, 2),
             |k| k.layer_norm(&[1.0; 2], &[1.0; 2], &[1.0], 0.0, &mut [0.0; 2]),
             |k| k.rms_norm(&[1.0; 2], &[1.0; 2], 0.0, &mut [0.0; 3]),
+            |k| k.matmul_f32(&PackedF32::zeros(3, 2), &[1.0; 4], &mut [0.0; 3]),
+            |k| Activations::new().quantize_by(k, &[1.0; 64], 48),
+            |k| {
+                let mut tokens = Activations::new();
+                tokens.quantize_by(k, &[1.0; 64], 32);
+                let weights = PackedBlocks::zeros(BlockType::Q8_0, 3, 64);
+                k.matmul_blocks(&weights, &tokens, &mut [0.0; 3]);
+            },
+            |k| {
+                let mut tokens = Activations::new();
+                tokens.quantize_by(k, &[1.0; 64], 32);
+                let weights = PackedBlocks::zeros(BlockType::Q8_0, 3, 32);
+                k.matmul_blocks(&weights, &tokens, &mut [0.0; 5]);
+            },
         ];
         for call in wrong {
             assert!(
@@ -79,6 +99,45 @@ fn wrong_lengths_panic_before_anything_is_read() {
             );
         }
     }
+}
+
+#[test]
+fn packing_refuses_what_does_not_fit() {
+    let wrong: [fn(); 6] = [
+        || drop(PackedBlocks::zeros(BlockType::Q8_0, 1, 33)),
+        || drop(PackedBlocks::new(BlockType::Q8_0, &[0; 33], 1, 32)),
+        || drop(PackedBlocks::new(BlockType::Q4_0, &[0; 36], 1, 32)),
+        || PackedBlocks::zeros(BlockType::Q8_0, 2, 32).set_rows(1, &[0; 68]),
+        || PackedBlocks::zeros(BlockType::Q4_0, 2, 32).unpack_row(2, &mut [0.0; 32]),
+        || PackedF32::zeros(2, 3).set_row(2, &[0.0; 3]),
+    ];
+    for call in wrong {
+        assert!(std::panic::catch_unwind(call).is_err());
+    }
+}
+
+/// The values of the format's definition, by the packed matrix.
+#[test]
+fn a_packed_row_is_what_the_file_says() {
+    // 0.5 in half precision, numbers −16 to 15.
+    let mut row = vec![0x00, 0x38];
+    row.extend((-16_i8..16).map(i8::cast_unsigned));
+    let packed = PackedBlocks::new(BlockType::Q8_0, &[row.clone(), row].concat(), 2, 32);
+    let mut out = [0.0; 32];
+    packed.unpack_row(1, &mut out);
+    for (k, x) in out.into_iter().enumerate() {
+        assert_eq!(x, (k as f32 - 16.0) / 2.0);
+    }
+    // Number j in the low, number j + 16 in the high half of byte j; 8 stands for 0.
+    let mut row = vec![0x00, 0x38];
+    row.extend((0..16_u8).map(|j| j | (15 - j) << 4));
+    let packed = PackedBlocks::new(BlockType::Q4_0, &row, 1, 32);
+    packed.unpack_row(0, &mut out);
+    for j in 0..16 {
+        assert_eq!(out[j], (j as f32 - 8.0) / 2.0);
+        assert_eq!(out[j + 16], (7.0 - j as f32) / 2.0);
+    }
+    assert_eq!((packed.bytes(), packed.activation_bits()), (8 * 18, 8));
 }
 
 #[test]

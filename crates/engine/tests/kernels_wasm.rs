@@ -48,6 +48,7 @@ fn run(name: &str, check: suite::Check) {
 
 stamp!(run, wasm_bindgen_test, reference = "reference");
 stamp!(run, wasm_bindgen_test, simd128 = "simd128");
+stamp!(run, wasm_bindgen_test, relaxed_wide = "relaxed-wide");
 stamp!(run, wasm_bindgen_test, relaxed = "relaxed");
 
 #[wasm_bindgen_test]

@@ -16,15 +16,15 @@ use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_te
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-/// Rounds of which the fastest counts: the others were interrupted.
-const ROUNDS: usize = 30;
+/// How long each kernel is measured; the fastest round counts, the others were interrupted.
+const MEASURE_MS: f64 = 300.0;
 
 /// How long one round should last. The browser's clock has steps of 0.1 ms.
-const ROUND_MS: f64 = 8.0;
+const ROUND_MS: f64 = 3.0;
 
 /// How long each kernel runs before it is measured: the browser starts with quickly made machine code and swaps in better code
 /// later, from another thread.
-const WARM_UP_MS: f64 = 300.0;
+const WARM_UP_MS: f64 = 200.0;
 
 /// Microseconds of one call.
 fn time_us(kernels: &Kernels, run: &mut dyn FnMut(&Kernels)) -> f64 {
@@ -35,37 +35,92 @@ fn time_us(kernels: &Kernels, run: &mut dyn FnMut(&Kernels)) -> f64 {
         }
         start.elapsed().as_secs_f64() * 1e3
     };
-    let mut warm_ms = 0.0;
+    let (mut warm_ms, mut calls) = (0.0, 1);
+    // The plain loops on a large matrix take seconds: one call must do.
+    let first = time_ms(1);
+    if first > MEASURE_MS {
+        return first * 1e3;
+    }
     while warm_ms < WARM_UP_MS {
-        warm_ms += time_ms(100);
+        let ms = time_ms(calls);
+        warm_ms += ms;
+        if ms < ROUND_MS {
+            calls *= 2;
+        }
     }
-    let mut calls = 1;
-    while time_ms(calls) < ROUND_MS {
-        calls *= 2;
+    while calls > 1 && time_ms(calls / 2) > ROUND_MS {
+        calls /= 2;
     }
-    (0..ROUNDS)
-        .map(|_| time_ms(calls))
-        .fold(f64::INFINITY, f64::min)
-        * 1e3
-        / calls as f64
+    let (mut spent_ms, mut fastest) = (0.0, f64::INFINITY);
+    while spent_ms < MEASURE_MS {
+        let ms = time_ms(calls);
+        spent_ms += ms;
+        fastest = fastest.min(ms);
+    }
+    fastest * 1e3 / calls as f64
 }
 
-#[wasm_bindgen_test]
-#[ignore = "a measurement, not a test"]
-fn speed_of_each_kernel() {
-    for mut case in cases::cases() {
-        let mut plain = 0.0;
+/// `SPEED_ONLY=part` at build time leaves only the cases whose name has that part.
+const ONLY: Option<&str> = option_env!("SPEED_ONLY");
+
+/// `SPEED_SKIP_REFERENCE` at build time leaves the plain loops out.
+const SKIP_REFERENCE: bool = option_env!("SPEED_SKIP_REFERENCE").is_some();
+
+/// Prints a line for each case and implementation.
+fn print(cases: impl IntoIterator<Item = cases::Case>) {
+    for mut case in cases {
+        let mut plain = f64::NAN;
         for kernels in kernel::implementations() {
+            if SKIP_REFERENCE && kernels.name() == "reference" {
+                continue;
+            }
             let time = time_us(kernels, &mut *case.run);
             if kernels.name() == "reference" {
                 plain = time;
             }
             console_log!(
-                "{:<22} {:<10} {time:>10.2} us {:>6.2} x",
+                "{:<22} {:<14} {time:>12.2} us {:>6.2} x {:>8.2} Gop/s {:>7.2} GB/s",
                 case.name,
                 kernels.name(),
-                plain / time
+                plain / time,
+                case.operations / time * 1e-3,
+                case.bytes / time * 1e-3,
             );
         }
     }
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_each_kernel() {
+    print(
+        cases::cases()
+            .into_iter()
+            .filter(|case| ONLY.is_none_or(|part| case.name.contains(part))),
+    );
+}
+
+/// Measures the packed products whose name begins so. One test for each: the browser gives a test 30 seconds without a pause.
+fn packed(start: &str) {
+    if ONLY.is_none_or(|part| part.starts_with(start) || start.contains(part)) {
+        print(cases::packed_cases(Some(ONLY.unwrap_or(start))));
+    }
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_q8() {
+    packed("q8");
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_q4() {
+    packed("q4");
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_f32() {
+    packed("f32");
 }

@@ -25,6 +25,14 @@ impl Count {
         Self::of_check(false)
     }
 
+    /// A step whose inputs are not here.
+    pub(super) fn one_skipped() -> Self {
+        Self {
+            skipped: 1,
+            ..Self::default()
+        }
+    }
+
     /// Adds up the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …` in `output`. A run that failed without
     /// naming a failed test (it did not compile, or the browser did not start) counts as one failure, and so does a
     /// run that held no test at all: a suite that has silently become empty must not look green.

@@ -1,5 +1,6 @@
 //! What each step of the tests runs.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::count::Count;
@@ -58,6 +59,12 @@ pub(super) const ALL: &[Step] = &[
         title: "the same with relaxed SIMD",
         needs: &[Need::Browser],
         run: kernels_relaxed,
+    },
+    Step {
+        name: "reference-wasm",
+        title: "GPT-2 and ViT at full size against PyTorch, in the browser, with SIMD and with relaxed SIMD",
+        needs: &[Need::Browser],
+        run: reference_wasm,
     },
     Step {
         name: "web",
@@ -159,6 +166,9 @@ fn kernels_simd128() -> Result<Count, Failure> {
     ]))
 }
 
+/// Flags for relaxed SIMD, in place of those of `.cargo/config.toml`.
+const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
+
 fn kernels_relaxed() -> Result<Count, Failure> {
     let arguments = [
         "-p",
@@ -170,7 +180,33 @@ fn kernels_relaxed() -> Result<Count, Failure> {
         "--features",
         "relaxed-simd",
     ];
-    tests(browser_test(&arguments).env("RUSTFLAGS", "-Ctarget-feature=+simd128,+relaxed-simd"))
+    tests(browser_test(&arguments).env("RUSTFLAGS", RELAXED))
+}
+
+/// The reference files are outside the repository: in the folder that NOTEBOOK_SHARED names, or `shared` beside the repository.
+fn reference_wasm() -> Result<Count, Failure> {
+    let beside = || project::root().join("../shared");
+    let shared = std::env::var_os("NOTEBOOK_SHARED").map_or_else(beside, PathBuf::from);
+    let files = shared.join("reference");
+    // The compiler puts the files into the test, so that it needs a path that does not depend on where it runs.
+    let (true, Ok(shared)) = (files.join("gpt2.json").is_file(), shared.canonicalize()) else {
+        println!("skipped: {} is absent", files.display());
+        return Ok(Count::one_skipped());
+    };
+    let run = |features: &str, flags: Option<&str>| {
+        let package = ["--release", "-p", "engine", "--test", "reference_wasm"];
+        let mut test = browser_test(&package);
+        test.args(["--features", features, "--", "--nocapture"])
+            .env("NOTEBOOK_SHARED", &shared)
+            .env("WASM_BINDGEN_TEST_TIMEOUT", "900");
+        if let Some(flags) = flags {
+            test.env("RUSTFLAGS", flags);
+        }
+        tests(&mut test)
+    };
+    let simd = run("reference-wasm", None)?;
+    let relaxed = run("reference-wasm,relaxed-simd", Some(RELAXED))?;
+    Ok(simd + relaxed)
 }
 
 fn web() -> Result<Count, Failure> {

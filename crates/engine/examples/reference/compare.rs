@@ -69,14 +69,10 @@ pub(crate) fn compare(
     } else {
         VALUES_TOLERANCE
     };
-    let fields = reference.content.as_object().ok_or("no object")?;
     let mut lines = Vec::new();
-    for (field, summary) in fields
-        .iter()
-        .filter(|(_, value)| value["values"].is_array())
-    {
-        let tensor = found.tensors.get(field.as_str());
-        let tensor = tensor.ok_or_else(|| format!("the model gives no {field}"))?;
+    for (field, summary) in reference.summaries()? {
+        let tensor = found.tensors.get(field);
+        let tensor = tensor.ok_or_else(|| format!("{field}: the model does not give it"))?;
         let (shape, stride) = (indices(&summary["shape"]), summary["stride"].as_u64());
         if shape.as_deref() != Some(tensor.shape()) {
             let (expected, found) = (&summary["shape"], tensor.shape());
@@ -117,7 +113,7 @@ pub(crate) fn compare(
             ));
         }
     }
-    if let Some(rows) = fields.get("attention") {
+    if let Some(rows) = reference.content.get("attention") {
         let pairs = attention_pairs(rows, found)?;
         lines.push(line("attention", &pairs, WEIGHTS_TOLERANCE));
     }

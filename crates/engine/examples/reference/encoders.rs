@@ -3,44 +3,44 @@
 use crate::file::{AttentionWeights, Failure, Found, Reference, indices};
 use engine::formula::image;
 use engine::model::{bert, dinov2, swin, transformer, vit};
-use engine::ndarray::{Array1, Array2, Array3, ArrayD, Axis};
-use std::collections::BTreeMap;
+use engine::ndarray::{Array1, Array3, Axis};
 
 /// BERT with its masked-LM head.
 pub(crate) fn bert(reference: &mut Reference) -> Result<Found, Failure> {
+    reference.expect_activation("gelu_erf")?;
     let config = bert::Config::from_keys(&|key| reference.number(key))?;
     let model = bert::Bert::load(config, &mut reference.parameters)?;
     let mut attention = AttentionWeights::default();
     let logits = model.forward(&reference.ids("ids")?, Some(&mut attention))?;
-    let tensors = BTreeMap::from([("logits_row_3", row(&logits, 3)?)]);
-    Ok(Found { tensors, attention })
+    Found::of_rows(reference, &logits, "logits_row_", None, attention)
 }
 
 /// ViT, at the size that its positions are for or at another.
 pub(crate) fn vit(reference: &mut Reference) -> Result<Found, Failure> {
+    reference.expect_activation("gelu_erf")?;
     let config = vit::Config::from_keys(&|key| reference.number(key))?;
     let model = vit::Vit::load(config, &mut reference.parameters)?;
     let mut attention = AttentionWeights::default();
     let logits = model.forward(picture(reference)?.view(), Some(&mut attention))?;
-    Ok(Found {
-        tensors: BTreeMap::from([("logits", logits.into_dyn())]),
-        attention,
-    })
+    Ok(Found::whole("logits", logits.into_dyn(), attention))
 }
 
 /// DINOv2.
 pub(crate) fn dinov2(reference: &mut Reference) -> Result<Found, Failure> {
+    reference.expect_activation("gelu_erf")?;
     let config = dinov2::Config::from_keys(&|key| reference.number(key))?;
     let model = dinov2::Dinov2::load(config, &mut reference.parameters)?;
     let mut attention = AttentionWeights::default();
     let features = model.forward(picture(reference)?.view(), Some(&mut attention))?;
-    let (class, patch) = (row(&features, 0)?, row(&features, 17)?);
-    let tensors = BTreeMap::from([("cls", class), ("patch_17", patch)]);
-    Ok(Found { tensors, attention })
+    let mut found = Found::of_rows(reference, &features, "patch_", None, attention)?;
+    let class = features.index_axis(Axis(0), 0).to_owned().into_dyn();
+    found.tensors.insert("cls".to_owned(), class);
+    Ok(found)
 }
 
 /// Swin V2.
 pub(crate) fn swinv2(reference: &mut Reference) -> Result<Found, Failure> {
+    reference.expect_activation("gelu_erf")?;
     let list = |key: &str| {
         let list = indices(&reference.content["hyperparameters"][key]);
         list.ok_or_else(|| format!("no list of whole numbers {key}"))
@@ -59,24 +59,25 @@ pub(crate) fn swinv2(reference: &mut Reference) -> Result<Found, Failure> {
     };
     let model = swin::Swin::load(config, &mut reference.parameters)?;
     let logits: Array1<f32> = model.forward(picture(reference)?.view(), None)?;
-    Ok(Found {
-        tensors: BTreeMap::from([("logits", logits.into_dyn())]),
-        attention: AttentionWeights::default(),
-    })
+    let attention = AttentionWeights::default();
+    Ok(Found::whole("logits", logits.into_dyn(), attention))
 }
 
 /// The Transformer of 2017.
 pub(crate) fn transformer(reference: &mut Reference) -> Result<Found, Failure> {
+    reference.expect_activation("relu")?;
     let config = transformer::Config::from_keys(&|key| reference.number(key))?;
     let model = transformer::Transformer::load(config, &mut reference.parameters)?;
     let (source, target) = (reference.ids("source_ids")?, reference.ids("target_ids")?);
     let logits = model.forward(&source, &target, None)?;
-    let last = row(&logits, target.len().saturating_sub(1))?;
-    let tensors = BTreeMap::from([("last_logits", last), ("logits_row_0", row(&logits, 0)?)]);
-    Ok(Found {
-        tensors,
-        attention: AttentionWeights::default(),
-    })
+    let attention = AttentionWeights::default();
+    Found::of_rows(
+        reference,
+        &logits,
+        "logits_row_",
+        Some("last_logits"),
+        attention,
+    )
 }
 
 /// The picture of the file's seed and size.
@@ -86,15 +87,4 @@ fn picture(reference: &Reference) -> Result<Array3<f32>, Failure> {
         None => reference.size("image")?,
     };
     Ok(image(size, reference.seed))
-}
-
-fn row(rows: &Array2<f32>, n: usize) -> Result<ArrayD<f32>, Failure> {
-    if n >= rows.nrows() {
-        return Err(format!(
-            "the model gives {} rows, row {n} is asked for",
-            rows.nrows()
-        )
-        .into());
-    }
-    Ok(rows.index_axis(Axis(0), n).to_owned().into_dyn())
 }

@@ -1,7 +1,7 @@
 //! What a reference file holds, and what a model gives for it.
 
 use engine::formula::Formula;
-use engine::ndarray::{ArrayD, ArrayViewD, Ix3};
+use engine::ndarray::{Array2, ArrayD, ArrayViewD, Axis, Ix3};
 use engine::trace::Observer;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +14,6 @@ pub(crate) struct Reference {
     /// Which model it is of.
     pub(crate) model: String,
     /// Seed of the fill, and of the picture.
-    #[allow(dead_code, reason = "the test of the decoders does not read pictures")]
     pub(crate) seed: u64,
     /// The parameters, filled by the formula when they are read.
     pub(crate) parameters: Formula,
@@ -25,9 +24,43 @@ pub(crate) struct Reference {
 /// What a model computed.
 pub(crate) struct Found {
     /// Under the names of the file's fields.
-    pub(crate) tensors: BTreeMap<&'static str, ArrayD<f32>>,
+    pub(crate) tensors: BTreeMap<String, ArrayD<f32>>,
     /// Attention weights after softmax.
     pub(crate) attention: AttentionWeights,
+}
+
+impl Found {
+    /// The rows of `all` `[T, C]` that the file has summaries of, as `PREFIXn`; `last` is what it calls the last of them.
+    pub(crate) fn of_rows(
+        reference: &Reference,
+        all: &Array2<f32>,
+        prefix: &str,
+        last: Option<&str>,
+        attention: AttentionWeights,
+    ) -> Result<Self, Failure> {
+        let mut tensors = BTreeMap::new();
+        for (field, _) in reference.summaries()? {
+            let row = match field.strip_prefix(prefix) {
+                Some(number) => number.parse().ok(),
+                None if last == Some(field) => all.nrows().checked_sub(1),
+                None => None,
+            };
+            let Some(row) = row else { continue };
+            if row >= all.nrows() {
+                let rows = all.nrows();
+                return Err(format!("{field}: the model gives {rows} rows").into());
+            }
+            let row = all.index_axis(Axis(0), row).to_owned().into_dyn();
+            tensors.insert(field.to_owned(), row);
+        }
+        Ok(Self { tensors, attention })
+    }
+
+    /// One tensor that the model gives whole.
+    pub(crate) fn whole(name: &str, tensor: ArrayD<f32>, attention: AttentionWeights) -> Self {
+        let tensors = BTreeMap::from([(name.to_owned(), tensor)]);
+        Self { tensors, attention }
+    }
 }
 
 /// An observer that keeps the tensors called `PREFIX.N.attention.weights`, `[H, T, S]`, by N.
@@ -60,9 +93,9 @@ impl Observer for AttentionWeights {
 }
 
 impl Reference {
-    /// Reads a file.
-    pub(crate) fn open(path: &str) -> Result<Self, Failure> {
-        let content: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    /// Reads the text of a file.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let content: Value = serde_json::from_str(text)?;
         let model = content["model"].as_str().ok_or("no string model")?;
         let seed = content["seed"].as_u64().ok_or("no whole number seed")?;
         let shapes = content["parameters"]
@@ -81,13 +114,28 @@ impl Reference {
         })
     }
 
+    /// The fields that hold a summary of a tensor, by name.
+    pub(crate) fn summaries(&self) -> Result<impl Iterator<Item = (&str, &Value)>, Failure> {
+        let fields = self.content.as_object().ok_or("no object")?;
+        let fields = fields.iter().map(|(name, value)| (name.as_str(), value));
+        Ok(fields.filter(|(_, value)| value.get("values").is_some()))
+    }
+
+    /// An error where the file names another activation than the one that its model has.
+    pub(crate) fn expect_activation(&self, expected: &str) -> Result<(), Failure> {
+        match &self.content["hyperparameters"]["activation"] {
+            Value::Null => Ok(()),
+            Value::String(found) if found == expected => Ok(()),
+            found => Err(format!("activation: expected {expected:?}, found {found}").into()),
+        }
+    }
+
     /// A hyperparameter that is a number.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.content["hyperparameters"][key].as_f64()
     }
 
     /// A hyperparameter that is a size.
-    #[allow(dead_code, reason = "the test of the decoders does not read pictures")]
     pub(crate) fn size(&self, key: &str) -> Result<usize, Failure> {
         let size = self.content["hyperparameters"][key].as_u64();
         let size = size.filter(|n| (1..=1 << 16).contains(n));
@@ -95,9 +143,10 @@ impl Reference {
         Ok(usize::try_from(size)?)
     }
 
-    /// A list of token ids.
+    /// A list of at least one token id.
     pub(crate) fn ids(&self, key: &str) -> Result<Vec<usize>, Failure> {
-        indices(&self.content[key]).ok_or_else(|| format!("no list of whole numbers {key}").into())
+        let ids = indices(&self.content[key]).filter(|ids| !ids.is_empty());
+        ids.ok_or_else(|| format!("no list of whole numbers {key}").into())
     }
 }
 

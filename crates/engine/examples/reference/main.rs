@@ -8,24 +8,10 @@ mod compare;
 mod decoders;
 mod encoders;
 mod file;
+mod files;
+mod models;
 
-use file::{Failure, Found, Reference};
 use std::process::ExitCode;
-
-/// Builds one model and runs it on the inputs of its file.
-type Model = fn(&mut Reference) -> Result<Found, Failure>;
-
-/// The models that a file can name.
-const MODELS: &[(&str, Model)] = &[
-    ("gpt2", decoders::gpt2),
-    ("llama", decoders::llama),
-    ("bert", encoders::bert),
-    ("vit", encoders::vit),
-    ("vit384", encoders::vit),
-    ("dinov2", encoders::dinov2),
-    ("swinv2", encoders::swinv2),
-    ("transformer", encoders::transformer),
-];
 
 const HELP: &str = "\
 Compares the engine with reference outputs of full-size models.
@@ -47,35 +33,8 @@ fn main() -> ExitCode {
     }
     if files.is_empty() {
         eprintln!("{HELP}");
-        return ExitCode::from(2);
+        return ExitCode::from(files::UNUSABLE);
     }
-    let mut code = 0;
-    for path in &files {
-        match check(path) {
-            Ok(true) => {}
-            Ok(false) => code = code.max(1),
-            Err(failure) => {
-                eprintln!("{path}: {failure}");
-                code = 2;
-            }
-        }
-    }
+    let code = files::run(&files, &mut std::io::stdout(), &mut std::io::stderr());
     ExitCode::from(code)
-}
-
-/// Whether every field of the file at `path` is within its tolerance; prints a line for each.
-fn check(path: &str) -> Result<bool, Failure> {
-    let mut reference = Reference::open(path)?;
-    let model = MODELS.iter().find(|(name, _)| *name == reference.model);
-    let Some((_, model)) = model else {
-        let known: Vec<&str> = MODELS.iter().map(|(name, _)| *name).collect();
-        let (found, known) = (&reference.model, known.join(", "));
-        return Err(format!("model must be one of {known}; found {found}").into());
-    };
-    let found = model(&mut reference)?;
-    let lines = compare::compare(path, &reference, &found)?;
-    for line in &lines {
-        println!("{}", line.json());
-    }
-    Ok(lines.iter().all(|line| line.pass))
 }

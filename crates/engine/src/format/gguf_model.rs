@@ -11,7 +11,7 @@
 use super::error::{FormatError, shortened};
 use super::gguf::{FORMAT, Gguf};
 use super::gguf_value::{Array, Value};
-use super::names::{Architecture, Renamed};
+use super::names::{Architecture, Renamed, unstacked_name};
 use super::tensors::Tensors;
 use crate::error::Result;
 use crate::model::{bert, gpt2, llama};
@@ -39,12 +39,13 @@ impl Gguf {
         })
     }
 
-    /// The parameters under Hugging Face's names.
+    /// The parameters under Hugging Face's names; experts that lie in one tensor come apart.
     ///
     /// # Errors
-    /// As [`Self::architecture`].
+    /// As [`Self::architecture`], and when an expert is there twice.
     pub fn parameters(&self) -> Result<Renamed<Tensors>, FormatError> {
-        Ok(Renamed::new(self.tensors.clone(), self.architecture()?))
+        let tensors = self.tensors.unstacked(unstacked_name)?;
+        Ok(Renamed::new(tensors, self.architecture()?))
     }
 
     /// The sizes of a GPT-2.
@@ -103,10 +104,11 @@ impl Gguf {
     }
 
     /// The number of a key under the architecture's name. The size of the vocabulary may also be told by the token table, and the
-    /// number of token types stands with the tokenizer.
+    /// number of token types stands with the tokenizer. No experts may be written as 0 of them.
     fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
         let name = architecture.name();
         let found = self.value(&format!("{name}.{key}")).and_then(Value::number);
+        let found = found.filter(|&n| n != 0.0 || !key.starts_with("expert_"));
         found.or_else(|| match key {
             "vocab_size" => {
                 let table = self.tensors.entry("token_embd.weight");
@@ -181,4 +183,54 @@ impl Gguf {
         let read = read(value).map(Some);
         read.ok_or_else(|| FormatError::part(FORMAT, key, expected, "another type"))
     }
+}
+
+/// The keys and values under `tokenizer.ggml` for a vocabulary: the reverse of [`Gguf::vocabulary`].
+pub fn vocabulary_metadata(vocabulary: &GgufVocabulary) -> Vec<(String, Value)> {
+    let text = |value: &Option<String>| value.clone().map(Value::Text);
+    let id = |value: Option<usize>| value.and_then(|id| u32::try_from(id).ok()).map(Value::U32);
+    let truth = |value: Option<bool>| value.map(Value::Bool);
+    let GgufVocabulary {
+        tokens,
+        scores,
+        token_types,
+        merges,
+        ..
+    } = vocabulary;
+    let all = [
+        ("model", Some(Value::Text(vocabulary.model.clone()))),
+        ("pre", text(&vocabulary.pre)),
+        ("tokens", Some(Value::Array(Array::Text(tokens.clone())))),
+        (
+            "scores",
+            scores
+                .clone()
+                .map(|scores| Value::Array(Array::F32(scores))),
+        ),
+        (
+            "token_type",
+            token_types
+                .clone()
+                .map(|types| Value::Array(Array::I32(types))),
+        ),
+        (
+            "merges",
+            merges
+                .clone()
+                .map(|merges| Value::Array(Array::Text(merges))),
+        ),
+        ("bos_token_id", id(vocabulary.begin)),
+        ("eos_token_id", id(vocabulary.end)),
+        ("unknown_token_id", id(vocabulary.unknown)),
+        ("cls_token_id", id(vocabulary.class)),
+        ("seperator_token_id", id(vocabulary.separator)),
+        ("padding_token_id", id(vocabulary.padding)),
+        ("mask_token_id", id(vocabulary.mask)),
+        ("add_bos_token", truth(vocabulary.add_begin)),
+        ("add_eos_token", truth(vocabulary.add_end)),
+        ("add_space_prefix", truth(vocabulary.add_space_before)),
+    ];
+    let named =
+        |(key, value): (&str, Option<Value>)| Some((format!("tokenizer.ggml.{key}"), value?));
+    all.into_iter().filter_map(named).collect()
 }

@@ -7,16 +7,19 @@
 //! | `h.3.mlp.c_fc` | `blk.3.ffn_up` |
 //! | `encoder.layer.3.output.LayerNorm` | `blk.3.layer_output_norm` |
 //! | `lm_head` | `output` |
+//! | `model.layers.3.block_sparse_moe.experts.5.w1` | `blk.3.ffn_gate.5`, matrix 5 of `blk.3.ffn_gate_exps` |
 //!
 //! Each with `.weight` or `.bias` behind it. Hugging Face's names are taken with and without what comes before them in its files
-//! (`model.`, `transformer.`, `bert.`), and given without.
+//! (`model.`, `transformer.`, `bert.`), and given without. BERT's masked-LM head (`cls.predictions`) has no name: llama.cpp's
+//! converter leaves it out, and its own `cls` is a classifier of sentences.
 //!
-//! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py`.
+//! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py` and `convert_hf_to_gguf.py`.
 
 use ndarray::{Array2, ArrayD};
 
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight};
+use crate::quant::Type;
 
 /// The kinds of model whose names are known; the text is GGUF's `general.architecture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,7 @@ struct Table {
     whole: &'static [(&'static str, &'static str)],
     blocks: &'static str,
     part: &'static [(&'static str, &'static str)],
+    has_experts: bool,
 }
 
 const GPT2: Table = Table {
@@ -56,6 +60,7 @@ const GPT2: Table = Table {
         ("mlp.c_fc", "ffn_up"),
         ("mlp.c_proj", "ffn_down"),
     ],
+    has_experts: false,
 };
 
 const LLAMA: Table = Table {
@@ -77,8 +82,17 @@ const LLAMA: Table = Table {
         ("mlp.gate_proj", "ffn_gate"),
         ("mlp.up_proj", "ffn_up"),
         ("mlp.down_proj", "ffn_down"),
+        ("block_sparse_moe.gate", "ffn_gate_inp"),
     ],
+    has_experts: true,
 };
+
+/// The matrices of an expert, as Hugging Face's and GGUF's names.
+const EXPERT: [(&str, &str); 3] = [("w1", "ffn_gate"), ("w2", "ffn_down"), ("w3", "ffn_up")];
+/// What stands before an expert's number in Hugging Face's names.
+const EXPERTS: &str = "block_sparse_moe.experts.";
+/// What ends the names of all experts' matrices in one GGUF tensor.
+const STACK: &str = "_exps";
 
 const BERT: Table = Table {
     prefix: "bert.",
@@ -99,6 +113,7 @@ const BERT: Table = Table {
         ("output.dense", "ffn_down"),
         ("output.LayerNorm", "layer_output_norm"),
     ],
+    has_experts: false,
 };
 
 /// What the names of blocks start with in GGUF files.
@@ -138,25 +153,58 @@ impl Architecture {
     pub fn gguf_name(self, name: &str) -> Option<String> {
         let table = self.table();
         let name = name.strip_prefix(table.prefix).unwrap_or(name);
-        translated(name, [table.blocks, BLOCKS], table, |&(from, to)| {
-            (from, to)
-        })
+        let expert = |stem: &str| {
+            let (number, matrix) = stem.strip_prefix(EXPERTS)?.split_once('.')?;
+            let (_, gguf) = EXPERT.iter().find(|(theirs, _)| *theirs == matrix)?;
+            is_number(number).then(|| format!("{gguf}.{number}"))
+        };
+        translated(
+            name,
+            [table.blocks, BLOCKS],
+            table,
+            expert,
+            |&(from, to)| (from, to),
+        )
     }
 
     /// Hugging Face's name, without prefix, of what GGUF files call `name`; `None` where this kind of model has no such tensor.
     pub fn hugging_face_name(self, name: &str) -> Option<String> {
         let table = self.table();
-        translated(name, [BLOCKS, table.blocks], table, |&(to, from)| {
-            (from, to)
-        })
+        let expert = |stem: &str| {
+            let (matrix, number) = stem.split_once('.')?;
+            let (theirs, _) = EXPERT.iter().find(|(_, gguf)| *gguf == matrix)?;
+            is_number(number).then(|| format!("{EXPERTS}{number}.{theirs}"))
+        };
+        translated(
+            name,
+            [BLOCKS, table.blocks],
+            table,
+            expert,
+            |&(to, from)| (from, to),
+        )
     }
 }
 
+/// The name of matrix `n` of what GGUF files call `stack`, all experts of a block in one tensor; `None` for any other tensor.
+pub(super) fn unstacked_name(stack: &str, n: usize) -> Option<String> {
+    let (stem, end) = stack.rsplit_once('.')?;
+    let stem = stem.strip_suffix(STACK)?;
+    let (_, matrix) = stem.strip_prefix(BLOCKS)?.split_once('.')?;
+    let known = EXPERT.iter().any(|(_, gguf)| *gguf == matrix);
+    known.then(|| format!("{stem}.{n}.{end}"))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// A name whose stem one column of the table has, with the other column's; `.weight` or `.bias` and the block's number stay.
+/// `expert` does the same for what stands behind the block in the name of an expert's matrix.
 fn translated(
     name: &str,
     [from, to]: [&str; 2],
     table: &Table,
+    expert: impl Fn(&str) -> Option<String>,
     pair: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
 ) -> Option<String> {
     let (stem, end) = name.rsplit_once('.')?;
@@ -171,8 +219,9 @@ fn translated(
         return Some(format!("{stem}.{end}"));
     }
     let (block, stem) = stem.strip_prefix(from)?.split_once('.')?;
-    let is_number = !block.is_empty() && block.bytes().all(|digit| digit.is_ascii_digit());
-    let stem = find(table.part, stem).filter(|_| is_number)?;
+    let known = find(table.part, stem).map(str::to_owned);
+    let stem = known.or_else(|| expert(stem).filter(|_| table.has_experts));
+    let stem = stem.filter(|_| is_number(block))?;
     Some(format!("{to}{block}.{stem}.{end}"))
 }
 
@@ -218,6 +267,16 @@ impl<P: Parameters> Parameters for Renamed<P> {
         self.source.shape(&self.architecture.gguf_name(name)?)
     }
 
+    fn form(&self, name: &str) -> Type {
+        let known = self.architecture.gguf_name(name);
+        known.map_or(Type::F32, |name| self.source.form(&name))
+    }
+
+    fn known_as(&self, name: &str) -> String {
+        let known = self.architecture.gguf_name(name);
+        known.map_or_else(|| name.to_owned(), |known| self.source.known_as(&known))
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let name = self.inner_name(name)?;
         self.source.read(&name)
@@ -258,6 +317,16 @@ mod tests {
                 "blk.7.attn_q.bias",
             ),
             (
+                Architecture::Llama,
+                "layers.3.block_sparse_moe.gate.weight",
+                "blk.3.ffn_gate_inp.weight",
+            ),
+            (
+                Architecture::Llama,
+                "layers.3.block_sparse_moe.experts.12.w2.weight",
+                "blk.3.ffn_down.12.weight",
+            ),
+            (
                 Architecture::Bert,
                 "embeddings.LayerNorm.bias",
                 "token_embd_norm.bias",
@@ -285,6 +354,22 @@ mod tests {
         ] {
             assert_eq!(Architecture::Llama.gguf_name(unknown), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn stacks_of_experts_come_apart() {
+        let name = unstacked_name("blk.3.ffn_up_exps.weight", 7);
+        assert_eq!(name.as_deref(), Some("blk.3.ffn_up.7.weight"));
+        for other in [
+            "blk.3.ffn_up.weight",
+            "ffn_up_exps.weight",
+            "blk.3.x_exps.weight",
+        ] {
+            assert_eq!(unstacked_name(other, 0), None);
+        }
+        let expert = "encoder.layer.0.block_sparse_moe.experts.1.w1.weight";
+        assert_eq!(Architecture::Bert.gguf_name(expert), None);
+        assert_eq!(Architecture::Bert.gguf_name("cls.predictions.bias"), None);
     }
 
     #[test]

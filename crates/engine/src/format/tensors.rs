@@ -2,11 +2,11 @@
 //!
 //! Nothing is unpacked before it is asked for. [`Tensors`] is a [`Parameters`]: [`Parameters::read`] gives plain numbers,
 //! [`Parameters::weight`] leaves compressed matrices in the blocks that the file has them in; plain ones are packed by
-//! [`crate::parameters::Compressed`].
+//! [`crate::parameters::Compressed`]. Both refuse a tensor with a number that is not finite.
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayD, IxDyn};
+use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use super::error::FormatError;
 use crate::error::{EngineError, Result};
@@ -56,6 +56,11 @@ impl Entry {
     /// What its bytes are.
     pub fn element(&self) -> Element {
         self.element
+    }
+
+    /// How many bytes it takes in the file.
+    pub fn bytes(&self) -> usize {
+        self.length
     }
 
     fn values(&self) -> usize {
@@ -165,34 +170,103 @@ impl Tensors {
     /// # Errors
     /// When there is a NaN or an infinity, or numbers cannot be unpacked.
     pub fn check_finite(&self) -> Result<(), FormatError> {
-        for entry in &self.entries {
-            let Element::Number(_) = entry.element else {
-                continue;
-            };
-            let numbers = self.numbers(entry)?;
-            if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
-                let found = format!("{} at {at}", numbers[at]);
-                return Err(FormatError::tensor(
-                    self.format,
-                    &entry.name,
-                    "finite numbers",
-                    found,
-                ));
-            }
+        let numbers = |entry: &&Entry| matches!(entry.element, Element::Number(_));
+        let mut entries = self.entries.iter().filter(numbers);
+        entries.try_for_each(|entry| self.check_entry(entry))
+    }
+
+    /// As [`Self::check_finite`] for one tensor, unpacked a piece at a time.
+    fn check_entry(&self, entry: &Entry) -> Result<(), FormatError> {
+        const BLOCKS: usize = 1024;
+        let kind = self.kind(entry)?;
+        let mut numbers = vec![0.0; BLOCKS * kind.block_len()];
+        let pieces = self.bytes(&entry.name)?.chunks(BLOCKS * kind.block_bytes());
+        for (n, piece) in pieces.enumerate() {
+            let count = piece.len() / kind.block_bytes() * kind.block_len();
+            let part = numbers.get_mut(..count).unwrap_or_default();
+            quant::dequantize(kind, piece, part).map_err(|error| self.unread(entry, error))?;
+            self.check_numbers(entry, part, n * BLOCKS * kind.block_len())?;
         }
         Ok(())
     }
 
+    /// An error where one of the numbers, which begin at place `start` of the tensor, is not finite.
+    fn check_numbers(
+        &self,
+        entry: &Entry,
+        numbers: &[f32],
+        start: usize,
+    ) -> Result<(), FormatError> {
+        let Some(at) = numbers.iter().position(|x| !x.is_finite()) else {
+            return Ok(());
+        };
+        let found = format!("{} at {}", numbers[at], start + at);
+        let expected = "finite numbers";
+        Err(FormatError::tensor(
+            self.format,
+            &entry.name,
+            expected,
+            found,
+        ))
+    }
+
+    fn kind(&self, entry: &Entry) -> Result<Type, FormatError> {
+        match entry.element {
+            Element::Number(kind) => Ok(kind),
+            Element::Other(name) => Err(self.unread(entry, name)),
+        }
+    }
+
+    fn unread(&self, entry: &Entry, found: impl ToString) -> FormatError {
+        FormatError::tensor(self.format, &entry.name, "numbers", found)
+    }
+
+    /// A tensor's numbers; an error where one is not finite.
     fn numbers(&self, entry: &Entry) -> Result<Vec<f32>, FormatError> {
-        let wrong = |found: &dyn ToString| {
-            FormatError::tensor(self.format, &entry.name, "numbers", found.to_string())
-        };
-        let Element::Number(kind) = entry.element else {
-            return Err(wrong(&entry.element.name()));
-        };
+        let kind = self.kind(entry)?;
         let mut numbers = vec![0.0; entry.values()];
-        quant::dequantize(kind, self.bytes(&entry.name)?, &mut numbers).map_err(|e| wrong(&e))?;
+        quant::dequantize(kind, self.bytes(&entry.name)?, &mut numbers)
+            .map_err(|error| self.unread(entry, error))?;
+        self.check_numbers(entry, &numbers, 0)?;
         Ok(numbers)
+    }
+
+    /// The same bytes with each stack of matrices `[E, rows, cols]` that `name_of` gives names for as E matrices; the function gets
+    /// the stack's name and a matrix's place in it.
+    pub(super) fn unstacked(
+        &self,
+        name_of: impl Fn(&str, usize) -> Option<String>,
+    ) -> Result<Self, FormatError> {
+        /// More than any model has; keeps what a small file can ask for small.
+        const MOST_MATRICES: usize = 1024;
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            let (&[count, rows, cols], Element::Number(kind)) = (&*entry.shape, entry.element)
+            else {
+                entries.push(entry.clone());
+                continue;
+            };
+            let names = (0..count.min(MOST_MATRICES)).map(|n| name_of(&entry.name, n));
+            let names: Option<Vec<String>> = names.collect();
+            let length = values(&[rows, cols]).and_then(|values| kind.bytes(values));
+            match (names, length) {
+                (Some(names), Some(length)) if count <= MOST_MATRICES => {
+                    let parts = names.into_iter().enumerate().map(|(n, name)| Entry {
+                        name: name.into(),
+                        shape: [rows, cols].into(),
+                        element: entry.element,
+                        start: entry.start + n * length,
+                        length,
+                    });
+                    entries.extend(parts);
+                }
+                _ => entries.push(entry.clone()),
+            }
+        }
+        let bytes = Arc::clone(&self.bytes);
+        Ok(Self {
+            ..Self::new(self.format, bytes, entries)?
+        })
     }
 
     fn known(&self, name: &str) -> Result<&Entry> {
@@ -213,6 +287,13 @@ impl Parameters for Tensors {
         matches!(entry.element, Element::Number(_)).then(|| entry.shape.to_vec())
     }
 
+    fn form(&self, name: &str) -> Type {
+        match self.entry(name).map(|entry| entry.element) {
+            Some(Element::Number(kind)) => kind,
+            _ => Type::F32,
+        }
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let entry = self.known(name)?;
         let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
@@ -231,12 +312,7 @@ impl Parameters for Tensors {
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
         expect_shape(self.shape(name), name, &[rows, cols])?;
         let entry = self.known(name)?;
-        let Element::Number(kind) = entry.element else {
-            return Err(
-                FormatError::tensor(self.format, name, "numbers", entry.element.name())
-                    .into_engine(),
-            );
-        };
+        let kind = self.kind(entry).map_err(FormatError::into_engine)?;
         let wrong = |error: String| -> EngineError {
             FormatError::tensor(
                 self.format,
@@ -246,18 +322,17 @@ impl Parameters for Tensors {
             )
             .into_engine()
         };
-        if kind.block_len() > 1 {
-            let blocks = self.bytes(name).map_err(FormatError::into_engine)?.to_vec();
-            return Matrix::new(kind, rows, cols, blocks)
-                .map(Weight::Blocks)
-                .map_err(|error| wrong(error.to_string()));
-        }
-        let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
-        let dense = Array2::from_shape_vec((rows, cols), numbers);
-        dense.map(Weight::Dense).map_err(|error| {
-            FormatError::tensor(self.format, name, format!("{:?}", [rows, cols]), error)
-                .into_engine()
-        })
+        let bytes = self.bytes(name).map_err(FormatError::into_engine)?;
+        let matrix = if kind.block_len() > 1 {
+            self.check_entry(entry).map_err(FormatError::into_engine)?;
+            Matrix::new(kind, rows, cols, bytes.to_vec()).map_err(|error| wrong(error.to_string()))
+        } else {
+            let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
+            ArrayView2::from_shape((rows, cols), &numbers)
+                .map(Matrix::plain)
+                .map_err(|error| wrong(error.to_string()))
+        };
+        matrix.map(Weight::Packed)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Lengths are the caller's promise, as an index is: a wrong one panics. The layers in [`crate::nn`] check shapes first and
 //! return errors. The checks here are also what makes the pointer arithmetic behind them sound.
 
-use super::{reference, table::Kernels};
+use super::{Activations, PackedBlocks, PackedF32, reference, table::Kernels};
 use std::sync::OnceLock;
 
 /// Every implementation that can run here, the plain loops first, the fastest last.
@@ -12,6 +12,8 @@ pub fn implementations() -> Vec<&'static Kernels> {
         Some(&reference::KERNELS),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect(),
+        #[cfg(target_arch = "x86_64")]
+        super::x86_avx2::detect_vnni(),
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         Some(&super::wasm_simd128::KERNELS),
         #[cfg(all(
@@ -21,6 +23,13 @@ pub fn implementations() -> Vec<&'static Kernels> {
             target_feature = "relaxed-simd"
         ))]
         Some(&super::wasm_relaxed::KERNELS),
+        #[cfg(all(
+            feature = "relaxed-simd",
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            target_feature = "relaxed-simd"
+        ))]
+        Some(super::wasm_relaxed::detect()),
     ]
     .into_iter()
     .flatten()
@@ -28,7 +37,7 @@ pub fn implementations() -> Vec<&'static Kernels> {
 }
 
 /// The last of [`implementations`], looked for once.
-fn best() -> &'static Kernels {
+pub(super) fn best() -> &'static Kernels {
     static BEST: OnceLock<&'static Kernels> = OnceLock::new();
     BEST.get_or_init(|| {
         implementations()
@@ -38,7 +47,7 @@ fn best() -> &'static Kernels {
     })
 }
 
-/// The implementation in use: `reference`, `avx2`, `simd128` or `relaxed`.
+/// The implementation in use: `reference`, `avx2`, `avx-vnni`, `simd128` or `relaxed`.
 pub fn chosen() -> &'static str {
     best().name()
 }
@@ -164,4 +173,55 @@ pub fn sum(x: &[f32]) -> f32 {
 pub fn max(x: &[f32]) -> f32 {
     // x [N] -> scalar
     best().max(x)
+}
+
+/// SiLU in place: x / (1 + exp(−x)) (Elfwing, Uchibe and Doya 2018, equation 1).
+pub fn silu(x: &mut [f32]) {
+    // x [N]
+    best().silu(x);
+}
+
+/// GELU in place by the approximation that GPT-2 uses: x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+pub fn gelu_tanh(x: &mut [f32]) {
+    // x [N]
+    best().gelu_tanh(x);
+}
+
+/// out = X · Wᵀ, with a weight that was packed when it was loaded. Each element is computed by the same operations in the same
+/// order whatever the number of tokens and wherever its row and token stand.
+///
+/// # Panics
+/// When a length does not fit its shape.
+#[track_caller]
+pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
+    // weights [M, K], x [T, K], out [T, M]
+    best().matmul_f32(weights, x, out);
+}
+
+/// out = X · Wᵀ, with quantized weights and activations:
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers.
+///
+/// The inner sums are whole numbers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
+/// same operations whatever the number of tokens and wherever row and token stand; so no bit of a result depends on these.
+///
+/// ```
+/// use engine::kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
+///
+/// // One row: the scale 0.5 in half precision, then 32 times the number 2.
+/// let mut block = vec![0x00, 0x38];
+/// block.extend([2; 32]);
+/// let weights = PackedBlocks::new(BlockType::Q8_0, &block, 1, 32);
+/// let mut tokens = Activations::new();
+/// tokens.quantize(&[127.0; 32], 32);
+/// let mut out = [0.0];
+/// matmul_blocks(&weights, &tokens, &mut out);
+/// assert_eq!(out[0], 32.0 * (0.5 * 2.0) * 127.0);
+/// ```
+///
+/// # Panics
+/// When the shapes do not fit each other.
+#[track_caller]
+pub fn matmul_blocks(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+    // weights [M, K], tokens [T, K], out [T, M]
+    best().matmul_blocks(weights, tokens, out);
 }

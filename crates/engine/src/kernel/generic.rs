@@ -326,4 +326,6 @@ unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
     }
 }
 
-pub(super) use super::generic_rows::{gelu, layer_norm, max, relu, rms_norm, softmax, sum};
+pub(super) use super::generic_rows::{
+    gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
+};

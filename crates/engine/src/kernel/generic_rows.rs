@@ -172,6 +172,44 @@ pub(super) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     }
 }
 
+#[inline(always)]
+pub(super) unsafe fn silu<V: Vector>(x: &mut [f32]) {
+    // x [N]
+    // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
+    unsafe {
+        map!(V, x, 0.0, |value| sigmoid_times(value, value));
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
+    // x [N]
+    // (1 + tanh z) / 2 = 1 / (1 + exp(−2 z)), and 2 √(2/π) = 1.5957691.
+    const FACTOR: f32 = 1.595_769_2;
+    // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
+    unsafe {
+        let (one, cubic) = (V::splat(1.0), V::splat(0.044_715));
+        map!(V, x, 0.0, |value| {
+            let inner = cubic.mul(value.mul(value)).add(one).mul(value);
+            sigmoid_times(inner.mul(V::splat(FACTOR)), value)
+        });
+    }
+}
+
+/// value / (1 + exp(−z)).
+#[inline(always)]
+unsafe fn sigmoid_times<V: Vector>(z: V, value: V) -> V {
+    // SAFETY: arithmetic alone; the instruction set is the caller's promise.
+    unsafe {
+        // exp(−|z|) never overflows: 1 / (1 + e) for z ≥ 0, e / (1 + e) below. NaN goes through.
+        let (zero, one) = (V::splat(0.0), V::splat(1.0));
+        let negative = zero.sub(z);
+        let power = exp_below_88(z.select_lt(zero, z, negative));
+        let above = z.select_lt(zero, power, one);
+        value.mul(above).div(one.add(power))
+    }
+}
+
 /// exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3, where f32 would leave its normal range.
 ///
 /// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library (Moshier, `expf.c`). ln 2 is taken off

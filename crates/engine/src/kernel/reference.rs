@@ -2,6 +2,8 @@
 //!
 //! Shapes are checked by the callers in [`crate::kernel`]; here a wrong length panics at the index.
 
+pub use super::reference_blocks::{gelu_tanh, quantize, silu};
+use super::reference_blocks::{matmul_blocks, matmul_f32};
 use super::table::Kernels;
 use crate::math;
 
@@ -21,6 +23,11 @@ pub static KERNELS: Kernels = Kernels {
     relu,
     sum,
     max,
+    silu,
+    gelu_tanh,
+    quantize,
+    matmul_f32,
+    matmul_blocks,
 };
 
 /// Σᵢ aᵢ bᵢ.

@@ -1,6 +1,12 @@
 //! One implementation of all kernels: a table of functions behind methods that check lengths.
 
+use super::activations::Activations;
+use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::threads;
+use std::ops::Range;
+
 type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
+type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
 
 /// All kernels of one instruction set. A method means what its namesake in [`crate::kernel`] says, and panics where that does.
@@ -23,6 +29,11 @@ pub struct Kernels {
     pub(super) relu: unsafe fn(&mut [f32]),
     pub(super) sum: unsafe fn(&[f32]) -> f32,
     pub(super) max: unsafe fn(&[f32]) -> f32,
+    pub(super) silu: unsafe fn(&mut [f32]),
+    pub(super) gelu_tanh: unsafe fn(&mut [f32]),
+    pub(super) quantize: Quantize,
+    pub(super) matmul_f32: unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32),
+    pub(super) matmul_blocks: unsafe fn(&PackedBlocks, &Activations, Range<usize>, *mut f32),
 }
 
 /// Panics unless the three matrices of a product have the lengths that their shapes say.
@@ -48,8 +59,24 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
     );
 }
 
+/// Multiplications below which a thread is not worth waking.
+const LEAST_WORK: usize = 1 << 17;
+
+/// Runs a product on all threads, each with panels of rows of its own; all of them write to different columns of `out` `[T, rows]`.
+fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
+    /// Where the product goes, for threads that write to different places of it.
+    struct Out(*mut f32);
+    // SAFETY: see above.
+    unsafe impl Sync for Out {}
+
+    let panels = rows.div_ceil(PANEL_ROWS);
+    let least = (LEAST_WORK * panels).div_ceil(work.max(1));
+    let out = &Out(out.as_mut_ptr());
+    threads::ranges(panels, least, |panels| run(panels, out.0));
+}
+
 impl Kernels {
-    /// `reference`, `avx2`, `simd128` or `relaxed`.
+    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -201,5 +228,74 @@ impl Kernels {
         // x [N] -> scalar
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.max)(x) }
+    }
+
+    /// See [`crate::kernel::silu`].
+    pub fn silu(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.silu)(x) }
+    }
+
+    /// See [`crate::kernel::gelu_tanh`].
+    pub fn gelu_tanh(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        unsafe { (self.gelu_tanh)(x) }
+    }
+
+    /// Quantizes blocks of 32: see [`Activations`].
+    #[track_caller]
+    pub(super) fn quantize(
+        &self,
+        x: &[f32],
+        numbers: &mut [i8],
+        scales: &mut [f32],
+        sums: &mut [i32],
+    ) {
+        // x, numbers [N · 32], scales, sums [N]
+        check_equal("quantize", x.len(), &[numbers.len(), scales.len() * BLOCK]);
+        check_equal("quantize", scales.len(), &[sums.len()]);
+        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        unsafe { (self.quantize)(x, numbers, scales, sums) }
+    }
+
+    /// See [`crate::kernel::matmul_f32`].
+    #[track_caller]
+    pub fn matmul_f32(&self, weights: &PackedF32, x: &[f32], out: &mut [f32]) {
+        // weights [M, K], x [T, K], out [T, M]
+        let (rows, cols) = (weights.rows(), weights.cols());
+        if cols == 0 {
+            return out.fill(0.0);
+        }
+        let tokens = x.len() / cols;
+        let lengths = [x.len(), weights.rows() * weights.cols(), out.len()];
+        check_product("matmul_f32", lengths, tokens, cols, rows);
+        let work = out.len() * cols;
+        share(rows, work, out, |panels, out| {
+            // SAFETY: the lengths are checked, the weights are as many as their shape says, and nobody else writes to the columns
+            // of these panels; the table's builder vouches for the rest.
+            unsafe { (self.matmul_f32)(weights, x, panels, out) }
+        });
+    }
+
+    /// See [`crate::kernel::matmul_blocks`].
+    #[track_caller]
+    pub fn matmul_blocks(&self, weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+        // weights [M, K], tokens [T, K], out [T, M]
+        check_equal("matmul_blocks", weights.cols(), &[tokens.cols()]);
+        let places = tokens.tokens().checked_mul(weights.rows());
+        assert!(
+            Some(out.len()) == places,
+            "matmul_blocks: {} places for {} tokens by {weights:?}",
+            out.len(),
+            tokens.tokens()
+        );
+        let work = out.len() * weights.cols();
+        share(weights.rows(), work, out, |panels, out| {
+            // SAFETY: the shapes fit, both factors hold what their shapes say, and nobody else writes to the columns of these
+            // panels; the table's builder vouches for the rest.
+            unsafe { (self.matmul_blocks)(weights, tokens, panels, out) }
+        });
     }
 }

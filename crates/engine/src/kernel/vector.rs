@@ -35,6 +35,8 @@ pub(super) trait Vector: Copy {
     unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
     /// The nearest whole number.
     unsafe fn round(self) -> Self;
+    /// Writes the lanes, whole numbers from −128 to 127, as bytes to `to`.
+    unsafe fn store_bytes(self, to: *mut i8);
     /// 2 to the power of each lane; lanes are whole numbers from −126 to 127 (others give an unspecified value).
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.
@@ -101,8 +103,8 @@ pub(super) trait Vector: Copy {
 /// Writes the table `KERNELS` of a file: each algorithm of `generic.rs` compiled for one vector type and its instruction set.
 /// `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
-    ($name:literal, $vector:ty, $features:literal) => {
-        implementation! { @functions $vector, $features,
+    ($name:literal, $vector:ty, $eight:ty, $features:literal) => {
+        implementation! { @functions generic, $vector, $features,
             dot(a: &[f32], b: &[f32]) -> f32;
             matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
             matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
@@ -115,19 +117,32 @@ macro_rules! implementation {
             relu(x: &mut [f32]) -> ();
             sum(x: &[f32]) -> f32;
             max(x: &[f32]) -> f32;
+            silu(x: &mut [f32]) -> ();
+            gelu_tanh(x: &mut [f32]) -> ();
+        }
+        implementation! { @functions generic_packed, $vector, $features,
+            quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) -> ();
+            matmul_f32(weights: &$crate::kernel::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
+        }
+        implementation! { @functions eight, $eight, $features,
+            matmul_blocks(weights: &$crate::kernel::PackedBlocks, tokens: &$crate::kernel::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
 
         /// The table of this instruction set; only for machines that have it.
-        pub(super) static KERNELS: $crate::kernel::Kernels = $crate::kernel::Kernels {
+        pub(super) static KERNELS: $crate::kernel::Kernels = TABLE;
+
+        /// The same, for tables that differ from it in a function or two.
+        const TABLE: $crate::kernel::Kernels = $crate::kernel::Kernels {
             name: $name, dot, axpy: $crate::kernel::reference::axpy, matvec, matmul, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+            silu, gelu_tanh, quantize, matmul_f32, matmul_blocks,
         };
     };
-    (@functions $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+    (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(
             #[target_feature(enable = $features)]
             unsafe fn $function($($argument: $type),*) -> $result {
                 // SAFETY: this function's callers vouch for the instruction set and for the lengths, as the algorithm asks.
-                unsafe { $crate::kernel::generic::$function::<$vector>($($argument),*) }
+                unsafe { $crate::kernel::$module::$function::<$vector>($($argument),*) }
             }
         )*
     };

@@ -2,11 +2,37 @@
 //!
 //! Whether it rounds once or twice is the reader's processor's choice, so results may differ between machines in the last bits.
 
+use super::eight;
+use super::table::Kernels;
 use super::vector::Vector;
+use super::wasm_relaxed_eight::{Choice, RelaxedEight, RelaxedWide, find};
 use super::wasm_simd128::Simd128;
 use core::arch::wasm32::f32x4_relaxed_madd;
 
-implementation!("relaxed", Relaxed, "simd128,relaxed-simd");
+implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
+
+/// The table for what this machine's dot product of bytes does.
+pub(super) fn detect() -> &'static Kernels {
+    static SIGNED: Kernels = Kernels {
+        name: "relaxed",
+        matmul_blocks: eight::matmul_blocks::<RelaxedEight<0>>,
+        ..TABLE
+    };
+    static UNSIGNED: Kernels = Kernels {
+        name: "relaxed",
+        matmul_blocks: eight::matmul_blocks::<RelaxedEight<127>>,
+        ..TABLE
+    };
+    static NEITHER: Kernels = Kernels {
+        name: "relaxed",
+        ..TABLE
+    };
+    match find() {
+        Choice::Signed => &SIGNED,
+        Choice::Unsigned => &UNSIGNED,
+        Choice::Neither => &NEITHER,
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Relaxed(Simd128);
@@ -59,6 +85,12 @@ impl Vector for Relaxed {
     unsafe fn store(self, to: *mut f32) {
         // SAFETY: the caller vouches for SIMD128 and for 4 writable numbers.
         unsafe { self.0.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut i8) {
+        // SAFETY: the caller vouches for SIMD128 and for 4 writable bytes.
+        unsafe { self.0.store_bytes(to) }
     }
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! WebAssembly with SIMD128: 4 lanes, known when the module is built.
 
 use super::vector::Vector;
+use super::wasm_simd128_eight::Simd128Eight;
 use core::arch::wasm32::*;
 
-implementation!("simd128", Simd128, "simd128");
+implementation!("simd128", Simd128, Simd128Eight, "simd128");
 
 #[derive(Clone, Copy)]
 pub(super) struct Simd128(pub(super) v128);
@@ -79,6 +80,15 @@ impl Vector for Simd128 {
             i32x4_add(i32x4_trunc_sat_f32x4(self.0), i32x4_splat(127)),
             23,
         ))
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut i8) {
+        let wide = i32x4_trunc_sat_f32x4(self.0);
+        let short = i16x8_narrow_i32x4(wide, wide);
+        let bytes = i8x16_narrow_i16x8(short, short);
+        // SAFETY: the caller vouches for 4 writable bytes; wasm asks for no alignment.
+        unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
     }
 
     #[inline(always)]

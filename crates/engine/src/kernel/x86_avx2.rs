@@ -1,14 +1,40 @@
 //! x86-64 with AVX2 and FMA: 8 lanes, looked for at run time.
 
-use super::{Kernels, vector::Vector};
+use super::x86_eight::{self, Vnni, X86Eight};
+use super::{Activations, Kernels, PackedBlocks, eight, vector::Vector};
 use std::arch::x86_64::*;
 
-/// The table, where this processor has both extensions.
+/// The table, where this processor has these extensions.
 pub(super) fn detect() -> Option<&'static Kernels> {
-    (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&KERNELS)
+    let all = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c");
+    all.then_some(&KERNELS)
 }
 
-implementation!("avx2", Avx2, "avx2,fma");
+/// The same with the dot product of bytes, where this processor has that too.
+pub(super) fn detect_vnni() -> Option<&'static Kernels> {
+    static VNNI: Kernels = Kernels {
+        name: "avx-vnni",
+        matmul_blocks: matmul_blocks_vnni,
+        ..TABLE
+    };
+    detect()?;
+    is_x86_feature_detected!("avxvnni").then_some(&VNNI)
+}
+
+implementation!("avx2", Avx2, X86Eight<x86_eight::Avx2>, "avx2,fma,f16c");
+
+#[target_feature(enable = "avx2,fma,f16c,avxvnni")]
+unsafe fn matmul_blocks_vnni(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: std::ops::Range<usize>,
+    out: *mut f32,
+) {
+    // SAFETY: this function's callers vouch for the instruction set and for the shapes, as the algorithm asks.
+    unsafe { eight::matmul_blocks::<X86Eight<Vnni>>(weights, tokens, panels, out) }
+}
 
 #[derive(Clone, Copy)]
 struct Avx2(__m256);
@@ -103,6 +129,20 @@ impl Vector for Avx2 {
             // An f32 with an empty mantissa is 2 to the power of its exponent field minus 127.
             let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(self.0), _mm256_set1_epi32(127));
             Self(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut i8) {
+        // SAFETY: the caller vouches for AVX2 and for 8 writable bytes.
+        unsafe {
+            let wide = _mm256_cvtps_epi32(self.0);
+            let (low, high) = (
+                _mm256_castsi256_si128(wide),
+                _mm256_extracti128_si256::<1>(wide),
+            );
+            let short = _mm_packs_epi32(low, high);
+            _mm_storel_epi64(to.cast(), _mm_packs_epi16(short, short));
         }
     }
 

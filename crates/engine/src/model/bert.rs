@@ -248,6 +248,11 @@ impl Bert {
         }
     }
 
+    /// Whether it has the head that fills masks.
+    pub fn fills_masks(&self) -> bool {
+        self.head.is_some()
+    }
+
     /// The masked-LM logits of hidden states. The observer gets `head.dense`, `head.norm` and `logits`.
     ///
     /// # Errors

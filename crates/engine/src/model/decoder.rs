@@ -207,6 +207,8 @@ fn follow<'a>(
 pub struct Session<M> {
     model: M,
     caches: KvCaches,
+    /// The tokens whose keys and values the caches hold.
+    read: Vec<usize>,
 }
 
 impl<M> Session<M>
@@ -217,7 +219,11 @@ where
     /// A session that has read nothing.
     pub fn new(model: M) -> Self {
         let caches = model.caches(1);
-        Self { model, caches }
+        Self {
+            model,
+            caches,
+            read: Vec::new(),
+        }
     }
 
     /// Reads on; gives the logits after the last token.
@@ -243,6 +249,7 @@ where
         let logits = self
             .model
             .feed(ids, &[ids.len()], &mut self.caches, trace)?;
+        self.read.extend(ids);
         Ok(logits.row(0).to_owned())
     }
 
@@ -259,6 +266,7 @@ where
     /// Forgets all but the first `tokens`.
     pub fn truncate(&mut self, tokens: usize) {
         self.caches.truncate(tokens);
+        self.read.truncate(tokens);
     }
 
     /// The model that reads.
@@ -269,5 +277,44 @@ where
     /// Bytes of the keys and values kept.
     pub fn size_bytes(&self) -> usize {
         self.caches.size_bytes()
+    }
+}
+
+impl<M> crate::generate::Decoder for Session<M>
+where
+    M: Deref,
+    M::Target: Decoder,
+{
+    fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        Self::feed(self, ids)
+    }
+
+    fn context(&self) -> usize {
+        Self::context(self)
+    }
+
+    fn position(&self) -> usize {
+        Self::position(self)
+    }
+}
+
+/// For beam search: reads on from the longest beginning that it shares with what it read last.
+impl<M> crate::beam::NextToken for Session<M>
+where
+    M: Deref,
+    M::Target: Decoder,
+{
+    fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        // ids [T] -> [V]
+        let same = self
+            .read
+            .iter()
+            .zip(ids)
+            .take_while(|(a, b)| a == b)
+            .count();
+        // The last token is always read again: its logits are what is asked for.
+        let kept = same.min(ids.len().saturating_sub(1));
+        self.truncate(kept);
+        Self::feed(self, &ids[kept..])
     }
 }

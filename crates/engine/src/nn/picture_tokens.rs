@@ -25,7 +25,8 @@ use super::position::interpolate::bicubic;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::{EngineError, Result};
-use crate::parameters::{Parameters, tensor, vector};
+use crate::parameters::{Parameters, Weight, tensor, vector};
+use crate::quant::Matrix;
 use crate::trace::{Observer, tell};
 use ndarray::{Array1, Array2, ArrayView3, Axis, concatenate};
 
@@ -111,7 +112,9 @@ pub fn load_patches(
     let flat = stored.into_shape_with_order((width, 3 * patch * patch));
     let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
     Ok(Projection {
-        weight: source.pack(name, weight)?,
+        // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. All that the model sees passes
+        // through it, and it is a hundredth of the work.
+        weight: Weight::Packed(Matrix::plain(weight.view())),
         bias: Some(vector(source, &format!("{name}.bias"), width)?),
     })
 }

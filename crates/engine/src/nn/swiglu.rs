@@ -18,11 +18,11 @@
 //!
 //! Source: Shazeer 2020, "GLU variants improve Transformer", equation 6.
 
-use super::feed_forward::silu;
+use super::feed_forward::Activation;
 use super::projection::Projection;
 use crate::error::Result;
 use crate::trace::{Observer, tell};
-use ndarray::{Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2};
 
 /// The three maps of a gated perceptron.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,9 +51,8 @@ impl SwiGlu {
         let mut inner = self.up.forward(x)?;
         tell(trace, "mlp.up", &mut inner);
         super::shape::expect("swiglu", "gate", inner.shape(), gate.shape())?;
-        Zip::from(&mut inner)
-            .and(&gate)
-            .for_each(|up, &gate| *up *= silu(gate));
+        Activation::Silu.apply(&mut gate);
+        inner *= &gate;
         tell(trace, "mlp.inner", &mut inner);
         let mut output = self.down.forward(inner.view())?;
         tell(trace, "mlp.output", &mut output);

@@ -1,32 +1,42 @@
-//! A matrix that stays in blocks; a few of its rows at a time are unpacked, where they are multiplied.
+//! A matrix in the form that its products read: packed once, when it is loaded.
+//!
+//! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first two the activations are
+//! rounded to 8 bits, block by block. Of every other type a few rows at a time are unpacked, where they are multiplied.
 
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use super::{QuantError, Type};
+use super::{QuantError, Type, dequantize};
 use crate::error::Result;
-use crate::kernel::{self, threads};
+use crate::kernel::{self, Activations, BlockType, PackedBlocks, PackedF32, threads};
 use crate::nn::embedding::expect_ids;
 use crate::nn::shape::{contiguous, expect, matrix, mismatch};
 
 /// How many numbers are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
 const PANEL: usize = 16_384;
 
-/// A matrix `[rows, cols]` in blocks along its rows. A clone shares them.
+/// A matrix `[rows, cols]`. A clone shares its numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matrix(Arc<Blocks>);
+pub struct Matrix(Arc<Packed>);
 
 #[derive(Debug, PartialEq)]
-struct Blocks {
-    kind: Type,
-    rows: usize,
-    cols: usize,
-    bytes: Vec<u8>,
+enum Packed {
+    /// Plain numbers.
+    Plain(PackedF32),
+    /// Blocks with a kernel of their own.
+    Quick(PackedBlocks),
+    /// Other blocks, as a file has them.
+    Blocks {
+        kind: Type,
+        rows: usize,
+        cols: usize,
+        bytes: Vec<u8>,
+    },
 }
 
 impl Matrix {
-    /// A matrix `[rows, cols]`.
+    /// A matrix `[rows, cols]` from its blocks, which follow each other along its rows.
     ///
     /// # Errors
     /// When its rows are not whole blocks, or the bytes are not those of such a matrix.
@@ -43,36 +53,72 @@ impl Matrix {
                 found: format!("{} bytes", bytes.len()),
             });
         }
-        Ok(Self(Arc::new(Blocks {
-            kind,
-            rows,
-            cols,
-            bytes,
-        })))
+        let packed = match kind {
+            Type::Q8_0 => Packed::Quick(PackedBlocks::new(BlockType::Q8_0, &bytes, rows, cols)),
+            Type::Q4_0 => Packed::Quick(PackedBlocks::new(BlockType::Q4_0, &bytes, rows, cols)),
+            Type::F32 => {
+                let mut plain = PackedF32::zeros(rows, cols);
+                // Without rows there may be any number of columns.
+                let mut row = vec![0.0; if rows > 0 { cols } else { 0 }];
+                for (n, bytes) in bytes.chunks_exact((4 * cols).max(1)).enumerate() {
+                    dequantize(kind, bytes, &mut row)?;
+                    plain.set_row(n, &row);
+                }
+                Packed::Plain(plain)
+            }
+            _ => Packed::Blocks {
+                kind,
+                rows,
+                cols,
+                bytes,
+            },
+        };
+        Ok(Self(Arc::new(packed)))
+    }
+
+    /// A matrix of plain numbers.
+    pub fn plain(matrix: ArrayView2<'_, f32>) -> Self {
+        let (rows, cols) = matrix.dim();
+        let packed = PackedF32::new(&contiguous(&matrix), rows, cols);
+        Self(Arc::new(Packed::Plain(packed)))
     }
 
     /// The form of its numbers.
     pub fn kind(&self) -> Type {
-        self.0.kind
+        match &*self.0 {
+            Packed::Plain(_) => Type::F32,
+            Packed::Quick(packed) => match packed.kind() {
+                BlockType::Q8_0 => Type::Q8_0,
+                BlockType::Q4_0 => Type::Q4_0,
+            },
+            Packed::Blocks { kind, .. } => *kind,
+        }
     }
 
     /// `[rows, cols]`.
     pub fn dim(&self) -> (usize, usize) {
-        (self.0.rows, self.0.cols)
+        match &*self.0 {
+            Packed::Plain(packed) => (packed.rows(), packed.cols()),
+            Packed::Quick(packed) => (packed.rows(), packed.cols()),
+            Packed::Blocks { rows, cols, .. } => (*rows, *cols),
+        }
     }
 
-    /// The memory that its blocks take, in bytes.
+    /// The memory that its numbers take, in bytes.
     pub fn size(&self) -> usize {
-        self.0.bytes.len()
+        match &*self.0 {
+            Packed::Plain(packed) => packed.bytes(),
+            Packed::Quick(packed) => packed.bytes(),
+            Packed::Blocks { bytes, .. } => bytes.len(),
+        }
     }
 
-    /// The rows from `first` on, as many as fit into `numbers`.
-    fn unpack(&self, first: usize, numbers: &mut [f32]) {
-        // numbers [n · cols]
-        let form = self.0.kind.form();
-        let bytes = |numbers: usize| numbers / form.len * form.bytes;
-        let start = bytes(first * self.0.cols);
-        (form.unpack)(&self.0.bytes[start..start + bytes(numbers.len())], numbers);
+    /// Bits of the numbers that it is multiplied with: 32, or fewer where they are rounded first.
+    pub fn activation_bits(&self) -> u32 {
+        match &*self.0 {
+            Packed::Quick(packed) => packed.activation_bits(),
+            _ => u32::BITS,
+        }
     }
 
     /// The rows that `ids` name.
@@ -85,7 +131,11 @@ impl Matrix {
         expect_ids(ids, rows)?;
         let mut out = vec![0.0; ids.len() * cols];
         for (&id, numbers) in ids.iter().zip(out.chunks_exact_mut(cols.max(1))) {
-            self.unpack(id, numbers);
+            match &*self.0 {
+                Packed::Plain(packed) => packed.unpack_row(id, numbers),
+                Packed::Quick(packed) => packed.unpack_row(id, numbers),
+                Packed::Blocks { kind, bytes, .. } => unpack(*kind, bytes, id * cols, numbers),
+            }
         }
         matrix("embed", ids.len(), cols, out)
     }
@@ -106,19 +156,18 @@ impl Matrix {
             return Err(mismatch("linear", expected, x.shape(), &[rows, cols]));
         }
         let x = contiguous(&x);
-        let height = (PANEL / cols.max(1)).max(1);
-        let mut panels = vec![0.0; tokens * rows];
-        threads::chunks(&mut panels, tokens * height, 1, |n, product| {
-            let height_here = product.len() / tokens;
-            let mut panel = vec![0.0; height_here * cols];
-            self.unpack(n * height, &mut panel);
-            kernel::matmul_nt(&x, &panel, product, tokens, cols, height_here);
-        });
-        let out = if tokens == 1 {
-            panels
-        } else {
-            side_by_side(&panels, tokens, rows, height)
-        };
+        let mut out = vec![0.0; tokens * rows];
+        match &*self.0 {
+            Packed::Plain(packed) => kernel::matmul_f32(packed, &x, &mut out),
+            Packed::Quick(packed) => {
+                let mut activations = Activations::new();
+                activations.quantize(&x, cols);
+                kernel::matmul_blocks(packed, &activations, &mut out);
+            }
+            Packed::Blocks { kind, bytes, .. } => {
+                out = unpacked_product(*kind, bytes, &x, [tokens, cols, rows]);
+            }
+        }
         let mut out = matrix("linear", tokens, rows, out)?;
         if let Some(bias) = bias {
             expect("linear", "bias", &[rows], bias.shape())?;
@@ -126,6 +175,36 @@ impl Matrix {
         }
         Ok(out)
     }
+}
+
+/// The numbers from the `start`th on, as many as there is room for; both are whole blocks.
+fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
+    let form = kind.form();
+    let size = |numbers: usize| numbers / form.len * form.bytes;
+    let bytes = &bytes[size(start)..size(start + numbers.len())];
+    (form.unpack)(bytes, numbers);
+}
+
+/// x · Wᵀ, W unpacked panel by panel.
+fn unpacked_product(
+    kind: Type,
+    bytes: &[u8],
+    x: &[f32],
+    [tokens, cols, rows]: [usize; 3],
+) -> Vec<f32> {
+    // x [T, K], W [M, K] -> [T, M]
+    let height = (PANEL / cols.max(1)).max(1);
+    let mut panels = vec![0.0; tokens * rows];
+    threads::chunks(&mut panels, tokens * height, 1, |n, product| {
+        let here = product.len() / tokens;
+        let mut panel = vec![0.0; here * cols];
+        unpack(kind, bytes, n * height * cols, &mut panel);
+        kernel::matmul_nt(x, &panel, product, tokens, cols, here);
+    });
+    if tokens == 1 {
+        return panels;
+    }
+    side_by_side(&panels, tokens, rows, height)
 }
 
 /// Products of `height` columns each, one after the other, as one matrix.
@@ -153,6 +232,18 @@ mod tests {
         crate::formula::fill("numbers", 2, count, 3)
     }
 
+    /// What the activations of a product with `kind` are after rounding.
+    fn rounded(kind: Type, x: &Array2<f32>) -> Array2<f32> {
+        if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
+            return x.clone();
+        }
+        let mut q = Activations::new();
+        q.quantize(&contiguous(&x.view()), x.ncols());
+        let number = |(n, &number): (usize, &i8)| f32::from(number) * q.scales()[n / 32];
+        let numbers = q.numbers().iter().enumerate().map(number).collect();
+        Array2::from_shape_vec(x.dim(), numbers).unwrap()
+    }
+
     #[test]
     fn a_product_is_that_of_the_unpacked_matrix() {
         for kind in Type::ALL {
@@ -168,22 +259,43 @@ mod tests {
                 dequantize(kind, &bytes, &mut plain).unwrap();
                 let plain = Array2::from_shape_vec((rows, cols), plain).unwrap();
                 let packed = Matrix::new(kind, rows, cols, bytes).unwrap();
-                assert_eq!(packed.dim(), (rows, cols));
-                let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();
-                let bias = Array1::from_vec(numbers(rows));
-                let expected = linear(x.view(), plain.view(), Some(bias.view())).unwrap();
-                assert_eq!(
-                    packed.linear(x.view(), Some(bias.view())).unwrap(),
-                    expected,
-                    "{}",
-                    kind.name()
-                );
+                assert_eq!((packed.dim(), packed.kind()), ((rows, cols), kind));
                 let ids: Vec<usize> = (0..rows).rev().collect();
                 assert_eq!(
                     packed.rows(&ids).unwrap(),
                     plain.select(ndarray::Axis(0), &ids)
                 );
+
+                let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();
+                let bias = Array1::from_vec(numbers(rows));
+                let found = packed.linear(x.view(), Some(bias.view())).unwrap();
+                let x = rounded(kind, &x);
+                let expected = linear(x.view(), plain.view(), Some(bias.view())).unwrap();
+                for (found, expected) in found.iter().zip(&expected) {
+                    let difference = (found - expected).abs();
+                    assert!(difference < 1e-6, "{}: {found}, {expected}", kind.name());
+                }
             }
+        }
+    }
+
+    #[test]
+    fn a_matrix_says_what_it_takes() {
+        let plain = Array2::from_shape_vec((9, 64), numbers(9 * 64)).unwrap();
+        let matrix = Matrix::plain(plain.view());
+        assert_eq!((matrix.kind(), matrix.activation_bits()), (Type::F32, 32));
+        // Rows are packed by eight.
+        assert_eq!(matrix.size(), 16 * 64 * 4);
+        let bytes = quantize(Type::F32, &numbers(9 * 64)).unwrap();
+        assert_eq!(Matrix::new(Type::F32, 9, 64, bytes).unwrap(), matrix);
+        for (kind, size) in [
+            (Type::Q8_0, 16 * 2 * 34),
+            (Type::Q4_0, 16 * 2 * 18),
+            (Type::Q5_1, 9 * 2 * 24),
+        ] {
+            let bytes = quantize(kind, &numbers(9 * 64)).unwrap();
+            let matrix = Matrix::new(kind, 9, 64, bytes).unwrap();
+            assert_eq!(matrix.size(), size, "{}", kind.name());
         }
     }
 

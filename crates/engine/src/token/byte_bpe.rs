@@ -25,6 +25,8 @@ use std::collections::HashMap;
 
 use super::added::{AddedToken, AddedTokens, Part};
 use super::byte_alphabet;
+use super::gguf::GgufVocabulary;
+use super::llama::TokenKind;
 use super::merge::merge;
 use super::split::Split;
 use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
@@ -205,6 +207,24 @@ impl Tokenizer for ByteBpe {
 
     fn special(&self) -> &SpecialTokens {
         &self.special
+    }
+
+    fn gguf(&self) -> Option<GgufVocabulary> {
+        let pieces = self.vocabulary.pieces();
+        let kind = |id: usize| match self.added.get(id) {
+            Some(token) if token.special => TokenKind::Control,
+            Some(_) => TokenKind::UserDefined,
+            None => TokenKind::Normal,
+        };
+        let line =
+            |(left, right, _): (usize, usize, usize)| format!("{} {}", pieces[left], pieces[right]);
+        Some(GgufVocabulary {
+            pre: Some(self.split.gguf_name().to_owned()),
+            tokens: pieces.to_vec(),
+            token_types: Some((0..pieces.len()).map(|id| kind(id).number()).collect()),
+            merges: Some(self.merges().into_iter().map(line).collect()),
+            ..GgufVocabulary::with_special("gpt2", &self.special)
+        })
     }
 }
 

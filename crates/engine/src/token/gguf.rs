@@ -54,6 +54,21 @@ pub struct GgufVocabulary {
 }
 
 impl GgufVocabulary {
+    /// The kind of vocabulary and the ids with a meaning of their own.
+    pub(super) fn with_special(model: &str, special: &SpecialTokens) -> Self {
+        Self {
+            model: model.to_owned(),
+            begin: special.begin,
+            end: special.end,
+            unknown: special.unknown,
+            padding: special.padding,
+            mask: special.mask,
+            add_begin: Some(special.add_begin),
+            add_end: Some(special.add_end),
+            ..Self::default()
+        }
+    }
+
     /// The tokenizer that the file describes.
     ///
     /// # Errors

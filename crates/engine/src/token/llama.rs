@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::added::{AddedToken, AddedTokens, Part};
+use super::gguf::GgufVocabulary;
 use super::merge::merge;
 use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
 use super::vocabulary::Vocabulary;
@@ -61,6 +62,18 @@ impl TokenKind {
             5 => Self::Unused,
             6 => Self::Byte,
             _ => Self::Normal,
+        }
+    }
+
+    /// The number of the kind in SentencePiece's and GGUF files.
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Normal => 1,
+            Self::Unknown => 2,
+            Self::Control => 3,
+            Self::UserDefined => 4,
+            Self::Unused => 5,
+            Self::Byte => 6,
         }
     }
 
@@ -319,6 +332,16 @@ impl Tokenizer for Llama {
 
     fn special(&self) -> &SpecialTokens {
         &self.special
+    }
+
+    fn gguf(&self) -> Option<GgufVocabulary> {
+        Some(GgufVocabulary {
+            tokens: self.vocabulary.pieces().to_vec(),
+            scores: Some(self.scores.clone()),
+            token_types: Some(self.kinds.iter().map(|kind| kind.number()).collect()),
+            add_space_before: Some(self.space_before),
+            ..GgufVocabulary::with_special("llama", &self.special)
+        })
     }
 }
 

@@ -33,6 +33,15 @@ pub enum Split {
 }
 
 impl Split {
+    /// Its name in GGUF files (`tokenizer.ggml.pre`).
+    pub fn gguf_name(self) -> &'static str {
+        match self {
+            Self::Gpt2 => "gpt-2",
+            Self::Llama3 => "llama-bpe",
+            Self::Qwen2 => "qwen2",
+        }
+    }
+
     /// The words of a text, in order; together they are the text.
     pub fn words(self, text: &str) -> impl Iterator<Item = &str> {
         let mut rest = text;

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::gguf::GgufVocabulary;
 use crate::error::{EngineError, Result};
 
 /// The ids that have a meaning of their own.
@@ -58,6 +59,11 @@ pub trait Tokenizer {
 
     /// The ids with a meaning of their own.
     fn special(&self) -> &SpecialTokens;
+
+    /// The vocabulary as GGUF files keep it; `None` where they have no form for it.
+    fn gguf(&self) -> Option<GgufVocabulary> {
+        None
+    }
 
     /// The ids with the begin and end tokens around them with which the model was trained.
     fn with_ends(&self, ids: &[usize]) -> Vec<usize> {

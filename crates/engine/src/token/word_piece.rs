@@ -21,6 +21,8 @@ use std::borrow::Cow;
 
 use super::added::{AddedToken, AddedTokens, Part};
 use super::bert_text::BertText;
+use super::gguf::GgufVocabulary;
+use super::llama::TokenKind;
 use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
 use super::trie::Trie;
 use super::vocabulary::Vocabulary;
@@ -219,6 +221,27 @@ impl Tokenizer for WordPiece {
 
     fn special(&self) -> &SpecialTokens {
         &self.special
+    }
+
+    fn gguf(&self) -> Option<GgufVocabulary> {
+        // GGUF marks the pieces that begin a word instead of those inside one.
+        let piece = |(id, piece): (usize, &String)| match piece.strip_prefix(INSIDE) {
+            _ if self.added.get(id).is_some() => piece.clone(),
+            Some(inside) if !inside.is_empty() => inside.to_owned(),
+            _ => format!("\u{2581}{piece}"),
+        };
+        let kind = |id: usize| match self.added.get(id) {
+            Some(_) => TokenKind::Control,
+            None => TokenKind::Normal,
+        };
+        let pieces = self.vocabulary.pieces();
+        Some(GgufVocabulary {
+            tokens: pieces.iter().enumerate().map(piece).collect(),
+            token_types: Some((0..pieces.len()).map(|id| kind(id).number()).collect()),
+            class: self.special.begin,
+            separator: self.special.end,
+            ..GgufVocabulary::with_special("bert", &self.special)
+        })
     }
 }
 

@@ -66,7 +66,7 @@ fn a_small_llama_and_its_vocabulary_come_out_of_gguf() {
     let mut tensors = read.tensors;
     assert!(matches!(
         tensors.weight("blocks", 2, 32).unwrap(),
-        Weight::Blocks(_)
+        Weight::Packed(_)
     ));
 }
 
@@ -266,10 +266,10 @@ fn safetensors_are_read_in_every_form() {
     assert_eq!(tensors.bytes("d").unwrap()[0], 7);
     assert!(matches!(
         tensors.weight("a", 2, 32).unwrap(),
-        Weight::Dense(_)
+        Weight::Packed(_)
     ));
     let mut packed = Compressed::new(tensors.clone(), Type::Q8_0);
-    let Weight::Blocks(packed) = packed.weight("a", 2, 32).unwrap() else {
+    let Weight::Packed(packed) = packed.weight("a", 2, 32).unwrap() else {
         panic!("not packed");
     };
     let packed = packed.rows(&[0, 1]).unwrap();

@@ -5,6 +5,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod bits;
+mod packed;
 mod products;
 mod rows;
 mod special;
@@ -12,10 +13,15 @@ mod special;
 use engine::kernel::Kernels;
 use engine::rng::Rng;
 
+pub(crate) use packed::{
+    matmul_blocks, matmul_f32, neighbours_change_no_bit, quantize, whole_numbers_are_exact,
+};
 pub(crate) use products::{
     matmul, matmul_nt, matvec, mix, place_of_a_row_changes_no_bit, zero_weights_read_nothing,
 };
-pub(crate) use rows::{axpy, dot, gelu, layer_norm, max, relu, rms_norm, softmax, sum};
+pub(crate) use rows::{
+    axpy, dot, gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
+};
 pub(crate) use special::{activations_keep_nan, max_special, softmax_special};
 
 /// One property, on one implementation, for one seed and sizes.
@@ -63,6 +69,7 @@ macro_rules! stamp {
     ($run:path, $test:meta, $module:ident = $name:literal) => {
         $crate::stamp!(@checks $run, $test, $module, $name;
             dot, axpy, matvec, matmul, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+            silu, gelu_tanh, quantize, matmul_blocks, matmul_f32, whole_numbers_are_exact, neighbours_change_no_bit,
             softmax_special, max_special, activations_keep_nan, place_of_a_row_changes_no_bit, zero_weights_read_nothing);
     };
     (@checks $run:path, $test:meta, $module:ident, $name:literal; $($check:ident),*) => {

@@ -114,6 +114,24 @@ pub(crate) fn gelu(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     );
 }
 
+pub(crate) fn silu(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
+    activation(
+        kernels,
+        Kernels::silu,
+        reference::silu,
+        &numbers(seed, "x", length),
+    );
+}
+
+pub(crate) fn gelu_tanh(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
+    activation(
+        kernels,
+        Kernels::gelu_tanh,
+        reference::gelu_tanh,
+        &numbers(seed, "x", length),
+    );
+}
+
 pub(crate) fn relu(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     activation(
         kernels,

@@ -99,6 +99,18 @@ pub(crate) fn activations_keep_nan(kernels: &Kernels, _seed: u64, [length, ..]: 
     let (mut relu, mut gelu) = (x.clone(), x.clone());
     kernels.relu(&mut relu);
     kernels.gelu(&mut gelu);
+    for smooth in [Kernels::silu, Kernels::gelu_tanh] {
+        let mut found = x.clone();
+        smooth(kernels, &mut found);
+        for i in 0..length {
+            match x[i] {
+                // −∞ · 0 has no value.
+                none if none.is_nan() || none == f32::NEG_INFINITY => assert!(found[i].is_nan()),
+                low if low < 0.0 => assert_close(found[i], 0.0, 1e-15, "far below 0"),
+                other => assert_eq!(found[i], other),
+            }
+        }
+    }
     for i in 0..length {
         match x[i] {
             nan if nan.is_nan() => assert!(relu[i].is_nan() && gelu[i].is_nan()),

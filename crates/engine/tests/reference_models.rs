@@ -1,4 +1,4 @@
-//! The full-size encoders and the encoder-decoder against PyTorch, through the same code as `--example reference`.
+//! The full-size models against PyTorch, and wrong reference files, through the same code as `--example reference`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -7,23 +7,27 @@
 
 #[path = "../examples/reference/compare.rs"]
 mod compare;
+#[path = "../examples/reference/decoders.rs"]
+mod decoders;
 #[path = "../examples/reference/encoders.rs"]
 mod encoders;
 #[path = "../examples/reference/file.rs"]
 mod file;
+#[path = "../examples/reference/files.rs"]
+mod files;
+#[path = "../examples/reference/models.rs"]
+mod models;
 #[path = "support/shared.rs"]
 mod shared;
+#[path = "reference_files/mod.rs"]
+mod wrong_files;
 
-use file::{Failure, Found, Reference};
-
-fn check(name: &str, fields: usize, model: fn(&mut Reference) -> Result<Found, Failure>) {
+fn check(name: &str, fields: usize) {
     let Some(path) = shared::shared(&format!("reference/{name}.json")) else {
         return;
     };
-    let path = path.to_str().unwrap();
-    let mut reference = Reference::open(path).unwrap();
-    let found = model(&mut reference).unwrap();
-    let lines = compare::compare(path, &reference, &found).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines = models::check(path.to_str().unwrap(), &text).unwrap();
     for line in &lines {
         println!("{}", line.json());
     }
@@ -32,31 +36,41 @@ fn check(name: &str, fields: usize, model: fn(&mut Reference) -> Result<Found, F
 }
 
 #[test]
+fn gpt2_as_pytorch() {
+    check("gpt2", 9);
+}
+
+#[test]
+fn llama_as_pytorch() {
+    check("llama", 5);
+}
+
+#[test]
 fn bert_as_pytorch() {
-    check("bert", 5, encoders::bert);
+    check("bert", 5);
 }
 
 #[test]
 fn vit_as_pytorch() {
-    check("vit", 5, encoders::vit);
+    check("vit", 5);
 }
 
 #[test]
 fn vit_at_384_pixels_as_pytorch() {
-    check("vit384", 4, encoders::vit);
+    check("vit384", 4);
 }
 
 #[test]
 fn dinov2_as_pytorch() {
-    check("dinov2", 9, encoders::dinov2);
+    check("dinov2", 9);
 }
 
 #[test]
 fn swin_as_pytorch() {
-    check("swinv2", 4, encoders::swinv2);
+    check("swinv2", 4);
 }
 
 #[test]
 fn transformer_as_pytorch() {
-    check("transformer", 8, encoders::transformer);
+    check("transformer", 8);
 }

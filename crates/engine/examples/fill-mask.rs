@@ -1,0 +1,86 @@
+//! Words for a gap; see `--help`.
+
+mod common;
+
+use common::{Arguments, Failure, files, number, say, start_threads};
+use engine::open::{Model, top};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Says which words fill the gaps of a text, by a BERT with its masked-LM head.
+
+usage: fill-mask MODEL TEXT [OPTIONS]
+
+MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, or a folder with one. TEXT has at least one [MASK].
+
+  --top N             so many words for each gap (default 5)
+  --tokenizer FILE    another vocabulary than the one in or beside the model
+  --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --threads N         (default: as many as the machine has cores)
+
+Exit code 1 where a file cannot be used, 2 for wrong arguments.";
+
+fn main() -> ExitCode {
+    common::main(HELP, run)
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    let (mut count, mut tokenizer, mut kind, mut threads) = (5, None, None, None);
+    let words = arguments.read(|name, value| {
+        match name {
+            "top" => count = number(name, &value()?)?,
+            "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
+            "threads" => threads = Some(number(name, &value()?)?),
+            "type" => kind = Some(files::kind(&value()?)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let [path, text] = words.as_slice() else {
+        return Err(Failure::Usage("MODEL and TEXT are needed".to_owned()));
+    };
+    start_threads(threads)?;
+    let files = files::files(Path::new(path), tokenizer.as_deref())?;
+    let opened = files::model(&files, kind)?;
+    let Model::Bert(model) = &opened.model else {
+        return Err(files::wrong_kind(&files, &opened.model));
+    };
+    let tokenizer = opened.tokenizer.as_deref().ok_or_else(|| {
+        Failure::Other(format!(
+            "{}: needs a vocabulary beside it, or --tokenizer FILE",
+            files.name
+        ))
+    })?;
+    let special = tokenizer.special();
+    let inner = tokenizer.encode_marked(text)?;
+    let ids: Vec<usize> = special
+        .begin
+        .into_iter()
+        .chain(inner)
+        .chain(special.end)
+        .collect();
+    if !model.fills_masks() {
+        let message = "has no masked-LM head, which fills gaps; use embed";
+        return Err(Failure::Other(format!("{}: {message}", files.name)));
+    }
+    let mask = special
+        .mask
+        .ok_or_else(|| Failure::Other(format!("{}: its vocabulary has no [MASK]", files.name)))?;
+    let gaps: Vec<usize> = (0..ids.len()).filter(|&t| ids[t] == mask).collect();
+    if gaps.is_empty() {
+        return Err(Failure::Usage("TEXT has no [MASK]".to_owned()));
+    }
+    let logits = model
+        .forward(&ids, None)
+        .map_err(|error| Failure::Other(format!("{}: {error}", files.name)))?;
+    for (n, &gap) in gaps.iter().enumerate() {
+        if gaps.len() > 1 {
+            say!("[MASK] {}:", n + 1);
+        }
+        for (id, probability) in top(&logits.row(gap).to_owned(), count) {
+            say!("{probability:.4}  {}", tokenizer.piece(id).unwrap_or("?"));
+        }
+    }
+    Ok(())
+}

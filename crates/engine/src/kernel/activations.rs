@@ -1,0 +1,81 @@
+//! Activations in eight bits, the other factor of the products with packed weights.
+
+use super::{Kernels, dispatch, packed::BLOCK};
+
+/// Tokens `[T, K]` quantized in blocks of 32: whole numbers q from −127 to 127 and a scale s, so that x ≈ s · q.
+///
+/// s = max |x| / 127 and q is the whole number nearest to x · (127 / max |x|), ties to even: the same bits on every machine. A
+/// block of zeros, or of magnitudes so small that 127 / max |x| overflows, has s = 0. A block with NaN or ∞ has q = 0 and that as
+/// scale, so that its products are NaN.
+///
+/// One value can be filled again and again: it keeps its memory.
+#[derive(Debug, Clone, Default)]
+pub struct Activations {
+    pub(super) tokens: usize,
+    pub(super) blocks: usize,
+    /// [T, K]
+    pub(super) numbers: Vec<i8>,
+    /// [T, K / 32]
+    pub(super) scales: Vec<f32>,
+    /// [T, K / 32]: the sum of each block's whole numbers.
+    pub(super) sums: Vec<i32>,
+}
+
+impl Activations {
+    /// No tokens.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Quantizes `x`, tokens of `cols` numbers, in place of what was here.
+    ///
+    /// # Panics
+    /// When `cols` is no multiple of 32, or `x` are no whole tokens.
+    #[track_caller]
+    pub fn quantize(&mut self, x: &[f32], cols: usize) {
+        // x [T, K]
+        self.quantize_by(dispatch::best(), x, cols);
+    }
+
+    /// [`Activations::quantize`] by the given implementation.
+    ///
+    /// # Panics
+    /// Where that does.
+    #[track_caller]
+    pub fn quantize_by(&mut self, kernels: &Kernels, x: &[f32], cols: usize) {
+        // x [T, K]
+        let whole = cols.is_multiple_of(BLOCK) && x.len().is_multiple_of(cols.max(1));
+        assert!(
+            whole,
+            "{} numbers are not tokens of {cols} in whole blocks of {BLOCK}",
+            x.len()
+        );
+        let blocks = x.len() / BLOCK;
+        self.tokens = x.len() / cols.max(1);
+        self.blocks = cols / BLOCK;
+        self.numbers.resize(x.len(), 0);
+        self.scales.resize(blocks, 0.0);
+        self.sums.resize(blocks, 0);
+        kernels.quantize(x, &mut self.numbers, &mut self.scales, &mut self.sums);
+    }
+
+    /// T.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// K.
+    pub fn cols(&self) -> usize {
+        self.blocks * BLOCK
+    }
+
+    /// The whole numbers `[T, K]`.
+    pub fn numbers(&self) -> &[i8] {
+        &self.numbers
+    }
+
+    /// The scales `[T, K / 32]`.
+    pub fn scales(&self) -> &[f32] {
+        &self.scales
+    }
+}

@@ -1,0 +1,324 @@
+//! The products with packed weights, written once over eight rows at a time.
+//!
+//! Whole numbers are summed within a block and turned into `f32` once, so their sum is exact in any order. The blocks of a row are
+//! added in their order, by the same operations for one token and for many. So neither the place of a row or token nor their
+//! number changes a bit of a result.
+//!
+//! One token: every weight is needed once, and the loop reads the packed bytes as they come from memory. Many tokens: the panel
+//! of eight rows is first written out in the form that the inner loop wants, then all tokens pass over it in tiles; it stays in
+//! the nearest cache.
+
+use std::ops::Range;
+
+use super::activations::Activations;
+use super::packed::{BLOCK, BlockType, EMPTY, PANEL_ROWS, PackedBlocks};
+
+/// Bytes that one step of the inner loop reads: eight rows of weights, and one token.
+pub(super) const STEP_WEIGHTS: usize = 32;
+pub(super) const STEP_TOKEN: usize = 4;
+
+/// Bytes of scales (`f32`) or offsets (`i32`) of eight rows.
+const EIGHT: usize = 32;
+
+/// Bytes of the factor of a token and block.
+const FACTOR: usize = 4;
+
+/// The most steps of a block.
+const MAX_STEPS: usize = 16;
+
+/// What an instruction set does to eight rows.
+///
+/// # Safety
+/// Every method needs the instruction set of its implementation; that is the callers' one common promise. Pointers are valid
+/// for what the method's comment says; none need be aligned.
+pub(super) trait Eight {
+    /// Eight whole numbers.
+    type Sums: Copy;
+    /// Eight `f32`.
+    type Totals: Copy;
+    /// Eight rows of the weights of one step.
+    type Weights: Copy;
+    /// The activations of one block of one token, in registers or in memory, as the products with one token want them.
+    type Block: Copy;
+
+    /// How many tokens pass over a panel together, 4 or 8: as many as have their sums in registers.
+    const TILE: usize;
+    /// Steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
+    const STEPS: usize;
+
+    /// Eight zeros.
+    unsafe fn zero() -> Self::Totals;
+    /// Eight `f32` at `from`.
+    unsafe fn totals(from: *const f32) -> Self::Totals;
+    /// Eight numbers in half precision at `from`, as `f32`.
+    unsafe fn halves(from: *const u8) -> Self::Totals;
+    /// totals + sums · (scales · factor).
+    unsafe fn add_scaled(
+        totals: Self::Totals,
+        sums: Self::Sums,
+        scales: Self::Totals,
+        factor: f32,
+    ) -> Self::Totals;
+    /// Writes eight numbers to `to`.
+    unsafe fn store(totals: Self::Totals, to: *mut f32);
+
+    /// The 32 activations at `from`.
+    unsafe fn block(from: *const i8) -> Self::Block;
+    /// Products of eight rows of Q8_0, 256 bytes at `weights`, with a block.
+    unsafe fn dot_q8(weights: *const u8, block: Self::Block) -> Self::Sums;
+    /// The same for Q4_0, 128 bytes at `weights`; `sum` is that of the activations.
+    unsafe fn dot_q4(weights: *const u8, block: Self::Block, sum: i32) -> Self::Sums;
+
+    /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
+    unsafe fn prepare_token(from: *const i8, to: *mut u8);
+    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`. Returns the sums to start with.
+    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Self::Sums;
+    /// The same for Q4_0, 128 bytes at `from`.
+    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Self::Sums;
+    /// Eight whole numbers at `from`.
+    unsafe fn sums(from: *const i32) -> Self::Sums;
+    /// Writes eight whole numbers to `to`.
+    unsafe fn store_sums(sums: Self::Sums, to: *mut i32);
+    /// `STEP_WEIGHTS` bytes at `from`.
+    unsafe fn weights(from: *const u8) -> Self::Weights;
+    /// sums + the products of one step, `STEP_TOKEN` bytes of a token at `token`.
+    unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
+}
+
+/// A number of turns that the compiler does not know. It would unroll the loop and put first what all turns have in common to
+/// load, more than there are registers.
+#[inline(always)]
+pub(super) fn opaque(turns: usize) -> usize {
+    // SAFETY: a reference is valid to read.
+    unsafe { std::ptr::read_volatile(&turns) }
+}
+
+/// Writes eight totals, or the `left` of them whose rows exist.
+///
+/// SAFETY: `left` places are at `to`.
+#[inline(always)]
+unsafe fn put<E: Eight>(totals: E::Totals, to: *mut f32, left: usize) {
+    // SAFETY: no more than `left` numbers are written; the buffer holds all eight.
+    unsafe {
+        if left >= PANEL_ROWS {
+            E::store(totals, to);
+        } else {
+            let mut eight = [0.0_f32; PANEL_ROWS];
+            E::store(totals, eight.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(eight.as_ptr(), to, left);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn matmul_blocks<E: Eight>(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], tokens [T, K], out [T, M], of which the columns of these panels are written
+    // SAFETY: `Kernels::matmul_blocks` has checked that the shapes fit each other; both types hold as much as their shapes say.
+    unsafe {
+        match (tokens.tokens, weights.kind) {
+            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
+            (1, BlockType::Q4_0) => one_token::<E, false>(weights, tokens, panels, out),
+            _ => many_tokens::<E>(weights, tokens, panels, out),
+        }
+    }
+}
+
+/// One token: reads every weight once, in the order of memory.
+#[inline(always)]
+unsafe fn one_token<E: Eight, const Q8: bool>(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    let size = if Q8 { 16 } else { 8 } * 16;
+    let panel_bytes = weights.blocks * (size + 16);
+    let numbers = tokens.numbers.as_ptr();
+    for panel in panels {
+        let row = panel * PANEL_ROWS;
+        // SAFETY: a panel of `blocks` blocks of `size` + 16 bytes begins at `row`; the token has as many blocks.
+        unsafe {
+            let mut from = weights
+                .chunks
+                .as_ptr()
+                .cast::<u8>()
+                .add(panel * panel_bytes);
+            let mut totals = E::zero();
+            for block in 0..weights.blocks {
+                let token = E::block(numbers.add(block * BLOCK));
+                let sums = if Q8 {
+                    E::dot_q8(from, token)
+                } else {
+                    E::dot_q4(from, token, *tokens.sums.get_unchecked(block))
+                };
+                let scales = E::halves(from.add(size));
+                let factor = *tokens.scales.get_unchecked(block);
+                totals = E::add_scaled(totals, sums, scales, factor);
+                from = from.add(size + 16);
+            }
+            put::<E>(totals, out.add(row), weights.rows - row);
+        }
+    }
+}
+
+/// Any number of tokens, a panel of eight rows at a time.
+#[inline(always)]
+unsafe fn many_tokens<E: Eight>(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
+    let token_bytes = blocks * (E::STEPS * STEP_TOKEN + FACTOR);
+    let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + 2 * EIGHT);
+    // Chunks, so that no load crosses a line of the cache.
+    let mut prepared = vec![EMPTY; (count * token_bytes).div_ceil(16)];
+    let mut panel = vec![EMPTY; panel_bytes / 16];
+    let (prepared, panel) = (
+        prepared.as_mut_ptr().cast::<u8>(),
+        panel.as_mut_ptr().cast::<u8>(),
+    );
+    let whole = count / E::TILE * E::TILE;
+    // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the tile's tokens are at most
+    // `count`.
+    unsafe {
+        for token in 0..count {
+            let (first, n) = if token < whole {
+                (token / E::TILE * E::TILE, E::TILE)
+            } else {
+                (token, 1)
+            };
+            prepare_token::<E>(
+                tokens,
+                token,
+                n,
+                token - first,
+                prepared.add(first * token_bytes),
+            );
+        }
+        for place in panels {
+            let row = place * PANEL_ROWS;
+            prepare_panel::<E>(weights, place, panel);
+            let (left, mut token) = (rows - row, 0);
+            while token < count {
+                let (from, to) = (
+                    prepared.add(token * token_bytes),
+                    out.add(token * rows + row),
+                );
+                if token >= whole {
+                    tile::<E, 1>(panel, from, blocks, to, rows, left);
+                    token += 1;
+                } else if E::TILE == 8 {
+                    tile::<E, 8>(panel, from, blocks, to, rows, left);
+                    token += 8;
+                } else {
+                    tile::<E, 4>(panel, from, blocks, to, rows, left);
+                    token += 4;
+                }
+            }
+        }
+    }
+}
+
+/// Writes a panel out: block by block its steps, the sums to start with, and the scales.
+///
+/// SAFETY: the panel exists, and at `to` is room for it.
+#[inline(always)]
+unsafe fn prepare_panel<E: Eight>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
+    let chunks = weights.kind.panel_chunks();
+    // SAFETY: block < blocks stays inside the panel.
+    unsafe {
+        let mut from = weights.chunks.as_ptr().add(panel * weights.blocks * chunks);
+        for _ in 0..weights.blocks {
+            let sums = match weights.kind {
+                BlockType::Q8_0 => E::prepare_q8(from.cast(), to),
+                BlockType::Q4_0 => E::prepare_q4(from.cast(), to),
+            };
+            to = to.add(E::STEPS * STEP_WEIGHTS);
+            E::store_sums(sums, to.cast());
+            let scales = E::halves(from.add(chunks - 1).cast());
+            E::store(scales, to.add(EIGHT).cast());
+            to = to.add(2 * EIGHT);
+            from = from.add(chunks);
+        }
+    }
+}
+
+/// Writes a token as number `place` of a tile of `tile`: block by block the steps of all its tokens, then all their factors.
+///
+/// SAFETY: `token` exists, and at `to` is room for the tile.
+#[inline(always)]
+unsafe fn prepare_token<E: Eight>(
+    tokens: &Activations,
+    token: usize,
+    tile: usize,
+    place: usize,
+    to: *mut u8,
+) {
+    let first = token * tokens.blocks;
+    // SAFETY: block < blocks and step < STEPS stay inside the token and the tile; a step is at most 4 · 16 bytes a block.
+    unsafe {
+        for block in 0..tokens.blocks {
+            let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
+            let from = tokens.numbers.as_ptr().add((first + block) * BLOCK);
+            E::prepare_token(from, steps.as_mut_ptr().cast());
+            let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + FACTOR));
+            for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
+                let to = to.add((step * tile + place) * STEP_TOKEN);
+                to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
+            }
+            let to = to.add((E::STEPS * tile * STEP_TOKEN) + place * FACTOR);
+            to.cast::<f32>()
+                .write_unaligned(*tokens.scales.get_unchecked(first + block));
+        }
+    }
+}
+
+/// Eight rows of a panel by `N` tokens, all sums in registers.
+///
+/// SAFETY: `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
+/// with `left` places each.
+#[inline(always)]
+unsafe fn tile<E: Eight, const N: usize>(
+    panel: *const u8,
+    tokens: *const u8,
+    blocks: usize,
+    out: *mut f32,
+    stride: usize,
+    left: usize,
+) {
+    // SAFETY: block < blocks, step < STEPS and n < N stay inside what the caller vouches for.
+    unsafe {
+        let steps = opaque(E::STEPS);
+        let (mut weights, mut token) = (panel, tokens);
+        let mut totals = [E::zero(); N];
+        for _ in 0..blocks {
+            let behind = weights.add(E::STEPS * STEP_WEIGHTS);
+            let mut sums = [E::sums(behind.cast()); N];
+            for _ in 0..steps {
+                let eight = E::weights(weights);
+                for n in 0..N {
+                    sums[n] = E::step(sums[n], eight, token.add(n * STEP_TOKEN));
+                }
+                weights = weights.add(STEP_WEIGHTS);
+                token = token.add(N * STEP_TOKEN);
+            }
+            let scales = E::totals(weights.add(EIGHT).cast());
+            for n in 0..N {
+                let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();
+                totals[n] = E::add_scaled(totals[n], sums[n], scales, factor);
+            }
+            weights = weights.add(2 * EIGHT);
+            token = token.add(N * FACTOR);
+        }
+        for n in 0..N {
+            put::<E>(totals[n], out.add(n * stride), left);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The algorithms around packed weights that work on `f32` lanes; `unsafe` for the reasons given in [`super::generic`].
+
+use std::ops::Range;
+
+use super::packed::{BLOCK, PANEL_ROWS, PackedF32};
+use super::vector::Vector;
+
+#[inline(always)]
+pub(super) unsafe fn quantize<V: Vector>(
+    x: &[f32],
+    numbers: &mut [i8],
+    scales: &mut [f32],
+    sums: &mut [i32],
+) {
+    // x, numbers [N · 32], scales, sums [N]
+    let (x, numbers) = (x.as_ptr(), numbers.as_mut_ptr());
+    for block in 0..scales.len() {
+        // SAFETY: N blocks of 32 are at both pointers; LANES divides 32.
+        unsafe {
+            let (x, numbers) = (x.add(block * BLOCK), numbers.add(block * BLOCK));
+            let zero = V::splat(0.0);
+            let mut largest = zero;
+            let mut at = 0;
+            while at < BLOCK {
+                let value = V::load(x.add(at));
+                largest = largest.max(value.max(zero.sub(value)));
+                at += V::LANES;
+            }
+            let largest = largest.reduce_max();
+            let inverse = 127.0 / largest;
+            if !(inverse > 0.0 && inverse < f32::INFINITY) {
+                // Zeros, nearly zeros, or NaN and infinity.
+                std::ptr::write_bytes(numbers, 0, BLOCK);
+                scales[block] = if inverse == f32::INFINITY {
+                    0.0
+                } else {
+                    largest
+                };
+                sums[block] = 0;
+                continue;
+            }
+            let (factor, mut total, mut at) = (V::splat(inverse), zero, 0);
+            while at < BLOCK {
+                let whole = V::load(x.add(at)).mul(factor).round();
+                whole.store_bytes(numbers.add(at));
+                // At most 32 · 127, exact.
+                total = total.add(whole);
+                at += V::LANES;
+            }
+            scales[block] = largest / 127.0;
+            sums[block] = total.reduce_add() as i32;
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn matmul_f32<V: Vector>(
+    weights: &PackedF32,
+    x: &[f32],
+    range: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
+    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
+    // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
+    unsafe {
+        if 2 * V::LANES == PANEL_ROWS {
+            panels::<V, 2, 4>(weights, x, range, out);
+        } else {
+            panels::<V, 1, 12>(weights, x, range, out);
+        }
+    }
+}
+
+/// These panels; `P` vectors make one, `N` tokens pass together.
+#[inline(always)]
+unsafe fn panels<V: Vector, const P: usize, const N: usize>(
+    weights: &PackedF32,
+    x: &[f32],
+    range: Range<usize>,
+    out: *mut f32,
+) {
+    let (rows, inner) = (weights.rows, weights.cols);
+    let tokens = x.len() / inner.max(1);
+    let (from, x) = (weights.numbers.as_ptr(), x.as_ptr());
+    let end = (range.end * PANEL_ROWS).min(rows);
+    // SAFETY: `row` is the first of a panel and `token` + the tile's tokens are at most `tokens`.
+    unsafe {
+        let mut row = range.start * PANEL_ROWS;
+        // One token: the additions of one panel would wait for each other, those of four panels do not.
+        while tokens == 1 && row + 4 * PANEL_ROWS <= end {
+            four_panels::<V, P>(from.add(row * inner), x, inner, out.add(row));
+            row += 4 * PANEL_ROWS;
+        }
+        while row < end {
+            let (panel, out, left) = (from.add(row * inner), out.add(row), rows - row);
+            let mut token = 0;
+            while token < tokens {
+                let (x, to) = (x.add(token * inner), out.add(token * rows));
+                if token + N <= tokens {
+                    tile::<V, P, N>(panel, x, inner, to, rows, left);
+                    token += N;
+                } else if token + 4 <= tokens {
+                    tile::<V, P, 4>(panel, x, inner, to, rows, left);
+                    token += 4;
+                } else {
+                    tile::<V, P, 1>(panel, x, inner, to, rows, left);
+                    token += 1;
+                }
+            }
+            row += PANEL_ROWS;
+        }
+    }
+}
+
+/// One panel by `N` tokens, all totals in registers.
+///
+/// SAFETY: `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with `left` places each.
+#[inline(always)]
+unsafe fn tile<V: Vector, const P: usize, const N: usize>(
+    panel: *const f32,
+    x: *const f32,
+    inner: usize,
+    out: *mut f32,
+    stride: usize,
+    left: usize,
+) {
+    // SAFETY: k < inner and n < N stay inside what the caller vouches for; P · LANES is 8.
+    unsafe {
+        let mut totals = [[V::splat(0.0); P]; N];
+        for k in 0..inner {
+            let mut weights = [V::splat(0.0); P];
+            for (p, weight) in weights.iter_mut().enumerate() {
+                *weight = V::load(panel.add(k * PANEL_ROWS + p * V::LANES));
+            }
+            for n in 0..N {
+                let number = V::splat(*x.add(n * inner + k));
+                for p in 0..P {
+                    totals[n][p] = number.mul_add(weights[p], totals[n][p]);
+                }
+            }
+        }
+        for n in 0..N {
+            put(totals[n], out.add(n * stride), left);
+        }
+    }
+}
+
+/// Four panels by one token.
+///
+/// SAFETY: `panels` is at four of `inner` columns, `x` at one token, `out` at 32 places.
+#[inline(always)]
+unsafe fn four_panels<V: Vector, const P: usize>(
+    panels: *const f32,
+    x: *const f32,
+    inner: usize,
+    out: *mut f32,
+) {
+    // SAFETY: k < inner, n < 4 and p < P stay inside what the caller vouches for; P · LANES is 8.
+    unsafe {
+        let mut totals = [[V::splat(0.0); P]; 4];
+        for k in 0..inner {
+            let number = V::splat(*x.add(k));
+            for n in 0..4 {
+                for p in 0..P {
+                    let at = (n * inner + k) * PANEL_ROWS + p * V::LANES;
+                    totals[n][p] = number.mul_add(V::load(panels.add(at)), totals[n][p]);
+                }
+            }
+        }
+        for n in 0..4 {
+            put(totals[n], out.add(n * PANEL_ROWS), PANEL_ROWS);
+        }
+    }
+}
+
+/// Writes the totals of eight rows, or the `left` of them that exist.
+///
+/// SAFETY: `left` places are at `out`; P · LANES is 8.
+#[inline(always)]
+unsafe fn put<V: Vector, const P: usize>(totals: [V; P], out: *mut f32, left: usize) {
+    // SAFETY: a vector is written where a row of it exists, and no further than `left`.
+    unsafe {
+        for (p, total) in totals.into_iter().enumerate() {
+            let done = p * V::LANES;
+            if done < left {
+                total.store_up_to(out.add(done), left - done);
+            }
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Weights of a matrix in the order in which the products read them, packed once when a model is loaded.
+//!
+//! Eight rows make a panel, the last one filled up with zeros. In every panel the numbers stand in the order of k, so a product
+//! reads memory once, from its beginning to its end.
+
+/// Rows of a panel.
+pub const PANEL_ROWS: usize = 8;
+
+/// Numbers that share one scale.
+pub const BLOCK: usize = 32;
+
+/// Sixteen bytes at an address that is a multiple of 16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(super) struct Chunk(pub(super) [u8; 16]);
+
+pub(super) const EMPTY: Chunk = Chunk([0; 16]);
+
+/// How the numbers of a block are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockType {
+    /// A scale and 32 signed bytes.
+    Q8_0,
+    /// A scale and 32 halves of a byte, of which 8 stands for 0.
+    Q4_0,
+}
+
+impl BlockType {
+    /// Bytes of one block in a file: a scale in f16 and 32 numbers.
+    pub fn block_bytes(self) -> usize {
+        match self {
+            Self::Q8_0 => 34,
+            Self::Q4_0 => 18,
+        }
+    }
+
+    /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16.
+    pub(super) const fn panel_chunks(self) -> usize {
+        match self {
+            Self::Q8_0 => 17,
+            Self::Q4_0 => 9,
+        }
+    }
+}
+
+/// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::kernel::matmul_blocks`].
+///
+/// The numbers of eight rows and 32 columns stand together. A chunk of 16 bytes holds four consecutive columns of each of four
+/// rows: with Q8_0 the chunks of rows 0 to 3 and 4 to 7 alternate, with Q4_0 one chunk has the former in the low and the latter
+/// in the high halves of its bytes. Behind them stand the eight scales in f16. So a weight takes as many bytes as in the file.
+#[derive(Clone, PartialEq)]
+pub struct PackedBlocks {
+    pub(super) kind: BlockType,
+    pub(super) rows: usize,
+    pub(super) blocks: usize,
+    pub(super) chunks: Vec<Chunk>,
+}
+
+impl std::fmt::Debug for PackedBlocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rows, cols) = (self.rows, self.cols());
+        write!(f, "PackedBlocks({:?} [{rows}, {cols}])", self.kind)
+    }
+}
+
+impl PackedBlocks {
+    /// A matrix of zeros, to be filled by [`PackedBlocks::set_rows`] while its rows arrive.
+    ///
+    /// # Panics
+    /// When `cols` is no multiple of 32, or the size does not fit an address.
+    #[track_caller]
+    pub fn zeros(kind: BlockType, rows: usize, cols: usize) -> Self {
+        assert!(
+            cols.is_multiple_of(BLOCK),
+            "{cols} columns are not whole blocks of {BLOCK}"
+        );
+        let blocks = cols / BLOCK;
+        let count = rows
+            .div_ceil(PANEL_ROWS)
+            .checked_mul(blocks)
+            .and_then(|count| count.checked_mul(kind.panel_chunks()));
+        assert!(count.is_some(), "[{rows}, {cols}] is too large");
+        let mut empty = [EMPTY; 17];
+        if kind == BlockType::Q4_0 {
+            // 8 stands for 0.
+            empty[..8].fill(Chunk([0x88; 16]));
+        }
+        let empty = &empty[..kind.panel_chunks()];
+        let mut chunks = Vec::with_capacity(count.unwrap_or(0));
+        while chunks.len() < count.unwrap_or(0) {
+            chunks.extend_from_slice(empty);
+        }
+        Self {
+            kind,
+            rows,
+            blocks,
+            chunks,
+        }
+    }
+
+    /// Packs a whole matrix: `bytes` are its blocks as a GGUF file has them, row by row.
+    ///
+    /// # Panics
+    /// When `cols` is no multiple of 32 or `bytes` are not that many blocks.
+    #[track_caller]
+    pub fn new(kind: BlockType, bytes: &[u8], rows: usize, cols: usize) -> Self {
+        // bytes [M, K / 32] blocks
+        let mut packed = Self::zeros(kind, rows, cols);
+        assert!(
+            Some(bytes.len()) == rows.checked_mul(packed.row_bytes()),
+            "{} bytes are not [{rows}, {cols}] in {kind:?}",
+            bytes.len()
+        );
+        packed.set_rows(0, bytes);
+        packed
+    }
+
+    /// Packs some rows, `first` and those behind it.
+    ///
+    /// # Panics
+    /// When `bytes` are not whole rows or go beyond the last one.
+    #[track_caller]
+    pub fn set_rows(&mut self, first: usize, bytes: &[u8]) {
+        // bytes [some rows, K / 32] blocks
+        let row_bytes = self.row_bytes();
+        if row_bytes == 0 {
+            assert!(bytes.is_empty(), "a row of no columns has no bytes");
+            return;
+        }
+        let count = bytes.len() / row_bytes;
+        assert!(
+            bytes.len().is_multiple_of(row_bytes)
+                && first <= self.rows
+                && count <= self.rows - first,
+            "{} bytes from row {first} on do not fit {self:?}",
+            bytes.len()
+        );
+        for (row, bytes) in (first..).zip(bytes.chunks_exact(row_bytes)) {
+            let blocks = bytes.chunks_exact(self.kind.block_bytes());
+            for (block, bytes) in blocks.enumerate() {
+                self.set_block(row, block, bytes);
+            }
+        }
+    }
+
+    fn set_block(&mut self, row: usize, block: usize, bytes: &[u8]) {
+        let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
+        let kind = self.kind;
+        let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
+        let chunks = &mut self.chunks[from..from + kind.panel_chunks()];
+        let (scale, numbers) = bytes.split_at(2);
+        match kind {
+            BlockType::Q8_0 => {
+                for (step, four) in numbers.chunks_exact(4).enumerate() {
+                    chunks[2 * step + upper].0[quad..quad + 4].copy_from_slice(four);
+                }
+            }
+            BlockType::Q4_0 => {
+                // In a file byte j has number j in its low and number j + 16 in its high half.
+                for (j, &pair) in numbers.iter().enumerate() {
+                    for (k, number) in [(j, pair & 15), (j + 16, pair >> 4)] {
+                        let byte = &mut chunks[k / 4].0[quad + k % 4];
+                        *byte = if upper == 0 {
+                            *byte & 0xf0 | number
+                        } else {
+                            *byte & 0x0f | number << 4
+                        };
+                    }
+                }
+            }
+        }
+        if let Some(last) = chunks.last_mut() {
+            last.0[2 * place..2 * place + 2].copy_from_slice(scale);
+        }
+    }
+
+    /// M.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// K.
+    pub fn cols(&self) -> usize {
+        self.blocks * BLOCK
+    }
+
+    /// How a block is stored.
+    pub fn kind(&self) -> BlockType {
+        self.kind
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.chunks.as_slice())
+    }
+
+    /// Bits of the activations that a product takes: 8, with every type and on every machine.
+    pub fn activation_bits(&self) -> u32 {
+        8
+    }
+
+    /// Bytes of one row in a file.
+    fn row_bytes(&self) -> usize {
+        self.blocks * self.kind.block_bytes()
+    }
+
+    /// The whole numbers of one row in one block, and their scale.
+    pub(super) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32) {
+        let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
+        let kind = self.kind;
+        let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
+        let chunks = &self.chunks[from..from + kind.panel_chunks()];
+        let mut numbers = [0; BLOCK];
+        for (k, number) in numbers.iter_mut().enumerate() {
+            *number = match kind {
+                BlockType::Q8_0 => chunks[k / 4 * 2 + upper].0[quad + k % 4].cast_signed(),
+                BlockType::Q4_0 => {
+                    let byte = chunks[k / 4].0[quad + k % 4];
+                    let number = if upper == 0 { byte & 15 } else { byte >> 4 };
+                    number.cast_signed() - 8
+                }
+            };
+        }
+        let scales = &chunks[kind.panel_chunks() - 1].0;
+        let scale = u16::from_le_bytes([scales[2 * place], scales[2 * place + 1]]);
+        (numbers, half(scale))
+    }
+
+    /// Row `row` as plain numbers: what an embedding table gives for a token.
+    ///
+    /// # Panics
+    /// When there is no such row or `out` has not K places.
+    #[track_caller]
+    pub fn unpack_row(&self, row: usize, out: &mut [f32]) {
+        // out [K]
+        assert!(
+            row < self.rows && out.len() == self.cols(),
+            "row {row} into {} places of {self:?}",
+            out.len()
+        );
+        for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
+            let (numbers, scale) = self.block(row, block);
+            for (out, number) in out.iter_mut().zip(numbers) {
+                *out = scale * f32::from(number);
+            }
+        }
+    }
+}
+
+/// A matrix `[M, K]` of plain numbers, packed for [`crate::kernel::matmul_f32`]: eight rows stand together, column by column.
+#[derive(Clone, PartialEq)]
+pub struct PackedF32 {
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    /// [M / 8, K, 8]
+    pub(super) numbers: Vec<f32>,
+}
+
+impl std::fmt::Debug for PackedF32 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PackedF32([{}, {}])", self.rows, self.cols)
+    }
+}
+
+impl PackedF32 {
+    /// A matrix of zeros, to be filled by [`PackedF32::set_row`] while its rows arrive.
+    ///
+    /// # Panics
+    /// When the size does not fit an address.
+    #[track_caller]
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        let count = rows
+            .div_ceil(PANEL_ROWS)
+            .checked_mul(PANEL_ROWS)
+            .and_then(|rows| rows.checked_mul(cols));
+        assert!(count.is_some(), "[{rows}, {cols}] is too large");
+        Self {
+            rows,
+            cols,
+            numbers: vec![0.0; count.unwrap_or(0)],
+        }
+    }
+
+    /// Packs a matrix that stands row by row.
+    ///
+    /// # Panics
+    /// When `weights` are not `rows` of `cols`.
+    #[track_caller]
+    pub fn new(weights: &[f32], rows: usize, cols: usize) -> Self {
+        // weights [M, K]
+        assert!(
+            Some(weights.len()) == rows.checked_mul(cols),
+            "{} weights are not [{rows}, {cols}]",
+            weights.len()
+        );
+        let mut packed = Self::zeros(rows, cols);
+        if cols > 0 {
+            for (row, weights) in weights.chunks_exact(cols).enumerate() {
+                packed.set_row(row, weights);
+            }
+        }
+        packed
+    }
+
+    /// Packs one row.
+    ///
+    /// # Panics
+    /// When there is no such row or `weights` are not K.
+    #[track_caller]
+    pub fn set_row(&mut self, row: usize, weights: &[f32]) {
+        // weights [K]
+        assert!(
+            row < self.rows && weights.len() == self.cols,
+            "{} weights as row {row} of {self:?}",
+            weights.len()
+        );
+        let from = self.place(row, 0);
+        let places = self.numbers[from..].iter_mut().step_by(PANEL_ROWS);
+        for (place, weight) in places.zip(weights) {
+            *place = *weight;
+        }
+    }
+
+    fn place(&self, row: usize, col: usize) -> usize {
+        (row / PANEL_ROWS * self.cols + col) * PANEL_ROWS + row % PANEL_ROWS
+    }
+
+    /// The number in row `row` and column `col`.
+    pub(super) fn number(&self, row: usize, col: usize) -> f32 {
+        self.numbers[self.place(row, col)]
+    }
+
+    /// M.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// K.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.numbers.as_slice())
+    }
+
+    /// Row `row` as it was given.
+    ///
+    /// # Panics
+    /// When there is no such row or `out` has not K places.
+    #[track_caller]
+    pub fn unpack_row(&self, row: usize, out: &mut [f32]) {
+        // out [K]
+        assert!(
+            row < self.rows && out.len() == self.cols,
+            "row {row} into {} places of {self:?}",
+            out.len()
+        );
+        for (col, out) in out.iter_mut().enumerate() {
+            *out = self.number(row, col);
+        }
+    }
+}
+
+/// The number that 16 bits of half precision stand for.
+fn half(bits: u16) -> f32 {
+    let bits = u32::from(bits);
+    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
+    let number = match magnitude >> 10 {
+        // Below the smallest normal number: multiples of 2⁻²⁴.
+        0 => (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits(),
+        31 => 0x7f80_0000 | magnitude << 13,
+        _ => (magnitude << 13) + (112 << 23),
+    };
+    f32::from_bits(sign | number)
+}

@@ -1,0 +1,108 @@
+//! Plain loops for the products with packed weights: what they compute, and the oracle of the tests.
+
+use std::ops::Range;
+
+use super::activations::Activations;
+use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use crate::math;
+
+/// Quantizes blocks of 32; see [`Activations`].
+pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
+    // x, numbers [N · 32], scales, sums [N]
+    let blocks = x.chunks_exact(BLOCK).zip(numbers.chunks_exact_mut(BLOCK));
+    for (block, (x, numbers)) in blocks.enumerate() {
+        let mut largest = 0.0_f32;
+        for x in x {
+            if x.is_nan() || x.abs() > largest {
+                largest = x.abs();
+            }
+            if largest.is_nan() {
+                break;
+            }
+        }
+        let inverse = 127.0 / largest;
+        if inverse > 0.0 && inverse < f32::INFINITY {
+            for (number, x) in numbers.iter_mut().zip(x) {
+                *number = (x * inverse).round_ties_even() as i8;
+            }
+            scales[block] = largest / 127.0;
+        } else {
+            numbers.fill(0);
+            // Zeros, nearly zeros, or NaN and infinity.
+            scales[block] = if inverse == f32::INFINITY {
+                0.0
+            } else {
+                largest
+            };
+        }
+        sums[block] = numbers.iter().map(|&number| i32::from(number)).sum();
+    }
+}
+
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in whole numbers; the
+/// columns m of the panels asked for.
+///
+/// SAFETY: `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
+pub(super) unsafe fn matmul_blocks(
+    weights: &PackedBlocks,
+    tokens: &Activations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], tokens [T, K], out [T, M]
+    for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(weights.rows) {
+        for token in 0..tokens.tokens {
+            let mut total = 0.0;
+            for block in 0..weights.blocks {
+                let (numbers, scale) = weights.block(row, block);
+                let at = token * tokens.blocks + block;
+                let x = &tokens.numbers[at * BLOCK..(at + 1) * BLOCK];
+                let mut sum = 0;
+                for k in 0..BLOCK {
+                    sum += i32::from(numbers[k]) * i32::from(x[k]);
+                }
+                total += sum as f32 * (scale * tokens.scales[at]);
+            }
+            // SAFETY: token < T and row < M.
+            unsafe { *out.add(token * weights.rows + row) = total };
+        }
+    }
+}
+
+/// out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
+///
+/// SAFETY: `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
+pub(super) unsafe fn matmul_f32(
+    weights: &PackedF32,
+    x: &[f32],
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], x [T, K], out [T, M]
+    let (rows, cols) = (weights.rows, weights.cols);
+    for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(rows) {
+        for (token, x) in x.chunks_exact(cols.max(1)).enumerate() {
+            let total = (0..cols).fold(0.0, |total, k| total + weights.number(row, k) * x[k]);
+            // SAFETY: token < T and row < M.
+            unsafe { *out.add(token * rows + row) = total };
+        }
+    }
+}
+
+/// x / (1 + exp(−x)) in place.
+pub fn silu(x: &mut [f32]) {
+    // x [N]
+    for value in x {
+        *value /= 1.0 + math::exp(-*value);
+    }
+}
+
+/// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 in place.
+pub fn gelu_tanh(x: &mut [f32]) {
+    // x [N]
+    const FACTOR: f32 = 0.797_884_6;
+    for value in x {
+        let inner = FACTOR * (*value + 0.044_715 * *value * *value * *value);
+        *value *= 0.5 * (1.0 + math::tanh(inner));
+    }
+}

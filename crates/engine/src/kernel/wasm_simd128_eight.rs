@@ -1,0 +1,253 @@
+//! Eight rows of packed weights with SIMD128, which multiplies whole numbers of 16 bits at the narrowest: bytes are widened first.
+
+use super::eight::Eight;
+use core::arch::wasm32::*;
+
+pub(super) struct Simd128Eight;
+
+/// Rows 0 to 3, rows 4 to 7.
+type Pair = (v128, v128);
+
+/// Four numbers in half precision, zero-extended to 32 bits, as `f32`.
+#[inline(always)]
+fn halves(bits: v128) -> v128 {
+    let magnitude = v128_and(bits, i32x4_splat(0x7fff));
+    let shifted = i32x4_shl(magnitude, 13);
+    // The exponent of a normal number moves by 112; that of infinity and NaN becomes all ones.
+    let normal = i32x4_add(shifted, i32x4_splat(112 << 23));
+    let endless = v128_and(
+        i32x4_gt(magnitude, i32x4_splat(0x7bff)),
+        i32x4_splat(0x7f80_0000),
+    );
+    // Below the smallest normal number: multiples of 2⁻²⁴, made without a tiny f32 on the way.
+    let one_more = i32x4_add(shifted, i32x4_splat(113 << 23));
+    let small = f32x4_sub(one_more, i32x4_splat(113 << 23));
+    let is_small = i32x4_lt(magnitude, i32x4_splat(0x400));
+    let sign = i32x4_shl(v128_and(bits, i32x4_splat(0x8000)), 16);
+    v128_or(
+        v128_bitselect(small, v128_or(normal, endless), is_small),
+        sign,
+    )
+}
+
+/// Sums of neighbours: [a0 + a1, a2 + a3, b0 + b1, b2 + b3].
+#[inline(always)]
+fn join(a: v128, b: v128) -> v128 {
+    i32x4_add(
+        i32x4_shuffle::<0, 2, 4, 6>(a, b),
+        i32x4_shuffle::<1, 3, 5, 7>(a, b),
+    )
+}
+
+/// 16 bytes, four columns of four rows, as two steps of two columns in 16 bits.
+///
+/// SAFETY: 16 readable bytes at the first, 16 writable ones at each of the other two pointers.
+#[inline(always)]
+unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
+    let parted = i16x8_shuffle::<0, 2, 4, 6, 1, 3, 5, 7>(bytes, bytes);
+    // SAFETY: as the caller vouches; wasm asks for no alignment.
+    unsafe {
+        v128_store(to.cast(), i16x8_extend_low_i8x16(parted));
+        v128_store(next.cast(), i16x8_extend_high_i8x16(parted));
+    }
+}
+
+impl Eight for Simd128Eight {
+    type Sums = Pair;
+    type Totals = Pair;
+    type Weights = Pair;
+    /// 32 activations in 16 bits, eight in each.
+    type Block = [v128; 4];
+
+    const TILE: usize = 4;
+    const STEPS: usize = 16;
+
+    #[inline(always)]
+    unsafe fn zero() -> Pair {
+        (f32x4_splat(0.0), f32x4_splat(0.0))
+    }
+
+    #[inline(always)]
+    unsafe fn totals(from: *const f32) -> Pair {
+        // SAFETY: the caller vouches for eight readable numbers.
+        unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(from: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 16 readable bytes.
+        let all = unsafe { v128_load(from.cast()) };
+        (
+            halves(u32x4_extend_low_u16x8(all)),
+            halves(u32x4_extend_high_u16x8(all)),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn add_scaled(totals: Pair, sums: Pair, scales: Pair, factor: f32) -> Pair {
+        let factor = f32x4_splat(factor);
+        let add = |total, sum, scale| {
+            let scaled = f32x4_mul(f32x4_convert_i32x4(sum), f32x4_mul(scale, factor));
+            f32x4_add(total, scaled)
+        };
+        (
+            add(totals.0, sums.0, scales.0),
+            add(totals.1, sums.1, scales.1),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn store(totals: Pair, to: *mut f32) {
+        // SAFETY: the caller vouches for eight writable numbers.
+        unsafe {
+            v128_store(to.cast(), totals.0);
+            v128_store(to.add(4).cast(), totals.1);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn block(from: *const i8) -> [v128; 4] {
+        // SAFETY: the caller vouches for 32 readable bytes.
+        unsafe {
+            [
+                i16x8_load_extend_i8x8(from),
+                i16x8_load_extend_i8x8(from.add(8)),
+                i16x8_load_extend_i8x8(from.add(16)),
+                i16x8_load_extend_i8x8(from.add(24)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dot_q8(weights: *const u8, block: [v128; 4]) -> Pair {
+        // Two columns of two rows in each lane pair: rows 0 1, 2 3, 4 5, 6 7.
+        let mut sums = [i32x4_splat(0); 4];
+        for eight in 0..4 {
+            let (first, second) = (
+                i64x2_shuffle::<0, 0>(block[eight], block[eight]),
+                i64x2_shuffle::<1, 1>(block[eight], block[eight]),
+            );
+            for (half, token) in [first, second].into_iter().enumerate() {
+                for quad in 0..2 {
+                    // SAFETY: eight < 4, half < 2 and quad < 2 number the 16 chunks at `weights`.
+                    let chunk = unsafe {
+                        let place = (eight * 2 + half) * 2 + quad;
+                        v128_load(weights.add(16 * place).cast())
+                    };
+                    let (low, high) = (
+                        i16x8_extend_low_i8x16(chunk),
+                        i16x8_extend_high_i8x16(chunk),
+                    );
+                    sums[2 * quad] = i32x4_add(sums[2 * quad], i32x4_dot_i16x8(low, token));
+                    sums[2 * quad + 1] =
+                        i32x4_add(sums[2 * quad + 1], i32x4_dot_i16x8(high, token));
+                }
+            }
+        }
+        (join(sums[0], sums[1]), join(sums[2], sums[3]))
+    }
+
+    #[inline(always)]
+    unsafe fn dot_q4(weights: *const u8, block: [v128; 4], sum: i32) -> Pair {
+        let mut sums = [i32x4_splat(0); 4];
+        for eight in 0..4 {
+            let (first, second) = (
+                i64x2_shuffle::<0, 0>(block[eight], block[eight]),
+                i64x2_shuffle::<1, 1>(block[eight], block[eight]),
+            );
+            for (half, token) in [first, second].into_iter().enumerate() {
+                // SAFETY: eight < 4 and half < 2 number the 8 chunks at `weights`.
+                let chunk = unsafe { v128_load(weights.add(16 * (eight * 2 + half)).cast()) };
+                let quads = [v128_and(chunk, u8x16_splat(15)), u8x16_shr(chunk, 4)];
+                for (quad, bytes) in quads.into_iter().enumerate() {
+                    let (low, high) = (
+                        u16x8_extend_low_u8x16(bytes),
+                        u16x8_extend_high_u8x16(bytes),
+                    );
+                    sums[2 * quad] = i32x4_add(sums[2 * quad], i32x4_dot_i16x8(low, token));
+                    sums[2 * quad + 1] =
+                        i32x4_add(sums[2 * quad + 1], i32x4_dot_i16x8(high, token));
+                }
+            }
+        }
+        // Σ (w − 8) x = Σ w x − 8 Σ x.
+        let eights = i32x4_splat(8 * sum);
+        (
+            i32x4_sub(join(sums[0], sums[1]), eights),
+            i32x4_sub(join(sums[2], sums[3]), eights),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_token(from: *const i8, to: *mut u8) {
+        for eight in 0..4 {
+            // SAFETY: the caller vouches for 32 readable and 64 writable bytes.
+            unsafe {
+                let wide = i16x8_load_extend_i8x8(from.add(8 * eight));
+                v128_store(to.add(16 * eight).cast(), wide);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Pair {
+        for four in 0..8 {
+            for quad in 0..2 {
+                // SAFETY: the caller vouches for 256 readable and 512 writable bytes.
+                unsafe {
+                    let chunk = v128_load(from.add(32 * four + 16 * quad).cast());
+                    let to = to.add(64 * four + 16 * quad);
+                    widen(chunk, to, to.add(32));
+                }
+            }
+        }
+        (i32x4_splat(0), i32x4_splat(0))
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Pair {
+        for four in 0..8 {
+            // SAFETY: the caller vouches for 128 readable and 512 writable bytes.
+            unsafe {
+                let chunk = v128_load(from.add(16 * four).cast());
+                let to = to.add(64 * four);
+                let low = i8x16_sub(v128_and(chunk, u8x16_splat(15)), i8x16_splat(8));
+                widen(low, to, to.add(32));
+                let high = i8x16_sub(u8x16_shr(chunk, 4), i8x16_splat(8));
+                widen(high, to.add(16), to.add(48));
+            }
+        }
+        (i32x4_splat(0), i32x4_splat(0))
+    }
+
+    #[inline(always)]
+    unsafe fn sums(from: *const i32) -> Pair {
+        // SAFETY: the caller vouches for eight readable numbers.
+        unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_sums(sums: Pair, to: *mut i32) {
+        // SAFETY: the caller vouches for eight writable numbers.
+        unsafe {
+            v128_store(to.cast(), sums.0);
+            v128_store(to.add(4).cast(), sums.1);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 32 readable bytes.
+        unsafe { (v128_load(from.cast()), v128_load(from.add(16).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn step(sums: Pair, weights: Pair, token: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 4 readable bytes.
+        let token = unsafe { v128_load32_splat(token.cast()) };
+        (
+            i32x4_add(sums.0, i32x4_dot_i16x8(weights.0, token)),
+            i32x4_add(sums.1, i32x4_dot_i16x8(weights.1, token)),
+        )
+    }
+}

@@ -1,0 +1,237 @@
+//! Eight rows of packed weights with AVX2, and with AVX-VNNI where the processor has it.
+
+use super::eight::Eight;
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+/// A way to multiply 32 signed weights with 32 activations.
+///
+/// # Safety
+/// The machine has the instruction set.
+pub(super) trait Dot {
+    /// Added to the activations of many tokens, and taken off again by the start of each sum.
+    const BIAS: i8;
+    /// sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
+    unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
+    /// sums + weights · (tokens + bias), in fours.
+    unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
+}
+
+pub(super) struct Avx2;
+pub(super) struct Vnni;
+
+impl Dot for Avx2 {
+    const BIAS: i8 = 0;
+
+    #[inline(always)]
+    unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2. A sum of two products is at most 2 · 128 · 127 = 32,512 and does not saturate.
+        unsafe {
+            let twos = _mm256_maddubs_epi16(weights, tokens);
+            _mm256_add_epi32(sums, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2. The sign goes to the token; −128 has the unsigned magnitude 128.
+        unsafe {
+            let tokens = _mm256_sign_epi8(tokens, weights);
+            Self::unsigned(_mm256_abs_epi8(weights), tokens, sums)
+        }
+    }
+}
+
+impl Dot for Vnni {
+    const BIAS: i8 = 127;
+
+    #[inline(always)]
+    unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX-VNNI.
+        unsafe { _mm256_dpbusd_avx_epi32(sums, weights, tokens) }
+    }
+
+    #[inline(always)]
+    unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX-VNNI. The tokens, 0 to 254, are its unsigned operand.
+        unsafe { _mm256_dpbusd_avx_epi32(sums, tokens, weights) }
+    }
+}
+
+pub(super) struct X86Eight<D>(PhantomData<D>);
+
+/// The halves of 16 bytes: rows 0 to 3 from the low ones, rows 4 to 7 from the high ones.
+///
+/// SAFETY: AVX2 and 16 readable bytes.
+#[inline(always)]
+unsafe fn nibbles(from: *const u8) -> __m256i {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let bytes = _mm_loadu_si128(from.cast());
+        let both = _mm256_set_m128i(_mm_srli_epi16::<4>(bytes), bytes);
+        _mm256_and_si256(both, _mm256_set1_epi8(15))
+    }
+}
+
+/// The four bytes at `from` in every lane of 32 bits.
+///
+/// SAFETY: AVX and 4 readable bytes.
+#[inline(always)]
+unsafe fn four(from: *const u8) -> __m256i {
+    // SAFETY: as the caller vouches.
+    unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
+}
+
+impl<D: Dot> Eight for X86Eight<D> {
+    type Sums = __m256i;
+    type Totals = __m256;
+    type Weights = __m256i;
+    /// Where the 32 activations are: broadcasts from memory cost nothing extra.
+    type Block = *const u8;
+
+    const TILE: usize = 8;
+    const STEPS: usize = 8;
+
+    #[inline(always)]
+    unsafe fn zero() -> __m256 {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { _mm256_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn totals(from: *const f32) -> __m256 {
+        // SAFETY: the caller vouches for AVX and for eight readable numbers.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(from: *const u8) -> __m256 {
+        // SAFETY: the caller vouches for F16C and for 16 readable bytes.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_scaled(totals: __m256, sums: __m256i, scales: __m256, factor: f32) -> __m256 {
+        // SAFETY: the caller vouches for AVX2 and FMA.
+        unsafe {
+            let scales = _mm256_mul_ps(scales, _mm256_set1_ps(factor));
+            _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), scales, totals)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(totals: __m256, to: *mut f32) {
+        // SAFETY: the caller vouches for AVX and for eight writable numbers.
+        unsafe { _mm256_storeu_ps(to, totals) }
+    }
+
+    #[inline(always)]
+    unsafe fn block(from: *const i8) -> *const u8 {
+        from.cast()
+    }
+
+    #[inline(always)]
+    unsafe fn dot_q8(weights: *const u8, block: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set, for 256 bytes of weights and for 32 of the block.
+        unsafe {
+            // Two sums, so that one addition need not wait for the other.
+            let mut sums = [_mm256_setzero_si256(); 2];
+            for step in 0..8 {
+                let weights = Self::weights(weights.add(32 * step));
+                let tokens = _mm256_sign_epi8(four(block.add(4 * step)), weights);
+                sums[step % 2] = D::unsigned(_mm256_abs_epi8(weights), tokens, sums[step % 2]);
+            }
+            _mm256_add_epi32(sums[0], sums[1])
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dot_q4(weights: *const u8, block: *const u8, sum: i32) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set, for 128 bytes of weights and for 32 of the block.
+        unsafe {
+            // Σ (w − 8) x = Σ w x − 8 Σ x.
+            let mut sums = [_mm256_set1_epi32(-8 * sum), _mm256_setzero_si256()];
+            for step in 0..8 {
+                let weights = nibbles(weights.add(16 * step));
+                sums[step % 2] = D::unsigned(weights, four(block.add(4 * step)), sums[step % 2]);
+            }
+            _mm256_add_epi32(sums[0], sums[1])
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_token(from: *const i8, to: *mut u8) {
+        // SAFETY: the caller vouches for AVX2, for 32 readable and for 32 writable bytes.
+        unsafe {
+            let x = _mm256_loadu_si256(from.cast());
+            _mm256_storeu_si256(to.cast(), _mm256_add_epi8(x, _mm256_set1_epi8(D::BIAS)));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable bytes.
+        unsafe {
+            let mut sums = _mm256_setzero_si256();
+            for step in 0..8 {
+                let weights = Self::weights(from.add(32 * step));
+                sums = start::<D>(weights, sums);
+                _mm256_storeu_si256(to.add(32 * step).cast(), weights);
+            }
+            _mm256_sub_epi32(_mm256_setzero_si256(), sums)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable bytes.
+        unsafe {
+            let mut sums = _mm256_setzero_si256();
+            for step in 0..8 {
+                let weights = _mm256_sub_epi8(nibbles(from.add(16 * step)), _mm256_set1_epi8(8));
+                sums = start::<D>(weights, sums);
+                _mm256_storeu_si256(to.add(32 * step).cast(), weights);
+            }
+            _mm256_sub_epi32(_mm256_setzero_si256(), sums)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn sums(from: *const i32) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for eight readable numbers.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_sums(sums: __m256i, to: *mut i32) {
+        // SAFETY: the caller vouches for AVX and for eight writable numbers.
+        unsafe { _mm256_storeu_si256(to.cast(), sums) }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for 32 readable bytes.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn step(sums: __m256i, weights: __m256i, token: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
+        unsafe { D::dot(weights, four(token), sums) }
+    }
+}
+
+/// What a sum starts with: the bias times the weights.
+///
+/// SAFETY: the instruction set.
+#[inline(always)]
+unsafe fn start<D: Dot>(weights: __m256i, sums: __m256i) -> __m256i {
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        if D::BIAS == 0 {
+            sums
+        } else {
+            D::dot(weights, _mm256_set1_epi8(D::BIAS), sums)
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! A model from its files, whatever they are: the weights, and beside them what the weights do not say.
+//!
+//! | weights | what else is needed |
+//! |---|---|
+//! | GGUF (gpt2, llama, qwen2, bert) | nothing |
+//! | safetensors | `config.json`; for text a vocabulary; for pictures `preprocessor_config.json` where `config.json` does not say it |
+//! | llama2.c | a vocabulary |
+//!
+//! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
+//! `.model`, a `.vocab` or llama2.c's `tok….bin`. The formats are known by their content, vocabularies by their names.
+//!
+//! ```
+//! use engine::open::{Files, open};
+//! let error = open(&Files::new("notes.txt", b"Dear diary".to_vec()), None).err().unwrap();
+//! assert_eq!(error.to_string(), "notes.txt: expected GGUF, safetensors or llama2.c, found a file that begins with \"Dear dia\"");
+//! ```
+
+mod config;
+mod export;
+mod pictures;
+mod vocabulary;
+
+use std::sync::Arc;
+
+use crate::error::EngineError;
+use crate::format::error::FormatError;
+use crate::format::gguf::Gguf;
+use crate::format::llama2c::Llama2c;
+use crate::format::names::Architecture;
+use crate::format::safetensors::SafeTensors;
+use crate::format::tensors::Tensors;
+use crate::model::bert::Bert;
+use crate::model::decoder::Decoder;
+use crate::model::dinov2::Dinov2;
+use crate::model::gpt2::Gpt2;
+use crate::model::llama::Llama;
+use crate::model::swin::Swin;
+use crate::model::vit::Vit;
+use crate::parameters::{Compressed, Parameters};
+use crate::quant::Type;
+use crate::token::tokenizer::Tokenizer;
+use config::Config;
+pub use export::{is_packed, to_gguf};
+pub use pictures::{Labels, Preparation, top};
+
+/// Why files are no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The weights are of no known format.
+    #[error(
+        "{file}: expected GGUF, safetensors or llama2.c, found a file that begins with {found:?}"
+    )]
+    Format {
+        /// The file's name.
+        file: String,
+        /// Its beginning, as text.
+        found: String,
+    },
+    /// The file is damaged, or asks for what is not known here.
+    #[error("{file}: {source}")]
+    Damaged {
+        /// The file's name.
+        file: String,
+        /// What is wrong.
+        source: FormatError,
+    },
+    /// A file that is needed beside the weights is not there.
+    #[error("{file}: needs {needed} beside it")]
+    Missing {
+        /// The weights' name.
+        file: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// A file beside the weights is not what it should be.
+    #[error("{file}: expected {expected}, found {found}")]
+    Beside {
+        /// The file's name.
+        file: String,
+        /// What is known.
+        expected: String,
+        /// What it says.
+        found: String,
+    },
+    /// The weights do not make the model.
+    #[error("{file}: {source}")]
+    Model {
+        /// The file's name.
+        file: String,
+        /// What is wrong.
+        source: EngineError,
+    },
+}
+
+/// Files of one model: weights, and what lies beside them.
+#[derive(Debug, Clone)]
+pub struct Files {
+    /// The name of the weights' file.
+    pub name: String,
+    /// The weights.
+    pub weights: Arc<[u8]>,
+    /// Other files, by name.
+    pub beside: Vec<(String, Vec<u8>)>,
+}
+
+impl Files {
+    /// Weights alone.
+    pub fn new(name: impl Into<String>, weights: impl Into<Arc<[u8]>>) -> Self {
+        Self {
+            name: name.into(),
+            weights: weights.into(),
+            beside: Vec::new(),
+        }
+    }
+
+    /// Whether a file of this name may be of use beside weights.
+    pub fn is_of_use(name: &str) -> bool {
+        config::NAMES.contains(&name) || vocabulary::is_known(name)
+    }
+
+    /// The weights' name without folders and ending.
+    fn title(&self) -> String {
+        let path = std::path::Path::new(&self.name);
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// A file beside the weights, by the first of some names.
+    fn find(&self, names: &[&str]) -> Option<(&str, &[u8])> {
+        let found = names.iter().find_map(|name| {
+            let mut beside = self.beside.iter();
+            beside.find(|(beside, _)| beside.as_str() == *name)
+        });
+        found.map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+    }
+
+    fn model<T>(&self, result: Result<T, EngineError>) -> Result<T, OpenError> {
+        result.map_err(|source| OpenError::Model {
+            file: self.name.clone(),
+            source,
+        })
+    }
+
+    fn format<T>(&self, result: Result<T, FormatError>) -> Result<T, OpenError> {
+        result.map_err(|source| OpenError::Damaged {
+            file: self.name.clone(),
+            source,
+        })
+    }
+}
+
+/// Weights in one of the formats.
+#[derive(Debug, Clone)]
+pub enum Weights {
+    /// GGUF.
+    Gguf(Box<Gguf>),
+    /// safetensors.
+    SafeTensors(Box<SafeTensors>),
+    /// llama2.c.
+    Llama2c(Box<Llama2c>),
+}
+
+impl Weights {
+    /// Reads the directory of a file of any of the formats.
+    ///
+    /// # Errors
+    /// When it is of none of them, or damaged.
+    pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        let damaged = |source| OpenError::Damaged {
+            file: name.to_owned(),
+            source,
+        };
+        if bytes.starts_with(b"GGUF") {
+            let file = Gguf::parse(bytes).map_err(damaged)?;
+            return Ok(Self::Gguf(Box::new(file)));
+        }
+        if bytes.get(8) == Some(&b'{') {
+            let file = SafeTensors::parse(bytes).map_err(damaged)?;
+            return Ok(Self::SafeTensors(Box::new(file)));
+        }
+        let found = bytes.get(..8).unwrap_or(&bytes);
+        let unknown = OpenError::Format {
+            file: name.to_owned(),
+            found: String::from_utf8_lossy(found).into_owned(),
+        };
+        // A file of seven sizes has no mark of its own; one that is damaged is told from a text by its name.
+        match Llama2c::parse(Arc::clone(&bytes)) {
+            Ok(file) => Ok(Self::Llama2c(Box::new(file))),
+            Err(source) if name.ends_with(".bin") => Err(damaged(source)),
+            Err(_) => Err(unknown),
+        }
+    }
+
+    /// The format's name.
+    pub fn format(&self) -> &'static str {
+        match self {
+            Self::Gguf(_) => "GGUF",
+            Self::SafeTensors(_) => "safetensors",
+            Self::Llama2c(_) => "llama2.c",
+        }
+    }
+
+    /// The tensors.
+    pub fn tensors(&self) -> &Tensors {
+        match self {
+            Self::Gguf(file) => &file.tensors,
+            Self::SafeTensors(file) => &file.tensors,
+            Self::Llama2c(file) => &file.tensors,
+        }
+    }
+}
+
+/// A model of any of the kinds that files hold.
+pub enum Model {
+    /// GPT-2.
+    Gpt2(Gpt2),
+    /// Llama and its relatives.
+    Llama(Llama),
+    /// BERT.
+    Bert(Bert),
+    /// ViT.
+    Vit(Vit),
+    /// DINOv2, which has no classes.
+    Dinov2(Dinov2),
+    /// Swin V2.
+    Swin(Swin),
+}
+
+impl Model {
+    /// Its name in a sentence.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Gpt2(_) => "GPT-2",
+            Self::Llama(_) => "Llama",
+            Self::Bert(_) => "BERT",
+            Self::Vit(_) => "ViT",
+            Self::Dinov2(_) => "DINOv2",
+            Self::Swin(_) => "Swin V2",
+        }
+    }
+
+    /// The model as one that continues text, if it is.
+    pub fn decoder(&self) -> Option<&dyn Decoder> {
+        match self {
+            Self::Gpt2(model) => Some(model),
+            Self::Llama(model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads pictures.
+    pub fn reads_pictures(&self) -> bool {
+        matches!(self, Self::Vit(_) | Self::Dinov2(_) | Self::Swin(_))
+    }
+}
+
+/// A model that is ready to run.
+pub struct Opened {
+    /// The model.
+    pub model: Model,
+    /// Its vocabulary, where it reads text and the vocabulary is there.
+    pub tokenizer: Option<Box<dyn Tokenizer>>,
+    /// What is done with a picture before the model reads it, where it reads pictures.
+    pub preparation: Option<Preparation>,
+    /// Names of its classes, where the files say them.
+    pub labels: Option<Labels>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Opened({})", self.model.name())
+    }
+}
+
+/// Builds the model in some files. With `kind` matrices of plain numbers are packed into it.
+///
+/// # Errors
+/// When the weights are of no known format, damaged or of another shape than their sizes say, or a file beside them is missing or
+/// says something that is not known here.
+pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
+    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
+        Weights::Gguf(file) => open_gguf(files, *file, kind),
+        Weights::Llama2c(file) => {
+            let Llama2c { config, tensors } = *file;
+            let llama = Llama::load(config, &mut *packed(tensors, kind));
+            Ok(Opened {
+                model: Model::Llama(files.model(llama)?),
+                tokenizer: vocabulary::beside(files)?,
+                preparation: None,
+                labels: None,
+            })
+        }
+        Weights::SafeTensors(file) => {
+            let config = Config::beside(files)?;
+            let model = config.model(files, &mut *packed(file.tensors, kind))?;
+            let pictures = model.reads_pictures();
+            Ok(Opened {
+                preparation: pictures.then(|| config.preparation(&model)).transpose()?,
+                labels: config.labels(),
+                tokenizer: if pictures {
+                    None
+                } else {
+                    vocabulary::beside(files)?
+                },
+                model,
+            })
+        }
+    }
+}
+
+fn packed<P: Parameters + 'static>(source: P, kind: Option<Type>) -> Box<dyn Parameters> {
+    match kind {
+        Some(kind) => Box::new(Compressed::new(source, kind)),
+        None => Box::new(source),
+    }
+}
+
+fn open_gguf(files: &Files, file: Gguf, kind: Option<Type>) -> Result<Opened, OpenError> {
+    let architecture = files.format(file.architecture())?;
+    let mut source = packed(files.format(file.parameters())?, kind);
+    let model = match architecture {
+        Architecture::Gpt2 => file
+            .gpt2()
+            .and_then(|config| Gpt2::load(config, &mut *source))
+            .map(Model::Gpt2),
+        Architecture::Llama | Architecture::Qwen2 => file
+            .llama()
+            .and_then(|config| Llama::load(config, &mut *source))
+            .map(Model::Llama),
+        Architecture::Bert => file
+            .bert()
+            .and_then(|config| Bert::load(config, &mut *source))
+            .map(Model::Bert),
+    };
+    let model = files.model(model)?;
+    let inside = file.value("tokenizer.ggml.model").is_some();
+    let tokenizer = if inside {
+        Some(files.model(files.format(file.vocabulary())?.tokenizer())?)
+    } else {
+        vocabulary::beside(files)?
+    };
+    Ok(Opened {
+        model,
+        tokenizer,
+        preparation: None,
+        labels: None,
+    })
+}

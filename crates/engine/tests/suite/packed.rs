@@ -1,0 +1,266 @@
+//! Products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
+
+use super::{SUM_TOLERANCE, assert_close, numbers};
+use engine::kernel::{Activations, BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, reference};
+use engine::rng::Rng;
+
+const KINDS: [BlockType; 2] = [BlockType::Q8_0, BlockType::Q4_0];
+
+/// Half precision: 0, the smallest number, one, the largest, and numbers of the size that weights have.
+const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
+
+/// 1 in half precision.
+const ONE: u16 = 0x3c00;
+
+/// Rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
+fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
+    [a % 27, b % 6, c % 11]
+}
+
+/// Random blocks as a file has them: extreme bytes, zeros, and the rest.
+fn blocks(
+    rng: &mut Rng,
+    kind: BlockType,
+    count: usize,
+    scale: impl Fn(&mut Rng) -> u16,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        bytes.extend(scale(rng).to_le_bytes());
+        let form = rng.below(6);
+        for _ in 2..kind.block_bytes() {
+            bytes.push(match form {
+                0 => 0x80,
+                1 => 0x7f,
+                2 => 0,
+                3 => [0x80, 0x7f, 0xff, 0x0f][rng.below(4)],
+                _ => rng.below(256) as u8,
+            });
+        }
+    }
+    bytes
+}
+
+/// Whole numbers of which every block has one of 127, so that its scale is 1.
+fn whole(rng: &mut Rng, count: usize) -> Vec<f32> {
+    let mut x = Vec::new();
+    for _ in 0..count {
+        let form = rng.below(4);
+        let mut block: Vec<f32> = (0..BLOCK)
+            .map(|_| match form {
+                0 => 127.0,
+                1 => -127.0,
+                2 => [127.0, -127.0][rng.below(2)],
+                _ => rng.below(255) as f32 - 127.0,
+            })
+            .collect();
+        block[rng.below(BLOCK)] = 127.0;
+        x.extend(block);
+    }
+    x
+}
+
+fn quantized(kernels: &Kernels, x: &[f32], cols: usize) -> Activations {
+    let mut tokens = Activations::new();
+    tokens.quantize_by(kernels, x, cols);
+    tokens
+}
+
+fn product(kernels: &Kernels, weights: &PackedBlocks, tokens: &Activations) -> Vec<f32> {
+    let mut out = vec![f32::NAN; tokens.tokens() * weights.rows()];
+    kernels.matmul_blocks(weights, tokens, &mut out);
+    out
+}
+
+fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+/// With all scales 1 the result is a whole number below 2²⁴ and shows the integer part to the last unit.
+pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [rows, count, tokens] = shape(sizes);
+    for kind in KINDS {
+        let mut rng = Rng::new(seed);
+        let bytes = blocks(&mut rng, kind, rows * count, |_| ONE);
+        let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
+        let x = whole(&mut rng, tokens * count);
+        let tokens = quantized(kernels, &x, count * BLOCK);
+        assert!(
+            tokens
+                .numbers()
+                .iter()
+                .zip(&x)
+                .all(|(q, x)| f32::from(*q) == *x)
+        );
+        let found = product(kernels, &weights, &tokens);
+
+        let mut row = vec![0.0; count * BLOCK];
+        for m in 0..rows {
+            weights.unpack_row(m, &mut row);
+            for t in 0..tokens.tokens() {
+                let x = &x[t * row.len()..(t + 1) * row.len()];
+                let expected: f32 = row.iter().zip(x).map(|(w, x)| w * x).sum();
+                assert_eq!(
+                    found[t * rows + m],
+                    expected,
+                    "{kind:?}, row {m}, token {t}"
+                );
+            }
+        }
+    }
+}
+
+pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [rows, count, tokens] = shape(sizes);
+    for kind in KINDS {
+        let mut rng = Rng::new(seed);
+        let bytes = blocks(&mut rng, kind, rows * count, |rng| SCALES[rng.below(8)]);
+        let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
+        let x = numbers(seed, "x", tokens * count * BLOCK);
+        let tokens = quantized(kernels, &x, count * BLOCK);
+        let found = product(kernels, &weights, &tokens);
+        let mut expected = vec![f32::NAN; found.len()];
+        reference::KERNELS.matmul_blocks(&weights, &tokens, &mut expected);
+
+        let mut row = vec![0.0; count * BLOCK];
+        for m in 0..rows {
+            weights.unpack_row(m, &mut row);
+            for t in 0..tokens.tokens() {
+                // Each block is rounded a few times, whatever its terms add up to.
+                let at = |k: usize| t * row.len() + k;
+                let term = |k: usize| {
+                    let x = f32::from(tokens.numbers()[at(k)]) * tokens.scales()[at(k) / BLOCK];
+                    (row[k] * x).abs()
+                };
+                let size: f32 = (0..row.len()).map(term).sum();
+                let at = t * rows + m;
+                assert_close(found[at], expected[at], SUM_TOLERANCE * size, "blocks");
+            }
+        }
+    }
+}
+
+/// One token at a time or all together, whatever rows and tokens stand beside: the same bits. Rows that are no numbers stay alone.
+pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [rows, count, tokens] = shape(sizes);
+    let cols = count * BLOCK;
+    if rows * count * tokens == 0 {
+        return;
+    }
+    for kind in KINDS {
+        let mut rng = Rng::new(seed);
+        let mut bytes = blocks(&mut rng, kind, rows * count, |rng| SCALES[rng.below(8)]);
+        let x = numbers(seed, "x", tokens * cols);
+        let weights = PackedBlocks::new(kind, &bytes, rows, cols);
+        let all = product(kernels, &weights, &quantized(kernels, &x, cols));
+        for (t, x) in x.chunks_exact(cols).enumerate() {
+            let alone = product(kernels, &weights, &quantized(kernels, x, cols));
+            assert_eq!(bits(&alone), bits(&all[t * rows..(t + 1) * rows]));
+        }
+
+        // Some rows by themselves, as a worker has them.
+        let row_bytes = count * kind.block_bytes();
+        let first = rng.below(rows);
+        let part = PackedBlocks::new(kind, &bytes[first * row_bytes..], rows - first, cols);
+        let found = product(kernels, &part, &quantized(kernels, &x, cols));
+        for t in 0..tokens {
+            assert_eq!(
+                bits(&found[t * part.rows()..(t + 1) * part.rows()]),
+                bits(&all[t * rows + first..(t + 1) * rows])
+            );
+        }
+
+        // One row and one token of NaN.
+        let (row, token) = (rng.below(rows), rng.below(tokens));
+        bytes[row * row_bytes..row * row_bytes + 2].copy_from_slice(&0x7e00_u16.to_le_bytes());
+        let mut x = x;
+        x[token * cols + rng.below(cols)] = [f32::NAN, f32::INFINITY][rng.below(2)];
+        let weights = PackedBlocks::new(kind, &bytes, rows, cols);
+        let found = product(kernels, &weights, &quantized(kernels, &x, cols));
+        for t in 0..tokens {
+            for m in 0..rows {
+                let at = t * rows + m;
+                if m == row || t == token {
+                    assert!(found[at].is_nan(), "{}", found[at]);
+                } else {
+                    assert_eq!(found[at].to_bits(), all[at].to_bits());
+                }
+            }
+        }
+    }
+}
+
+/// Activations are the same to the bit everywhere, what is no number included.
+pub(crate) fn quantize(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [_, count, tokens] = shape(sizes);
+    let cols = count * BLOCK;
+    let mut rng = Rng::new(seed);
+    let mut x = numbers(seed, "x", tokens * cols);
+    for block in x.chunks_exact_mut(BLOCK) {
+        let factor = [1.0, 1e-3, 1e30, 1e-30, 1e-38, 1e-42, 0.0, 0.5][rng.below(8)];
+        block.iter_mut().for_each(|x| *x *= factor);
+        if rng.below(8) == 0 {
+            let strange = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX];
+            block[rng.below(BLOCK)] = strange[rng.below(4)];
+        }
+        if rng.below(8) == 0 {
+            // Ties: 127 / 254 is a half.
+            block.iter_mut().for_each(|x| *x = rng.below(255) as f32);
+            block[rng.below(BLOCK)] = 254.0;
+        }
+    }
+    let found = quantized(kernels, &x, cols);
+    let (mut q, mut scales, mut sums) = (
+        vec![1; x.len()],
+        vec![1.0; x.len() / BLOCK],
+        vec![1; x.len() / BLOCK],
+    );
+    reference::quantize(&x, &mut q, &mut scales, &mut sums);
+    assert_eq!(found.numbers(), q);
+    for (found, expected) in found.scales().iter().zip(&scales) {
+        let same = found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan();
+        assert!(same, "scale {found}, expected {expected}");
+    }
+    for ((x, q), scale) in x.chunks(BLOCK).zip(q.chunks(BLOCK)).zip(scales) {
+        if x.iter().all(|x| x.is_finite()) {
+            for (x, q) in x.iter().zip(q) {
+                // In f64: 127 of the largest scale are more than f32 holds.
+                let (x, scale) = (f64::from(*x), f64::from(scale));
+                let error = (scale * f64::from(*q) - x).abs();
+                assert!(
+                    error <= 0.500_01 * scale + 1e-36,
+                    "{x} became {q} of {scale}"
+                );
+            }
+        }
+    }
+}
+
+pub(crate) fn matmul_f32(kernels: &Kernels, seed: u64, [rows, inner, tokens]: [usize; 3]) {
+    let tokens = tokens % 30;
+    let w = numbers(seed, "w", rows * inner);
+    let x = numbers(seed, "x", tokens * inner);
+    let weights = PackedF32::new(&w, rows, inner);
+    let mut found = vec![f32::NAN; tokens * rows];
+    kernels.matmul_f32(&weights, &x, &mut found);
+    for t in 0..tokens {
+        let x = &x[t * inner..(t + 1) * inner];
+        let mut alone = vec![f32::NAN; rows];
+        kernels.matmul_f32(&weights, x, &mut alone);
+        assert_eq!(bits(&alone), bits(&found[t * rows..(t + 1) * rows]));
+        for m in 0..rows {
+            let terms = w[m * inner..(m + 1) * inner]
+                .iter()
+                .zip(x)
+                .map(|(w, x)| w * x);
+            let size: f32 = terms.clone().map(f32::abs).sum();
+            let expected: f32 = terms.sum();
+            assert_close(alone[m], expected, SUM_TOLERANCE * size, "matmul_f32");
+        }
+    }
+    let mut row = vec![f32::NAN; inner];
+    for m in 0..rows {
+        weights.unpack_row(m, &mut row);
+        assert_eq!(bits(&row), bits(&w[m * inner..(m + 1) * inner]));
+    }
+}
