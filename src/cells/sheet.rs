@@ -79,12 +79,18 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             dialog.close();
         }
     };
+    // The event comes a moment after the dialog closes. By then another may be open, and what belonged to this one is gone.
+    let closed = move |_| {
+        if loaded.try_get_untracked().is_some() {
+            sheet.set(None);
+        }
+    };
     let body = move || match loaded.get()? {
         Ok(draw) => Some(draw(which)),
         Err(message) => Some(view! { <p class="cell-error">{message}</p> }.into_any()),
     };
     view! {
-        <dialog node_ref=node class="sheet" aria-labelledby="sheet-title" on:close=move |_| sheet.set(None)>
+        <dialog node_ref=node class="sheet" aria-labelledby="sheet-title" on:close=closed>
             <header class="sheet-head">
                 <h2 id="sheet-title">{title(which)}</h2>
                 <button type="button" class="button quiet" on:click=close>"Close"</button>
