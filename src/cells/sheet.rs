@@ -74,12 +74,14 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             let _ = dialog.show_modal();
         }
     });
+    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog may stand in the same element:
+    // so this one goes now, and an event that finds what belonged to it gone is not heard.
     let close = move |_| {
         if let Some(dialog) = node.get_untracked() {
             dialog.close();
         }
+        sheet.set(None);
     };
-    // The event comes a moment after the dialog closes. By then another may be open, and what belonged to this one is gone.
     let closed = move |_| {
         if loaded.try_get_untracked().is_some() {
             sheet.set(None);
