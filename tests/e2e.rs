@@ -19,6 +19,7 @@ mod e2e {
     mod browser;
     mod driver;
     mod failing;
+    mod instant;
     mod interactions;
     mod noscript;
     mod offline;

@@ -30,8 +30,6 @@ pub mod error;
 pub mod format;
 pub mod formula;
 pub mod generate;
-pub mod kernel;
-pub mod math;
 pub mod model;
 pub mod nn;
 #[cfg(feature = "json")]
@@ -46,4 +44,5 @@ pub mod token;
 pub mod trace;
 
 pub use error::{EngineError, Result};
+pub use kernel::{self, math};
 pub use ndarray;
