@@ -15,40 +15,24 @@ pub(super) unsafe fn quantize<V: Vector>(
     // x, numbers [N · 32], scales, sums [N]
     let (x, numbers) = (x.as_ptr(), numbers.as_mut_ptr());
     for block in 0..scales.len() {
-        // SAFETY: N blocks of 32 are at both pointers; LANES divides 32.
+        // SAFETY: N blocks of 32 are at both pointers.
         unsafe {
             let (x, numbers) = (x.add(block * BLOCK), numbers.add(block * BLOCK));
-            let zero = V::splat(0.0);
-            let mut largest = zero;
-            let mut at = 0;
-            while at < BLOCK {
-                let value = V::load(x.add(at));
-                largest = largest.max(value.max(zero.sub(value)));
-                at += V::LANES;
-            }
-            let largest = largest.reduce_max();
+            let largest = V::block_largest(x);
             let inverse = 127.0 / largest;
-            if !(inverse > 0.0 && inverse < f32::INFINITY) {
-                // Zeros, nearly zeros, or NaN and infinity.
-                std::ptr::write_bytes(numbers, 0, BLOCK);
-                scales[block] = if inverse == f32::INFINITY {
-                    0.0
-                } else {
-                    largest
-                };
-                sums[block] = 0;
+            if inverse > 0.0 && inverse < f32::INFINITY {
+                sums[block] = V::block_round(x, inverse, numbers);
+                scales[block] = largest / 127.0;
                 continue;
             }
-            let (factor, mut total, mut at) = (V::splat(inverse), zero, 0);
-            while at < BLOCK {
-                let whole = V::load(x.add(at)).mul(factor).round();
-                whole.store_bytes(numbers.add(at));
-                // At most 32 · 127, exact.
-                total = total.add(whole);
-                at += V::LANES;
-            }
-            scales[block] = largest / 127.0;
-            sums[block] = total.reduce_add() as i32;
+            // Zeros, nearly zeros, or NaN and infinity.
+            std::ptr::write_bytes(numbers, 0, BLOCK);
+            sums[block] = 0;
+            scales[block] = if inverse == f32::INFINITY {
+                0.0
+            } else {
+                largest
+            };
         }
     }
 }

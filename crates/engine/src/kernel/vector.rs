@@ -35,8 +35,11 @@ pub(super) trait Vector: Copy {
     unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
     /// The nearest whole number.
     unsafe fn round(self) -> Self;
-    /// Writes the lanes, whole numbers from −128 to 127, as bytes to `to`.
-    unsafe fn store_bytes(self, to: *mut i8);
+    /// The largest magnitude of the 32 numbers at `from`; NaN if any is NaN.
+    unsafe fn block_largest(from: *const f32) -> f32;
+    /// Writes the whole numbers nearest to the 32 at `from` times `factor`, which lie from −127 to 127, ties to even, as bytes to
+    /// `to`. Returns their sum.
+    unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32;
     /// 2 to the power of each lane; lanes are whole numbers from −126 to 127 (others give an unspecified value).
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.

@@ -88,9 +88,15 @@ impl Vector for Relaxed {
     }
 
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8) {
-        // SAFETY: the caller vouches for SIMD128 and for 4 writable bytes.
-        unsafe { self.0.store_bytes(to) }
+    unsafe fn block_largest(from: *const f32) -> f32 {
+        // SAFETY: the caller vouches for SIMD128 and for 32 readable numbers.
+        unsafe { Simd128::block_largest(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
+        // SAFETY: the caller vouches for SIMD128, for 32 readable numbers and 32 writable bytes.
+        unsafe { Simd128::block_round(from, factor, to) }
     }
 
     #[inline(always)]

@@ -83,12 +83,41 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8) {
-        let wide = i32x4_trunc_sat_f32x4(self.0);
-        let short = i16x8_narrow_i32x4(wide, wide);
-        let bytes = i8x16_narrow_i16x8(short, short);
-        // SAFETY: the caller vouches for 4 writable bytes; wasm asks for no alignment.
-        unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
+    unsafe fn block_largest(from: *const f32) -> f32 {
+        // Magnitudes are ordered as their bits, NaN above all.
+        let magnitude = i32x4_splat(0x7fff_ffff);
+        let mut largest = i32x4_splat(0);
+        for at in 0..8 {
+            // SAFETY: the caller vouches for 32 readable numbers; wasm asks for no alignment.
+            let value = unsafe { v128_load(from.add(4 * at).cast()) };
+            largest = i32x4_max(largest, v128_and(value, magnitude));
+        }
+        let largest = i32x4_max(largest, i32x4_shuffle::<2, 3, 0, 1>(largest, largest));
+        let largest = i32x4_max(largest, i32x4_shuffle::<1, 0, 3, 2>(largest, largest));
+        f32::from_bits(i32x4_extract_lane::<0>(largest).cast_unsigned())
+    }
+
+    #[inline(always)]
+    unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
+        // From 2²³ to 2²⁴ neighbouring f32 are 1 apart: adding 1.5 · 2²³ rounds, and the number stands in the lowest bits.
+        let (shift, bits) = (f32x4_splat(12_582_912.0), i32x4_splat(0x4b40_0000));
+        let factor = f32x4_splat(factor);
+        let whole = |at: usize| {
+            // SAFETY: the caller vouches for 32 readable numbers; wasm asks for no alignment.
+            let value = unsafe { v128_load(from.add(4 * at).cast()) };
+            i32x4_sub(f32x4_add(f32x4_mul(value, factor), shift), bits)
+        };
+        let mut sums = i16x8_splat(0);
+        for half in 0..2 {
+            let first = i16x8_narrow_i32x4(whole(4 * half), whole(4 * half + 1));
+            let second = i16x8_narrow_i32x4(whole(4 * half + 2), whole(4 * half + 3));
+            sums = i16x8_add(sums, i16x8_add(first, second));
+            // SAFETY: the caller vouches for 32 writable bytes; wasm asks for no alignment.
+            unsafe { v128_store(to.add(16 * half).cast(), i8x16_narrow_i16x8(first, second)) }
+        }
+        let sums = i32x4_extadd_pairwise_i16x8(sums);
+        let sums = i32x4_add(sums, i32x4_shuffle::<2, 3, 0, 1>(sums, sums));
+        i32x4_extract_lane::<0>(sums) + i32x4_extract_lane::<1>(sums)
     }
 
     #[inline(always)]

@@ -133,16 +133,50 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8) {
-        // SAFETY: the caller vouches for AVX2 and for 8 writable bytes.
+    unsafe fn block_largest(from: *const f32) -> f32 {
+        // SAFETY: the caller vouches for AVX2 and for 32 readable numbers.
         unsafe {
-            let wide = _mm256_cvtps_epi32(self.0);
-            let (low, high) = (
-                _mm256_castsi256_si128(wide),
-                _mm256_extracti128_si256::<1>(wide),
+            // Magnitudes are ordered as their bits, NaN above all.
+            let magnitude = _mm256_set1_epi32(0x7fff_ffff);
+            let mut largest = _mm256_setzero_si256();
+            for at in 0..4 {
+                let value = _mm256_loadu_si256(from.add(8 * at).cast());
+                largest = _mm256_max_epi32(largest, _mm256_and_si256(value, magnitude));
+            }
+            let four = _mm_max_epi32(
+                _mm256_castsi256_si128(largest),
+                _mm256_extracti128_si256::<1>(largest),
             );
-            let short = _mm_packs_epi32(low, high);
-            _mm_storel_epi64(to.cast(), _mm_packs_epi16(short, short));
+            let two = _mm_max_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
+            let one = _mm_max_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two));
+            f32::from_bits(_mm_cvtsi128_si32(one).cast_unsigned())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
+        // SAFETY: the caller vouches for AVX2, for 32 readable numbers and 32 writable bytes.
+        unsafe {
+            let factor = _mm256_set1_ps(factor);
+            let mut sums = _mm256_setzero_si256();
+            for at in 0..4 {
+                let value = _mm256_mul_ps(_mm256_loadu_ps(from.add(8 * at)), factor);
+                let wide = _mm256_cvtps_epi32(value);
+                sums = _mm256_add_epi32(sums, wide);
+                let (low, high) = (
+                    _mm256_castsi256_si128(wide),
+                    _mm256_extracti128_si256::<1>(wide),
+                );
+                let short = _mm_packs_epi32(low, high);
+                _mm_storel_epi64(to.add(8 * at).cast(), _mm_packs_epi16(short, short));
+            }
+            let four = _mm_add_epi32(
+                _mm256_castsi256_si128(sums),
+                _mm256_extracti128_si256::<1>(sums),
+            );
+            let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
+            let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two));
+            _mm_cvtsi128_si32(one)
         }
     }
 

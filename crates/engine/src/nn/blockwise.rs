@@ -111,6 +111,10 @@ impl Heads<'_> {
             hidden.fill(f32::NEG_INFINITY);
             kernel::softmax(row);
         }
+        if self.causal.is_none() {
+            return kernel::matmul(&scores, values, out, rows, sources, width);
+        }
+        // A hidden token leaves no trace, whatever it holds.
         kernel::mix(&scores, values, out, rows, sources, width);
     }
 }
