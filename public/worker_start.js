@@ -1,12 +1,13 @@
-// Starts the worker's engine (crates/worker): `?build=NAME` is the file to run, `&threads=N` how many threads share its memory.
-// Requests that come while it loads are kept for it: a message that finds no listener would be lost. If it cannot be loaded the
+// Starts the worker (crates/worker): the one for cells, or with `?build=NAME&threads=N` that build of the engine for full-size
+// models, with so many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost. If it cannot be loaded the
 // error reaches the page.
 "use strict";
 const asked = new URLSearchParams(location.search);
-const build = /^[a-z0-9-]+$/.test(asked.get("build") ?? "") ? asked.get("build") : "simd128";
+const build = /^[a-z0-9-]+$/.test(asked.get("build") ?? "") ? asked.get("build") : undefined;
+const file = build ? `engine-${build}` : "worker";
 const early = [];
 onmessage = (event) => early.push(event.data);
-importScripts(`./worker-${build}.js`);
+importScripts(`./${file}.js`);
 
 /** Has another worker take part in the work, over the same memory; waits until it is there, or known not to come. */
 function join(module, memory) {
@@ -17,14 +18,14 @@ function join(module, memory) {
       event.preventDefault();
       done();
     };
-    thread.postMessage({ build, module, memory });
+    thread.postMessage({ file, module, memory });
   });
 }
 
 async function start() {
-  const module = await WebAssembly.compileStreaming(fetch(`./worker-${build}_bg.wasm`));
+  const module = await WebAssembly.compileStreaming(fetch(`./${file}_bg.wasm`));
   const { memory } = await wasm_bindgen({ module_or_path: module });
-  const threads = build.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
+  const threads = build?.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
   await Promise.all(Array.from({ length: threads - 1 }, () => join(module, memory)));
   // A thread says that it is there just before it is.
   for (let waits = 0; wasm_bindgen.threads() < threads && waits < 100; waits++) {

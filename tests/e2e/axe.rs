@@ -87,7 +87,12 @@ const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Ver
 /// screen.
 async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
     let mut faults = violations(browser, axe, "html").await;
-    if browser.client().find(Locator::Css(".cell-tools")).await.is_err() {
+    if browser
+        .client()
+        .find(Locator::Css(".cell-tools"))
+        .await
+        .is_err()
+    {
         return faults;
     }
     // What stands behind an open dialog is inert and was checked above. Whether both fit together (landmarks, ids)

@@ -19,8 +19,8 @@ const WASM_FEATURES: &[&str] = &[
     "--enable-multivalue",
 ];
 
-/// What the worker's builds may use besides.
-const WORKER_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-threads"];
+/// What the engine for full-size models may use besides.
+const ENGINE_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-threads"];
 
 /// Builds for the base path in the options, installing what is missing first.
 ///
@@ -90,12 +90,12 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
 fn shrink(path: &std::path::Path) -> Result<(), Failure> {
     say(format_args!("shrinking {} with wasm-opt", path.display()));
     let small = path.with_extension("wasm-small");
-    let is_worker = path
+    let is_engine = path
         .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("worker-"));
-    // The worker is where speed matters.
-    let (level, more) = if is_worker {
-        ("-O3", WORKER_FEATURES)
+        .is_some_and(|name| name.to_string_lossy().starts_with("engine-"));
+    // This is where speed matters.
+    let (level, more) = if is_engine {
+        ("-O3", ENGINE_FEATURES)
     } else {
         ("-Oz", &[][..])
     };

@@ -108,7 +108,7 @@ impl Report {
             picture_ms: figures.picture_ms,
             weight_bytes: loaded.weight_bytes,
             peak_bytes: figures.memory_bytes.max(loaded.memory_bytes),
-            activation_bits: asked.packing.activation_bits(),
+            activation_bits: loaded.activation_bits,
             runs: runs.len(),
         }
     }

@@ -40,10 +40,25 @@ pub fn implementations() -> Vec<&'static Kernels> {
 pub(super) fn best() -> &'static Kernels {
     static BEST: OnceLock<&'static Kernels> = OnceLock::new();
     BEST.get_or_init(|| {
-        implementations()
+        // In wasm the build decides; naming the one that it uses leaves the others out of the file.
+        #[cfg(all(
+            feature = "relaxed-simd",
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            target_feature = "relaxed-simd"
+        ))]
+        return super::wasm_relaxed::detect();
+        #[cfg(all(
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            not(all(feature = "relaxed-simd", target_feature = "relaxed-simd"))
+        ))]
+        return &super::wasm_simd128::KERNELS;
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        return implementations()
             .last()
             .copied()
-            .unwrap_or(&reference::KERNELS)
+            .unwrap_or(&reference::KERNELS);
     })
 }
 

@@ -60,11 +60,13 @@ impl Host {
 
     fn take_turn(&self) {
         self.scheduled.replace(false);
-        let reply = if self.service.borrow().is_idle() {
+        let reply = if cfg!(feature = "cells") && !self.service.borrow().is_idle() {
+            self.service.borrow_mut().turn(SLICE_MS, || self.now_ms())
+        } else if cfg!(feature = "models") {
             let news = self.desk.borrow_mut().turn(|| self.now_ms());
             news.map(Reply::Model)
         } else {
-            self.service.borrow_mut().turn(SLICE_MS, || self.now_ms())
+            None
         };
         if let Some(reply) = reply {
             self.say(&reply);
@@ -76,8 +78,11 @@ impl Host {
 
     fn hear(self: &Rc<Self>, request: Request) {
         match request {
-            Request::Model(order) => self.obey(order),
-            about_cells => self.service.borrow_mut().accept(about_cells),
+            Request::Model(order) if cfg!(feature = "models") => self.obey(order),
+            about_cells if cfg!(feature = "cells") => {
+                self.service.borrow_mut().accept(about_cells);
+            }
+            _ => {}
         }
         self.schedule();
     }

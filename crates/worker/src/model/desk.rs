@@ -62,6 +62,7 @@ impl Desk {
             reads: !matches!(model, Model::Picture(_)),
             weight_bytes: source.bytes() as u64,
             memory_bytes: memory_bytes(),
+            activation_bits: source.activation_bits(),
             load_ms: 0.0,
         };
         self.model = Some(model);

@@ -4,7 +4,7 @@ use engine::EngineError;
 use engine::Result;
 use engine::formula::{Formula, fill};
 use engine::ndarray::{Array2, ArrayD};
-use engine::parameters::{Compressed, Memory, Parameters, Weight, expect_shape};
+use engine::parameters::{Compressed, Memory, Parameters, Weight, expect_shape, matrix};
 use engine::quant::{Matrix, Type, quantize};
 
 /// How many numbers are drawn before they are packed: 4 MiB of them.
@@ -39,13 +39,18 @@ impl Parameters for Drawn {
         self.formula.shape(name)
     }
 
+    fn form(&self, _: &str) -> Type {
+        self.kind
+    }
+
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         self.formula.read(name)
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
         if self.kind == Type::F32 || cols == 0 || !cols.is_multiple_of(self.kind.block_len()) {
-            return self.formula.weight(name, rows, cols);
+            let plain = matrix(&mut self.formula, name, rows, cols)?;
+            return self.pack(name, plain);
         }
         expect_shape(self.shape(name), name, &[rows, cols])?;
         let wrong = |error: engine::quant::QuantError| EngineError::Parameter {
@@ -67,7 +72,7 @@ impl Parameters for Drawn {
             blocks.extend(quantize(self.kind, &panel).map_err(wrong)?);
         }
         Matrix::new(self.kind, rows, cols, blocks)
-            .map(Weight::Blocks)
+            .map(Weight::Packed)
             .map_err(wrong)
     }
 

@@ -42,10 +42,4 @@ impl Packing {
             .into_iter()
             .find(|packing| packing.name().eq_ignore_ascii_case(name))
     }
-
-    /// How many bits an activation has where a matrix in this form is multiplied with many of them at once.
-    pub fn activation_bits(self) -> u32 {
-        // Packed matrices are unpacked for the product, whatever their form.
-        32
-    }
 }

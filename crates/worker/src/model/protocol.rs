@@ -51,6 +51,8 @@ pub struct Loaded {
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.
     pub memory_bytes: u64,
+    /// Bits of the activations where they meet the matrices.
+    pub activation_bits: u32,
     /// Milliseconds from the order on.
     pub load_ms: f64,
 }

@@ -1,12 +1,11 @@
 //! A source that sees to the form of every matrix, adds up what a model keeps of it, and says how far the loading is.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use engine::EngineError;
 use engine::Result;
-use engine::ndarray::{Array2, ArrayD, Ix2};
-use engine::parameters::{Compressed, Memory, Parameters, Weight};
+use engine::ndarray::{Array2, ArrayD};
+use engine::parameters::{Compressed, Memory, Parameters, Weight, matrix};
 use engine::quant::Type;
 
 /// Another source, with every matrix in one form.
@@ -16,6 +15,8 @@ pub(super) struct Weighed<'a> {
     /// Bytes of each parameter that was given, without the end `.weight` of its name: a matrix that is read, turned and then packed
     /// counts once, as what it was packed into.
     bytes: RefCell<BTreeMap<String, usize>>,
+    /// The fewest bits that activations have where they meet a matrix.
+    activation_bits: Cell<u32>,
     /// Numbers in all parameters, and in those that were given.
     all: usize,
     given: usize,
@@ -34,6 +35,7 @@ impl<'a> Weighed<'a> {
             source,
             kind,
             bytes: RefCell::default(),
+            activation_bits: Cell::new(u32::BITS),
             all,
             given: 0,
             progress,
@@ -45,9 +47,25 @@ impl<'a> Weighed<'a> {
         self.bytes.borrow().values().sum()
     }
 
+    /// The fewest bits that activations have where they meet one of the matrices.
+    pub(super) fn activation_bits(&self) -> u32 {
+        self.activation_bits.get()
+    }
+
     fn weigh(&self, name: &str, bytes: usize) {
         let name = name.strip_suffix(".weight").unwrap_or(name);
         self.bytes.borrow_mut().insert(name.to_owned(), bytes);
+    }
+
+    fn keep(&self, name: &str, weight: &Weight) {
+        match weight {
+            Weight::Dense(matrix) => self.weigh(name, matrix.len() * size_of::<f32>()),
+            Weight::Packed(matrix) => {
+                self.weigh(name, matrix.size());
+                let bits = self.activation_bits.get().min(matrix.activation_bits());
+                self.activation_bits.set(bits);
+            }
+        }
     }
 
     fn report(&mut self, numbers: usize) {
@@ -60,13 +78,6 @@ impl<'a> Weighed<'a> {
     }
 }
 
-fn size(weight: &Weight) -> usize {
-    match weight {
-        Weight::Dense(matrix) => size_of_val(matrix.as_slice().unwrap_or_default()),
-        Weight::Blocks(blocks) => blocks.size(),
-    }
-}
-
 impl Parameters for Weighed<'_> {
     fn names(&self) -> Vec<String> {
         self.source.names()
@@ -74,6 +85,14 @@ impl Parameters for Weighed<'_> {
 
     fn shape(&self, name: &str) -> Option<Vec<usize>> {
         self.source.shape(name)
+    }
+
+    fn form(&self, name: &str) -> Type {
+        self.source.form(name)
+    }
+
+    fn known_as(&self, name: &str) -> String {
+        self.source.known_as(name)
     }
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
@@ -84,24 +103,23 @@ impl Parameters for Weighed<'_> {
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
-        let weight = match self.source.weight(name, rows, cols)? {
-            Weight::Dense(matrix) => self.in_form(name, matrix)?,
-            Weight::Blocks(blocks) if blocks.kind() == self.kind => Weight::Blocks(blocks),
-            Weight::Blocks(_) => {
-                let numbers = self.source.read(name)?.into_dimensionality::<Ix2>();
-                let numbers = numbers
-                    .map_err(|error| EngineError::shape("weight", "two axes", error.to_string()))?;
-                self.in_form(name, numbers)?
-            }
+        let stored = if self.source.form(name) == self.kind {
+            self.source.weight(name, rows, cols)?
+        } else {
+            Weight::Dense(matrix(self.source, name, rows, cols)?)
         };
-        self.weigh(name, size(&weight));
+        let weight = match stored {
+            Weight::Dense(matrix) => self.in_form(name, matrix)?,
+            packed => packed,
+        };
+        self.keep(name, &weight);
         self.report(rows * cols);
         Ok(weight)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let weight = self.in_form(name, matrix)?;
-        self.weigh(name, size(&weight));
+        self.keep(name, &weight);
         Ok(weight)
     }
 }
@@ -110,12 +128,13 @@ impl Parameters for Weighed<'_> {
 mod tests {
     use super::*;
     use engine::formula::Formula;
+    use engine::ndarray::Ix2;
 
     #[test]
     fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {
         let shapes = [
-            ("a.weight", vec![4, 64]),
-            ("b.weight", vec![64, 4]),
+            ("a.weight", vec![8, 64]),
+            ("b.weight", vec![64, 8]),
             ("b.bias", vec![3]),
         ];
         let shapes = shapes.map(|(name, shape)| (name.to_owned(), shape));
@@ -125,10 +144,10 @@ mod tests {
         let mut shares = Vec::new();
         let mut note = |share| shares.push(share);
         let mut weighed = Weighed::new(&mut source, Type::Q8_0, &mut note);
-        let Ok(Weight::Blocks(a)) = weighed.weight("a.weight", 4, 64) else {
+        let Ok(Weight::Packed(a)) = weighed.weight("a.weight", 8, 64) else {
             panic!("plain")
         };
-        assert_eq!((a.kind(), weighed.bytes()), (Type::Q8_0, 4 * 2 * 34));
+        assert_eq!((a.kind(), weighed.bytes()), (Type::Q8_0, 8 * 2 * 34));
         let turned = weighed
             .read("b.weight")
             .unwrap()
@@ -137,17 +156,17 @@ mod tests {
         weighed
             .pack("b", turned.t().as_standard_layout().into_owned())
             .unwrap();
-        assert_eq!(weighed.bytes(), 2 * 4 * 2 * 34);
+        assert_eq!(weighed.bytes(), 2 * 8 * 2 * 34);
         weighed.read("b.bias").unwrap();
-        assert_eq!(weighed.bytes(), 2 * 4 * 2 * 34 + 12);
+        assert_eq!(weighed.bytes(), 2 * 8 * 2 * 34 + 12);
         assert_eq!(shares.last(), Some(&1.0));
 
         let mut ignore = |_| {};
         let mut plain = Weighed::new(&mut formula, Type::F32, &mut ignore);
         assert!(matches!(
-            plain.weight("a.weight", 4, 64),
-            Ok(Weight::Dense(_))
+            plain.weight("a.weight", 8, 64),
+            Ok(Weight::Packed(_))
         ));
-        assert_eq!(plain.bytes(), 4 * 64 * 4);
+        assert_eq!(plain.bytes(), 8 * 64 * 4);
     }
 }
