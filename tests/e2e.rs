@@ -20,6 +20,7 @@ mod e2e {
     mod driver;
     mod failing;
     mod interactions;
+    mod lab;
     mod noscript;
     mod offline;
     mod pages;

@@ -154,8 +154,13 @@ pub fn top(logits: &Array1<f32>, count: usize) -> Vec<(usize, f32)> {
     let mut probabilities = logits.to_vec();
     crate::kernel::softmax(&mut probabilities);
     let mut all: Vec<(usize, f32)> = probabilities.into_iter().enumerate().collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    all.truncate(count);
+    let order = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    // Of a large vocabulary only the few that are asked for are put in order.
+    if count < all.len() {
+        all.select_nth_unstable_by(count, order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
     all
 }
 

@@ -69,6 +69,11 @@ impl Shape {
         (self.sizes)()
     }
 
+    /// Whether it continues a text.
+    pub fn writes(&self) -> bool {
+        matches!(self.sizes(), Sizes::Gpt2(_) | Sizes::Llama(_))
+    }
+
     /// Names and shapes of its parameters.
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {

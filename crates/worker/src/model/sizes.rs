@@ -4,9 +4,13 @@ use std::rc::Rc;
 
 use engine::model::bert::{self, Bert};
 use engine::model::decoder::Decoder;
+use engine::model::dinov2::Dinov2;
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
+use engine::model::swin::Swin;
 use engine::model::vit::{self, Vit};
+use engine::ndarray::{Array1, ArrayView3};
+use engine::open;
 use engine::parameters::Parameters;
 
 /// A kind of model and its sizes.
@@ -31,6 +35,10 @@ pub enum Model {
     Sentence(Rc<Bert>),
     /// Classifies a picture.
     Picture(Rc<Vit>),
+    /// Classifies a picture through windows.
+    Windows(Rc<Swin>),
+    /// Reads a picture and has no classes.
+    Features(Rc<Dinov2>),
 }
 
 impl Sizes {
@@ -38,12 +46,65 @@ impl Sizes {
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.
-    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<Model> {
+    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<open::Model> {
         Ok(match self.clone() {
-            Self::Gpt2(config) => Model::Text(Rc::new(Gpt2::load(config, source)?)),
-            Self::Llama(config) => Model::Text(Rc::new(Llama::load(config, source)?)),
-            Self::Bert(config) => Model::Sentence(Rc::new(Bert::load(config, source)?)),
-            Self::Vit(config) => Model::Picture(Rc::new(Vit::load(config, source)?)),
+            Self::Gpt2(config) => open::Model::Gpt2(Gpt2::load(config, source)?),
+            Self::Llama(config) => open::Model::Llama(Llama::load(config, source)?),
+            Self::Bert(config) => open::Model::Bert(Bert::load(config, source)?),
+            Self::Vit(config) => open::Model::Vit(Vit::load(config, source)?),
+        })
+    }
+}
+
+/// Layers and heads in which tokens can be seen to attend; 0 where they cannot.
+pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
+    match model {
+        open::Model::Gpt2(model) => (model.config().layers, model.config().heads),
+        open::Model::Llama(model) => (model.config().layers, model.config().heads),
+        open::Model::Bert(model) => (model.config().layers, model.config().heads),
+        open::Model::Vit(model) => (model.config().layers, model.config().heads),
+        open::Model::Dinov2(_) | open::Model::Swin(_) => (0, 0),
+    }
+}
+
+impl From<open::Model> for Model {
+    fn from(model: open::Model) -> Self {
+        match model {
+            open::Model::Gpt2(model) => Self::Text(Rc::new(model)),
+            open::Model::Llama(model) => Self::Text(Rc::new(model)),
+            open::Model::Bert(model) => Self::Sentence(Rc::new(model)),
+            open::Model::Vit(model) => Self::Picture(Rc::new(model)),
+            open::Model::Swin(model) => Self::Windows(Rc::new(model)),
+            open::Model::Dinov2(model) => Self::Features(Rc::new(model)),
+        }
+    }
+}
+
+impl Model {
+    /// Side of the pictures that it reads, in pixels; `None` where it reads text.
+    pub fn side(&self) -> Option<usize> {
+        match self {
+            Self::Text(_) | Self::Sentence(_) => None,
+            Self::Picture(model) => Some(model.config().image),
+            Self::Windows(model) => Some(model.config().image),
+            Self::Features(_) => Some(224),
+        }
+    }
+
+    /// Runs a picture through it, for its classes where it has any.
+    ///
+    /// # Errors
+    /// When the picture has another shape, or the model reads text.
+    pub fn see(&self, image: ArrayView3<'_, f32>) -> engine::Result<Option<Array1<f32>>> {
+        // image [3, H, W] -> [classes]
+        Ok(match self {
+            Self::Text(_) | Self::Sentence(_) => None,
+            Self::Picture(model) => Some(model.forward(image, None)?),
+            Self::Windows(model) => Some(model.forward(image, None)?),
+            Self::Features(model) => {
+                model.forward(image, None)?;
+                None
+            }
         })
     }
 }
