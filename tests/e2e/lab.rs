@@ -130,7 +130,7 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
         choose(browser, &[&model]).await;
         wait_open(browser).await;
         let facts = text(browser, ".lab-facts").await;
-        for fact in ["stories260K-f32.gguf", "Llama", "GGUF", "1.0 MB", "thread"] {
+        for fact in ["stories260K-f32.gguf", "Llama", "GGUF", "1.1 MB", "thread"] {
             assert!(facts.contains(fact), "{fact}: {facts}");
         }
         set(
