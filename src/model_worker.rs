@@ -49,11 +49,15 @@ impl Inbox {
     }
 }
 
+/// What the browser calls with an event.
+type Listener<E> = Closure<dyn FnMut(E)>;
+
 /// A running worker; it ends when this is dropped.
 pub(crate) struct ModelWorker {
     worker: Worker,
     inbox: Rc<Inbox>,
-    _listeners: (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>),
+    _on_message: Listener<MessageEvent>,
+    _on_error: Listener<Event>,
 }
 
 impl ModelWorker {
@@ -63,7 +67,7 @@ impl ModelWorker {
         let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
         let inbox = Rc::new(Inbox::default());
         let put = Rc::clone(&inbox);
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let on_message = Listener::<MessageEvent>::new(move |event: MessageEvent| {
             let bytes = Uint8Array::new(&event.data()).to_vec();
             match protocol::decode::<Reply>(&bytes) {
                 Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
@@ -73,7 +77,7 @@ impl ModelWorker {
             }
         });
         let put = Rc::clone(&inbox);
-        let on_error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
+        let on_error = Listener::<Event>::new(move |event: Event| {
             event.prevent_default();
             let message = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
             put.put(Heard::Died(message.unwrap_or_default()));
@@ -83,7 +87,8 @@ impl ModelWorker {
         Some(Self {
             worker,
             inbox,
-            _listeners: (on_message, on_error),
+            _on_message: on_message,
+            _on_error: on_error,
         })
     }
 

@@ -94,7 +94,7 @@ pub(super) fn bench() -> AnyView {
         begin(bench);
     }
     view! {
-        <p class="cell-note bench-here">{what_runs_here()}</p>
+        <p class="bench-here">{what_runs_here()}</p>
         <form class="bench-form" on:submit=submit>
             {fields(settings)}
             <div class="bench-buttons">

@@ -74,9 +74,17 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             let _ = dialog.show_modal();
         }
     });
+    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog may stand in the same element:
+    // so this one goes now, and an event that finds what belonged to it gone is not heard.
     let close = move |_| {
         if let Some(dialog) = node.get_untracked() {
             dialog.close();
+        }
+        sheet.set(None);
+    };
+    let closed = move |_| {
+        if loaded.try_get_untracked().is_some() {
+            sheet.set(None);
         }
     };
     let body = move || match loaded.get()? {
@@ -84,7 +92,7 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
         Err(message) => Some(view! { <p class="cell-error">{message}</p> }.into_any()),
     };
     view! {
-        <dialog node_ref=node class="sheet" aria-labelledby="sheet-title" on:close=move |_| sheet.set(None)>
+        <dialog node_ref=node class="sheet" aria-labelledby="sheet-title" on:close=closed>
             <header class="sheet-head">
                 <h2 id="sheet-title">{title(which)}</h2>
                 <button type="button" class="button quiet" on:click=close>"Close"</button>

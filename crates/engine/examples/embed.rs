@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Arguments, Failure, files, number, say, start_threads};
-use engine::open::Model;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,25 +47,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(threads)?;
     let files = files::files(Path::new(model), tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
-    let Model::Bert(model) = &opened.model else {
-        return Err(files::wrong_kind(&files, &opened.model));
-    };
-    let tokenizer = opened.tokenizer.as_deref().ok_or_else(|| {
-        Failure::Other(format!(
-            "{}: needs a vocabulary beside it, or --tokenizer FILE",
-            files.name
-        ))
-    })?;
+    let (model, tokenizer) = files::encoder(&files, &opened)?;
     let mut all = Vec::new();
     for sentence in sentences {
-        let special = tokenizer.special();
-        let inner = tokenizer.encode(sentence)?;
-        let ids: Vec<usize> = special
-            .begin
-            .into_iter()
-            .chain(inner)
-            .chain(special.end)
-            .collect();
+        let ids = files::whole(tokenizer, tokenizer.encode(sentence)?);
         let embedding = model.sentence(&ids, None)?;
         if !similarity {
             say!(

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Arguments, Failure, files, number, say, start_threads};
-use engine::open::{Model, top};
+use engine::open::top;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -43,28 +43,14 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(threads)?;
     let files = files::files(Path::new(path), tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
-    let Model::Bert(model) = &opened.model else {
-        return Err(files::wrong_kind(&files, &opened.model));
-    };
-    let tokenizer = opened.tokenizer.as_deref().ok_or_else(|| {
-        Failure::Other(format!(
-            "{}: needs a vocabulary beside it, or --tokenizer FILE",
-            files.name
-        ))
-    })?;
-    let special = tokenizer.special();
-    let inner = tokenizer.encode_marked(text)?;
-    let ids: Vec<usize> = special
-        .begin
-        .into_iter()
-        .chain(inner)
-        .chain(special.end)
-        .collect();
+    let (model, tokenizer) = files::encoder(&files, &opened)?;
+    let ids = files::whole(tokenizer, tokenizer.encode_marked(text)?);
     if !model.fills_masks() {
         let message = "has no masked-LM head, which fills gaps; use embed";
         return Err(Failure::Other(format!("{}: {message}", files.name)));
     }
-    let mask = special
+    let mask = tokenizer
+        .special()
         .mask
         .ok_or_else(|| Failure::Other(format!("{}: its vocabulary has no [MASK]", files.name)))?;
     let gaps: Vec<usize> = (0..ids.len()).filter(|&t| ids[t] == mask).collect();

@@ -86,12 +86,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         .model
         .decoder()
         .ok_or_else(|| files::wrong_kind(&files, &opened.model))?;
-    let tokenizer = opened.tokenizer.as_deref().ok_or_else(|| {
-        Failure::Other(format!(
-            "{}: needs a vocabulary beside it, or --tokenizer FILE",
-            files.name
-        ))
-    })?;
+    let tokenizer = files::vocabulary(&files, &opened)?;
     let ids = begin(tokenizer, &prompt)?;
     match beams {
         Some(width) => {

@@ -131,8 +131,10 @@ impl Frame {
         } else if let Some(end) = html.rfind("</body>") {
             html.insert_str(end, &self.engine);
         }
-        let workers = format!("data-workers=\"{}\" data-root=", parts.workers.join(" "));
-        html = html.replacen("data-root=", &workers, 1);
+        if !parts.workers.is_empty() {
+            let workers = format!("data-workers=\"{}\" data-root=", parts.workers.join(" "));
+            html = html.replacen("data-root=", &workers, 1);
+        }
         if parts.offline {
             html = html.replacen("data-root=", "data-offline data-root=", 1);
         }

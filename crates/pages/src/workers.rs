@@ -2,7 +2,8 @@
 //!
 //! Trunk has built the worker for cells. These are the same crate with other features and compiler flags, so each has its own
 //! target folder beside the site's, where nothing of it is built twice. Threads over one memory need a standard library that is
-//! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said.
+//! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said. The nightly
+//! compiler also makes the other two smaller by a quarter when they are built for release; without it they do the same.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,8 +30,20 @@ const THREADS: &str = "-Ctarget-feature=+simd128,+relaxed-simd,+atomics,+bulk-me
     -Clink-arg=--export=__tls_base";
 
 /// The loops that matter are written with the instructions that they are to have, so that the compiler's taste in the code around
-/// them costs no time; it saves 17 kB after gzip.
-const SMALL: &str = "profile.release.package.engine.opt-level='s'";
+/// them costs no time (`BENCHMARKS.md`); small code saves 25 kB after gzip.
+const SMALL: &str = "profile.release.package.engine.opt-level='z'";
+
+/// A panic, which is a mistake of ours, stops the file at once and without a text: texts, places and what writes them are 30 kB after
+/// gzip, a sixth of the file. A build without optimisation keeps them.
+const SILENT: &str = " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none";
+
+/// A standard library that is built with the file, and for its size.
+const OWN_LIBRARY: [&str; 4] = [
+    "-Z",
+    "build-std=std,panic_abort",
+    "-Z",
+    "build-std-features=optimize_for_size",
+];
 
 /// Where and how to build.
 pub(crate) struct Place<'a> {
@@ -50,7 +63,8 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
     let nightly = nightly();
     if nightly.is_none() {
         println!(
-            "pages: the engine is built without threads: they need {NIGHTLY} with its rust-src, which `cargo xtask build` installs"
+            "pages: the engine is built without threads, and larger than it need be: both need {NIGHTLY} with its rust-src, which \
+             `cargo xtask build` installs"
         );
     }
     let mut there = Vec::new();
@@ -58,7 +72,7 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
         let compiler = match build {
             Build::RelaxedThreads if nightly.is_none() => continue,
             Build::RelaxedThreads => nightly,
-            Build::Relaxed | Build::Simd128 => None,
+            Build::Relaxed | Build::Simd128 => nightly.filter(|_| place.release),
         };
         compile(place, build, compiler)?;
         bind(place, build, out)?;
@@ -102,6 +116,15 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
         }
         None => Command::new("cargo"),
     };
+    let mut flags = match build {
+        Build::Simd128 => SIMD128,
+        Build::Relaxed => RELAXED,
+        Build::RelaxedThreads => THREADS,
+    }
+    .to_owned();
+    if place.release && nightly.is_some() {
+        flags.push_str(SILENT);
+    }
     cargo
         .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
         .args(["--no-default-features", "--features"])
@@ -114,16 +137,9 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
         .current_dir(place.project)
         // Flags that the caller has set are for the site.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .env(
-            "RUSTFLAGS",
-            match build {
-                Build::Simd128 => SIMD128,
-                Build::Relaxed => RELAXED,
-                Build::RelaxedThreads => THREADS,
-            },
-        );
+        .env("RUSTFLAGS", flags);
     if nightly.is_some() {
-        cargo.args(["-Z", "build-std=std,panic_abort"]);
+        cargo.args(OWN_LIBRARY);
     }
     if place.release {
         cargo.args(["--release", "--config", SMALL]);

@@ -1,6 +1,6 @@
 //! As much of WebDriver as measuring needs, with the standard library alone.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -79,13 +79,32 @@ fn post(driver: &Driver, path: &str, body: &str) -> Result<String, Failure> {
          Connection: close\r\n\r\n{body}"
     )
     .map_err(failed)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(failed)?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let (head, body) = read_answer(&mut BufReader::new(stream)).map_err(failed)?;
     if head.contains(" 200 ") {
-        return Ok(body.to_owned());
+        return Ok(body);
     }
     Err(Failure::new(format!("chromedriver refuses {path}: {body}")))
+}
+
+/// The first line of an answer, and its body. The driver keeps the connection open: the body is as long as it says.
+fn read_answer(stream: &mut impl BufRead) -> std::io::Result<(String, String)> {
+    let mut status = String::new();
+    stream.read_line(&mut status)?;
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line)?;
+        match line.trim().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().unwrap_or(0);
+            }
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// A text as a JSON string.
@@ -122,7 +141,15 @@ fn string_behind(json: &str, key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, string_behind};
+    use super::{quoted, read_answer, string_behind};
+
+    #[test]
+    fn an_answer_ends_where_it_says() {
+        let mut answer = &b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nX: y\r\n\r\nbodymore"[..];
+        let (status, body) = read_answer(&mut answer).unwrap();
+        assert!(status.contains(" 200 "));
+        assert_eq!(body, "body");
+    }
 
     #[test]
     fn texts_go_into_json_and_come_back() {

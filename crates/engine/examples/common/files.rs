@@ -1,8 +1,10 @@
 //! Models from the disk.
 
 use super::{Failure, bytes, progress};
+use engine::model::bert::Bert;
 use engine::open::{Files, Model, Opened, open};
 use engine::quant::Type;
+use engine::token::tokenizer::Tokenizer;
 use std::path::{Path, PathBuf};
 
 /// A file's bytes.
@@ -99,6 +101,41 @@ pub(crate) fn model(files: &Files, kind: Option<Type>) -> Result<Opened, Failure
     let opened = open(files, kind)?;
     progress("");
     Ok(opened)
+}
+
+/// The vocabulary of a model, which it needs.
+pub(crate) fn vocabulary<'a>(
+    files: &Files,
+    opened: &'a Opened,
+) -> Result<&'a dyn Tokenizer, Failure> {
+    let missing = || {
+        format!(
+            "{}: needs a vocabulary beside it, or --tokenizer FILE",
+            files.name
+        )
+    };
+    opened
+        .tokenizer
+        .as_deref()
+        .ok_or_else(|| Failure::Other(missing()))
+}
+
+/// The BERT that is needed, and its vocabulary.
+pub(crate) fn encoder<'a>(
+    files: &Files,
+    opened: &'a Opened,
+) -> Result<(&'a Bert, &'a dyn Tokenizer), Failure> {
+    match &opened.model {
+        Model::Bert(model) => Ok((model, vocabulary(files, opened)?)),
+        other => Err(wrong_kind(files, other)),
+    }
+}
+
+/// The ids of a text between the tokens that begin and end one.
+pub(crate) fn whole(tokenizer: &dyn Tokenizer, inner: Vec<usize>) -> Vec<usize> {
+    let special = tokenizer.special();
+    let ids = special.begin.into_iter().chain(inner);
+    ids.chain(special.end).collect()
 }
 
 /// The error for a model that cannot do what is asked.
