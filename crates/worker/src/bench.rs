@@ -322,7 +322,7 @@ impl Run {
             Task::Picture { model, side } => {
                 let picture = image(*side, 0);
                 let begun = now_ms();
-                model.see(picture.view())?;
+                model.see(picture.view(), None)?;
                 figures.picture_ms = Some(now_ms() - begun);
             }
         }

@@ -116,10 +116,12 @@ impl Host {
                     self.tell(News::Failed(error.to_string()));
                 }
             }
-            Order::Attend(place) => {
-                let news = self.desk.borrow_mut().attend(place);
-                self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
+            Order::Compare { first, second } => {
+                self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
             }
+            Order::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
+            Order::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
+            Order::Attend(place) => self.answer(|desk| desk.attend(place)),
             Order::Stop => {
                 self.desk.borrow_mut().stop();
                 match self.fetching.borrow().as_ref() {
@@ -129,6 +131,12 @@ impl Host {
                 }
             }
         }
+    }
+
+    /// Tells what the desk says at once.
+    fn answer(&self, ask: impl FnOnce(&mut Desk) -> Result<News, ModelError>) {
+        let news = ask(&mut self.desk.borrow_mut());
+        self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
     }
 
     async fn load(

@@ -5,15 +5,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use engine::open::{Files, Weights, open_through};
+use engine::model::bert::Bert;
+use engine::open::{Files, Labels, Opened, Preparation, Weights, open_through};
 use engine::token::tokenizer::Tokenizer;
 
 use super::drawn::Drawn;
 use super::error::ModelError;
 use super::numbers::Numbers;
 use super::packing::Packing;
-use super::protocol::{Loaded, News, Place, Writing};
+use super::protocol::{Loaded, News, Picture, Place, Writing};
+use super::sentence;
 use super::shape::Shape;
+use super::sight::Sight;
 use super::sizes::{Model, layers_and_heads};
 use super::text::{self, Attention, Text, Writer};
 use super::weighed::{Tally, Weighed};
@@ -53,6 +56,16 @@ enum Work {
 struct Standing {
     model: Model,
     tokenizer: Option<Rc<dyn Tokenizer>>,
+    preparation: Option<Preparation>,
+    labels: Option<Labels>,
+}
+
+impl Standing {
+    /// The vocabulary that came with the model, or the numbers of tokens.
+    fn vocabulary(&self, size: usize) -> Rc<dyn Tokenizer> {
+        let numbers = || Rc::new(Numbers::new(size)) as Rc<dyn Tokenizer>;
+        self.tokenizer.clone().unwrap_or_else(numbers)
+    }
 }
 
 /// The loaded model and what is done with it.
@@ -62,6 +75,7 @@ pub struct Desk {
     work: Option<Work>,
     text: Rc<Text>,
     attention: Option<Attention>,
+    sight: Option<Sight>,
 }
 
 /// Bytes of memory that this program has taken from its host; natively not known, 0.
@@ -92,26 +106,33 @@ impl Desk {
         self.clear();
         let tally = Tally::new(progress);
         let kind = packing.map(Packing::kind);
-        let (model, tokenizer, format) = match source {
+        let (opened, format) = match source {
             Source::Shape { shape, seed } => {
                 let kind = packing.unwrap_or(Packing::F32).kind();
                 let drawn = Box::new(Drawn::new(seed, shape.parameters(), kind));
                 let model = shape
                     .sizes()
                     .load(&mut Weighed::new(drawn, Some(kind), &tally))?;
-                (model, None, None)
+                let preparation = shape.side().map(Preparation::usual);
+                let opened = Opened {
+                    model,
+                    tokenizer: None,
+                    preparation,
+                    labels: None,
+                };
+                (opened, None)
             }
             Source::Files(files) => {
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
                 let opened = open_through(&files, |source| {
                     Box::new(Weighed::new(source, kind, &tally))
                 })?;
-                (opened.model, opened.tokenizer, Some(format.to_owned()))
+                (opened, Some(format.to_owned()))
             }
         };
-        let (layers, heads) = layers_and_heads(&model);
-        let kind = model.name().to_owned();
-        let model = Model::from(model);
+        let (layers, heads) = layers_and_heads(&opened.model);
+        let kind = opened.model.name().to_owned();
+        let model = Model::from(opened.model);
         let loaded = Loaded {
             kind,
             format,
@@ -122,9 +143,10 @@ impl Desk {
                 Model::Sentence(model) => model.config().context,
                 _ => 0,
             },
-            has_vocabulary: tokenizer.is_some(),
+            has_vocabulary: opened.tokenizer.is_some(),
             writes: matches!(model, Model::Text(_)),
             reads: model.side().is_none(),
+            fills: matches!(&model, Model::Sentence(model) if model.fills_masks()),
             weight_bytes: tally.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: tally.activation_bits(),
@@ -132,7 +154,9 @@ impl Desk {
         };
         self.standing = Some(Standing {
             model,
-            tokenizer: tokenizer.map(Rc::from),
+            tokenizer: opened.tokenizer.map(Rc::from),
+            preparation: opened.preparation,
+            labels: opened.labels,
         });
         Ok(loaded)
     }
@@ -147,18 +171,82 @@ impl Desk {
         Ok(())
     }
 
+    fn standing(&self) -> Result<&Standing, ModelError> {
+        self.standing.as_ref().ok_or(ModelError::None)
+    }
+
     fn writer(&self) -> Result<Writer, ModelError> {
-        let standing = self.standing.as_ref().ok_or(ModelError::None)?;
+        let standing = self.standing()?;
         let Model::Text(model) = &standing.model else {
             return Err(ModelError::OtherKind {
                 kind: "sentence or picture".to_owned(),
             });
         };
-        let numbers = || Rc::new(Numbers::new(model.vocabulary())) as Rc<dyn Tokenizer>;
         Ok(Writer {
             model: Rc::clone(model),
-            tokenizer: standing.tokenizer.clone().unwrap_or_else(numbers),
+            tokenizer: standing.vocabulary(model.vocabulary()),
         })
+    }
+
+    fn encoder(&self) -> Result<(Rc<Bert>, Rc<dyn Tokenizer>), ModelError> {
+        let standing = self.standing()?;
+        let Model::Sentence(model) = &standing.model else {
+            return Err(ModelError::OtherKind {
+                kind: "writing or picture".to_owned(),
+            });
+        };
+        let tokenizer = standing.vocabulary(model.config().vocabulary);
+        Ok((Rc::clone(model), tokenizer))
+    }
+
+    /// How alike two sentences are, by the clock `now_ms`.
+    ///
+    /// # Errors
+    /// When no encoder is loaded, or a sentence is empty or too long for it.
+    pub fn compare(
+        &self,
+        sentences: [&str; 2],
+        now_ms: impl Fn() -> f64,
+    ) -> Result<News, ModelError> {
+        let (model, tokenizer) = self.encoder()?;
+        let begun = now_ms();
+        let mut compared = sentence::compare(&model, &*tokenizer, sentences)?;
+        compared.elapsed_ms = now_ms() - begun;
+        Ok(News::Compared(compared))
+    }
+
+    /// What fills the gaps of a text, by the clock `now_ms`.
+    ///
+    /// # Errors
+    /// When no encoder with a masked-LM head is loaded, or the text has no gap or is too long for it.
+    pub fn fill(&self, text: &str, now_ms: impl Fn() -> f64) -> Result<News, ModelError> {
+        let (model, tokenizer) = self.encoder()?;
+        let begun = now_ms();
+        let mut filled = sentence::fill(&model, &*tokenizer, text)?;
+        filled.elapsed_ms = now_ms() - begun;
+        Ok(News::Filled(filled))
+    }
+
+    /// What is on a picture, by the clock `now_ms`.
+    ///
+    /// # Errors
+    /// When no model that reads pictures is loaded, or the picture has no pixel.
+    pub fn see(&mut self, picture: &Picture, now_ms: impl Fn() -> f64) -> Result<News, ModelError> {
+        // What the last picture took is given back first.
+        self.sight = None;
+        let standing = self.standing()?;
+        let preparation = standing
+            .preparation
+            .as_ref()
+            .ok_or_else(|| ModelError::OtherKind {
+                kind: "text".to_owned(),
+            })?;
+        let begun = now_ms();
+        let prepared = (preparation, standing.labels.as_ref());
+        let (sight, mut seen) = Sight::of(&standing.model, prepared, picture)?;
+        seen.elapsed_ms = now_ms() - begun;
+        self.sight = Some(sight);
+        Ok(News::Seen(seen))
     }
 
     /// Begins to continue a text; the work is done in [`Self::turn`].
@@ -174,11 +262,18 @@ impl Desk {
         Ok(())
     }
 
-    /// What a token of the text takes from each token up to it, in a layer and a head; while the text is written, too.
+    /// What a token of the text takes from each token up to it, in a layer and a head; while the text is written, too. Of a picture,
+    /// what a patch takes from all of it.
     ///
     /// # Errors
     /// When there is no such token, layer or head.
     pub fn attend(&mut self, place: Place) -> Result<News, ModelError> {
+        let standing = self.standing.as_ref().ok_or(ModelError::None)?;
+        if standing.model.side().is_some() {
+            let sight = self.sight.as_mut().ok_or(ModelError::NoPicture)?;
+            let weights = sight.attend(&standing.model, place)?;
+            return Ok(News::Attended { place, weights });
+        }
         let model = self.writer()?.model;
         let ids = self.text.ids.borrow();
         let up_to = ids.get(..=place.token).unwrap_or_default();

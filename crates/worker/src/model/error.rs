@@ -65,6 +65,15 @@ pub enum ModelError {
         /// The kind that is loaded.
         kind: String,
     },
+    /// A text without a gap.
+    #[error("Write [MASK] where a word is to be filled in.")]
+    NoGap,
+    /// No text.
+    #[error("A sentence has to have a word.")]
+    Empty,
+    /// Attention where no picture was seen.
+    #[error("Choose a picture first.")]
+    NoPicture,
     /// Nothing has been loaded.
     #[error("No model is loaded.")]
     None,

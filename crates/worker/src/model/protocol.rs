@@ -40,7 +40,18 @@ pub enum Order {
     },
     /// Continue a text.
     Write(Writing),
-    /// Say how much a token of the text takes from each token up to it.
+    /// Say how alike two sentences are.
+    Compare {
+        /// The first.
+        first: String,
+        /// The second.
+        second: String,
+    },
+    /// Say which tokens fill the gaps of a text, each written `[MASK]`.
+    Fill(String),
+    /// Say what is on a picture.
+    See(Picture),
+    /// Say how much a token of the text takes from each token up to it, or a patch of the picture from all of it.
     Attend(Place),
     /// Go no further with what is under way.
     Stop,
@@ -65,7 +76,55 @@ pub struct Writing {
     pub new: usize,
 }
 
-/// A token of the text, in a layer and a head.
+/// A picture, as it was decoded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Pixels from left to right.
+    pub width: usize,
+    /// Pixels from top to bottom.
+    pub height: usize,
+    /// Red, green and blue of each pixel, row by row.
+    pub rgb: Vec<u8>,
+}
+
+/// How alike two sentences are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// The texts of the tokens of both.
+    pub tokens: [Vec<String>; 2],
+    /// The cosine of the angle between their vectors, -1 to 1.
+    pub similarity: f32,
+    /// Milliseconds for both.
+    pub elapsed_ms: f64,
+}
+
+/// What fills the gaps of a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Filled {
+    /// The texts of its tokens.
+    pub tokens: Vec<String>,
+    /// For each gap its token, from 0, and the likeliest tokens for it, largest first; none is taken.
+    pub gaps: Vec<(usize, Vec<Candidate>)>,
+    /// Milliseconds that it took.
+    pub elapsed_ms: f64,
+}
+
+/// What a model makes of a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The picture as it was scaled and cropped for the model.
+    pub picture: Picture,
+    /// Side of a patch in its pixels.
+    pub patch: usize,
+    /// Tokens before those of the patches: the class token, where there is one.
+    pub before: usize,
+    /// The likeliest classes by number and name, largest first; none where the model has no classes.
+    pub classes: Vec<(usize, Candidate)>,
+    /// Milliseconds from the pixels to the classes.
+    pub elapsed_ms: f64,
+}
+
+/// A token of the text, or of the picture, in a layer and a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The token, from 0.
@@ -106,6 +165,8 @@ pub struct Loaded {
     pub writes: bool,
     /// Whether it reads tokens.
     pub reads: bool,
+    /// Whether it fills the gaps of a text.
+    pub fills: bool,
     /// Bytes of the parameters that it keeps.
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.
@@ -152,11 +213,17 @@ pub enum News {
     },
     /// The text has ended; why.
     Written(String),
+    /// Two sentences are compared.
+    Compared(Compared),
+    /// Gaps are filled.
+    Filled(Filled),
+    /// A picture was seen.
+    Seen(Seen),
     /// The attention that was asked for.
     Attended {
         /// Whose.
         place: Place,
-        /// What it takes from each token up to it; the sum is 1.
+        /// What it takes from each token up to it, of a picture from all of its tokens; the sum is 1.
         weights: Vec<f32>,
     },
     /// A run goes on: share that is done, 0 to 1.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use engine::EngineError;
 use engine::model::bert::{self, Bert};
 use engine::model::decoder::Decoder;
 use engine::model::dinov2::Dinov2;
@@ -12,6 +13,7 @@ use engine::model::vit::{self, Vit};
 use engine::ndarray::{Array1, ArrayView3};
 use engine::open;
 use engine::parameters::Parameters;
+use engine::trace::Observer;
 
 /// A kind of model and its sizes.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +65,9 @@ pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
         open::Model::Llama(model) => (model.config().layers, model.config().heads),
         open::Model::Bert(model) => (model.config().layers, model.config().heads),
         open::Model::Vit(model) => (model.config().layers, model.config().heads),
-        open::Model::Dinov2(_) | open::Model::Swin(_) => (0, 0),
+        open::Model::Dinov2(model) => (model.config().layers, model.config().heads),
+        // It attends within windows that move from layer to layer.
+        open::Model::Swin(_) => (0, 0),
     }
 }
 
@@ -91,20 +95,38 @@ impl Model {
         }
     }
 
-    /// Runs a picture through it, for its classes where it has any.
+    /// Side of a patch in pixels, and how many tokens stand before those of the patches; `None` where it reads text.
+    pub fn patches(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Text(_) | Self::Sentence(_) => None,
+            Self::Picture(model) => {
+                Some((model.config().patch, usize::from(model.has_class_token())))
+            }
+            Self::Windows(model) => Some((model.config().patch, 0)),
+            Self::Features(model) => Some((model.config().patch, 1)),
+        }
+    }
+
+    /// Runs a picture through it, for its classes where it has any. The observer gets what the model's own `forward` lists.
     ///
     /// # Errors
     /// When the picture has another shape, or the model reads text.
-    pub fn see(&self, image: ArrayView3<'_, f32>) -> engine::Result<Option<Array1<f32>>> {
+    pub fn see(
+        &self,
+        image: ArrayView3<'_, f32>,
+        trace: Option<&mut dyn Observer>,
+    ) -> engine::Result<Option<Array1<f32>>> {
         // image [3, H, W] -> [classes]
-        Ok(match self {
-            Self::Text(_) | Self::Sentence(_) => None,
-            Self::Picture(model) => Some(model.forward(image, None)?),
-            Self::Windows(model) => Some(model.forward(image, None)?),
-            Self::Features(model) => {
-                model.forward(image, None)?;
-                None
-            }
-        })
+        match self {
+            Self::Text(_) | Self::Sentence(_) => Err(EngineError::value(
+                "see",
+                "model",
+                "one that reads pictures",
+                "one that reads text",
+            )),
+            Self::Picture(model) => model.forward(image, trace).map(Some),
+            Self::Windows(model) => model.forward(image, trace).map(Some),
+            Self::Features(model) => model.forward(image, trace).map(|_| None),
+        }
     }
 }

@@ -136,13 +136,13 @@ fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelErro
 }
 
 /// The texts of tokens, each by itself.
-fn shown(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
+pub(super) fn shown(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
     let place = |(n, &id): (usize, &usize)| one(tokenizer, id, n == 0);
     ids.iter().enumerate().map(place).collect()
 }
 
 /// The text of a token by itself; what the vocabulary calls it where it is no text, or a part of a character.
-fn one(tokenizer: &dyn Tokenizer, id: usize, first: bool) -> engine::Result<String> {
+pub(super) fn one(tokenizer: &dyn Tokenizer, id: usize, first: bool) -> engine::Result<String> {
     let bytes = tokenizer.token_bytes(id, first)?;
     let text = bytes
         .as_deref()
