@@ -62,6 +62,18 @@ fn chosen_from(at: usize, list: Vec<Candidate>) -> AnyView {
     .into_any()
 }
 
+/// A word with its share as a bar and a number.
+pub(super) fn share(word: String, share: f32, from: String) -> AnyView {
+    view! {
+        <li class="share" style=format!("--share: {share:.4}")>
+            <span class="share-word">{word}</span>
+            <span class="share-bar"></span>
+            {percent(share, from)}
+        </li>
+    }
+    .into_any()
+}
+
 fn percent(share: f32, from: String) -> AnyView {
     let format = Format::Percent(1);
     view! {
@@ -78,7 +90,7 @@ fn attention(
     let weights = move || {
         let text = lab.text;
         let chosen = text.selected.get()?;
-        let (place, weights) = text.attention.get()?;
+        let (place, weights) = lab.answers.attention.get()?;
         (place.token == chosen).then(|| weights_list(lab, place, &weights))
     };
     view! {
@@ -94,7 +106,12 @@ fn attention(
     .into_any()
 }
 
-fn which(name: &'static str, words: &'static str, at: RwSignal<usize>, count: usize) -> AnyView {
+pub(super) fn which(
+    name: &'static str,
+    words: &'static str,
+    at: RwSignal<usize>,
+    count: usize,
+) -> AnyView {
     let options = (0..count).map(|n| {
         view! { <option value=n.to_string() selected=move || at.get() == n>{n + 1}</option> }
     });
@@ -107,36 +124,46 @@ fn which(name: &'static str, words: &'static str, at: RwSignal<usize>, count: us
     .into_any()
 }
 
-/// The largest weights in the order of the text, and the sum of the others.
-fn largest(weights: &[f32]) -> (Vec<(usize, f32)>, f32) {
+/// The largest `count` weights in the order of the text, and the sum of the others.
+fn largest(weights: &[f32], count: usize) -> (Vec<(usize, f32)>, f32) {
     let mut all: Vec<(usize, f32)> = weights.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let rest = all.split_off(all.len().min(LISTED));
+    let rest = all.split_off(all.len().min(count));
     all.sort_by_key(|&(n, _)| n);
     (all, rest.iter().map(|(_, weight)| weight).sum())
 }
 
-fn weights_list(lab: Lab, place: Place, weights: &[f32]) -> AnyView {
-    let (listed, rest) = largest(weights);
+/// Bars of the largest weights of a place, and how many others there are, with their sum.
+pub(super) fn shares_of(
+    place: Place,
+    weights: &[f32],
+    count: usize,
+    word: impl Fn(usize) -> String,
+) -> (AnyView, Option<(usize, f32)>) {
+    let (listed, rest) = largest(weights, count);
     let more = weights.len() - listed.len();
-    let tokens = lab.text.tokens.get_untracked();
-    let items = listed.into_iter().map(|(n, weight)| {
-        let word = tokens.get(n).map(|token| visible(&token.text));
+    let rows = listed.into_iter().map(|(n, weight)| {
         let Place { layer, head, token } = place;
         let from = format!("attention.weights[{layer},{head},{token},{n}]");
-        view! {
-            <li class="share" style=format!("--share: {weight:.4}")>
-                <span class="share-word">{word}</span>
-                <span class="share-bar"></span>
-                {percent(weight, from)}
-            </li>
-        }
+        share(word(n), weight, from)
     });
-    let rest = (more > 0).then(|| {
-        let sum = number(f64::from(rest), Format::Percent(1));
-        view! { <p class="hint">{format!("The other {more} tokens together: {sum}.")}</p> }
+    let rows = rows.collect_view().into_any();
+    (rows, (more > 0).then_some((more, rest)))
+}
+
+fn weights_list(lab: Lab, place: Place, weights: &[f32]) -> AnyView {
+    let tokens = lab.text.tokens.get_untracked();
+    let word = |n: usize| {
+        tokens
+            .get(n)
+            .map_or_else(String::new, |token| visible(&token.text))
+    };
+    let (rows, more) = shares_of(place, weights, LISTED, word);
+    let rest = more.map(|(count, sum)| {
+        let sum = number(f64::from(sum), Format::Percent(1));
+        view! { <p class="hint">{format!("The other {count} tokens together: {sum}.")}</p> }
     });
-    view! { <ul class="shares">{items.collect_view()}</ul> {rest} }.into_any()
+    view! { <ul class="shares">{rows}</ul> {rest} }.into_any()
 }
 
 #[cfg(test)]
@@ -148,7 +175,7 @@ mod tests {
         let weights: Vec<f32> = (0..20)
             .map(|n| if n % 2 == 0 { 0.08 } else { 0.02 })
             .collect();
-        let (listed, rest) = largest(&weights);
+        let (listed, rest) = largest(&weights, LISTED);
         assert_eq!(listed.len(), LISTED);
         assert!(listed.windows(2).all(|two| two[0].0 < two[1].0));
         assert_eq!(
@@ -156,6 +183,6 @@ mod tests {
             10
         );
         assert!((rest - 4.0 * 0.02).abs() < 1e-6);
-        assert_eq!(largest(&[1.0]), (vec![(0, 1.0)], 0.0));
+        assert_eq!(largest(&[1.0], LISTED), (vec![(0, 1.0)], 0.0));
     }
 }

@@ -1,7 +1,10 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
+mod answers;
 mod inside;
 mod open;
+mod pictures;
+mod sentences;
 mod session;
 mod text;
 mod view;

@@ -148,8 +148,7 @@ fn address_row(form: Form) -> AnyView {
 }
 
 fn shape_row(form: Form) -> AnyView {
-    // Pictures and sentences cannot be read here yet.
-    let options = SHAPES.iter().filter(|shape| shape.writes()).map(|shape| {
+    let options = SHAPES.iter().map(|shape| {
         view! { <option value=shape.name selected=move || form.shape.get() == shape.name>{shape.title}</option> }
     });
     view! {

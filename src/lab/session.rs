@@ -6,8 +6,9 @@ use leptos::prelude::*;
 use web_sys::File;
 use worker::build::Build;
 use worker::model::packing::Packing;
-use worker::model::protocol::{Candidate, Loaded, News, Order, Origin, Place};
+use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
 
+use super::answers::Answers;
 use crate::model_build::choose;
 use crate::model_worker::{Heard, ModelWorker};
 
@@ -60,7 +61,6 @@ pub(super) struct Text {
     pub(super) ending: RwSignal<String>,
     pub(super) error: RwSignal<Option<String>>,
     pub(super) selected: RwSignal<Option<usize>>,
-    pub(super) attention: RwSignal<Option<(Place, Vec<f32>)>>,
 }
 
 impl Text {
@@ -75,7 +75,6 @@ impl Text {
             ending: RwSignal::new(String::new()),
             error: RwSignal::new(None),
             selected: RwSignal::new(None),
-            attention: RwSignal::new(None),
         }
     }
 
@@ -83,7 +82,6 @@ impl Text {
     pub(super) fn clear(&self) {
         self.busy.set(false);
         self.selected.set(None);
-        self.attention.set(None);
         self.tokens.set(Vec::new());
         self.prompt.set(String::new());
         self.written.set(String::new());
@@ -136,7 +134,6 @@ impl Text {
                 self.ending.set("Stopped.".to_owned());
                 self.busy.set(false);
             }
-            News::Attended { place, weights } => self.attention.set(Some((place, weights))),
             News::Failed(why) => {
                 self.error.set(Some(why));
                 self.busy.set(false);
@@ -156,6 +153,7 @@ pub(super) struct Lab {
     pub(super) error: RwSignal<Option<String>>,
     pub(super) standing: RwSignal<Option<Standing>>,
     pub(super) text: Text,
+    pub(super) answers: Answers,
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
     /// How often the reader has opened something: what an earlier one leads to is of no interest any more.
     turn: StoredValue<u32>,
@@ -170,6 +168,7 @@ impl Lab {
             error: RwSignal::new(None),
             standing: RwSignal::new(None),
             text: Text::new(),
+            answers: Answers::new(),
             worker: StoredValue::new_local(None),
             turn: StoredValue::new(0),
         }
@@ -194,7 +193,7 @@ impl Lab {
     pub(super) fn unload(&self) {
         self.end();
         self.standing.set(None);
-        self.text.clear();
+        self.forget();
         self.status
             .set("Unloaded. Its memory is free again.".to_owned());
     }
@@ -203,7 +202,7 @@ impl Lab {
     pub(super) fn open(&self, asked: Asked) {
         self.end();
         self.standing.set(None);
-        self.text.clear();
+        self.forget();
         self.error.set(None);
         self.opening.set(true);
         self.say("Starting the engine.".to_owned(), None);
@@ -215,6 +214,22 @@ impl Lab {
     /// Gives up what is being opened.
     pub(super) fn stop_opening(&self) {
         self.end();
+    }
+
+    /// Forgets what the model wrote and said.
+    fn forget(&self) {
+        self.text.clear();
+        self.answers.clear();
+    }
+
+    fn hear(&self, news: News) {
+        let writes =
+            |standing: &Option<Standing>| standing.as_ref().is_some_and(|s| s.loaded.writes);
+        if self.standing.with_untracked(writes) && !matches!(news, News::Attended { .. }) {
+            self.text.hear(news);
+        } else {
+            self.answers.hear(news);
+        }
     }
 
     fn say(&self, words: String, share: Option<f64>) {
@@ -272,7 +287,7 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
     loop {
         match worker.hear().await {
             _ if lab.opening.is_disposed() || !lab.has(&worker) => return,
-            Heard::News(news) => lab.text.hear(news),
+            Heard::News(news) => lab.hear(news),
             Heard::Died(why) => {
                 lab.unload();
                 lab.status.set(String::new());

@@ -106,6 +106,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
             return;
         }
         text.clear();
+        lab.answers.attention.set(None);
         match form.asked() {
             Ok(asked) => {
                 text.prompt.set(asked.prompt.clone());

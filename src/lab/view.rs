@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 
 use super::open::open_form;
+use super::pictures::pictures_panel;
+use super::sentences::sentences_panel;
 use super::session::{Lab, Standing};
 use super::text::text_panel;
 
@@ -54,9 +56,10 @@ fn stands(lab: Lab, standing: &Standing) -> AnyView {
     });
     let panel = if loaded.writes {
         text_panel(lab, loaded)
+    } else if loaded.reads {
+        sentences_panel(lab, loaded)
     } else {
-        let kind = loaded.kind.clone();
-        view! { <p class="cell-note">{format!("{kind} does not write. It can be measured on the bench.")}</p> }.into_any()
+        pictures_panel(lab, loaded)
     };
     view! {
         <dl class="lab-facts">{facts.collect_view()}</dl>

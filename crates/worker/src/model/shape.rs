@@ -69,11 +69,6 @@ impl Shape {
         (self.sizes)()
     }
 
-    /// Whether it continues a text.
-    pub fn writes(&self) -> bool {
-        matches!(self.sizes(), Sizes::Gpt2(_) | Sizes::Llama(_))
-    }
-
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self.sizes() {
