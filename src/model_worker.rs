@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
+use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
 use worker::build::Build;
 use worker::model::protocol::{News, Order};
 use worker::protocol::{self, Reply, Request};
@@ -99,6 +99,18 @@ impl ModelWorker {
             .worker
             .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
         if sent.is_err() {
+            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+        }
+    }
+
+    /// Sends an order with files of the reader's.
+    pub(crate) fn order_with(&self, order: Order, files: &[File]) {
+        let bytes = Uint8Array::from(protocol::encode(&Request::Model(order)).as_slice());
+        let message = Array::of1(&bytes);
+        for file in files {
+            message.push(file);
+        }
+        if self.worker.post_message(&message).is_err() {
             self.inbox.put(Heard::Died("it does not listen".to_owned()));
         }
     }

@@ -21,6 +21,7 @@ mod e2e {
     mod failing;
     mod instant;
     mod interactions;
+    mod lab;
     mod noscript;
     mod offline;
     mod pages;

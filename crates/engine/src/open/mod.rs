@@ -280,11 +280,25 @@ impl std::fmt::Debug for Opened {
 /// When the weights are of no known format, damaged or of another shape than their sizes say, or a file beside them is missing or
 /// says something that is not known here.
 pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
+    open_through(files, |source| match kind {
+        Some(kind) => Box::new(Compressed::new(source, kind)),
+        None => source,
+    })
+}
+
+/// As [`open`], with the parameters read through a source of the caller's, who may count or pack what the model takes.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_through<'a>(
+    files: &Files,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Opened, OpenError> {
     match Weights::parse(&files.name, Arc::clone(&files.weights))? {
-        Weights::Gguf(file) => open_gguf(files, *file, kind),
+        Weights::Gguf(file) => open_gguf(files, *file, through),
         Weights::Llama2c(file) => {
             let Llama2c { config, tensors } = *file;
-            let llama = Llama::load(config, &mut *packed(tensors, kind));
+            let llama = Llama::load(config, &mut *through(Box::new(tensors)));
             Ok(Opened {
                 model: Model::Llama(files.model(llama)?),
                 tokenizer: vocabulary::beside(files)?,
@@ -294,7 +308,7 @@ pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
         }
         Weights::SafeTensors(file) => {
             let config = Config::beside(files)?;
-            let model = config.model(files, &mut *packed(file.tensors, kind))?;
+            let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
             let pictures = model.reads_pictures();
             Ok(Opened {
                 preparation: pictures.then(|| config.preparation(&model)).transpose()?,
@@ -310,16 +324,13 @@ pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
     }
 }
 
-fn packed<P: Parameters + 'static>(source: P, kind: Option<Type>) -> Box<dyn Parameters> {
-    match kind {
-        Some(kind) => Box::new(Compressed::new(source, kind)),
-        None => Box::new(source),
-    }
-}
-
-fn open_gguf(files: &Files, file: Gguf, kind: Option<Type>) -> Result<Opened, OpenError> {
+fn open_gguf<'a>(
+    files: &Files,
+    file: Gguf,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Opened, OpenError> {
     let architecture = files.format(file.architecture())?;
-    let mut source = packed(files.format(file.parameters())?, kind);
+    let mut source = through(Box::new(files.format(file.parameters())?));
     let model = match architecture {
         Architecture::Gpt2 => file
             .gpt2()

@@ -1,4 +1,4 @@
-//! Files from the site's host, as they come.
+//! Files from a host or from the reader's disk, as they come.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortSignal, DedicatedWorkerGlobalScope, ReadableStreamDefaultReader, RequestInit, Response,
+    AbortSignal, DedicatedWorkerGlobalScope, File, ReadableStream, ReadableStreamDefaultReader,
+    RequestInit, Response,
 };
 use worker::model::error::ModelError;
 
@@ -23,7 +24,6 @@ pub(super) async fn bytes(
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Arc<[u8]>, Trouble> {
     let response = request(scope, url, signal).await?;
-    let broken = |error: JsValue| trouble(signal, &format!("{url} broke off: {}", words(&error)));
     // What comes compressed has another length than the host says.
     let header = |name: &str| response.headers().get(name).ok().flatten();
     let total = match header("Content-Encoding") {
@@ -34,17 +34,45 @@ pub(super) async fn bytes(
     if let Some(bytes) = total.filter(|&bytes| bytes > LARGEST) {
         return Err(too_large(bytes));
     }
-    let reader: ReadableStreamDefaultReader = response
+    let body = response
         .body()
-        .ok_or_else(|| Trouble::Failed(format!("{url} is empty.")))?
-        .get_reader()
-        .unchecked_into();
+        .ok_or_else(|| Trouble::Failed(format!("{url} is empty.")))?;
+    read(url, &body, total, signal, progress).await
+}
+
+/// The bytes of a file that the reader chose; `progress` hears how many are here.
+pub(super) async fn of_disk(
+    file: &File,
+    signal: &AbortSignal,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Arc<[u8]>, Trouble> {
+    let bytes = file.size() as u64;
+    if bytes > LARGEST {
+        return Err(ModelError::TooLarge { bytes }.into());
+    }
+    read(&file.name(), &file.stream(), Some(bytes), signal, progress).await
+}
+
+/// Reads a stream to its end, unless the reader stops it.
+async fn read(
+    name: &str,
+    stream: &ReadableStream,
+    total: Option<u64>,
+    signal: &AbortSignal,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Arc<[u8]>, Trouble> {
+    let broken = |error: JsValue| trouble(signal, &format!("{name} broke off: {}", words(&error)));
+    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     // Where the length is known the file has its place from the start, and is never in memory twice.
     let mut file: Arc<[u8]> = std::iter::repeat_n(0, total.unwrap_or(0) as usize).collect();
     let mut more = Vec::new();
     let mut done = 0;
     loop {
         let part = JsFuture::from(reader.read()).await.map_err(broken)?;
+        // A file of the disk knows nothing of the signal.
+        if signal.aborted() {
+            return Err(Trouble::Stopped);
+        }
         let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
         let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
             break;
@@ -56,36 +84,54 @@ pub(super) async fn bytes(
         }
         done += length;
         if done as u64 > LARGEST {
-            return Err(too_large(done as u64));
+            return Err(ModelError::TooLarge { bytes: done as u64 }.into());
         }
         progress(done as u64, total);
     }
     match total {
         Some(total) if total != done as u64 => Err(Trouble::Failed(format!(
-            "{url} ended after {done} of {total} bytes."
+            "{name} ended after {done} of {total} bytes."
         ))),
         Some(_) => Ok(file),
         None => Ok(more.into()),
     }
 }
 
-/// A text.
-pub(super) async fn text(
+/// What a host has beside weights: of each group the first file that is there.
+pub(super) async fn all_beside(
     scope: &DedicatedWorkerGlobalScope,
     url: &str,
+    groups: &[&[&str]],
     signal: &AbortSignal,
-) -> Result<String, Trouble> {
-    let response = request(scope, url, signal).await?;
-    let broken = |error: JsValue| trouble(signal, &words(&error));
-    let text = JsFuture::from(response.text().map_err(broken)?)
-        .await
-        .map_err(broken)?;
-    text.as_string()
-        .ok_or_else(|| Trouble::Failed(format!("{url} is no text.")))
+) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
+    let mut all = Vec::new();
+    for group in groups {
+        for name in *group {
+            let Some(address) = beside(url, name) else {
+                continue;
+            };
+            match bytes(scope, &address, signal, &mut |_, _| {}).await {
+                Ok(found) => {
+                    all.push(((*name).to_owned(), found.to_vec()));
+                    break;
+                }
+                Err(Trouble::Stopped) => return Err(Trouble::Stopped),
+                // Many models have no such file.
+                Err(Trouble::Failed(_)) => {}
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The last part of an address's path.
+pub(super) fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The address of another file in the same folder.
-pub(super) fn beside(url: &str, name: &str) -> Option<String> {
+fn beside(url: &str, name: &str) -> Option<String> {
     let path = url.split(['?', '#']).next()?;
     path.rsplit_once('/')
         .map(|(folder, _)| format!("{folder}/{name}"))

@@ -3,15 +3,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use engine::open::Files;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{AbortController, DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
+use web_sys::{
+    AbortController, AbortSignal, DedicatedWorkerGlobalScope, File, MessageChannel, MessageEvent,
+};
 use worker::build::Build;
-use worker::model::desk::{Desk, open_shape};
+use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
-use worker::model::file::{self, Opened};
+use worker::model::file;
 use worker::model::packing::Packing;
 use worker::model::protocol::{Loaded, News, Order, Origin};
 use worker::protocol::{self, Reply, Request};
@@ -76,9 +79,9 @@ impl Host {
         }
     }
 
-    fn hear(self: &Rc<Self>, request: Request) {
+    fn hear(self: &Rc<Self>, request: Request, mut given: Vec<File>) {
         match request {
-            Request::Model(order) if cfg!(feature = "models") => self.obey(order),
+            Request::Model(order) if cfg!(feature = "models") => self.obey(order, &mut given),
             about_cells if cfg!(feature = "cells") => {
                 self.service.borrow_mut().accept(about_cells);
             }
@@ -87,12 +90,13 @@ impl Host {
         self.schedule();
     }
 
-    fn obey(self: &Rc<Self>, order: Order) {
+    fn obey(self: &Rc<Self>, order: Order, given: &mut Vec<File>) {
         match order {
             Order::Load { origin, packing } => {
+                let given = std::mem::take(given);
                 let host = Rc::clone(self);
                 spawn_local(async move {
-                    let news = match host.load(origin, packing).await {
+                    let news = match host.load(origin, packing, given).await {
                         Ok(loaded) => News::Loaded(loaded),
                         Err(Trouble::Stopped) => News::Stopped,
                         Err(Trouble::Failed(why)) => News::Failed(why),
@@ -106,6 +110,18 @@ impl Host {
                     self.tell(News::Failed(error.to_string()));
                 }
             }
+            Order::Write(asked) => {
+                let begun = self.desk.borrow_mut().write(asked);
+                if let Err(error) = begun {
+                    self.tell(News::Failed(error.to_string()));
+                }
+            }
+            Order::Compare { first, second } => {
+                self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
+            }
+            Order::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
+            Order::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
+            Order::Attend(place) => self.answer(|desk| desk.attend(place)),
             Order::Stop => {
                 self.desk.borrow_mut().stop();
                 match self.fetching.borrow().as_ref() {
@@ -117,15 +133,32 @@ impl Host {
         }
     }
 
-    async fn load(&self, origin: Origin, packing: Packing) -> Result<Loaded, Trouble> {
+    /// Tells what the desk says at once.
+    fn answer(&self, ask: impl FnOnce(&mut Desk) -> Result<News, ModelError>) {
+        let news = ask(&mut self.desk.borrow_mut());
+        self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
+    }
+
+    async fn load(
+        &self,
+        origin: Origin,
+        packing: Option<Packing>,
+        given: Vec<File>,
+    ) -> Result<Loaded, Trouble> {
         let begun = self.now_ms();
         self.desk.borrow_mut().clear();
-        let opened = match origin {
-            Origin::Shape { name, seed } => open_shape(&name, seed, packing)?,
-            Origin::Url(url) => {
-                let opened = self.open(&url).await;
+        let source = match origin {
+            Origin::Shape { name, seed } => Source::shape(&name, seed)?,
+            Origin::Url(_) | Origin::Disk => {
+                let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
+                let signal = abort.signal();
+                self.fetching.replace(Some(abort));
+                let files = match &origin {
+                    Origin::Url(url) => self.fetch(url, &signal).await,
+                    _ => self.read(&given, &signal).await,
+                };
                 self.fetching.replace(None);
-                opened?
+                Source::Files(files?)
             }
         };
         let mut told = 0.0;
@@ -138,31 +171,49 @@ impl Host {
         let mut loaded = self
             .desk
             .borrow_mut()
-            .load(opened, packing, &mut progress)?;
+            .load(source, packing, &mut progress)?;
         loaded.load_ms = self.now_ms() - begun;
         Ok(loaded)
     }
 
-    async fn open(&self, url: &str) -> Result<Opened, Trouble> {
-        let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
-        let signal = abort.signal();
-        self.fetching.replace(Some(abort));
+    /// Tells how much of a file is here, a hundred times or once for each megabyte.
+    fn progress(&self) -> impl FnMut(u64, Option<u64>) {
         let mut told = 0;
-        let mut progress = |done: u64, total: Option<u64>| {
-            // A hundred steps, or one for each megabyte.
+        move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
                 self.tell(News::Fetching { done, total });
             }
-        };
-        let bytes = fetch::bytes(&self.scope, url, &signal, &mut progress).await?;
-        let config = match fetch::beside(url, "config.json") {
-            Some(config) if !bytes.starts_with(b"GGUF") => {
-                fetch::text(&self.scope, &config, &signal).await.ok()
+        }
+    }
+
+    async fn fetch(&self, url: &str, signal: &AbortSignal) -> Result<Files, Trouble> {
+        let weights = fetch::bytes(&self.scope, url, signal, &mut self.progress()).await?;
+        let groups = file::beside(&weights);
+        Ok(Files {
+            name: fetch::file_name(url).to_owned(),
+            beside: fetch::all_beside(&self.scope, url, groups, signal).await?,
+            weights,
+        })
+    }
+
+    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, Trouble> {
+        let names: Vec<String> = given.iter().map(File::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let place = file::weights_among(&names)?;
+        let mut beside = Vec::new();
+        for (n, (&name, file)) in names.iter().zip(given).enumerate() {
+            if n != place {
+                let bytes = fetch::of_disk(file, signal, &mut |_, _| {}).await?;
+                beside.push((name.to_owned(), bytes.to_vec()));
             }
-            _ => None,
-        };
-        Ok(file::open(bytes, config.as_deref())?)
+        }
+        let weights = fetch::of_disk(&given[place], signal, &mut self.progress()).await?;
+        Ok(Files {
+            name: names[place].to_owned(),
+            weights,
+            beside,
+        })
     }
 }
 
@@ -204,9 +255,18 @@ pub(super) fn start() {
     turn.forget();
     let listening = Rc::clone(&host);
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let bytes = Uint8Array::new(&event.data()).to_vec();
+        // A message, or one with the reader's files behind it.
+        let (message, given) = match event.data().dyn_into::<Array>() {
+            Ok(parts) => {
+                let files = parts.iter().skip(1);
+                let files = files.filter_map(|file| file.dyn_into().ok()).collect();
+                (parts.get(0), files)
+            }
+            Err(message) => (message, Vec::new()),
+        };
+        let bytes = Uint8Array::new(&message).to_vec();
         if let Some(request) = protocol::decode::<Request>(&bytes) {
-            listening.hear(request);
+            listening.hear(request, given);
         }
     });
     host.scope
