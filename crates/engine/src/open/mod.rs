@@ -294,41 +294,74 @@ pub fn open_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Opened, OpenError> {
-    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
-        Weights::Gguf(file) => open_gguf(files, *file, through),
+    let (mut tokenizer, mut preparation, mut labels) = (None, None, None);
+    let model = match Weights::parse(&files.name, Arc::clone(&files.weights))? {
+        Weights::Gguf(file) => {
+            let model = of_gguf(files, &file, through)?;
+            tokenizer = match file.value("tokenizer.ggml.model") {
+                Some(_) => Some(files.model(files.format(file.vocabulary())?.tokenizer())?),
+                None => vocabulary::beside(files)?,
+            };
+            model
+        }
         Weights::Llama2c(file) => {
-            let Llama2c { config, tensors } = *file;
-            let llama = Llama::load(config, &mut *through(Box::new(tensors)));
-            Ok(Opened {
-                model: Model::Llama(files.model(llama)?),
-                tokenizer: vocabulary::beside(files)?,
-                preparation: None,
-                labels: None,
-            })
+            let model = of_llama2c(files, *file, through)?;
+            tokenizer = vocabulary::beside(files)?;
+            model
         }
         Weights::SafeTensors(file) => {
             let config = Config::beside(files)?;
             let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
-            let pictures = model.reads_pictures();
-            Ok(Opened {
-                preparation: pictures.then(|| config.preparation(&model)).transpose()?,
-                labels: config.labels(),
-                tokenizer: if pictures {
-                    None
-                } else {
-                    vocabulary::beside(files)?
-                },
-                model,
-            })
+            labels = config.labels();
+            if model.reads_pictures() {
+                preparation = Some(config.preparation(&model)?);
+            } else {
+                tokenizer = vocabulary::beside(files)?;
+            }
+            model
+        }
+    };
+    Ok(Opened {
+        model,
+        tokenizer,
+        preparation,
+        labels,
+    })
+}
+
+/// The model alone, as for measuring it: without a vocabulary, which then need not be there, without what is done with a picture, and
+/// without the code that reads them. See [`open_through`].
+///
+/// # Errors
+/// As [`open`], of the weights and the sizes.
+pub fn model_through<'a>(
+    files: &Files,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
+    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
+        Weights::Gguf(file) => of_gguf(files, &file, through),
+        Weights::Llama2c(file) => of_llama2c(files, *file, through),
+        Weights::SafeTensors(file) => {
+            Config::beside(files)?.model(files, &mut *through(Box::new(file.tensors)))
         }
     }
 }
 
-fn open_gguf<'a>(
+fn of_llama2c<'a>(
     files: &Files,
-    file: Gguf,
+    file: Llama2c,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
-) -> Result<Opened, OpenError> {
+) -> Result<Model, OpenError> {
+    let Llama2c { config, tensors } = file;
+    let llama = Llama::load(config, &mut *through(Box::new(tensors)));
+    files.model(llama).map(Model::Llama)
+}
+
+fn of_gguf<'a>(
+    files: &Files,
+    file: &Gguf,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
     let architecture = files.format(file.architecture())?;
     let mut source = through(Box::new(files.format(file.parameters())?));
     let model = match architecture {
@@ -345,17 +378,5 @@ fn open_gguf<'a>(
             .and_then(|config| Bert::load(config, &mut *source))
             .map(Model::Bert),
     };
-    let model = files.model(model)?;
-    let inside = file.value("tokenizer.ggml.model").is_some();
-    let tokenizer = if inside {
-        Some(files.model(files.format(file.vocabulary())?.tokenizer())?)
-    } else {
-        vocabulary::beside(files)?
-    };
-    Ok(Opened {
-        model,
-        tokenizer,
-        preparation: None,
-        labels: None,
-    })
+    files.model(model)
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use engine::model::bert::Bert;
-use engine::open::{Files, Labels, Opened, Preparation, Weights, open_through};
+use engine::open::{
+    Files, Labels, Opened, Preparation, Weights, model_through, open_through,
+};
+use engine::parameters::Parameters;
 use engine::token::tokenizer::Tokenizer;
 
 use super::drawn::Drawn;
@@ -48,7 +51,7 @@ impl Source {
 
 /// What is under way.
 enum Work {
-    Run(Run),
+    Run(Box<Run>),
     Write(Pin<Box<dyn Future<Output = Result<(), ModelError>>>>),
 }
 
@@ -124,9 +127,20 @@ impl Desk {
             }
             Source::Files(files) => {
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
-                let opened = open_through(&files, |source| {
-                    Box::new(Weighed::new(source, kind, &tally))
-                })?;
+                let through = |source| {
+                    Box::new(Weighed::new(source, kind, &tally)) as Box<dyn Parameters>
+                };
+                // The file that only measures has no code for vocabularies.
+                let opened = if cfg!(feature = "lab") {
+                    open_through(&files, through)?
+                } else {
+                    Opened {
+                        model: model_through(&files, through)?,
+                        tokenizer: None,
+                        preparation: None,
+                        labels: None,
+                    }
+                };
                 (opened, Some(format.to_owned()))
             }
         };
@@ -167,7 +181,7 @@ impl Desk {
     /// When no model is loaded, or it does not read so many tokens.
     pub fn measure(&mut self, prompt: usize, new: usize) -> Result<(), ModelError> {
         let standing = self.standing.as_ref().ok_or(ModelError::None)?;
-        self.work = Some(Work::Run(Run::new(&standing.model, prompt, new)?));
+        self.work = Some(Work::Run(Box::new(Run::new(&standing.model, prompt, new)?)));
         Ok(())
     }
 
