@@ -11,3 +11,5 @@ pub(crate) mod full_screen;
 pub(crate) mod picture;
 pub(crate) mod raster;
 pub(crate) mod result;
+pub(crate) mod storage;
+pub(crate) mod storage;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod inside;
+mod kept;
 mod open;
 mod pictures;
 mod sentences;

@@ -7,14 +7,15 @@ use worker::model::packing::Packing;
 use worker::model::protocol::Origin;
 use worker::model::shape::SHAPES;
 
+use super::kept::kept_list;
 use super::session::{Asked, Lab};
 use crate::browser::address;
 
 /// What the form holds besides files.
 #[derive(Clone, Copy)]
-struct Form {
-    lab: Lab,
-    url: RwSignal<String>,
+pub(super) struct Form {
+    pub(super) lab: Lab,
+    pub(super) url: RwSignal<String>,
     shape: RwSignal<String>,
     seed: RwSignal<String>,
     packing: RwSignal<String>,
@@ -22,12 +23,18 @@ struct Form {
 
 /// The ways to open a model.
 pub(super) fn open_form(lab: Lab) -> AnyView {
+    // A link names a model; it is the reader who opens it, since it may be large.
+    let named = address::query("model").unwrap_or_default();
+    let (url, shape) = match SHAPES.iter().find(|shape| shape.name == named) {
+        Some(shape) => (String::new(), shape.name),
+        None => (named, SHAPES[0].name),
+    };
     let form = Form {
         lab,
-        url: RwSignal::new(String::new()),
-        shape: RwSignal::new(SHAPES[0].name.to_owned()),
-        seed: RwSignal::new("0".to_owned()),
-        packing: RwSignal::new(String::new()),
+        url: RwSignal::new(url),
+        shape: RwSignal::new(shape.to_owned()),
+        seed: RwSignal::new(address::query("seed").unwrap_or_else(|| "0".to_owned())),
+        packing: RwSignal::new(address::query("type").unwrap_or_default()),
     };
     let over = RwSignal::new(false);
     view! {
@@ -54,6 +61,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
             {address_row(form)}
             {shape_row(form)}
             <div class="lab-row">{packing_choice(form)}</div>
+            {kept_list(form)}
         </div>
     }
     .into_any()
@@ -90,6 +98,7 @@ fn take(form: Form, list: Option<FileList>) {
 
 impl Form {
     fn open(self, name: String, origin: Origin, files: Vec<File>) {
+        self.note(&origin);
         self.lab.open(Asked {
             name,
             origin,
@@ -98,7 +107,26 @@ impl Form {
         });
     }
 
-    fn open_url(self) {
+    /// Writes what is opened into the page's address, so that a link leads to it. Files of the reader's cannot be in a link.
+    fn note(self, origin: &Origin) {
+        let mut query = Vec::new();
+        match origin {
+            Origin::Url(url) => query.push(("model", url.clone())),
+            Origin::Shape { name, seed } => {
+                query.push(("model", name.clone()));
+                query.push(("seed", seed.to_string()));
+            }
+            Origin::Disk => {}
+        }
+        let packing = self.packing.get_untracked();
+        if !query.is_empty() && !packing.is_empty() {
+            query.push(("type", packing));
+        }
+        address::set_query(&query);
+    }
+
+    /// Opens the address in the form.
+    pub(super) fn open_url(self) {
         let given = self.url.get_untracked();
         let given = given.trim();
         let url = address::resolve(given, &address::href()).filter(|_| !given.is_empty());

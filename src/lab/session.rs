@@ -9,6 +9,7 @@ use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
 
 use super::answers::Answers;
+use crate::browser::storage::{self, KeptFile};
 use crate::model_build::choose;
 use crate::model_worker::{Heard, ModelWorker};
 
@@ -154,6 +155,8 @@ pub(super) struct Lab {
     pub(super) standing: RwSignal<Option<Standing>>,
     pub(super) text: Text,
     pub(super) answers: Answers,
+    /// What is kept on this device.
+    pub(super) kept: RwSignal<Vec<KeptFile>>,
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
     /// How often the reader has opened something: what an earlier one leads to is of no interest any more.
     turn: StoredValue<u32>,
@@ -169,6 +172,7 @@ impl Lab {
             standing: RwSignal::new(None),
             text: Text::new(),
             answers: Answers::new(),
+            kept: RwSignal::new(Vec::new()),
             worker: StoredValue::new_local(None),
             turn: StoredValue::new(0),
         }
@@ -214,6 +218,14 @@ impl Lab {
     /// Gives up what is being opened.
     pub(super) fn stop_opening(&self) {
         self.end();
+    }
+
+    /// Looks what is kept on this device.
+    pub(super) fn list_kept(&self) {
+        let kept = self.kept;
+        leptos::task::spawn_local(async move {
+            kept.try_set(storage::list().await);
+        });
     }
 
     /// Forgets what the model wrote and said.
@@ -272,6 +284,7 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
         return;
     }
     lab.opening.set(false);
+    lab.list_kept();
     match opened {
         Ok(standing) => {
             lab.say(format!("{} is open.", standing.name), None);
@@ -298,6 +311,11 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
             Heard::Ready { .. } => {}
         }
     }
+}
+
+/// A size for the reader.
+pub(super) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 fn gave_up(why: &str) -> String {
@@ -338,9 +356,12 @@ async fn open(lab: Lab, worker: &ModelWorker, asked: Asked) -> Result<Standing, 
                 });
             }
             Heard::News(News::Fetching { done, total }) => {
-                let megabytes = done as f64 / 1e6;
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
-                lab.say(format!("Reading {}: {megabytes:.0} MB.", asked.name), share);
+                let words = match total {
+                    Some(total) => format!("{} of {}", megabytes(done), megabytes(total)),
+                    None => megabytes(done),
+                };
+                lab.say(format!("Reading {}: {words}.", asked.name), share);
             }
             Heard::News(News::Loading(share)) => {
                 lab.say("Building the model.".to_owned(), Some(f64::from(share)));

@@ -7,6 +7,8 @@
 
 pub mod bench;
 pub mod build;
+#[cfg(target_arch = "wasm32")]
+pub mod folder;
 pub mod model;
 pub mod protocol;
 pub mod service;

@@ -16,11 +16,11 @@ use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
 use worker::model::file;
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::protocol::{Loaded, News, Order, Origin, Storage};
 use worker::protocol::{self, Reply, Request};
 use worker::service::Service;
 
-use super::fetch;
+use super::{fetch, keep};
 
 /// Time after which a slice ends, so that newer messages are heard.
 const SLICE_MS: f64 = 25.0;
@@ -149,6 +149,7 @@ impl Host {
     ) -> Result<Loaded, Trouble> {
         let begun = self.now_ms();
         self.desk.borrow_mut().clear();
+        let mut storage = None;
         let source = match origin {
             Origin::Shape { name, seed } => Source::shape(&name, seed)?,
             Origin::Url(_) | Origin::Disk => {
@@ -156,7 +157,7 @@ impl Host {
                 let signal = abort.signal();
                 self.fetching.replace(Some(abort));
                 let files = match &origin {
-                    Origin::Url(url) => self.fetch(url, &signal).await,
+                    Origin::Url(url) => self.fetch(url, &signal, &mut storage).await,
                     _ => self.read(&given, &signal).await,
                 };
                 self.fetching.replace(None);
@@ -175,6 +176,7 @@ impl Host {
             .borrow_mut()
             .load(source, packing, &mut progress)?;
         loaded.load_ms = self.now_ms() - begun;
+        loaded.storage = storage;
         Ok(loaded)
     }
 
@@ -189,13 +191,20 @@ impl Host {
         }
     }
 
-    async fn fetch(&self, url: &str, signal: &AbortSignal) -> Result<Files, Trouble> {
-        let weights = fetch::bytes(&self.scope, url, signal, &mut self.progress()).await?;
-        let groups = file::beside(&weights);
+    /// The files of an address; says in `storage` where the weights are kept.
+    async fn fetch(
+        &self,
+        url: &str,
+        signal: &AbortSignal,
+        storage: &mut Option<Storage>,
+    ) -> Result<Files, Trouble> {
+        let came = keep::bytes(&self.scope, url, signal, &mut self.progress()).await?;
+        *storage = Some(came.storage);
+        let groups = file::beside(&came.bytes);
         Ok(Files {
             name: fetch::file_name(url).to_owned(),
-            beside: fetch::all_beside(&self.scope, url, groups, signal).await?,
-            weights,
+            beside: keep::all_beside(&self.scope, url, groups, signal).await?,
+            weights: came.bytes,
         })
     }
 

@@ -3,3 +3,5 @@
 mod exports;
 mod fetch;
 mod host;
+mod keep;
+mod store;

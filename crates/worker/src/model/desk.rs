@@ -109,6 +109,10 @@ impl Desk {
         self.clear();
         let tally = Tally::new(progress);
         let kind = packing.map(Packing::kind);
+        let file_bytes = match &source {
+            Source::Shape { .. } => 0,
+            Source::Files(files) => files.weights.len() as u64,
+        };
         let (opened, format) = match source {
             Source::Shape { shape, seed } => {
                 let kind = packing.unwrap_or(Packing::F32).kind();
@@ -165,6 +169,8 @@ impl Desk {
             memory_bytes: memory_bytes(),
             activation_bits: tally.activation_bits(),
             load_ms: 0.0,
+            file_bytes,
+            storage: None,
         };
         self.standing = Some(Standing {
             model,

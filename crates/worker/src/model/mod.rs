@@ -4,6 +4,7 @@ pub mod desk;
 pub mod drawn;
 pub mod error;
 pub mod file;
+pub mod kept;
 pub mod numbers;
 pub mod packing;
 pub mod protocol;

@@ -146,6 +146,18 @@ pub struct Candidate {
     pub taken: bool,
 }
 
+/// Where the bytes of an address are now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Storage {
+    /// Kept on the device.
+    Kept {
+        /// Bytes that were there before, and were not fetched.
+        before: u64,
+    },
+    /// In memory only; why, in the browser's words.
+    Refused(String),
+}
+
 /// What a loaded model is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Loaded {
@@ -175,6 +187,10 @@ pub struct Loaded {
     pub activation_bits: u32,
     /// Milliseconds from the order on.
     pub load_ms: f64,
+    /// Bytes of the weights' file; 0 where there is none.
+    pub file_bytes: u64,
+    /// Where the file is kept, if it came from an address.
+    pub storage: Option<Storage>,
 }
 
 /// To the page.
