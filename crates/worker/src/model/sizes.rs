@@ -125,6 +125,8 @@ impl Model {
                 "one that reads text",
             )),
             Self::Picture(model) => model.forward(image, trace).map(Some),
+            // The file that only measures makes neither, and is without the code that runs them.
+            Self::Windows(_) | Self::Features(_) if !cfg!(feature = "lab") => Ok(None),
             Self::Windows(model) => model.forward(image, trace).map(Some),
             Self::Features(model) => model.forward(image, trace).map(|_| None),
         }
