@@ -12,4 +12,3 @@ pub(crate) mod picture;
 pub(crate) mod raster;
 pub(crate) mod result;
 pub(crate) mod storage;
-pub(crate) mod storage;

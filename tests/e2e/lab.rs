@@ -19,7 +19,7 @@ const COUNT_WORKERS: &str = "window.running = new Set();
     };";
 
 /// A file of the shared data; `None`, with a printed line, where it is absent.
-fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let beside = || format!("{}/../shared", env!("CARGO_MANIFEST_DIR"));
     let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
     let path = Path::new(&folder).join("data").join(path);
@@ -31,7 +31,7 @@ fn shared(path: &str) -> Option<PathBuf> {
 }
 
 /// A file made for a test.
-fn made(name: &str, bytes: &[u8]) -> PathBuf {
+pub(crate) fn made(name: &str, bytes: &[u8]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab");
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join(name);
@@ -40,14 +40,19 @@ fn made(name: &str, bytes: &[u8]) -> PathBuf {
 }
 
 /// Opens files as a reader does, through the picker.
-async fn choose(browser: &Browser, files: &[&Path]) {
+pub(crate) async fn choose(browser: &Browser, files: &[&Path]) {
+    choose_in(browser, ".lab-open input[type=file]", files).await;
+}
+
+/// Gives files to a picker.
+pub(crate) async fn choose_in(browser: &Browser, picker: &str, files: &[&Path]) {
     let names: Vec<String> = files
         .iter()
         .map(|file| file.display().to_string())
         .collect();
     let picker = browser
         .client()
-        .find(Locator::Css(".lab input[type=file]"))
+        .find(Locator::Css(picker))
         .await
         .expect("the picker");
     picker
@@ -57,7 +62,7 @@ async fn choose(browser: &Browser, files: &[&Path]) {
 }
 
 /// The text of the first element of a selector.
-async fn text(browser: &Browser, selector: &str) -> String {
+pub(crate) async fn text(browser: &Browser, selector: &str) -> String {
     let found = browser
         .script(
             "return document.querySelector(arguments[0])?.textContent ?? ''",
@@ -67,7 +72,7 @@ async fn text(browser: &Browser, selector: &str) -> String {
     found.as_str().unwrap_or_default().to_owned()
 }
 
-async fn wait_open(browser: &Browser) {
+pub(crate) async fn wait_open(browser: &Browser) {
     browser
         .wait_for(
             "the model to stand, or an error",
@@ -79,13 +84,20 @@ async fn wait_open(browser: &Browser) {
 }
 
 /// Sets fields of the lab's form.
-async fn set(browser: &Browser, values: Value) {
+pub(crate) async fn set(browser: &Browser, values: Value) {
     let script = "for (const [name, value] of Object.entries(arguments[0])) {
             const field = document.querySelector(`.lab [name='${name}']`);
             field.value = value;
             field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));
         }";
     browser.script(script, &[values]).await;
+}
+
+/// By how many pixels the page is wider than its window.
+pub(crate) async fn sideways(browser: &Browser) -> Value {
+    let script =
+        "const root = document.scrollingElement; return root.scrollWidth - root.clientWidth";
+    browser.script(script, &[]).await
 }
 
 /// Has the model write and waits for the end.
@@ -99,7 +111,7 @@ async fn write(browser: &Browser) {
         .await;
 }
 
-async fn start(browser: &Browser, server: &Server, look: Look) {
+pub(crate) async fn start(browser: &Browser, server: &Server, look: Look) {
     browser.look(look).await;
     browser
         .devtools(
@@ -166,10 +178,11 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
                 &attended.replace("[0,0,4,", "[4,7,4,"),
             )
             .await;
-        let sideways = browser
-            .script("const root = document.scrollingElement; return root.scrollWidth - root.clientWidth", &[])
-            .await;
-        assert_eq!(sideways, json!(0), "the page scrolls sideways");
+        assert_eq!(
+            sideways(browser).await,
+            json!(0),
+            "the page scrolls sideways"
+        );
         browser.picture("lab").await;
         let complaints = browser.complaints(&server.origin()).await;
         assert!(complaints.is_empty(), "{complaints:?}");

@@ -79,8 +79,8 @@ pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
         name: "lab",
         title: "Lab",
-        description: "Open a full-size model from your disk or from an address, have it write, see what it chose from and what each \
-                      token attends to. It runs in this browser; nothing is sent anywhere.",
+        description: "Open a full-size model from your disk or from an address: have it write, compare sentences or say what is on a \
+                      picture, and see what each token or patch attends to. It runs in this browser; nothing is sent anywhere.",
         text: LAB_TEXT,
     },
     Tool {
@@ -116,10 +116,15 @@ const LAB_TEXT: &str = "<h2 id=\"what-it-opens\">What it opens</h2>\n\
      its vocabulary (<code>tokenizer.json</code>, <code>vocab.txt</code> or a SentencePiece <code>.model</code>) where it reads text: \
      choose them all at once. A <code>.bin</code> file of llama2.c needs its vocabulary. From an address, what lies beside the weights is \
      fetched too; the host has to allow other sites to read it. A shape is a real model&#39;s sizes with random weights, drawn here.</p>\n\
-     <p>Here GPT-2, Llama and their relatives write. The model runs in a worker of its own, and unloading it ends that worker, which gives \
-     back all of its memory. WebAssembly has 4 GB for everything, so that a file of more than 2 GB is not read.</p>\n\
+     <p>GPT-2, Llama and their relatives write. BERT compares sentences, and fills gaps where its file has the head for that. ViT and \
+     Swin V2 say what is on a picture; DINOv2 makes features of it. The model runs in a worker of its own, and unloading it ends that \
+     worker, which gives back all of its memory. WebAssembly has 4 GB for everything, so that a file of more than 2 GB is not read.</p>\n\
+     <p>What comes from an address is kept on this device, where only this site can read it, until you delete it from the list of \
+     kept files or clear the browser&#39;s data for this site. A download that breaks off goes on where it was, if the host knows ranges. \
+     Where the browser refuses to keep a file, it comes into memory only, and the lab says so.</p>\n\
      <p>A candidate&#39;s probability is the model&#39;s own, before temperature, top-k, top-p and the repetition penalty have their \
-     say. Attention is computed for the token that you choose, by running the text up to it through the model once more.</p>\n";
+     say. Attention is computed for the token that you choose, by running the text up to it through the model once more. Of a picture, it is the share of its attention that a patch, or the class \
+     token, gives to each patch.</p>\n";
 
 /// What the bench measures, below its form.
 const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\
