@@ -10,7 +10,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
-use worker::build::Build;
+use worker::build::{Build, Purpose};
 use worker::model::protocol::{News, Order};
 use worker::protocol::{self, Reply, Request};
 
@@ -62,8 +62,8 @@ pub(crate) struct ModelWorker {
 
 impl ModelWorker {
     /// Starts a build with so many threads; `None` where the browser has no workers.
-    pub(crate) fn start(build: Build, threads: usize) -> Option<Self> {
-        let script = format!("{SCRIPT}?build={}&threads={threads}", build.name());
+    pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Option<Self> {
+        let script = format!("{SCRIPT}?file={}&threads={threads}", purpose.file(build));
         let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
         let inbox = Rc::new(Inbox::default());
         let put = Rc::clone(&inbox);

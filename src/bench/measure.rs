@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use worker::bench::{Asked, Figures, Report};
+use worker::build::Purpose;
 use worker::model::protocol::{Loaded, News, Order, Origin};
 use worker::model::shape::Shape;
 
@@ -60,7 +61,7 @@ async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), Str
     bench
         .status
         .set(format!("Starting the engine {}.", build.name()));
-    let worker = ModelWorker::start(build, threads);
+    let worker = ModelWorker::start(Purpose::Measure, build, threads);
     let worker =
         Rc::new(worker.ok_or("This browser has no workers, and a model of this size needs one.")?);
     bench.worker.set_value(Some(Rc::clone(&worker)));

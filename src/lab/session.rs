@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use web_sys::File;
-use worker::build::Build;
+use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
 
@@ -261,7 +261,7 @@ impl Lab {
 /// Lives as long as the worker does.
 async fn session(lab: Lab, asked: Asked, turn: u32) {
     let started = choose(None, None).and_then(|(build, threads)| {
-        ModelWorker::start(build, threads)
+        ModelWorker::start(Purpose::Lab, build, threads)
             .map(Rc::new)
             .ok_or_else(|| "This browser has no workers, and a model needs one.".to_owned())
     });

@@ -15,9 +15,11 @@ const SITE_WASM_BYTES: usize = 350_000;
 const PAGE_WASM_BYTES: usize = 520_000;
 /// Largest worker wasm, in bytes after gzip.
 const WORKER_WASM_BYTES: usize = 150_000;
-/// Largest file of the engine for full-size models, in bytes after gzip. The goal is 150 kB, which it does not reach yet: this keeps
-/// it from growing until it does.
-const ENGINE_WASM_BYTES: usize = 200_000;
+/// Largest file of the engine that loads and measures full-size models, in bytes after gzip. The goal is 150 kB, which it misses
+/// (`BENCHMARKS.md` says by what): this keeps it from growing.
+const ENGINE_WASM_BYTES: usize = 170_000;
+/// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind of model besides.
+const LAB_WASM_BYTES: usize = 290_000;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
 const FIRST_PAINT_BYTES: usize = 100_000;
 
@@ -56,7 +58,9 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
     let mut sizes = Vec::new();
     for path in ends("_bg.wasm") {
         let (title, budget) = if name(path).contains("engine-") {
-            ("engine for models", ENGINE_WASM_BYTES)
+            ("engine for measuring", ENGINE_WASM_BYTES)
+        } else if name(path).contains("lab-") {
+            ("engine for the lab", LAB_WASM_BYTES)
         } else if name(path).contains("worker") {
             ("worker wasm", WORKER_WASM_BYTES)
         } else {

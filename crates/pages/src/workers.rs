@@ -1,4 +1,5 @@
-//! The three files of the engine for full-size models, for browsers of different abilities (`crates/worker/src/build.rs`).
+//! The files of the engine for full-size models: for measuring and for the lab, each for browsers of different abilities
+//! (`crates/worker/src/build.rs`).
 //!
 //! Trunk has built the worker for cells. These are the same crate with other features and compiler flags, so each has its own
 //! target folder beside the site's, where nothing of it is built twice. Threads over one memory need a standard library that is
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use wasm_bindgen_cli_support::Bindgen;
-use worker::build::Build;
+use worker::build::{Build, Purpose};
 
 use crate::error::BuildError;
 
@@ -74,16 +75,13 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
             Build::RelaxedThreads => nightly,
             Build::Relaxed | Build::Simd128 => nightly.filter(|_| place.release),
         };
-        compile(place, build, compiler)?;
-        bind(place, build, out)?;
+        for purpose in Purpose::ALL {
+            compile(place, build, purpose, compiler)?;
+            bind(place, build, purpose, out)?;
+        }
         there.push(build);
     }
     Ok(there)
-}
-
-/// What the files of a build are called, before `.js` and `_bg.wasm`.
-fn stem(build: Build) -> String {
-    format!("engine-{}", build.name())
 }
 
 /// A nightly compiler with the source of the standard library.
@@ -104,10 +102,15 @@ fn nightly() -> Option<&'static str> {
 }
 
 fn folder(place: &Place<'_>, build: Build) -> PathBuf {
-    place.target.join(stem(build))
+    place.target.join(format!("engine-{}", build.name()))
 }
 
-fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(), BuildError> {
+fn compile(
+    place: &Place<'_>,
+    build: Build,
+    purpose: Purpose,
+    nightly: Option<&str>,
+) -> Result<(), BuildError> {
     let mut cargo = match nightly {
         Some(name) => {
             let mut rustup = Command::new("rustup");
@@ -127,17 +130,16 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
     }
     cargo
         .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
-        .args(["--no-default-features", "--features"])
-        .arg(match build {
-            Build::Simd128 => "models",
-            Build::Relaxed | Build::RelaxedThreads => "models,relaxed-simd",
-        })
+        .args(["--no-default-features", "--features", purpose.feature()])
         .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(folder(place, build))
         .current_dir(place.project)
         // Flags that the caller has set are for the site.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env("RUSTFLAGS", flags);
+    if build != Build::Simd128 {
+        cargo.args(["--features", "relaxed-simd"]);
+    }
     if nightly.is_some() {
         cargo.args(OWN_LIBRARY);
     }
@@ -146,8 +148,8 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
     }
     let failed = |why: String| {
         BuildError::Other(format!(
-            "the engine {} cannot be built: {why}",
-            build.name()
+            "the file {} cannot be built: {why}",
+            purpose.file(build)
         ))
     };
     let status = cargo.status().map_err(|error| failed(error.to_string()))?;
@@ -159,13 +161,13 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
 }
 
 /// Joins what the compiler made with its JavaScript.
-fn bind(place: &Place<'_>, build: Build, out: &Path) -> Result<(), BuildError> {
+fn bind(place: &Place<'_>, build: Build, purpose: Purpose, out: &Path) -> Result<(), BuildError> {
     let profile = if place.release { "release" } else { "debug" };
     let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(&wasm)
-        .out_name(&stem(build))
+        .out_name(&purpose.file(build))
         .typescript(false)
         .no_modules(true)
         .and_then(|bindgen| bindgen.generate(out))

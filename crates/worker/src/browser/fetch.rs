@@ -48,6 +48,7 @@ impl<'a> Coming<'a> {
     }
 
     /// How many bytes are here.
+    #[cfg(feature = "lab")]
     pub(super) fn here(&self) -> u64 {
         self.here
     }
@@ -56,6 +57,7 @@ impl<'a> Coming<'a> {
     ///
     /// # Errors
     /// What `fill` says.
+    #[cfg(feature = "lab")]
     pub(super) fn begin(
         &mut self,
         count: u64,

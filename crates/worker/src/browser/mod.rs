@@ -4,4 +4,7 @@ mod exports;
 mod fetch;
 mod host;
 mod keep;
+#[cfg(feature = "lab")]
+mod resume;
+#[cfg(feature = "lab")]
 mod store;

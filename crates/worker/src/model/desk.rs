@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use engine::model::bert::Bert;
-use engine::open::{
-    Files, Labels, Opened, Preparation, Weights, model_through, open_through,
-};
+use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, open_through};
 use engine::parameters::Parameters;
 use engine::token::tokenizer::Tokenizer;
 
@@ -131,9 +129,8 @@ impl Desk {
             }
             Source::Files(files) => {
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
-                let through = |source| {
-                    Box::new(Weighed::new(source, kind, &tally)) as Box<dyn Parameters>
-                };
+                let through =
+                    |source| Box::new(Weighed::new(source, kind, &tally)) as Box<dyn Parameters>;
                 // The file that only measures has no code for vocabularies.
                 let opened = if cfg!(feature = "lab") {
                     open_through(&files, through)?
