@@ -191,3 +191,41 @@ fn what_is_too_large_or_not_there_is_named() {
     });
     std::fs::remove_file(&huge).expect("it can be taken away");
 }
+
+#[test]
+fn dropped_files_are_opened_and_leaving_the_page_ends_the_worker() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let bytes = std::fs::read(model).expect("it can be read");
+    let host = FileHost::start(vec![(MODEL, bytes)]);
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        browser
+            .script_async(
+                "const [url, done] = arguments;
+                 fetch(url).then(answer => answer.blob()).then(blob => {
+                     const dataTransfer = new DataTransfer();
+                     dataTransfer.items.add(new File([blob], 'dropped.gguf'));
+                     const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+                     document.querySelector('.lab-open').dispatchEvent(drop);
+                     done(drop.defaultPrevented);
+                 })",
+                &[json!(host.url(MODEL))],
+            )
+            .await;
+        wait_open(browser).await;
+        assert!(text(browser, ".lab-facts").await.contains("dropped.gguf"));
+        // What is on this device is in no link.
+        assert!(!browser_url(browser).await.contains("model="));
+        assert_eq!(browser.script("return running.size", &[]).await, json!(1));
+        click(browser, Locator::Css(".site-name")).await;
+        browser
+            .wait_for(
+                "the home page, without the worker",
+                "return document.querySelector('main').dataset.page === 'home' && running.size === 0",
+            )
+            .await;
+    });
+}

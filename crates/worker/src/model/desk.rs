@@ -45,6 +45,48 @@ impl Source {
         let shape = Shape::from_name(name)?;
         Ok(Self::Shape { shape, seed })
     }
+
+    /// The model, and the format of its file.
+    fn open<'a>(
+        self,
+        packing: Option<Packing>,
+        tally: &'a Tally<'a>,
+    ) -> Result<(Opened, Option<String>), ModelError> {
+        match self {
+            Self::Shape { shape, seed } => {
+                let kind = packing.unwrap_or(Packing::F32).kind();
+                let drawn = Box::new(Drawn::new(seed, shape.parameters(), kind));
+                let model = shape
+                    .sizes()
+                    .load(&mut Weighed::new(drawn, Some(kind), tally))?;
+                let opened = Opened {
+                    model,
+                    tokenizer: None,
+                    preparation: shape.side().map(Preparation::usual),
+                    labels: None,
+                };
+                Ok((opened, None))
+            }
+            Self::Files(files) => {
+                let kind = packing.map(Packing::kind);
+                let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
+                let through =
+                    |source| Box::new(Weighed::new(source, kind, tally)) as Box<dyn Parameters>;
+                // The file that only measures has no code for vocabularies.
+                let opened = if cfg!(feature = "lab") {
+                    open_through(&files, through)?
+                } else {
+                    Opened {
+                        model: model_through(&files, through)?,
+                        tokenizer: None,
+                        preparation: None,
+                        labels: None,
+                    }
+                };
+                Ok((opened, Some(format.to_owned())))
+            }
+        }
+    }
 }
 
 /// What is under way.
@@ -106,45 +148,11 @@ impl Desk {
     ) -> Result<Loaded, ModelError> {
         self.clear();
         let tally = Tally::new(progress);
-        let kind = packing.map(Packing::kind);
         let file_bytes = match &source {
             Source::Shape { .. } => 0,
             Source::Files(files) => files.weights.len() as u64,
         };
-        let (opened, format) = match source {
-            Source::Shape { shape, seed } => {
-                let kind = packing.unwrap_or(Packing::F32).kind();
-                let drawn = Box::new(Drawn::new(seed, shape.parameters(), kind));
-                let model = shape
-                    .sizes()
-                    .load(&mut Weighed::new(drawn, Some(kind), &tally))?;
-                let preparation = shape.side().map(Preparation::usual);
-                let opened = Opened {
-                    model,
-                    tokenizer: None,
-                    preparation,
-                    labels: None,
-                };
-                (opened, None)
-            }
-            Source::Files(files) => {
-                let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
-                let through =
-                    |source| Box::new(Weighed::new(source, kind, &tally)) as Box<dyn Parameters>;
-                // The file that only measures has no code for vocabularies.
-                let opened = if cfg!(feature = "lab") {
-                    open_through(&files, through)?
-                } else {
-                    Opened {
-                        model: model_through(&files, through)?,
-                        tokenizer: None,
-                        preparation: None,
-                        labels: None,
-                    }
-                };
-                (opened, Some(format.to_owned()))
-            }
-        };
+        let (opened, format) = source.open(packing, &tally)?;
         let (layers, heads) = layers_and_heads(&opened.model);
         let kind = opened.model.name().to_owned();
         let model = Model::from(opened.model);
