@@ -52,11 +52,11 @@ pub(super) async fn bytes(
         },
         Err(error) => error,
     };
-    way.into_memory(&refused).await
+    way.stream_to_memory(&refused).await
 }
 
 impl Way<'_> {
-    async fn into_memory(&mut self, refused: &JsValue) -> Result<Came, Trouble> {
+    async fn stream_to_memory(&mut self, refused: &JsValue) -> Result<Came, Trouble> {
         let (response, answer) = ask(self.scope, self.url, 0, self.signal).await?;
         let stream = body(self.url, &response)?;
         let mut coming = Coming::new(self.url, answer.length)?;
