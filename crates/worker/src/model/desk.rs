@@ -79,7 +79,7 @@ impl Source {
 
 /// What is under way.
 enum Work {
-    Run(Run),
+    Run(Box<Run>),
     Write(Pin<Box<dyn Future<Output = Result<(), ModelError>>>>),
 }
 
@@ -180,7 +180,7 @@ impl Desk {
     /// When no model is loaded, or it does not read so many tokens.
     pub fn measure(&mut self, prompt: usize, new: usize) -> Result<(), ModelError> {
         let standing = self.standing.as_ref().ok_or(ModelError::None)?;
-        self.work = Some(Work::Run(Run::new(&standing.model, prompt, new)?));
+        self.work = Some(Work::Run(Box::new(Run::new(&standing.model, prompt, new)?)));
         Ok(())
     }
 
