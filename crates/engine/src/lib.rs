@@ -44,5 +44,6 @@ pub mod token;
 pub mod trace;
 
 pub use error::{EngineError, Result};
-pub use kernel::{self, math};
+pub use kernel;
+pub use kernel::math;
 pub use ndarray;

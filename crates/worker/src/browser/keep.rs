@@ -47,7 +47,6 @@ pub(super) async fn bytes(
         Ok((kept, folder)) => return way.through(kept, &folder).await,
         Err(error) => error,
     };
-<<<<<<< HEAD
     // The file that only measures keeps nothing, and is without the code for it.
     #[cfg(not(feature = "lab"))]
     let refused = JsValue::UNDEFINED;
@@ -56,13 +55,6 @@ pub(super) async fn bytes(
 
 impl Way<'_> {
     async fn fetch_to_memory(&mut self, refused: &JsValue) -> Result<Came, Trouble> {
-=======
-    way.stream_to_memory(&refused).await
-}
-
-impl Way<'_> {
-    async fn stream_to_memory(&mut self, refused: &JsValue) -> Result<Came, Trouble> {
->>>>>>> e4-lab
         let (response, answer) = ask(self.scope, self.url, 0, self.signal).await?;
         let stream = body(self.url, &response)?;
         let mut coming = Coming::new(self.url, answer.length)?;
