@@ -12,7 +12,7 @@ use crate::project;
 /// Largest site wasm, in bytes after gzip: the file that every page starts with.
 const SITE_WASM_BYTES: usize = 350_000;
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not, in bytes after gzip.
-const PAGE_WASM_BYTES: usize = 520_000;
+const PAGE_WASM_BYTES: usize = 540_000;
 /// Largest worker wasm, in bytes after gzip.
 const WORKER_WASM_BYTES: usize = 150_000;
 /// Largest file of the engine that loads and measures full-size models, in bytes after gzip. The goal is 150 kB, which it misses
