@@ -23,7 +23,8 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let beside = || format!("{}/../shared", env!("CARGO_MANIFEST_DIR"));
     let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
     let path = Path::new(&folder).join("data").join(path);
-    if path.is_file() {
+    // WebDriver takes no path with `..` in it.
+    if let Ok(path) = path.canonicalize() {
         return Some(path);
     }
     println!("skipped: {} is absent", path.display());
