@@ -11,8 +11,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
 use worker::build::{Build, Purpose};
-use worker::model::protocol::{News, Order};
-use worker::protocol::{self, Reply, Request};
+use worker::model::protocol::{News, Order, Reply};
+use worker::protocol;
 
 /// File of the worker, relative to the site's folder.
 const SCRIPT: &str = "worker_start.js";
@@ -71,9 +71,8 @@ impl ModelWorker {
             let bytes = Uint8Array::new(&event.data()).to_vec();
             match protocol::decode::<Reply>(&bytes) {
                 Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
-                Some(Reply::Model(news)) => put.put(Heard::News(news)),
-                // It is asked about no cell.
-                _ => {}
+                Some(Reply::News(news)) => put.put(Heard::News(news)),
+                None => {}
             }
         });
         let put = Rc::clone(&inbox);
@@ -94,7 +93,7 @@ impl ModelWorker {
 
     /// Sends an order.
     pub(crate) fn order(&self, order: Order) {
-        let bytes = Uint8Array::from(protocol::encode(&Request::Model(order)).as_slice());
+        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
         let sent = self
             .worker
             .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
@@ -105,7 +104,7 @@ impl ModelWorker {
 
     /// Sends an order with files of the reader's.
     pub(crate) fn order_with(&self, order: Order, files: &[File]) {
-        let bytes = Uint8Array::from(protocol::encode(&Request::Model(order)).as_slice());
+        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
         let message = Array::of1(&bytes);
         for file in files {
             message.push(file);

@@ -12,7 +12,7 @@ use web_sys::{
 use worker::model::error::ModelError;
 use worker::model::kept::Answer;
 
-use super::host::Trouble;
+use super::models::Trouble;
 
 /// The largest file: no piece of memory is larger than 2 GiB, and the model has to stand beside it.
 const LARGEST: u64 = 0x7f00_0000;

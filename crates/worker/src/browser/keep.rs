@@ -8,7 +8,7 @@ use web_sys::{AbortSignal, DedicatedWorkerGlobalScope};
 use worker::model::protocol::Storage;
 
 use super::fetch::{Coming, ask, beside, body, words};
-use super::host::Trouble;
+use super::models::Trouble;
 
 /// Bytes that are here, and how they came.
 pub(super) struct Came {

@@ -8,8 +8,8 @@ use worker::model::kept::{Answer, Note, Plan};
 use worker::model::protocol::Storage;
 
 use super::fetch::{Coming, ask, body, words};
-use super::host::Trouble;
 use super::keep::{Came, Way};
+use super::models::Trouble;
 use super::store::Kept;
 
 impl Way<'_> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::packing::Packing;
 use crate::bench::Figures;
+use crate::build::Build;
 
 /// Where the parameters of a model come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,6 +192,20 @@ pub struct Loaded {
     pub file_bytes: u64,
     /// Where the file is kept, if it came from an address.
     pub storage: Option<Storage>,
+}
+
+/// From the worker to the page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// The worker has started and listens.
+    Ready {
+        /// Which of its files this is.
+        build: Build,
+        /// How many threads share the work.
+        threads: usize,
+    },
+    /// How the model stands.
+    News(News),
 }
 
 /// To the page.

@@ -1,99 +1,59 @@
-//! Messages in, turns of the service and of the desk, messages out.
+//! The files for models: orders to the desk, files for it, news to the page.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::open::Files;
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{
-    AbortController, AbortSignal, DedicatedWorkerGlobalScope, File, MessageChannel, MessageEvent,
-};
+use web_sys::{AbortController, AbortSignal, File};
 use worker::build::Build;
 use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
 use worker::model::file;
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin, Storage};
-use worker::protocol::{self, Reply, Request};
-use worker::service::Service;
+use worker::model::protocol::{Loaded, News, Order, Origin, Reply, Storage};
 
+use super::line::{Host, Line};
 use super::{fetch, keep};
-
-/// Time after which a slice ends, so that newer messages are heard.
-const SLICE_MS: f64 = 25.0;
 
 /// Progress is told in steps of this size.
 const STEP: f32 = 0.01;
 
-struct Host {
-    scope: DedicatedWorkerGlobalScope,
-    service: RefCell<Service>,
+struct Models {
+    line: Rc<Line>,
     desk: RefCell<Desk>,
-    /// A message to ourselves is the next turn: newer messages from the page come before it, and unlike a timer it comes at once.
-    turns: MessageChannel,
-    scheduled: RefCell<bool>,
     /// Ends a fetch.
     fetching: RefCell<Option<AbortController>>,
 }
 
-impl Host {
-    fn say(&self, reply: &Reply) {
-        let bytes = Uint8Array::from(protocol::encode(reply).as_slice());
-        let _ = self
-            .scope
-            .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
+impl Host for Models {
+    type Message = Order;
+
+    fn hear(self: &Rc<Self>, order: Order, files: Vec<File>) {
+        self.obey(order, files);
     }
 
+    fn turn(&self) -> bool {
+        let news = self.desk.borrow_mut().turn(|| self.now_ms());
+        if let Some(news) = news {
+            self.tell(news);
+        }
+        !self.desk.borrow().is_idle()
+    }
+}
+
+impl Models {
     fn tell(&self, news: News) {
-        self.say(&Reply::Model(news));
+        self.line.say(&Reply::News(news));
     }
 
     fn now_ms(&self) -> f64 {
-        self.scope.performance().map_or(0.0, |clock| clock.now())
+        self.line.now_ms()
     }
 
-    fn schedule(&self) {
-        if !self.scheduled.replace(true) {
-            let _ = self.turns.port2().post_message(&JsValue::NULL);
-        }
-    }
-
-    fn take_turn(&self) {
-        self.scheduled.replace(false);
-        let reply = if cfg!(feature = "cells") && !self.service.borrow().is_idle() {
-            self.service.borrow_mut().turn(SLICE_MS, || self.now_ms())
-        } else if cfg!(feature = "models") {
-            let news = self.desk.borrow_mut().turn(|| self.now_ms());
-            news.map(Reply::Model)
-        } else {
-            None
-        };
-        if let Some(reply) = reply {
-            self.say(&reply);
-        }
-        if !self.service.borrow().is_idle() || !self.desk.borrow().is_idle() {
-            self.schedule();
-        }
-    }
-
-    fn hear(self: &Rc<Self>, request: Request, mut given: Vec<File>) {
-        match request {
-            Request::Model(order) if cfg!(feature = "models") => self.obey(order, &mut given),
-            about_cells if cfg!(feature = "cells") => {
-                self.service.borrow_mut().accept(about_cells);
-            }
-            _ => {}
-        }
-        self.schedule();
-    }
-
-    fn obey(self: &Rc<Self>, order: Order, given: &mut Vec<File>) {
+    fn obey(self: &Rc<Self>, order: Order, given: Vec<File>) {
         match order {
             Order::Load { origin, packing } => {
-                let given = std::mem::take(given);
                 let host = Rc::clone(self);
                 spawn_local(async move {
                     let news = match host.load(origin, packing, given).await {
@@ -198,12 +158,12 @@ impl Host {
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
     ) -> Result<Files, Trouble> {
-        let came = keep::bytes(&self.scope, url, signal, &mut self.progress()).await?;
+        let came = keep::bytes(&self.line.scope, url, signal, &mut self.progress()).await?;
         *storage = Some(came.storage);
         let groups = file::beside(&came.bytes);
         Ok(Files {
             name: fetch::file_name(url).to_owned(),
-            beside: keep::all_beside(&self.scope, url, groups, signal).await?,
+            beside: keep::all_beside(&self.line.scope, url, groups, signal).await?,
             weights: came.bytes,
         })
     }
@@ -244,46 +204,16 @@ impl From<ModelError> for Trouble {
 
 /// Listens to the page from now on.
 pub(super) fn start() {
-    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else {
+    let Some(line) = Line::open().map(Rc::new) else {
         return;
     };
-    let Ok(turns) = MessageChannel::new() else {
-        return;
-    };
-    let host = Rc::new(Host {
-        scope,
-        service: RefCell::default(),
+    let models = Models {
+        line: Rc::clone(&line),
         desk: RefCell::default(),
-        turns,
-        scheduled: RefCell::default(),
         fetching: RefCell::default(),
-    });
-    let turning = Rc::clone(&host);
-    let turn = Closure::<dyn FnMut()>::new(move || turning.take_turn());
-    host.turns
-        .port1()
-        .set_onmessage(Some(turn.as_ref().unchecked_ref()));
-    turn.forget();
-    let listening = Rc::clone(&host);
-    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        // A message, or one with the reader's files behind it.
-        let (message, given) = match event.data().dyn_into::<Array>() {
-            Ok(parts) => {
-                let files = parts.iter().skip(1);
-                let files = files.filter_map(|file| file.dyn_into().ok()).collect();
-                (parts.get(0), files)
-            }
-            Err(message) => (message, Vec::new()),
-        };
-        let bytes = Uint8Array::new(&message).to_vec();
-        if let Some(request) = protocol::decode::<Request>(&bytes) {
-            listening.hear(request, given);
-        }
-    });
-    host.scope
-        .set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-    on_message.forget();
-    host.say(&Reply::Ready {
+    };
+    line.listen(&Rc::new(models));
+    line.say(&Reply::Ready {
         build: Build::here(),
         threads: engine::kernel::threads::count(),
     });
