@@ -17,7 +17,7 @@ const PAGE_WASM_BYTES: usize = 540_000;
 const WORKER_WASM_BYTES: usize = 150_000;
 /// Largest file of the engine that loads and measures full-size models, in bytes after gzip. The goal is 150 kB, which it misses
 /// (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: usize = 170_000;
+const ENGINE_WASM_BYTES: usize = 165_000;
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind of model besides.
 const LAB_WASM_BYTES: usize = 290_000;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
