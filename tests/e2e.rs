@@ -20,6 +20,7 @@ mod e2e {
     mod driver;
     mod failing;
     mod file_host;
+    mod instant;
     mod interactions;
     mod lab;
     mod lab_kept;
