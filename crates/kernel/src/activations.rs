@@ -1,6 +1,7 @@
 //! Activations in eight bits, the other factor of the products with packed weights.
 
-use super::{Kernels, dispatch, packed::BLOCK};
+use super::{Kernels, dispatch, packed::BLOCK, threads};
+use std::sync::{Mutex, PoisonError};
 
 /// Tokens `[T, K]` quantized in blocks of 32: whole numbers q from −127 to 127 and a scale s, so that x ≈ s · q.
 ///
@@ -56,7 +57,27 @@ impl Activations {
         self.numbers.resize(x.len(), 0);
         self.scales.resize(blocks, 0.0);
         self.sums.resize(blocks, 0);
-        kernels.quantize(x, &mut self.numbers, &mut self.scales, &mut self.sums);
+        self.fill(kernels, x);
+    }
+
+    /// Fills what is long enough by now, on all threads.
+    fn fill(&mut self, kernels: &Kernels, x: &[f32]) {
+        let each = self
+            .scales
+            .len()
+            .div_ceil(threads::count())
+            .max(threads::LEAST_ELEMENTS / BLOCK);
+        let sums = self.scales.chunks_mut(each).zip(self.sums.chunks_mut(each));
+        let rest = self.numbers.chunks_mut(each * BLOCK).zip(sums);
+        // Each part is taken once, so nobody waits for a lock.
+        let parts: Vec<_> = x.chunks(each * BLOCK).zip(rest).map(Mutex::new).collect();
+        threads::ranges(parts.len(), 1, |range| {
+            for part in &parts[range] {
+                let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+                let (x, (numbers, (scales, sums))) = &mut *part;
+                kernels.quantize(x, numbers, scales, sums);
+            }
+        });
     }
 
     /// T.

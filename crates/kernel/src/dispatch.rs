@@ -3,6 +3,7 @@
 //! Lengths are the caller's promise, as an index is: a wrong one panics. The layers in [`crate::nn`] check shapes first and
 //! return errors. The checks here are also what makes the pointer arithmetic behind them sound.
 
+use super::threads::{self, LEAST_ELEMENTS};
 use super::{Activations, PackedBlocks, PackedF32, reference, table::Kernels};
 use std::sync::OnceLock;
 
@@ -166,10 +167,19 @@ pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     best().rms_norm(x, gamma, eps, out);
 }
 
+/// Elements that stay together when threads share a slice: whole vectors on every machine, so that which thread has an element changes
+/// no bit of it.
+const UNIT: usize = 64;
+
+/// Changes each element, on all threads.
+fn element_wise(x: &mut [f32], change: impl Fn(&mut [f32]) + Sync) {
+    threads::spans(x, UNIT, LEAST_ELEMENTS / UNIT, |_, part| change(part));
+}
+
 /// GELU in place: x · Φ(x), Φ the normal distribution function (Hendrycks and Gimpel 2016, equation 1).
 pub fn gelu(x: &mut [f32]) {
     // x [N]
-    best().gelu(x);
+    element_wise(x, |part| best().gelu(part));
 }
 
 /// ReLU in place: max(x, 0); NaN stays NaN.
@@ -193,13 +203,13 @@ pub fn max(x: &[f32]) -> f32 {
 /// SiLU in place: x / (1 + exp(−x)) (Elfwing, Uchibe and Doya 2018, equation 1).
 pub fn silu(x: &mut [f32]) {
     // x [N]
-    best().silu(x);
+    element_wise(x, |part| best().silu(part));
 }
 
 /// GELU in place by the approximation that GPT-2 uses: x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
 pub fn gelu_tanh(x: &mut [f32]) {
     // x [N]
-    best().gelu_tanh(x);
+    element_wise(x, |part| best().gelu_tanh(part));
 }
 
 /// out = X · Wᵀ, with a weight that was packed when it was loaded. Each element is computed by the same operations in the same

@@ -15,8 +15,16 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 /// Whether nobody can share the work here: wasm without shared memory.
 const ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
-/// Looks before a thread goes to sleep: some tens of microseconds.
-const LOOKS: usize = 1 << 14;
+/// Elements, each changed on its own, for which a thread is not worth waking.
+pub const LEAST_ELEMENTS: usize = 1 << 13;
+
+/// Looks before a thread goes to sleep. Waking one takes some 0.4 ms, so it looks about as long: in wasm a look is a nanosecond or
+/// two, natively the hint to the processor makes it some tens.
+const LOOKS: usize = if cfg!(target_family = "wasm") {
+    1 << 18
+} else {
+    1 << 14
+};
 
 /// Parts of a job for each thread, so that a thread that was held up leaves its share to the others.
 const PARTS_PER_THREAD: usize = 4;

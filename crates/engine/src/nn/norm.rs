@@ -21,7 +21,7 @@
 
 use super::shape::{contiguous, expect, matrix};
 use crate::error::Result;
-use crate::kernel;
+use crate::kernel::{self, threads};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Mean 0 and variance 1 in each row, then scaled and shifted.
@@ -84,14 +84,14 @@ impl RmsNorm {
 fn by_row(
     operation: &'static str,
     x: ArrayView2<'_, f32>,
-    norm: impl Fn(&[f32], &mut [f32]),
+    norm: impl Fn(&[f32], &mut [f32]) + Sync,
 ) -> Result<Array2<f32>> {
     let (rows, width) = x.dim();
     let data = contiguous(&x);
     let mut out = vec![0.0; rows * width];
-    for row in 0..rows {
-        let at = row * width..(row + 1) * width;
-        norm(&data[at.clone()], &mut out[at]);
-    }
+    let least = threads::LEAST_ELEMENTS / width.max(1) + 1;
+    threads::chunks(&mut out, width, least, |row, out| {
+        norm(&data[row * width..(row + 1) * width], out);
+    });
     matrix(operation, rows, width, out)
 }

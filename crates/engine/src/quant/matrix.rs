@@ -11,7 +11,7 @@ use super::{QuantError, Type, dequantize};
 use crate::error::Result;
 use crate::kernel::{self, Activations, BlockType, PackedBlocks, PackedF32, threads};
 use crate::nn::embedding::expect_ids;
-use crate::nn::shape::{contiguous, expect, matrix, mismatch};
+use crate::nn::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
 /// How many numbers are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
 const PANEL: usize = 16_384;
@@ -171,7 +171,10 @@ impl Matrix {
         let mut out = matrix("linear", tokens, rows, out)?;
         if let Some(bias) = bias {
             expect("linear", "bias", &[rows], bias.shape())?;
-            out += &bias;
+            let least = threads::LEAST_ELEMENTS / rows.max(1) + 1;
+            threads::chunks(elements_mut("linear", &mut out)?, rows, least, |_, row| {
+                row.iter_mut().zip(bias).for_each(|(x, bias)| *x += bias);
+            });
         }
         Ok(out)
     }
