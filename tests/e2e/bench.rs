@@ -260,6 +260,28 @@ fn a_sentence_encoder_has_sentences_and_no_tokens() {
     });
 }
 
+/// Bytes beyond the weights that GPT-2 may take with its context full.
+const MOST_BESIDES: u64 = 150_000_000;
+
+#[test]
+fn a_full_context_takes_little_memory_beyond_the_weights() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        // GPT-2 has places for 1,024 tokens.
+        let result = result_of(
+            browser,
+            &server,
+            "model=gpt2&type=q8_0&prompt=1016&new=8&runs=1",
+        )
+        .await;
+        let bytes = |key: &str| result[key].as_u64().unwrap_or_else(|| panic!("{result}"));
+        let besides = bytes("peak_bytes") - bytes("weight_bytes");
+        println!("{besides} bytes beyond the weights");
+        assert!(besides <= MOST_BESIDES, "{result}");
+    });
+}
+
 #[test]
 fn mistakes_are_told_in_words() {
     let server = Server::start(&site::dist(), Habits::ROOT);

@@ -28,6 +28,9 @@ const ENGINES: [(&str, u32); 3] = [("relaxed", 1), ("simd128", 1), ("relaxed-thr
 /// The least number of runs: with fewer a median says little on a busy machine.
 const LEAST_RUNS: u32 = 5;
 
+/// The most browsers at the same time: each holds a model of its own.
+const MOST_BESIDE: u32 = 8;
+
 /// How long one line of the list may take.
 const MOST: Duration = Duration::from_secs(1200);
 
@@ -49,6 +52,8 @@ struct Options {
     only: Vec<String>,
     runs: u32,
     builds: bool,
+    /// Browsers that measure the same at the same time.
+    beside: u32,
 }
 
 /// Builds the site, measures the list or the part of it that the options name, prints one JSON line each.
@@ -81,9 +86,10 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     for case in list {
         say(format_args!("measuring {}", case.name()));
         // A browser of its own: nothing is left of the one before.
-        let line = measure(&server.url(&case.page(options.runs)))?;
-        failed |= line.contains("\"error\":");
-        println!("{line}");
+        for line in measure_beside(&server.url(&case.page(options.runs)), options.beside)? {
+            failed |= line.contains("\"error\":");
+            println!("{line}");
+        }
     }
     Ok(if failed {
         ExitCode::FAILURE
@@ -150,6 +156,7 @@ fn read(options: &[String]) -> Result<Options, Failure> {
         only: Vec::new(),
         runs: LEAST_RUNS,
         builds: true,
+        beside: 1,
     };
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
@@ -168,10 +175,37 @@ fn read(options: &[String]) -> Result<Options, Failure> {
                     Failure::usage(format!("--runs needs a number from {LEAST_RUNS}"))
                 })?;
             }
+            "--beside" => {
+                let count = rest.next().and_then(|count| count.parse().ok());
+                read.beside = count
+                    .filter(|count| (1..=MOST_BESIDE).contains(count))
+                    .ok_or_else(|| {
+                        Failure::usage(format!("--beside needs a number from 1 to {MOST_BESIDE}"))
+                    })?;
+            }
             other => return Err(Failure::usage(format!("bench does not take `{other}`"))),
         }
     }
     Ok(read)
+}
+
+/// Measures the same in several browsers at once. What they reach together is what this machine's cores and memory give to work that
+/// shares nothing: the most that as many threads could reach.
+fn measure_beside(url: &str, count: u32) -> Result<Vec<String>, Failure> {
+    if count == 1 {
+        return Ok(vec![measure(url)?]);
+    }
+    let lines = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..count).map(|_| scope.spawn(|| measure(url))).collect();
+        let joined = started.into_iter().map(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(Failure::new("a measurement stopped")))
+        });
+        joined.collect::<Result<Vec<_>, _>>()
+    })?;
+    let marked = |line: String| line.replacen('{', &format!("{{\"beside\":{count},"), 1);
+    Ok(lines.into_iter().map(marked).collect())
 }
 
 /// Opens a bench page in a new browser and waits for its result.
@@ -211,7 +245,14 @@ mod tests {
         );
         assert_eq!(count(&["--only", "gpt"]), Some(0));
         assert_eq!(count(&["--runs", "9", "--no-build"]), Some(18));
-        for wrong in [&["--runs", "2"][..], &["--only"], &["fast"]] {
+        assert_eq!(count(&["--beside", "2"]), Some(18));
+        for wrong in [
+            &["--runs", "2"][..],
+            &["--only"],
+            &["fast"],
+            &["--beside", "0"],
+            &["--beside", "9"],
+        ] {
             assert_eq!(count(wrong), None);
         }
     }

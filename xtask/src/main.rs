@@ -44,9 +44,10 @@ Commands:
                           will be served: `./` (the default: any folder of any host) or an absolute path such as /book/
   test [--only NAME]...   run every check that CI runs, keep going after a failure, print a summary;
                           exit code 1 if anything failed
-  bench [--only WORDS]... [--runs N] [--no-build]
+  bench [--only WORDS]... [--runs N] [--beside N] [--no-build]
                           measure full-size models in headless Chromium: for each a JSON line with median, least and
-                          largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'
+                          largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'. With
+                          --beside 2 the same is measured in two browsers at once: what the machine gives to two threads
   test --list             list the names that --only takes
 
 Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are

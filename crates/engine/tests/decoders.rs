@@ -67,6 +67,36 @@ fn a_cached_feed_is_the_full_pass() {
 }
 
 #[test]
+fn a_long_text_is_read_in_pieces_or_not_at_all() {
+    let config = engine::model::gpt2::Config {
+        vocabulary: 23,
+        width: 8,
+        heads: 2,
+        layers: 2,
+        inner: 16,
+        context: 600,
+        norm_eps: 1e-5,
+    };
+    let mut source = engine::formula::Formula::new(0, config.shapes());
+    let model = engine::model::gpt2::Gpt2::load(config, &mut source).unwrap();
+    let mut ids: Vec<usize> = (0..600).map(|n| n * n % 23).collect();
+    let full = model.forward(&ids, None).unwrap();
+    let mut session = Session::new(&model);
+    let logits = session.feed(&ids[..599]).unwrap();
+    assert_eq!(session.position(), 599);
+    let row = |logits: &engine::ndarray::Array1<f32>| logits.clone().insert_axis(Axis(0));
+    assert_close(row(&logits).view(), full.slice(s![598..599, ..]), "599");
+    let logits = session.feed(&ids[599..]).unwrap();
+    assert_close(row(&logits).view(), full.slice(s![599.., ..]), "the last");
+
+    let mut session = Session::new(&model);
+    ids[550] = 23;
+    assert!(session.feed(&ids).is_err());
+    assert!(session.feed(&[0; 601]).is_err());
+    assert_eq!(session.position(), 0);
+}
+
+#[test]
 fn rows_of_a_padded_batch_are_those_of_each_text_alone() {
     // What stands in the padding is never read, not even where it is no token.
     let absurd = usize::MAX;

@@ -202,6 +202,10 @@ fn follow<'a>(
     })
 }
 
+/// The most tokens that are read at once where nobody looks on: what lies between the layers grows with them, and more of them make
+/// the products no quicker.
+const PIECE: usize = 256;
+
 /// One text that a model reads on, token by token. `M` is a way to the model: `&Gpt2`, `Rc<dyn Decoder>`, `Box<Llama>` …
 #[derive(Debug, Clone)]
 pub struct Session<M> {
@@ -233,10 +237,21 @@ where
     /// the vocabulary.
     pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
         // ids [T] -> [V]
-        self.feed_traced(ids, None)
+        let (context, vocabulary) = (self.model.context(), self.model.vocabulary());
+        // All are looked at before any is read.
+        follow(ids, &[ids.len()], &self.caches, context, vocabulary)?;
+        let mut rest = ids;
+        while rest.len() > PIECE {
+            let (piece, after) = rest.split_at(PIECE);
+            let tokens = follow(piece, &[PIECE], &self.caches, context, vocabulary)?;
+            self.model.hidden(&tokens, &mut self.caches, &mut None)?;
+            self.read.extend(piece);
+            rest = after;
+        }
+        self.feed_traced(rest, None)
     }
 
-    /// As [`Self::feed`], with an observer.
+    /// As [`Self::feed`], with an observer and all tokens at once.
     ///
     /// # Errors
     /// As [`Self::feed`].

@@ -4,7 +4,8 @@
 //! append: k, v [T, H·D]  ->  each head's keys and values [S + T, D]
 //! ```
 //! `H` counts the heads of keys and values, which grouped-query attention has fewer of. Each head's rows lie one after the other,
-//! so that a query meets them all in one product. Memory grows with the text, not with the longest text allowed.
+//! so that a query meets them all in one product. Memory grows with the text, not with the longest text allowed, and by an eighth at a
+//! time, since it is most of what a long text takes.
 //!
 //! ```
 //! use engine::nn::kv_cache::KvCache;
@@ -69,6 +70,7 @@ impl KvCache {
         expect("kv_cache", "values", k.shape(), v.shape())?;
         for (rows, stores) in [(k, &mut self.keys), (v, &mut self.values)] {
             for (head, store) in stores.iter_mut().enumerate() {
+                make_room(store, k.nrows() * width);
                 store.extend(rows.slice(s![.., head * width..(head + 1) * width]));
             }
         }
@@ -98,6 +100,13 @@ impl KvCache {
         for store in self.keys.iter_mut().chain(&mut self.values) {
             store.truncate(self.tokens * self.head_width);
         }
+    }
+}
+
+/// Room for `more` numbers behind those that are there. A vector left to itself would double.
+fn make_room(store: &mut Vec<f32>, more: usize) {
+    if store.capacity() - store.len() < more {
+        store.reserve_exact(more + store.len() / 8);
     }
 }
 
