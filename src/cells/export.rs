@@ -26,12 +26,12 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     view! {
         {(!charts.is_empty()).then(|| view! {
             <h3>"Charts"</h3>
-            <table class="values"><thead><tr><th scope="col">"Chart"</th><th scope="col">"Save"</th></tr></thead>
+            <table class="values with-buttons"><thead><tr><th scope="col">"Chart"</th><th scope="col">"Save"</th></tr></thead>
                 <tbody>{charts}</tbody></table>
         })}
         <h3>"Tensors"</h3>
         <div class="scroll" tabindex="0" role="region" aria-label="Tensors">
-            <table class="values">
+            <table class="values with-buttons">
                 <thead><tr><th scope="col">"Name"</th><th scope="col">"Shape"</th><th scope="col">"Values"</th><th scope="col">"Heat map"</th></tr></thead>
                 <tbody>{tensors}</tbody>
             </table>

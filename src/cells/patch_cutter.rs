@@ -75,7 +75,7 @@ fn pixels(computation: &Computation) -> Option<Pixels> {
 fn counts(cx: CellCx) -> AnyView {
     let left_out = cx.value("left_out", Vec::new());
     view! {
-        <dl class="readout">
+        <dl class="readout pairs">
             <dt>"Tokens N"</dt>
             <dd>{cx.num("across", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)} " = "
                 {cx.num("tokens", &[], Format::Count)}</dd>

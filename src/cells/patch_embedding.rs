@@ -24,7 +24,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}
             {cx.seed_box()}
         </div>
-        <dl class="readout">
+        <dl class="readout pairs">
             <dt>"Tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd>
             <dt>"Values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd>
             <dt>"Weights in E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd>

@@ -98,7 +98,7 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
                 <div class="stack tight">
                     <span class="hint">"After turning"</span>
                     {dial(format!("Plane {plane} after turning"), reach.into(), hands)}
-                    <dl class="readout">
+                    <dl class="readout pairs">
                         <dt>"q turned by"</dt>
                         <dd>{cx.num("angles", &[0, plane], Format::Fixed(2))}</dd>
                         <dt>"k turned by"</dt>

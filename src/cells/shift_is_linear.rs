@@ -64,7 +64,7 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
             <div class="stack tight">
                 <span data-label="">{format!("pair {i}")}</span>
                 {dial(format!("Pair {i} before and after the shift"), Signal::stored(1.0), hands)}
-                <dl class="readout">
+                <dl class="readout pairs">
                     <dt>"M PE(p)"</dt>
                     <dd>
                         {cx.num("moved", &[s, 0], Format::Fixed(3))} ", " {cx.num("moved", &[c, 0], Format::Fixed(3))}

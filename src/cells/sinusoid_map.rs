@@ -113,7 +113,7 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
         <div class="stack tight">
             <span data-label="">{format!("pair {i}")}</span>
             {dial(format!("Clock of pair {i}"), Signal::stored(1.0), vec![hand])}
-            <dl class="readout">
+            <dl class="readout pairs">
                 <dt>"angle"</dt>
                 <dd>{cx.num("angles", &[i], Format::Fixed(2))}</dd>
                 <dt>"sin"</dt>

@@ -112,5 +112,5 @@ fn source(found: &Found) -> AnyView {
         .header
         .iter()
         .map(|(key, value)| view! { <dt>{key.clone()}</dt><dd>{value.clone()}</dd> });
-    view! { <h3>"Where the reference comes from"</h3><dl class="readout">{entries.collect_view()}</dl> }.into_any()
+    view! { <h3>"Where the reference comes from"</h3><dl class="readout pairs">{entries.collect_view()}</dl> }.into_any()
 }

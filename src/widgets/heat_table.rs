@@ -3,14 +3,13 @@
 use leptos::html::Table;
 use leptos::prelude::*;
 
-use super::Place;
-use super::events::{focus_place, place_of, place_text};
-use super::grid::{named, origin};
+use super::events::{focus_place, place_of};
+use super::grid::named;
+use super::heat_cells::{Elements, keep_drawn, keep_marked, rows_markup};
 use super::heat_map::{Frame, Heat};
-use super::num::number_span;
-use super::palette::{hex, ink_on};
 
-/// The table. One listener for each kind of event stands on the table, not on its cells.
+/// The table. One listener for each kind of event stands on the table, not on its cells, and one effect draws all of them: an edit
+/// changes every number of a map, and a thousand effects would be a long task.
 pub(crate) fn heat_table(
     heat: Heat,
     frame: &Frame,
@@ -33,9 +32,10 @@ pub(crate) fn heat_table(
         }
         place
     };
-    let body = (0..rows)
-        .map(|i| table_row(heat, frame, i, cursor, numbers))
-        .collect_view();
+    let elements = Elements::default();
+    let (looks, markup) = rows_markup(heat, frame, numbers);
+    keep_drawn(heat, table, elements.clone(), frame, looks);
+    keep_marked(heat, table, elements, cursor, cols);
     view! {
         <div class="scroll">
             <table
@@ -60,25 +60,21 @@ pub(crate) fn heat_table(
                 }
             >
                 <caption class="vh">{label}</caption>
-                <thead>{table_head(heat, frame)}</thead>
-                <tbody>{body}</tbody>
+                <thead>{table_head(frame)}</thead>
+                <tbody inner_html=markup></tbody>
             </table>
         </div>
     }
 }
 
-fn table_head(heat: Heat, frame: &Frame) -> impl IntoView + use<> {
+fn table_head(frame: &Frame) -> impl IntoView + use<> {
+    let bare = frame.col_labels.is_empty();
     let heads = (0..frame.cols)
         .map(|j| {
+            let name = named(&frame.col_labels, j, "column");
             view! {
-                <th
-                    scope="col"
-                    data-label=""
-                    class:is-current=move || heat.selected.get().is_some_and(|p| p.1 == j)
-                >
-                    <span class:vh=frame
-                        .col_labels
-                        .is_empty()>{named(&frame.col_labels, j, "column")}</span>
+                <th scope="col" data-label="" class:is-bare=bare>
+                    <span class:vh=bare>{name}</span>
                 </th>
             }
         })
@@ -89,71 +85,4 @@ fn table_head(heat: Heat, frame: &Frame) -> impl IntoView + use<> {
             {heads}
         </tr>
     }
-}
-
-fn table_row(
-    heat: Heat,
-    frame: &Frame,
-    i: usize,
-    cursor: RwSignal<Place>,
-    numbers: bool,
-) -> impl IntoView + use<> {
-    let cells = (0..frame.cols)
-        .map(|j| {
-            let place = (i, j);
-            let from = origin(&frame.source, &frame.prefix, frame.vector, i, j);
-            view! {
-                <td
-                    data-at=place_text(place)
-                    tabindex=move || if cursor.get() == place { "0" } else { "-1" }
-                    class=move || cell_class(heat, place)
-                    style=move || cell_style(heat, place)
-                >
-                    <span class:vh=!numbers>
-                        {number_span(move || heat.at(place), move || from.clone(), heat.format)}
-                    </span>
-                </td>
-            }
-        })
-        .collect_view();
-    view! {
-        <tr>
-            <th
-                scope="row"
-                data-label=""
-                class:is-current=move || heat.selected.get().is_some_and(|p| p.0 == i)
-            >
-                <span class:vh=frame.row_labels.is_empty()>{named(&frame.row_labels, i, "row")}</span>
-            </th>
-            {cells}
-        </tr>
-    }
-}
-
-/// Classes of a cell: hatching for what has no colour, outlines for what is pointed at or marked.
-fn cell_class(heat: Heat, place: Place) -> String {
-    let mut class = String::from("heat-cell");
-    match heat.at(place) {
-        Some(v) if v == f64::NEG_INFINITY => class.push_str(" is-masked"),
-        Some(v) if !v.is_finite() => class.push_str(" is-nan"),
-        _ => {}
-    }
-    if heat.selected.get() == Some(place) {
-        class.push_str(" is-selected");
-    }
-    if heat.mark.with(|m| m.contains(&place)) {
-        class.push_str(" is-marked");
-    }
-    class
-}
-
-/// Background by value and ink by background; a cell without a finite value has its class only.
-fn cell_style(heat: Heat, place: Place) -> Option<String> {
-    let value = heat.at(place).filter(|v| v.is_finite())?;
-    let colour = heat.palette.of(value, heat.ends.get());
-    Some(format!(
-        "background:{};color:{}",
-        hex(colour),
-        ink_on(colour)
-    ))
 }

@@ -273,7 +273,7 @@ fn edit_row(edit: Edit, i: usize, cols: usize, note: &str) -> impl IntoView + us
         .collect_view();
     view! {
         <tr>
-            <th scope="row" data-label="">
+            <th scope="row" data-label="" class:is-bare=move || edit.rows.with(Vec::is_empty)>
                 <span class:vh=move || {
                     edit.rows.with(Vec::is_empty)
                 }>{move || edit.rows.with(|r| named(r, i, "row"))}</span>

@@ -11,6 +11,7 @@ pub mod entry;
 mod events;
 pub mod grid;
 mod heat_canvas;
+mod heat_cells;
 mod heat_legend;
 pub mod heat_map;
 mod heat_table;

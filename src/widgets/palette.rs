@@ -23,18 +23,27 @@ pub enum Palette {
 impl Palette {
     /// The colour at `t` from 0 to 1 (outside, the nearer end).
     pub fn colour(self, t: f64) -> [u8; 3] {
-        let index = (t.clamp(0.0, 1.0) * (ENTRIES - 1) as f64).round() as usize;
-        self.table()[index.min(ENTRIES - 1)]
+        self.table()[entry(t)]
     }
 
     /// The colour of `value` on a scale from `low` to `high`; a scale without length gives the middle.
-    pub fn of(self, value: f64, (low, high): (f64, f64)) -> [u8; 3] {
-        let t = if high > low {
-            (value - low) / (high - low)
-        } else {
-            0.5
+    pub fn of(self, value: f64, ends: (f64, f64)) -> [u8; 3] {
+        self.colour(share(value, ends))
+    }
+
+    /// The colour of `value` as CSS of a background, with the ink that is readable on it.
+    pub(crate) fn css(self, value: f64, ends: (f64, f64)) -> &'static str {
+        static SEQUENTIAL: OnceLock<Vec<String>> = OnceLock::new();
+        static DIVERGING: OnceLock<Vec<String>> = OnceLock::new();
+        let texts = match self {
+            Self::Sequential => &SEQUENTIAL,
+            Self::Diverging => &DIVERGING,
         };
-        self.colour(t)
+        let texts = texts.get_or_init(|| {
+            let text = |&c: &Rgb| format!("background:{};color:{}", hex(c), ink_on(c));
+            self.table().iter().map(text).collect()
+        });
+        &texts[entry(share(value, ends))]
     }
 
     fn table(self) -> &'static [Rgb; ENTRIES] {
@@ -52,6 +61,21 @@ impl Palette {
             }),
         }
     }
+}
+
+/// Where `value` lies between the ends; a scale without length has its middle everywhere.
+fn share(value: f64, (low, high): (f64, f64)) -> f64 {
+    if high > low {
+        (value - low) / (high - low)
+    } else {
+        0.5
+    }
+}
+
+/// The entry of a colour table at `t` from 0 to 1 (outside, the nearer end).
+fn entry(t: f64) -> usize {
+    let index = (t.clamp(0.0, 1.0) * (ENTRIES - 1) as f64).round() as usize;
+    index.min(ENTRIES - 1)
 }
 
 /// Blue at 0, near white in the middle, orange at 1.
