@@ -1,0 +1,316 @@
+//! The cells of a heat table: written as markup in one go, then changed where a value, the cursor or a mark changes.
+
+use std::cell::OnceCell;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use cells::format::number;
+use leptos::html::Table;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, Node, NodeList};
+
+use super::Place;
+use super::events::place_text;
+use super::grid::{named, origin};
+use super::heat_map::{Frame, Heat};
+use super::num::NOTHING;
+
+/// What a cell shows of its value.
+#[derive(Clone, PartialEq)]
+pub(super) struct Look {
+    /// The value as text.
+    text: String,
+    /// Background and ink; none where there is no finite value.
+    style: Option<&'static str>,
+    /// Class of what has no colour, hatched.
+    hatch: Option<&'static str>,
+    /// Whether there is a value, which then has an origin.
+    known: bool,
+}
+
+const MASKED: &str = "is-masked";
+const NOT_A_NUMBER: &str = "is-nan";
+
+impl Look {
+    fn of(value: Option<f64>, heat: Heat, ends: (f64, f64)) -> Self {
+        Self {
+            text: value.map_or_else(|| NOTHING.to_owned(), |v| number(v, heat.format)),
+            style: value
+                .filter(|v| v.is_finite())
+                .map(|v| heat.palette.css(v, ends)),
+            hatch: match value {
+                Some(v) if v == f64::NEG_INFINITY => Some(MASKED),
+                Some(v) if !v.is_finite() => Some(NOT_A_NUMBER),
+                _ => None,
+            },
+            known: value.is_some(),
+        }
+    }
+
+    /// Of all cells of the grid, row by row.
+    fn all(heat: Heat, cells: usize) -> Vec<Self> {
+        let ends = heat.ends.get();
+        heat.grid.with(|grid| {
+            let value = |n: usize| grid.as_ref()?.values.get(n).copied();
+            (0..cells).map(|n| Self::of(value(n), heat, ends)).collect()
+        })
+    }
+}
+
+/// The looks of all cells as they are now, and all rows as HTML.
+pub(super) fn rows_markup(heat: Heat, frame: &Frame, numbers: bool) -> (Vec<Look>, String) {
+    let looks = untrack(|| Look::all(heat, frame.rows * frame.cols));
+    let format = heat.format.to_string();
+    let mut html = String::new();
+    for i in 0..frame.rows {
+        let bare = frame.row_labels.is_empty();
+        let classes = if bare {
+            (" class=\"is-bare\"", " class=\"vh\"")
+        } else {
+            ("", "")
+        };
+        let name = escaped(&named(&frame.row_labels, i, "row"));
+        // Writing to a text cannot fail.
+        let _ = write!(
+            html,
+            "<tr><th scope=\"row\" data-label=\"\"{}><span{}>{name}</span></th>",
+            classes.0, classes.1
+        );
+        for j in 0..frame.cols {
+            cell_markup(
+                &mut html,
+                &looks[i * frame.cols + j],
+                frame,
+                (i, j),
+                numbers,
+                &format,
+            );
+        }
+        html.push_str("</tr>");
+    }
+    (looks, html)
+}
+
+fn cell_markup(
+    html: &mut String,
+    look: &Look,
+    frame: &Frame,
+    (i, j): Place,
+    numbers: bool,
+    format: &str,
+) {
+    let hatch = look
+        .hatch
+        .map(|class| format!(" {class}"))
+        .unwrap_or_default();
+    let style = look
+        .style
+        .map(|css| format!(" style=\"{css}\""))
+        .unwrap_or_default();
+    let hidden = if numbers { "" } else { " class=\"vh\"" };
+    let from = if look.known {
+        format!(" data-from=\"{}\"", escaped(&origin_of(frame, (i, j))))
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        html,
+        "<td data-at=\"{}\" tabindex=\"-1\" class=\"heat-cell{hatch}\"{style}><span{hidden}>\
+         <span class=\"num\"{from} data-format=\"{format}\">{}</span></span></td>",
+        place_text((i, j)),
+        escaped(&look.text)
+    );
+}
+
+fn origin_of(frame: &Frame, (i, j): Place) -> String {
+    origin(&frame.source, &frame.prefix, frame.vector, i, j)
+}
+
+/// One cell as elements.
+struct Cell {
+    td: Element,
+    number: Element,
+    text: Node,
+}
+
+impl Cell {
+    fn of(td: Element) -> Option<Self> {
+        let number = td.query_selector(".num").ok()??;
+        let text: Node = number.first_child()?;
+        Some(Self { td, number, text })
+    }
+
+    /// Changes what differs. An attribute of one's own page can always be set.
+    fn show(&self, before: &Look, now: &Look, origin: impl Fn() -> String) {
+        if before.text != now.text {
+            self.text.set_node_value(Some(&now.text));
+        }
+        if before.style != now.style {
+            let _ = match now.style {
+                Some(css) => self.td.set_attribute("style", css),
+                None => self.td.remove_attribute("style"),
+            };
+        }
+        if before.hatch != now.hatch {
+            for class in [MASKED, NOT_A_NUMBER] {
+                set_class(&self.td, class, now.hatch == Some(class));
+            }
+        }
+        if before.known != now.known {
+            let _ = if now.known {
+                self.number.set_attribute("data-from", &origin())
+            } else {
+                self.number.remove_attribute("data-from")
+            };
+        }
+    }
+}
+
+fn set_class(element: &Element, class: &str, on: bool) {
+    let _ = element.class_list().toggle_with_force(class, on);
+}
+
+/// The table's elements, found once.
+#[derive(Clone, Default)]
+pub(super) struct Elements(Rc<OnceCell<Found>>);
+
+struct Found {
+    cells: Vec<Cell>,
+    row_heads: Vec<Element>,
+    col_heads: Vec<Element>,
+}
+
+impl Elements {
+    fn find(&self, table: &Element) -> &Found {
+        self.0.get_or_init(|| Found {
+            cells: all(table, "td[data-at]").filter_map(Cell::of).collect(),
+            row_heads: all(table, "tbody th").collect(),
+            col_heads: all(table, "thead th").collect(),
+        })
+    }
+}
+
+fn all(root: &Element, selector: &str) -> impl Iterator<Item = Element> {
+    let list = root.query_selector_all(selector).ok();
+    let length = list.as_ref().map_or(0, NodeList::length);
+    (0..length).filter_map(move |n| list.as_ref()?.get(n)?.dyn_into().ok())
+}
+
+/// Draws the cells whose value has changed; `shown` is what the markup says.
+pub(super) fn keep_drawn(
+    heat: Heat,
+    table: NodeRef<Table>,
+    elements: Elements,
+    frame: &Frame,
+    mut shown: Vec<Look>,
+) {
+    let frame = frame.clone();
+    Effect::new(move |_| {
+        let Some(table) = table.get() else { return };
+        let now = Look::all(heat, shown.len());
+        let looks = shown.iter().zip(&now);
+        for (n, (cell, (before, now))) in elements.find(&table).cells.iter().zip(looks).enumerate()
+        {
+            if before != now {
+                cell.show(before, now, || {
+                    origin_of(&frame, (n / frame.cols, n % frame.cols))
+                });
+            }
+        }
+        shown = now;
+    });
+}
+
+/// What is pointed at, where the Tab key leads, and what is outlined.
+#[derive(Clone, Default, PartialEq)]
+struct Marks {
+    selected: Option<Place>,
+    cursor: Option<Place>,
+    outlined: Vec<Place>,
+}
+
+/// Shows the selected cell with its row and column, the marks, and the one cell that the Tab key leads to.
+pub(super) fn keep_marked(
+    heat: Heat,
+    table: NodeRef<Table>,
+    elements: Elements,
+    cursor: RwSignal<Place>,
+    cols: usize,
+) {
+    let mut shown = Marks::default();
+    Effect::new(move |_| {
+        let Some(table) = table.get() else { return };
+        let now = Marks {
+            selected: heat.selected.get(),
+            cursor: Some(cursor.get()),
+            outlined: heat.mark.get(),
+        };
+        elements.find(&table).mark(&shown, &now, cols);
+        shown = now;
+    });
+}
+
+impl Found {
+    fn cell(&self, (i, j): Place, cols: usize) -> Option<&Element> {
+        let inside = j < cols;
+        inside
+            .then(|| self.cells.get(i * cols + j))?
+            .map(|cell| &cell.td)
+    }
+
+    fn mark(&self, before: &Marks, now: &Marks, cols: usize) {
+        for (marks, other, on) in [(before, now, false), (now, before, true)] {
+            let classed = |place: Place, class: &str| {
+                if let Some(td) = self.cell(place, cols) {
+                    set_class(td, class, on);
+                }
+            };
+            if let Some((i, j)) = marks.selected.filter(|_| marks.selected != other.selected) {
+                classed((i, j), "is-selected");
+                for head in [self.row_heads.get(i), self.col_heads.get(j)]
+                    .into_iter()
+                    .flatten()
+                {
+                    set_class(head, "is-current", on);
+                }
+            }
+            let outlined = marks
+                .outlined
+                .iter()
+                .filter(|place| !other.outlined.contains(place));
+            outlined.for_each(|&place| classed(place, "is-marked"));
+            let cursor = marks.cursor.filter(|_| marks.cursor != other.cursor);
+            if let Some(td) = cursor.and_then(|place| self.cell(place, cols)) {
+                let _ = td.set_attribute("tabindex", if on { "0" } else { "-1" });
+            }
+        }
+    }
+}
+
+/// Text as HTML.
+fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
+        }
+    }
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_name_of_the_readers_own_is_no_markup() {
+        assert_eq!(
+            super::escaped("<b class=\"x\">&'</b>"),
+            "&lt;b class=&quot;x&quot;&gt;&amp;&#39;&lt;/b&gt;"
+        );
+    }
+}
