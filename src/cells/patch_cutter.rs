@@ -107,15 +107,14 @@ fn place(cx: CellCx) -> AnyView {
 /// The chosen patch, one heat map a channel, in the order in which the channels stand in the vector.
 fn planes(cx: CellCx) -> AnyView {
     let grey = cx.toggle("grey");
-    let side = cx.number("patch");
     let plane = move |name: &'static str, label: &'static str| {
         view! {
-            <HeatMap grid=cx.grid(name) label=label domain=Domain::Fixed(0.0, 1.0) numbers=false
+            <HeatMap grid=cx.grid(name) label=label domain=Domain::Fixed(0.0, 1.0) picture=true
                 format=Format::Fixed(3) />
         }
     };
     view! {
-        <section class="panel patch-planes" style=move || format!("--side:{}", side.get())>
+        <section class="panel patch-planes">
             <h4>"Its values, channel after channel"</h4>
             {move || if grey.get() {
                 plane("grey", "Grey").into_any()

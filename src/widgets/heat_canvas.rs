@@ -1,5 +1,7 @@
 //! A heat map of more than a thousand cells: one canvas with a cursor, and the selected row and column as tables.
 
+use std::ops::Range;
+
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{Clamped, JsCast};
@@ -16,8 +18,8 @@ const ROW_HEIGHT: f64 = 8.0;
 const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
 
-/// The canvas with its cursor and tables.
-pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
+/// The canvas with its cursor, and tables unless it is a picture.
+pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
     let size = crate::plot::canvas::size_of(canvas);
     let shape = Memo::new(move |_| {
@@ -43,7 +45,10 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
         }
     };
     let height = move || {
-        let (rows, _) = shape.get();
+        let (rows, cols) = shape.get();
+        if is_picture {
+            return format!("aspect-ratio:{cols}/{rows}");
+        }
         format!(
             "height:{}px",
             (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST)
@@ -83,7 +88,7 @@ pub(crate) fn heat_canvas(heat: Heat, label: String) -> impl IntoView {
         <p class="vh" aria-live="polite" data-label="">
             {move || spoken(heat)}
         </p>
-        <Lines heat label />
+        {(!is_picture).then(|| view! { <Lines heat label /> })}
     }
 }
 
@@ -160,27 +165,47 @@ pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCa
     Some(canvas)
 }
 
+/// The most numbers of a row or column that stand in a table.
+const PART: usize = 128;
+
+/// The part of a row or column of `length` cells that holds `at`.
+fn part(at: usize, length: usize) -> Range<usize> {
+    let start = at.min(length.saturating_sub(1)) / PART * PART;
+    start..(start + PART).min(length)
+}
+
+/// `, columns 1 to 128 of 3072`; nothing where the part is all.
+fn part_name(cells: &str, at: usize, length: usize) -> String {
+    if length <= PART {
+        return String::new();
+    }
+    let part = part(at, length);
+    format!(", {cells} {} to {} of {length}", part.start + 1, part.end)
+}
+
 /// A row or column by name, with the name and place of each of its cells.
 type Line = (String, Vec<(String, Place)>);
 
-/// The selected row and column as tables of numbers.
+/// The selected row and column as tables of numbers, of long ones the part around the cursor.
 #[component]
 fn Lines(heat: Heat, label: String) -> impl IntoView {
     // Memos: a table is built again only when its own row or column changes, not with every value or move.
     let row = Memo::new(move |_| {
-        let (row, _) = heat.selected.get().unwrap_or_default();
+        let (row, col) = heat.selected.get().unwrap_or_default();
         heat.grid.with(|g| {
             let g = g.as_ref()?;
-            let places = (0..g.cols).map(|j| (g.col_name(j), (row, j)));
-            Some((g.row_name(row), places.collect::<Vec<_>>()))
+            let places = part(col, g.cols).map(|j| (g.col_name(j), (row, j)));
+            let name = g.row_name(row) + &part_name("columns", col, g.cols);
+            Some((name, places.collect::<Vec<_>>()))
         })
     });
     let col = Memo::new(move |_| {
-        let (_, col) = heat.selected.get().unwrap_or_default();
+        let (row, col) = heat.selected.get().unwrap_or_default();
         heat.grid.with(|g| {
             let g = g.as_ref()?;
-            let places = (0..g.rows).map(|i| (g.row_name(i), (i, col)));
-            Some((g.col_name(col), places.collect::<Vec<_>>()))
+            let places = part(row, g.rows).map(|i| (g.row_name(i), (i, col)));
+            let name = g.col_name(col) + &part_name("rows", row, g.rows);
+            Some((name, places.collect::<Vec<_>>()))
         })
     });
     let label = StoredValue::new(label);
@@ -225,5 +250,22 @@ fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView
                 </tbody>
             </table>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{part, part_name};
+
+    #[test]
+    fn a_long_row_is_shown_in_parts() {
+        assert_eq!(part(3, 40), 0..40);
+        assert_eq!(part(127, 300), 0..128);
+        assert_eq!(part(128, 300), 128..256);
+        assert_eq!(part(299, 300), 256..300);
+        assert_eq!(part(400, 300), 256..300);
+        assert_eq!(part(0, 0), 0..0);
+        assert_eq!(part_name("rows", 5, 128), "");
+        assert_eq!(part_name("rows", 130, 300), ", rows 129 to 256 of 300");
     }
 }

@@ -10,8 +10,9 @@ use super::heat_legend::legend;
 use super::heat_table::heat_table;
 use super::{Concept, Domain, Grid, Num, Palette, Place};
 
-/// Up to this many cells a heat map is a table of elements; above, one canvas.
+/// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
 const TABLE_CELLS: usize = 1024;
+const TABLE_COLS: usize = 128;
 /// Up to this many cells numbers are printed unless the caller says otherwise.
 const NUMBER_CELLS: usize = 144;
 
@@ -38,6 +39,10 @@ impl Frame {
             col_labels: grid.col_labels.clone(),
             vector: grid.vector,
         }
+    }
+
+    fn fits_table(&self) -> bool {
+        self.cols <= TABLE_COLS && self.rows * self.cols <= TABLE_CELLS
     }
 }
 
@@ -125,6 +130,9 @@ pub fn HeatMap(
     /// Cells to outline.
     #[prop(optional, into)]
     mark: Option<Signal<Vec<Place>>>,
+    /// The matrix is a picture: a canvas with square cells, and no tables of its rows and columns.
+    #[prop(optional)]
+    picture: bool,
     /// Leave out the colour scale.
     #[prop(optional)]
     no_legend: bool,
@@ -148,11 +156,11 @@ pub fn HeatMap(
     let caption = label.clone();
     let body = move || match frame.get() {
         None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
-        Some(frame) if frame.rows * frame.cols <= TABLE_CELLS => {
+        Some(frame) if !picture && frame.fits_table() => {
             let numbers = numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
             EitherOf3::B(heat_table(heat, &frame, caption.clone(), numbers))
         }
-        Some(_) => EitherOf3::C(heat_canvas(heat, caption.clone())),
+        Some(_) => EitherOf3::C(heat_canvas(heat, caption.clone(), picture)),
     };
     view! {
         <figure class=format!("heat {}", concept.class())>

@@ -27,9 +27,15 @@ pub(crate) fn lesson_main(
         escape(&lesson.title),
         escape(&lesson.description),
     );
+    let toc = toc(&lesson.headings);
+    let class = if toc.is_empty() {
+        "lesson"
+    } else {
+        "lesson with-toc"
+    };
     let unit = if *minutes == 1 { "minute" } else { "minutes" };
     format!(
-        "<main id=\"main\" data-page=\"lesson/{slug}\"{data} tabindex=\"-1\">\n<article class=\"lesson\">\n\
+        "<main id=\"main\" data-page=\"lesson/{slug}\"{data} tabindex=\"-1\">\n<article class=\"{class}\">\n\
          <header class=\"lesson-head\">\n<p class=\"lesson-part\">{PART} {part}</p>\n<h1>{title}</h1>\n\
          <p class=\"lesson-lead\">{description}</p>\n\
          <p class=\"lesson-meta\">Lesson {number}, about {minutes} {unit} to read</p>\n\
@@ -37,7 +43,6 @@ pub(crate) fn lesson_main(
          <div class=\"lesson-body\">\n{body}</div>\n{page_turn}</article>\n</main>",
         number = number(lesson),
         data = page_data(lesson, has_golden),
-        toc = toc(&lesson.headings),
         body = lesson.article(ROOT),
         page_turn = page_turn(before, after),
     )
