@@ -1,10 +1,12 @@
 //! Having a model write: prompt, settings, the text as it comes, its tokens.
 
+use leptos::html::Ol;
 use leptos::prelude::*;
 use worker::model::protocol::{Loaded, Order, Writing};
 
 use super::inside::inside;
 use super::session::{Lab, Text};
+use crate::widgets::{focus_place, moved_along, place_of, place_text};
 
 /// A setting's name in the form, its words, its first value.
 const SETTINGS: [(&str, &str, &str); 6] = [
@@ -190,6 +192,21 @@ fn output(text: Text) -> AnyView {
 /// The tokens, to choose one. Each is drawn once, when it comes.
 fn tokens(text: Text) -> AnyView {
     let count = Memo::new(move |_| text.tokens.with(Vec::len));
+    // One stop for the Tab key: hundreds of tokens would stand between the text and what is below. Arrow keys walk.
+    let list = NodeRef::<Ol>::new();
+    let cursor = RwSignal::new(0_usize);
+    let stop = Memo::new(move |_| cursor.get().min(count.get().saturating_sub(1)));
+    let walk = move |event: leptos::ev::KeyboardEvent| {
+        let Some((_, at)) = place_of(&event) else {
+            return;
+        };
+        let next = moved_along(&event.key(), at, count.get_untracked());
+        if let (Some(next), Some(list)) = (next, list.get_untracked()) {
+            event.prevent_default();
+            cursor.set(next);
+            focus_place(&list, (0, next));
+        }
+    };
     let token = move |n: usize| {
         let token = text.tokens.with_untracked(|tokens| tokens.get(n).cloned());
         let (words, is_new) =
@@ -199,26 +216,31 @@ fn tokens(text: Text) -> AnyView {
                 <button
                     type="button"
                     class="token"
+                    data-at=place_text((0, n))
+                    tabindex=move || if stop.get() == n { "0" } else { "-1" }
                     aria-pressed=move || (text.selected.get() == Some(n)).to_string()
-                    on:click=move |_| text.selected.update(|at| *at = (*at != Some(n)).then_some(n))
+                    on:click=move |_| {
+                        cursor.set(n);
+                        text.selected.update(|at| *at = (*at != Some(n)).then_some(n));
+                    }
                 >
                     {visible(&words)}
                 </button>
             </li>
         }
     };
-    let list = move || {
+    let strip = move || {
         view! {
-            <p class="hint">"Its tokens. Choose one to see what it was chosen from, and what it attends to."</p>
+            <p class="hint">"Its tokens. Choose one to see what it was chosen from, and what it attends to; arrow keys walk."</p>
             <div class="lab-tokens" role="group" aria-label="Tokens of the text">
-                <ol class="tokens">
+                <ol class="tokens" node_ref=list on:keydown=walk>
                     <For each=move || 0..count.get() key=|n| *n children=token />
                 </ol>
             </div>
         }
     };
     let any = Memo::new(move |_| count.get() > 0);
-    view! { {move || any.get().then(list)} }.into_any()
+    view! { {move || any.get().then(strip)} }.into_any()
 }
 
 /// A token's text with its line breaks and lone spaces to be seen.

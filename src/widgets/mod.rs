@@ -33,7 +33,9 @@ pub mod vector_pad;
 
 pub use choice::Choice;
 pub use concept::Concept;
+pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
+pub(crate) use events::{focus_place, place_of, place_text};
 pub use grid::Grid;
 pub(crate) use heat_legend::legend;
 pub use heat_map::HeatMap;

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 
+use super::cursor::moved_along;
 use super::events::{capture, focus_place, place_of, place_text};
 
 /// The order after the item at `from` moved to `to`: `order[place]` is where the item at `place` stood.
@@ -178,14 +179,9 @@ fn on_key(strip: Strip, event: &leptos::ev::KeyboardEvent) {
     let Some((_, at)) = place_of(event) else {
         return;
     };
-    let to = match event.key().as_str() {
-        "ArrowLeft" => at.checked_sub(1),
-        "ArrowRight" => Some(at + 1).filter(|&to| to < strip.len()),
-        "Home" => Some(0),
-        "End" => strip.len().checked_sub(1),
-        _ => return,
+    let Some(to) = moved_along(&event.key(), at, strip.len()) else {
+        return;
     };
-    let Some(to) = to else { return };
     event.prevent_default();
     if event.alt_key() {
         strip.shift(at, to);
