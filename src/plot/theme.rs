@@ -59,6 +59,17 @@ impl Default for Theme {
 impl Theme {
     /// The theme that the page has now.
     pub fn current() -> Self {
+        // It is read once for each change: to ask for a colour has the browser lay out the page at once.
+        theme_changes();
+        let known = KNOWN.with_borrow(Clone::clone);
+        known.unwrap_or_else(|| {
+            let read = Self::read();
+            KNOWN.set(Some(read.clone()));
+            read
+        })
+    }
+
+    fn read() -> Self {
         let plain = Self::default();
         let root = document().document_element();
         let Some(style) = root.and_then(|root| window().get_computed_style(&root).ok().flatten())
@@ -113,6 +124,7 @@ fn parse_hex(text: &str) -> Option<[u8; 3]> {
 }
 
 thread_local! {
+    static KNOWN: std::cell::RefCell<Option<Theme>> = const { std::cell::RefCell::new(None) };
     static CHANGES: std::cell::OnceCell<ArcRwSignal<u32>> = const { std::cell::OnceCell::new() };
 }
 
@@ -125,7 +137,10 @@ fn watch() -> ArcRwSignal<u32> {
     let count = ArcRwSignal::new(0_u32);
     let bump = {
         let count = count.clone();
-        Closure::<dyn FnMut()>::new(move || count.update(|n| *n = n.wrapping_add(1)))
+        Closure::<dyn FnMut()>::new(move || {
+            KNOWN.set(None);
+            count.update(|n| *n = n.wrapping_add(1));
+        })
     };
     let function = bump.as_ref().unchecked_ref();
     if let (Ok(observer), Some(root)) = (
