@@ -30,6 +30,7 @@ pub mod error;
 pub mod format;
 pub mod formula;
 pub mod generate;
+pub mod grad;
 pub mod kernel;
 pub mod math;
 pub mod model;
@@ -44,6 +45,7 @@ pub mod sample;
 pub mod stats;
 pub mod token;
 pub mod trace;
+pub mod trainable;
 
 pub use error::{EngineError, Result};
 pub use ndarray;

@@ -124,7 +124,7 @@ mod x86_eight;
 pub use activations::Activations;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
-    matmul_f32, matmul_nt, matvec, max, mix, relu, rms_norm, silu, softmax, sum,
+    matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, silu, softmax, steady, sum,
 };
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use table::Kernels;

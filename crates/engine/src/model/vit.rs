@@ -26,16 +26,19 @@
 
 use super::config::{self, Lookup};
 use super::names::{known, norm};
-use super::vit_blocks::{Sizes, block, tokens};
+use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
 use crate::error::Result;
 use crate::nn::block::LayerNorm;
+use crate::nn::compute::Compute;
 use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::packed::ranges;
 use crate::nn::picture_tokens::PictureTokens;
-use crate::nn::pooling;
+use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2, ArrayView2, ArrayView3, ArrayView4, Axis, s};
+use crate::trace::{Observer, tell};
+use crate::trainable::{Trainable, Visit};
+use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
 /// How one vector stands for the whole picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,18 +203,49 @@ impl Vit {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // image [3, H, W] -> [1 + N, C]
-        let mut x = self.tokens.forward(image, trace)?;
+        Ok(self
+            .run(&mut Plain::new(trace), image.insert_axis(Axis(0)))?
+            .0)
+    }
+
+    /// As [`Self::hidden`] for several pictures of one size, one after the other, by whoever computes; also how many tokens each has.
+    ///
+    /// # Errors
+    /// As [`Self::hidden`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        images: ArrayView4<'_, f32>,
+    ) -> Result<(C::Matrix, Vec<usize>)> {
+        // images [B, 3, H, W] -> [B·(1 + N), C]
+        let x = self.tokens.run(compute, images)?;
+        let count = images.dim().0;
+        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
+        let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            let lengths = [x.nrows()];
-            x = within(
-                trace,
+            x = compute.within(
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), &lengths, trace),
+                |compute| block.run(compute, x, &lengths),
             )?;
         }
-        let mut hidden = self.norm.forward(x.view())?;
-        tell(trace, "norm", &mut hidden);
-        Ok(hidden)
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.tell("norm", &mut hidden);
+        Ok((hidden, lengths))
+    }
+
+    /// The logits of hidden states, a row for each picture, by whoever computes.
+    ///
+    /// # Errors
+    /// When the hidden states are not of so many tokens.
+    pub fn run_logits<C: Compute>(
+        &self,
+        compute: &mut C,
+        hidden: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // hidden [B·(1 + N), C] -> [B, classes]
+        let pooled = self.pool(compute, hidden, lengths)?;
+        self.head.run(compute, &pooled)
     }
 
     /// The logits of a picture. The observer gets what [`Self::hidden`] lists, `pooled` and `logits`.
@@ -226,7 +260,8 @@ impl Vit {
         // image [3, H, W] -> [classes]
         let mut trace = trace;
         let hidden = self.hidden(image, &mut trace)?;
-        let mut pooled = self.pool(hidden.view())?;
+        let pooled = self.pool(&mut Plain::silent(), &hidden, &[hidden.nrows()])?;
+        let mut pooled = pooled.index_axis_move(Axis(0), 0);
         tell(&mut trace, "pooled", &mut pooled);
         let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
         let mut logits = logits.index_axis_move(Axis(0), 0);
@@ -247,14 +282,34 @@ impl Vit {
         Ok(logits)
     }
 
-    fn pool(&self, hidden: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
-        // hidden [1 + N, C] -> [C]
+    fn pool<C: Compute>(
+        &self,
+        compute: &mut C,
+        hidden: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // hidden [B·(1 + N), C] -> [B, C]
+        let first = usize::from(self.tokens.class.is_some());
         match self.config.pooling {
-            Pooling::Class => Ok(hidden.row(0).to_owned()),
+            Pooling::Class => {
+                let rows: Vec<usize> = ranges(lengths).map(|rows| rows.start).collect();
+                compute.select(hidden, &rows)
+            }
             Pooling::Mean => {
-                let first = usize::from(self.tokens.class.is_some());
-                pooling::mean(hidden.slice(s![first.., ..]))
+                let patches = ranges(lengths).map(|rows| rows.start + first..rows.end);
+                compute.mean_rows(hidden, &patches.collect::<Vec<_>>())
             }
         }
+    }
+}
+
+impl Trainable for Vit {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        tokens_parameters(&mut self.tokens, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("blocks.{n}."), visit)?;
+        }
+        self.norm.parameters("norm", visit)?;
+        self.head.parameters("head", visit)
     }
 }
