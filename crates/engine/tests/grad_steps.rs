@@ -8,7 +8,7 @@
 #[path = "gradients/check.rs"]
 mod check;
 
-use check::{Bag, check, weigh};
+use check::{Bag, STEP, check, weigh};
 use engine::Result;
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::kernel;
@@ -36,7 +36,7 @@ fn step(
     vectors: &[usize],
     run: impl Fn(&Bag, &mut Tape, &[Var]) -> Result<Var>,
 ) {
-    check(&mut Bag::new(shapes, vectors), |bag: &Bag, tape| {
+    check(&mut Bag::new(shapes, vectors), STEP, |bag: &Bag, tape| {
         let all: Vec<Var> = (0..shapes.len()).map(|n| input(bag, tape, n)).collect();
         let y = run(bag, tape, &all)?;
         weigh(tape, &y)
@@ -45,28 +45,40 @@ fn step(
 
 #[test]
 fn products() {
-    check(&mut Bag::new(&[[5, 7], [3, 7]], &[3]), |bag: &Bag, tape| {
-        let x = input(bag, tape, 0);
-        let y = tape.linear(&x, &bag.weights[1], Some(&bag.vectors[0]))?;
-        weigh(tape, &y)
-    });
+    check(
+        &mut Bag::new(&[[5, 7], [3, 7]], &[3]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = input(bag, tape, 0);
+            let y = tape.linear(&x, &bag.weights[1], Some(&bag.vectors[0]))?;
+            weigh(tape, &y)
+        },
+    );
     // One weight in two places: both shares are added.
-    check(&mut Bag::new(&[[6, 6], [4, 6]], &[]), |bag: &Bag, tape| {
-        let x = tape.embed(&bag.weights[1], &[1, 3, 1, 0, 2])?;
-        let y = tape.linear(&x, &bag.weights[0], None)?;
-        let y = tape.linear(&y, &bag.weights[1], None)?;
-        weigh(tape, &y)
-    });
+    check(
+        &mut Bag::new(&[[6, 6], [4, 6]], &[]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = tape.embed(&bag.weights[1], &[1, 3, 1, 0, 2])?;
+            let y = tape.linear(&x, &bag.weights[0], None)?;
+            let y = tape.linear(&y, &bag.weights[1], None)?;
+            weigh(tape, &y)
+        },
+    );
 }
 
 #[test]
 fn norms() {
-    check(&mut Bag::new(&[[4, 9]], &[9, 9]), |bag: &Bag, tape| {
-        let x = input(bag, tape, 0);
-        let y = tape.layer_norm(&x, &bag.vectors[0], &bag.vectors[1], 1e-5)?;
-        weigh(tape, &y)
-    });
-    check(&mut Bag::new(&[[4, 9]], &[9]), |bag: &Bag, tape| {
+    check(
+        &mut Bag::new(&[[4, 9]], &[9, 9]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = input(bag, tape, 0);
+            let y = tape.layer_norm(&x, &bag.vectors[0], &bag.vectors[1], 1e-5)?;
+            weigh(tape, &y)
+        },
+    );
+    check(&mut Bag::new(&[[4, 9]], &[9]), STEP, |bag: &Bag, tape| {
         let x = input(bag, tape, 0);
         let y = tape.rms_norm(&x, &bag.vectors[0], 1e-5)?;
         weigh(tape, &y)
@@ -132,7 +144,7 @@ fn rows_and_columns() {
     step(&[[6, 3]], &[], |_, tape, x| {
         tape.mean_rows(&x[0], &[0..2, 1..6])
     });
-    check(&mut Bag::new(&[[5, 3]], &[]), |bag: &Bag, tape| {
+    check(&mut Bag::new(&[[5, 3]], &[]), STEP, |bag: &Bag, tape| {
         let y = tape.stretch(bag.table(0), 1, (2, 2))?;
         weigh(tape, &y)
     });
@@ -204,7 +216,7 @@ fn gates_and_alignments() {
 #[test]
 fn losses() {
     for smoothing in [0.0, 0.1] {
-        check(&mut Bag::new(&[[4, 6]], &[]), |bag: &Bag, tape| {
+        check(&mut Bag::new(&[[4, 6]], &[]), STEP, |bag: &Bag, tape| {
             let x = input(bag, tape, 0);
             tape.cross_entropy(&x, &[Some(5), None, Some(0), Some(2)], smoothing)
         });

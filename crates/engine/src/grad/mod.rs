@@ -57,9 +57,11 @@ mod rows;
 mod run;
 mod schedule;
 mod tape;
+mod task;
 
 pub use adam::AdamW;
 pub use gradients::{Gradients, Settings, gradients};
 pub use initial::{Draw, initialise};
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
+pub use task::{Pairs, Task};
