@@ -25,8 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let number = |n: usize, default: f64| -> Result<f64, std::num::ParseFloatError> {
         arguments.get(n).map_or(Ok(default), |text| text.parse())
     };
-    let (most, batch) = (number(1, 2000.0)? as u64, number(2, 64.0)? as usize);
-    let (peak, warmup) = (number(3, 0.002)? as f32, number(4, 200.0)? as u64);
+    let (most, batch) = (number(1, 800.0)? as u64, number(2, 16.0)? as usize);
+    let (peak, warmup) = (number(3, 0.002)? as f32, number(4, 100.0)? as u64);
     let schedule = Schedule::Cosine {
         peak,
         last: peak / 20.0,
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for n in 1..=most {
         let loss = learner.step()?;
         if n % 50 == 0 {
-            let score = 100.0 * learner.score(200)?;
+            let score = 100.0 * learner.score(100)?;
             let elapsed_s = start.elapsed().as_secs_f32();
             println!("step {n:5}  {elapsed_s:6.1} s  loss {loss:.4}  {score:5.1} % wholly right");
             if score >= 99.0 {
