@@ -15,7 +15,7 @@
 //! ```
 
 use crate::error::{EngineError, Result};
-use crate::parameters::{Memory, Weight};
+use crate::parameters::{Memory, Parameters, Weight, tensor};
 use ndarray::{Array, Array1, Array2, ArrayD, Dimension, IxDyn};
 
 /// What a parameter does, which decides how it is drawn and whether it decays.
@@ -162,6 +162,29 @@ pub fn saved(model: &mut dyn Trainable) -> Result<Memory> {
         Ok(())
     })?;
     Ok(memory)
+}
+
+/// Gives all parameters the numbers that a source has under their names: what [`saved`] gave, or a file.
+///
+/// # Errors
+/// When one is missing, has another shape or cannot be read; nothing is changed then.
+pub fn restore(model: &mut dyn Trainable, source: &mut dyn Parameters) -> Result<()> {
+    let mut read = Vec::new();
+    model.parameters(&mut |parameter| {
+        read.push(tensor(source, parameter.name, parameter.shape)?);
+        Ok(())
+    })?;
+    let mut read = read.into_iter();
+    model.parameters(&mut |parameter| {
+        for (to, from) in parameter
+            .values
+            .iter_mut()
+            .zip(read.next().iter().flatten())
+        {
+            *to = *from;
+        }
+        Ok(())
+    })
 }
 
 /// How many numbers the parameters of a model are.

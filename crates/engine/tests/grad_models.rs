@@ -11,6 +11,7 @@ mod check;
 
 use check::{FINE_STEP, check};
 use engine::Result;
+use engine::format::safetensors::{self, SafeTensors};
 use engine::formula::{self, Formula};
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::model::decoder::{Decoder, Tokens};
@@ -21,7 +22,7 @@ use engine::nn::compute::Compute;
 use engine::nn::packed::Packed;
 use engine::parameters::{Compressed, Memory, Parameters};
 use engine::quant::Type;
-use engine::trainable::{Trainable, count, saved};
+use engine::trainable::{Trainable, count, restore, saved};
 
 /// Larger than the formula's, so that attention and gates are not near their straight parts.
 const GROWN: f32 = 6.0;
@@ -48,6 +49,16 @@ fn learns<M: Trainable>(
         (value, found),
         gradients(&mut again, &settings, &loss).unwrap()
     );
+    // Back to where it was, from a file too.
+    let file = safetensors::write_parameters(&[], &memory, Type::F32).unwrap();
+    let mut file = SafeTensors::parse(file.into()).unwrap().tensors;
+    for source in [&mut memory as &mut dyn Parameters, &mut file] {
+        grow(&mut again);
+        assert_ne!(value, gradients(&mut again, &settings, &loss).unwrap().0);
+        restore(&mut again, source).unwrap();
+        assert_eq!(value, gradients(&mut again, &settings, &loss).unwrap().0);
+    }
+    assert!(restore(&mut again, &mut Memory::default()).is_err());
     // What was packed for inference can be trained on.
     let mut packed = load(&mut Compressed::new(memory, Type::F32)).unwrap();
     assert_eq!(value, gradients(&mut packed, &settings, &loss).unwrap().0);

@@ -4,7 +4,7 @@ use super::linear::add_rows;
 use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::{EngineError, Result};
-use crate::nn::plain::expect_rows;
+use crate::nn::plain::{expect_rows, take_places};
 use crate::nn::shape::expect;
 use ndarray::{Array, Array1, Dimension};
 use std::ops::Range;
@@ -237,13 +237,9 @@ pub(super) fn assemble(
     let mut taken = vec![false; count];
     for (part, places) in parts {
         expect("assemble", "part", &[places.len(), width], &part.shape())?;
-        expect_rows("assemble", places, count)?;
+        take_places(places, &mut taken)?;
         let rows = tape.numbers(*part).chunks_exact(width.max(1));
         for (row, &place) in rows.zip(places) {
-            if std::mem::replace(&mut taken[place], true) {
-                let expected = "places that are free";
-                return Err(EngineError::value("assemble", "place", expected, place));
-            }
             out[place * width..(place + 1) * width].copy_from_slice(row);
         }
     }

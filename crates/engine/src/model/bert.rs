@@ -24,15 +24,14 @@
 //! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional Transformers", section 3; Reimers and Gurevych 2019,
 //! "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with and without `bert.` before them.
 
+use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
 use crate::nn::encoder_block::PostNormBlock;
-use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::full_attention::FullAttention;
-use crate::nn::grouped::Qkv;
+use crate::nn::feed_forward::Activation;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
@@ -367,38 +366,6 @@ impl Bert {
     }
 }
 
-fn block(config: &Config, source: &mut dyn Parameters, place: &str) -> Result<PostNormBlock> {
-    let (c, f, eps) = (config.width, config.inner, config.norm_eps);
-    let mut layer = |name: &str, inputs: usize, outputs: usize| {
-        Projection::load(source, &format!("{place}{name}"), inputs, outputs, true)
-    };
-    let attention = FullAttention {
-        qkv: Qkv::Separate {
-            q: layer("attention.self.query", c, c)?,
-            k: layer("attention.self.key", c, c)?,
-            v: layer("attention.self.value", c, c)?,
-        },
-        output: layer("attention.output.dense", c, c)?,
-        heads: config.heads,
-    };
-    let mlp = FeedForward {
-        up: layer("intermediate.dense", c, f)?,
-        activation: Activation::Gelu,
-        down: layer("output.dense", f, c)?,
-    };
-    Ok(PostNormBlock {
-        attention,
-        norm_1: norm(
-            source,
-            &format!("{place}attention.output.LayerNorm"),
-            c,
-            eps,
-        )?,
-        mlp,
-        norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
-    })
-}
-
 fn head(config: &Config, source: &mut dyn Parameters) -> Result<Head> {
     let c = config.width;
     Ok(Head {
@@ -436,22 +403,4 @@ impl Trainable for Bert {
         norm.parameters(&format!("{HEAD}.transform.LayerNorm"), visit)?;
         trainable::vector(bias, &format!("{HEAD}.bias"), Kind::Bias, visit)
     }
-}
-
-fn block_parameters(block: &mut PostNormBlock, place: &str, visit: &mut Visit<'_>) -> Result<()> {
-    let name = |part: &str| format!("{place}{part}");
-    let separate = ["query", "key", "value"];
-    let attention = &mut block.attention;
-    let qkv = &mut attention.qkv;
-    qkv.parameters(&name("attention.self."), "qkv", separate, visit)?;
-    let output = &mut attention.output;
-    output.parameters(&name("attention.output.dense"), visit)?;
-    let norm = &mut block.norm_1;
-    norm.parameters(&name("attention.output.LayerNorm"), visit)?;
-    block
-        .mlp
-        .up
-        .parameters(&name("intermediate.dense"), visit)?;
-    block.mlp.down.parameters(&name("output.dense"), visit)?;
-    block.norm_2.parameters(&name("output.LayerNorm"), visit)
 }

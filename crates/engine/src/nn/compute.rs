@@ -163,7 +163,7 @@ pub trait Compute {
     /// A matrix of `count` rows, of which part n's rows go to `parts[n].1`; rows that nothing goes to are 0.
     ///
     /// # Errors
-    /// When a part has not as many rows as places, or a place is not below `count`.
+    /// When a part has not as many rows as places, or a place is not below `count` or named twice.
     fn assemble(
         &mut self,
         count: usize,

@@ -25,6 +25,7 @@
 use super::compute::Compute;
 use super::packed::ranges;
 use super::shape::expect;
+use super::steps::Steps;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
@@ -219,64 +220,6 @@ impl GruCell {
         trainable::weight(weight_hh, &named("weight_hh"), Kind::Matrix, visit)?;
         trainable::vector(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
         trainable::vector(bias_hh, &named("bias_hh"), Kind::Bias, visit)
-    }
-}
-
-/// What is read at one step of several sequences.
-pub(crate) struct Step {
-    /// Where the sequences that still read stand among those of the step before; `None` where all of them go on.
-    pub(crate) kept: Option<Vec<usize>>,
-    /// The sequences that still read.
-    pub(crate) sequences: Vec<usize>,
-    /// The row that each of them reads.
-    pub(crate) rows: Vec<usize>,
-}
-
-/// The steps of reading packed sequences side by side.
-pub(crate) struct Steps<'a> {
-    lengths: &'a [usize],
-    reverse: bool,
-    reading: Vec<usize>,
-    n: usize,
-}
-
-impl<'a> Steps<'a> {
-    /// From the first row of each sequence on, or from the last with `reverse`.
-    pub(crate) fn new(lengths: &'a [usize], reverse: bool) -> Self {
-        Self {
-            lengths,
-            reverse,
-            reading: (0..lengths.len()).collect(),
-            n: 0,
-        }
-    }
-}
-
-impl Iterator for Steps<'_> {
-    type Item = Step;
-
-    fn next(&mut self) -> Option<Step> {
-        let n = self.n;
-        let before = self.reading.len();
-        let places = self.reading.iter().enumerate();
-        let kept: Vec<usize> = places
-            .filter_map(|(place, &b)| (n < self.lengths[b]).then_some(place))
-            .collect();
-        self.reading.retain(|&b| n < self.lengths[b]);
-        if self.reading.is_empty() {
-            return None;
-        }
-        let starts: Vec<_> = ranges(self.lengths).collect();
-        let row = |&b: &usize| match self.reverse {
-            true => starts[b].end - 1 - n,
-            false => starts[b].start + n,
-        };
-        self.n += 1;
-        Some(Step {
-            kept: (kept.len() < before).then_some(kept),
-            sequences: self.reading.clone(),
-            rows: self.reading.iter().map(row).collect(),
-        })
     }
 }
 

@@ -37,6 +37,7 @@ pub(crate) mod shape;
 pub mod similarity;
 pub mod softmax;
 pub mod softmax_steps;
+pub(crate) mod steps;
 pub mod swiglu;
 pub mod unfold;
 pub mod window;

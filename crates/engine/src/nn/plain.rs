@@ -28,10 +28,9 @@ pub struct Plain<'a> {
 impl<'a> Plain<'a> {
     /// Tells the observer of a layer's or model's caller.
     pub fn new(trace: &'a mut Option<&mut dyn Observer>) -> Self {
-        let observer = match trace {
-            Some(observer) => Some(&mut **observer as &'a mut dyn Observer),
-            None => None,
-        };
+        let observer = trace
+            .as_mut()
+            .map(|observer| &mut **observer as &'a mut dyn Observer);
         Self {
             observer,
             prefix: String::new(),
@@ -63,6 +62,20 @@ pub(crate) fn expect_rows(operation: &'static str, rows: &[usize], count: usize)
         )),
         None => Ok(()),
     }
+}
+
+/// Refuses places that are not below the length of `taken` or were taken before, and takes them.
+pub(crate) fn take_places(places: &[usize], taken: &mut [bool]) -> Result<()> {
+    for &place in places {
+        match taken.get_mut(place) {
+            Some(taken) if !*taken => *taken = true,
+            _ => {
+                let expected = format!("below {} and free", taken.len());
+                return Err(EngineError::value("assemble", "place", expected, place));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The side of the square grid that a position table without its `first` rows is for.
@@ -232,9 +245,10 @@ impl Compute for Plain<'_> {
         parts: &[(Array2<f32>, Vec<usize>)],
     ) -> Result<Array2<f32>> {
         let mut out = Array2::zeros((count, columns));
+        let mut taken = vec![false; count];
         for (part, places) in parts {
             expect("assemble", "part", &[places.len(), columns], part.shape())?;
-            expect_rows("assemble", places, count)?;
+            take_places(places, &mut taken)?;
             for (row, &place) in part.outer_iter().zip(places) {
                 out.row_mut(place).assign(&row);
             }
