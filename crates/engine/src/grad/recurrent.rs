@@ -94,6 +94,38 @@ fn blend_back(
     into.give(state, to_state);
 }
 
+/// The network's inner numbers `[Σ S, A]` for every question and key that it sees, and the weights `[Σ S]`.
+fn look(
+    tape: &Tape,
+    questions: Var,
+    score: &[f32],
+    keys: Var,
+    seen: &[Range<usize>],
+) -> (Vec<f32>, Vec<f32>) {
+    let (kernels, inner) = (tape.kernels, score.len());
+    let mut inners = Vec::new();
+    let all = tape.numbers(questions).chunks_exact(inner.max(1));
+    for (question, rows) in all.zip(seen) {
+        let keys = &tape.numbers(keys)[rows.start * inner..rows.end * inner];
+        for key in keys.chunks_exact(inner.max(1)) {
+            inners.extend(
+                key.iter()
+                    .zip(question)
+                    .map(|(key, question)| key + question),
+            );
+        }
+    }
+    tanh_in_place(kernels, &mut inners);
+    let mut weights = vec![0.0; inners.len() / inner.max(1)];
+    kernels.matvec(&inners, score, &mut weights);
+    let mut start = 0;
+    for rows in seen {
+        kernels.softmax(&mut weights[start..start + rows.len()]);
+        start += rows.len();
+    }
+    (inners, weights)
+}
+
 /// The contexts of some questions.
 pub(super) fn align(
     tape: &mut Tape,
@@ -113,27 +145,13 @@ pub(super) fn align(
     )?;
     let leaf = tape.leaf(score);
     let (score, inner, width) = (score.to_vec(), keys.cols, annotations.cols);
-    let kernels = tape.kernels;
-    // The inner numbers of every question and key that it sees.
-    let mut inners = Vec::new();
-    for (question, rows) in tape.numbers(questions).chunks_exact(inner.max(1)).zip(seen) {
-        for key in tape.numbers(keys)[rows.start * inner..rows.end * inner].chunks_exact(inner) {
-            inners.extend(
-                key.iter()
-                    .zip(question)
-                    .map(|(key, question)| key + question),
-            );
-        }
-    }
-    tanh_in_place(kernels, &mut inners);
-    let mut weights = vec![0.0; inners.len() / inner.max(1)];
-    kernels.matvec(&inners, &score, &mut weights);
+    let (inners, weights) = look(tape, questions, &score, keys, seen);
     let mut contexts = vec![0.0; seen.len() * width];
     let mut start = 0;
     for (rows, context) in seen.iter().zip(contexts.chunks_exact_mut(width.max(1))) {
-        let weights = &mut weights[start..start + rows.len()];
-        kernels.softmax(weights);
+        let weights = &weights[start..start + rows.len()];
         let annotations = &tape.numbers(annotations)[rows.start * width..rows.end * width];
+        let kernels = tape.kernels;
         kernels.matmul(weights, annotations, context, 1, rows.len(), width);
         start += rows.len();
     }
