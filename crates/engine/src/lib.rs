@@ -31,8 +31,6 @@ pub mod format;
 pub mod formula;
 pub mod generate;
 pub mod grad;
-pub mod kernel;
-pub mod math;
 pub mod model;
 pub mod nn;
 #[cfg(feature = "json")]
@@ -48,4 +46,6 @@ pub mod trace;
 pub mod trainable;
 
 pub use error::{EngineError, Result};
+pub use kernel;
+pub use kernel::math;
 pub use ndarray;

@@ -191,6 +191,11 @@ impl Vit {
         &self.config
     }
 
+    /// Whether a class token stands before the patches.
+    pub fn has_class_token(&self) -> bool {
+        self.tokens.class.is_some()
+    }
+
     /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
     /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
     /// [`PreNormBlock::forward`]) and `norm`.

@@ -7,9 +7,11 @@ use super::{Files, Model, OpenError};
 use crate::error::EngineError;
 use crate::format::names::Architecture;
 use crate::model::bert::{self, Bert};
+#[cfg(feature = "all-models")]
 use crate::model::dinov2::{self, Dinov2};
 use crate::model::gpt2::{self, Gpt2};
 use crate::model::llama::{self, Llama};
+#[cfg(feature = "all-models")]
 use crate::model::swin::{self, Swin};
 use crate::model::vit::{self, Vit};
 use crate::nn::position::rotary::Pairing;
@@ -17,6 +19,13 @@ use crate::parameters::Parameters;
 
 /// The files that this reads.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
+
+/// The kinds that are built here.
+const KINDS: &str = if cfg!(feature = "all-models") {
+    "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2"
+} else {
+    "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert or vit"
+};
 
 /// The sizes of a model that reads text, of a kind that GGUF files hold.
 pub(super) enum Text {
@@ -70,6 +79,7 @@ impl Config {
         })
     }
 
+    #[cfg(feature = "all-models")]
     fn numbers(&self, name: &str) -> Vec<usize> {
         let list = self.config[name].as_array();
         let number = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
@@ -129,9 +139,11 @@ impl Config {
                 }
                 Vit::load(config, source).map(Model::Vit)
             }),
+            #[cfg(feature = "all-models")]
             "dinov2" => self.build(files, dinov2::Config::from_keys, |config| {
                 Dinov2::load(config, source).map(Model::Dinov2)
             }),
+            #[cfg(feature = "all-models")]
             "swinv2" => {
                 let config = self.swin();
                 self.build(
@@ -140,10 +152,7 @@ impl Config {
                     |config| Swin::load(config, source).map(Model::Swin),
                 )
             }
-            other => Err(Self::refuse(
-                "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2",
-                other,
-            )),
+            other => Err(Self::refuse(KINDS, other)),
         }
     }
 
@@ -209,6 +218,7 @@ impl Config {
         }
     }
 
+    #[cfg(feature = "all-models")]
     fn swin(&self) -> swin::Config {
         let size = |name: &str, usual: usize| self.lookup(name).map_or(usual, |n| n as usize);
         swin::Config {

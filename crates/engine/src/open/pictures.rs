@@ -26,6 +26,32 @@ pub struct Preparation {
 }
 
 impl Preparation {
+    /// What is done where nothing is said, as with ViT: both sides scaled to `side`, 0.5 for mean and standard deviation.
+    pub fn usual(side: usize) -> Self {
+        Self {
+            resize: 0,
+            crop: side,
+            filter: Filter::Bilinear,
+            mean: [0.5; 3],
+            std: [0.5; 3],
+        }
+    }
+
+    /// The colours that a prepared picture stands for, red, green and blue of each pixel in turn, row by row.
+    pub fn colours(&self, prepared: ArrayView3<'_, f32>) -> Vec<u8> {
+        // prepared [3, H, W] -> [H · W · 3]
+        let (_, height, width) = prepared.dim();
+        let mut rgb = Vec::with_capacity(height * width * 3);
+        for row in 0..height {
+            for col in 0..width {
+                let pixel = prepared.slice(s![.., row, col]);
+                let values = pixel.iter().zip(self.mean.iter().zip(self.std));
+                rgb.extend(values.map(|(x, (mean, std))| ((x * std + mean) * 255.0).round() as u8));
+            }
+        }
+        rgb
+    }
+
     /// From `preprocessor_config.json` or timm's part of `config.json`, for a model of pictures with this side. What is not said is
     /// as with ViT: no cropping, 0.5 for mean and standard deviation.
     pub(super) fn from_json(file: &Value, side: usize) -> std::result::Result<Self, String> {
@@ -154,8 +180,13 @@ pub fn top(logits: &Array1<f32>, count: usize) -> Vec<(usize, f32)> {
     let mut probabilities = logits.to_vec();
     crate::kernel::softmax(&mut probabilities);
     let mut all: Vec<(usize, f32)> = probabilities.into_iter().enumerate().collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    all.truncate(count);
+    let order = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    // Of a large vocabulary only the few that are asked for are put in order.
+    if count < all.len() {
+        all.select_nth_unstable_by(count, order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
     all
 }
 
@@ -208,6 +239,8 @@ mod tests {
         assert_eq!(found.dim(), (3, 2, 2));
         assert_eq!(found[[0, 0, 0]], (3.0 / 8.0 - 0.5) / 0.25);
         assert_eq!(found[[2, 1, 1]], 0.0);
+        // Back to the columns 3 and 4 of 8.
+        assert_eq!(way.colours(found.view())[..6], [96, 96, 96, 128, 128, 128]);
         assert!(way.apply(Array3::zeros((1, 4, 4)).view()).is_err());
         assert!(way.apply(Array3::zeros((3, 0, 4)).view()).is_err());
     }

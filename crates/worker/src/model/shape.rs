@@ -69,6 +69,14 @@ impl Shape {
         (self.sizes)()
     }
 
+    /// Side of the pictures that it reads, in pixels; `None` where it reads text.
+    pub fn side(&self) -> Option<usize> {
+        match self.sizes() {
+            Sizes::Vit(config) => Some(config.image),
+            _ => None,
+        }
+    }
+
     /// Names and shapes of its parameters.
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {
