@@ -26,6 +26,7 @@
 //! in another order than the plain loops, so sums agree to rounding only.
 
 pub mod beam;
+pub mod drawing;
 pub mod error;
 pub mod format;
 pub mod formula;
