@@ -169,6 +169,9 @@ pub(crate) fn cases() -> Vec<Case> {
         axpy(4096),
         product("matmul 128x256x256", Kernels::matmul, [128, 256, 256]),
         product("matmul_nt 128x64x128", Kernels::matmul_nt, [128, 64, 128]),
+        // A training step of 1024 tokens: a weight's gradient, a token's.
+        product("matmul_tn 64x1024x256", Kernels::matmul_tn, [64, 1024, 256]),
+        product("matmul 1024x256x64", Kernels::matmul, [1024, 256, 64]),
         product("mix 128x128x64", Kernels::mix, [128, 128, 64]),
         in_place("softmax 1024", Kernels::softmax, 1024),
         case("layer_norm 768", move |k| {

@@ -26,10 +26,12 @@
 //! in another order than the plain loops, so sums agree to rounding only.
 
 pub mod beam;
+pub mod drawing;
 pub mod error;
 pub mod format;
 pub mod formula;
 pub mod generate;
+pub mod grad;
 pub mod model;
 pub mod nn;
 #[cfg(feature = "json")]
@@ -42,6 +44,7 @@ pub mod sample;
 pub mod stats;
 pub mod token;
 pub mod trace;
+pub mod trainable;
 
 pub use error::{EngineError, Result};
 pub use kernel;

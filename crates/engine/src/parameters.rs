@@ -131,6 +131,21 @@ impl Weight {
         }
     }
 
+    /// Its plain numbers, to be changed; a packed matrix is unpacked for good.
+    ///
+    /// # Errors
+    /// When it cannot be unpacked.
+    pub fn dense_mut(&mut self) -> Result<&mut Array2<f32>> {
+        if let Self::Packed(matrix) = self {
+            let all: Vec<usize> = (0..matrix.dim().0).collect();
+            *self = Self::Dense(matrix.rows(&all)?);
+        }
+        match self {
+            Self::Dense(dense) => Ok(dense),
+            Self::Packed(_) => Err(EngineError::shape("weight", "plain numbers", "packed ones")),
+        }
+    }
+
     /// x · weightᵀ + bias, as [`linear`].
     ///
     /// # Errors
@@ -292,9 +307,14 @@ impl<P: Parameters> Parameters for Compressed<P> {
 pub struct Memory(BTreeMap<String, ArrayD<f32>>);
 
 impl Memory {
-    /// Adds a parameter, or replaces the one of that name.
-    pub fn insert(&mut self, name: impl Into<String>, tensor: ArrayD<f32>) {
-        self.0.insert(name.into(), tensor);
+    /// Adds a parameter, or replaces the one of that name and gives it back.
+    pub fn insert(&mut self, name: impl Into<String>, tensor: ArrayD<f32>) -> Option<ArrayD<f32>> {
+        self.0.insert(name.into(), tensor)
+    }
+
+    /// All parameters with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ArrayD<f32>)> {
+        self.0.iter().map(|(name, tensor)| (name.as_str(), tensor))
     }
 }
 

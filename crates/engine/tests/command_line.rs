@@ -106,6 +106,7 @@ fn each_program_explains_itself() {
         "embed",
         "fill-mask",
         "inspect",
+        "learn",
         "quantize",
         "reference",
     ] {
@@ -413,6 +414,24 @@ fn pictures_are_classified() {
         code == 1 && messages.contains("expected a PNG or a JPEG"),
         "{messages}"
     );
+}
+
+#[test]
+fn a_task_is_learned() {
+    let sizes = ["--symbols", "2", "--length", "8", "--steps", "100"];
+    let found = output("learn", &[&["copy"], &sizes[..]].concat());
+    let losses = found.lines().filter_map(|line| line.split("loss ").nth(1));
+    let losses: Vec<f32> = losses
+        .map(|rest| rest.split_whitespace().next().unwrap().parse().unwrap())
+        .collect();
+    assert!(
+        losses.last() < losses.first() || losses.len() == 1,
+        "{found}"
+    );
+    assert!(found.ends_with("held-out sequences\n"), "{found}");
+    let (code, _, messages) = run("learn", &["copy", "--length", "3"]);
+    assert_eq!(code, 2, "{messages}");
+    assert!(messages.contains("at least 2 symbols"), "{messages}");
 }
 
 #[test]

@@ -63,6 +63,17 @@ pub(super) fn best() -> &'static Kernels {
     })
 }
 
+/// The quickest implementation whose results depend on nothing but the build: never relaxed SIMD, which each machine may round in
+/// its own way. For training, whose small differences grow.
+pub fn steady() -> &'static Kernels {
+    static STEADY: OnceLock<&'static Kernels> = OnceLock::new();
+    STEADY.get_or_init(|| {
+        let mut all = implementations().into_iter().rev();
+        all.find(|kernels| !kernels.name().starts_with("relaxed"))
+            .unwrap_or(&reference::KERNELS)
+    })
+}
+
 /// The implementation in use: `reference`, `avx2`, `avx-vnni`, `simd128` or `relaxed`.
 pub fn chosen() -> &'static str {
     best().name()
@@ -116,6 +127,17 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
 pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [M, K], b [N, K], out [M, N]; rows = M, inner = K, cols = N
     best().matmul_nt(a, b, out, rows, inner, cols);
+}
+
+/// C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same operations in the same order wherever its row
+/// stands.
+///
+/// # Panics
+/// When a length does not fit its shape.
+#[track_caller]
+pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
+    // a [K, M], b [K, N], out [M, N]; rows = M, inner = K, cols = N
+    best().matmul_tn(a, b, out, rows, inner, cols);
 }
 
 /// C = W · B, where a weight of exactly 0 leaves its row of B unread.

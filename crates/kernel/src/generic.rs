@@ -63,22 +63,53 @@ pub(super) unsafe fn matmul<V: Vector>(
     cols: usize,
 ) {
     // a [M, K], b [K, N], out [M, N]
+    // SAFETY: A's rows are `inner` apart, its columns 1.
+    unsafe { product::<V, false>(a, b, out, rows, inner, cols) }
+}
+
+#[inline(always)]
+pub(super) unsafe fn matmul_tn<V: Vector>(
+    a: &[f32],
+    b: &[f32],
+    out: &mut [f32],
+    rows: usize,
+    inner: usize,
+    cols: usize,
+) {
+    // a [K, M], b [K, N], out [M, N]
+    // SAFETY: A's columns are the product's rows.
+    unsafe { product::<V, true>(a, b, out, rows, inner, cols) }
+}
+
+/// A · B, or with `TURNED` Aᵀ · B.
+///
+/// SAFETY: as `matmul` and `matmul_tn`.
+#[inline(always)]
+unsafe fn product<V: Vector, const TURNED: bool>(
+    a: &[f32],
+    b: &[f32],
+    out: &mut [f32],
+    rows: usize,
+    inner: usize,
+    cols: usize,
+) {
     let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
     // SAFETY: `panel` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns that there are.
     unsafe {
         if cols < V::LANES {
-            panel::<V, 1, true>(a, b, out, rows, inner, cols, 0);
+            panel::<V, 1, true, TURNED>(a, b, out, rows, inner, cols, 0);
             return;
         }
         // Columns outside, rows inside: one panel of B stays in cache while all rows pass over it.
         let mut col = 0;
         while col + 2 * V::LANES <= cols {
-            panel::<V, 2, false>(a, b, out, rows, inner, cols, col);
+            panel::<V, 2, false, TURNED>(a, b, out, rows, inner, cols, col);
             col += 2 * V::LANES;
         }
         while col < cols {
             // The last vector may overlap columns that are done; it writes the same bits there again.
-            panel::<V, 1, false>(a, b, out, rows, inner, cols, col.min(cols - V::LANES));
+            let last = col.min(cols - V::LANES);
+            panel::<V, 1, false, TURNED>(a, b, out, rows, inner, cols, last);
             col += V::LANES;
         }
     }
@@ -86,9 +117,9 @@ pub(super) unsafe fn matmul<V: Vector>(
 
 /// All rows of `N` vectors of columns from `col` on; with `PART` the `cols` < LANES columns of a narrow matrix.
 ///
-/// SAFETY: as `matmul`, and the columns must exist.
+/// SAFETY: as `product`, and the columns must exist.
 #[inline(always)]
-unsafe fn panel<V: Vector, const N: usize, const PART: bool>(
+unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TURNED: bool>(
     a: *const f32,
     b: *const f32,
     out: *mut f32,
@@ -97,12 +128,15 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool>(
     cols: usize,
     col: usize,
 ) {
+    // How far the next row and the next k are in `a`.
+    let (row_step, k_step) = if TURNED { (1, rows) } else { (inner, 1) };
     // SAFETY: each tile starts at a row below `rows` and holds R rows; the columns are the caller's promise.
     unsafe {
         let mut row = 0;
         while row + 4 <= rows {
             tile::<V, 4, N, PART>(
-                a.add(row * inner),
+                a.add(row * row_step),
+                [row_step, k_step],
                 b.add(col),
                 out.add(row * cols + col),
                 inner,
@@ -112,7 +146,8 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool>(
         }
         while row < rows {
             tile::<V, 1, N, PART>(
-                a.add(row * inner),
+                a.add(row * row_step),
+                [row_step, k_step],
                 b.add(col),
                 out.add(row * cols + col),
                 inner,
@@ -125,10 +160,12 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool>(
 
 /// `R` rows by `N` vectors of C, kept in registers over all of K.
 ///
-/// SAFETY: `a` is at `R` rows of `inner`, `b` and `out` at columns of which N · LANES (with `PART`: `cols`) exist.
+/// SAFETY: `a` is at `R` rows of `inner`, so far apart as the steps say, `b` and `out` at columns of which N · LANES (with `PART`:
+/// `cols`) exist.
 #[inline(always)]
 unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
     a: *const f32,
+    [row_step, k_step]: [usize; 2],
     b: *const f32,
     out: *mut f32,
     inner: usize,
@@ -148,7 +185,7 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
                 };
             }
             for r in 0..R {
-                let factor = V::splat(*a.add(r * inner + k));
+                let factor = V::splat(*a.add(r * row_step + k * k_step));
                 for n in 0..N {
                     totals[r][n] = factor.mul_add(values[n], totals[r][n]);
                 }

@@ -20,6 +20,7 @@
 //! | matvec 768x768 | 298 | 10.6 x | 283 | 3.2 x | 4.3 x |
 //! | matmul 128x256x256 | 6775 | 38.9 x | 6860 | 19.8 x | 21.7 x |
 //! | matmul_nt 128x64x128 | 388 | 16.3 x | 538 | 5.0 x | 9.8 x |
+//! | matmul_tn 64x1024x256 | 26145 | 40.5 x | 21430 | 19.4 x | |
 //! | mix 128x128x64 | 695 | 21.2 x | 624 | 10.3 x | 9.6 x |
 //! | softmax 1024 | 17.0 | 27.4 x | 6.2 | 3.0 x | 3.7 x |
 //! | layer_norm 768 | 0.9 | 6.0 x | 1.1 | 4.4 x | 4.6 x |
@@ -127,7 +128,7 @@ mod x86_eight;
 pub use activations::Activations;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
-    matmul_f32, matmul_nt, matvec, max, mix, relu, rms_norm, silu, softmax, sum,
+    matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, silu, softmax, steady, sum,
 };
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use table::Kernels;

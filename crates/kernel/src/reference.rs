@@ -15,6 +15,7 @@ pub static KERNELS: Kernels = Kernels {
     matvec,
     matmul,
     matmul_nt,
+    matmul_tn,
     mix,
     softmax,
     layer_norm,
@@ -79,6 +80,20 @@ pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
             let mut total = 0.0;
             for k in 0..inner {
                 total += a[row * inner + k] * b[col * inner + k];
+            }
+            out[row * cols + col] = total;
+        }
+    }
+}
+
+/// C = Aᵀ · B.
+pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
+    // a [K, M], b [K, N], out [M, N]
+    for row in 0..rows {
+        for col in 0..cols {
+            let mut total = 0.0;
+            for k in 0..inner {
+                total += a[k * rows + row] * b[k * cols + col];
             }
             out[row * cols + col] = total;
         }

@@ -21,6 +21,7 @@ pub struct Kernels {
     pub(super) matvec: unsafe fn(&[f32], &[f32], &mut [f32]),
     pub(super) matmul: Product,
     pub(super) matmul_nt: Product,
+    pub(super) matmul_tn: Product,
     pub(super) mix: Product,
     pub(super) softmax: unsafe fn(&mut [f32]),
     pub(super) layer_norm: Norm,
@@ -152,6 +153,29 @@ impl Kernels {
         );
         // SAFETY: the lengths are checked (K · N is N · K); the table's builder vouches for the rest.
         unsafe { (self.matmul_nt)(a, b, out, rows, inner, cols) }
+    }
+
+    /// See [`crate::matmul_tn`].
+    #[track_caller]
+    pub fn matmul_tn(
+        &self,
+        a: &[f32],
+        b: &[f32],
+        out: &mut [f32],
+        rows: usize,
+        inner: usize,
+        cols: usize,
+    ) {
+        // a [K, M], b [K, N], out [M, N]
+        check_product(
+            "matmul_tn",
+            [a.len(), b.len(), out.len()],
+            rows,
+            inner,
+            cols,
+        );
+        // SAFETY: the lengths are checked (M · K is K · M); the table's builder vouches for the rest.
+        unsafe { (self.matmul_tn)(a, b, out, rows, inner, cols) }
     }
 
     /// See [`crate::mix`].

@@ -14,4 +14,5 @@ mod header_json;
 pub mod llama2c;
 pub mod names;
 pub mod safetensors;
+mod safetensors_write;
 pub mod tensors;

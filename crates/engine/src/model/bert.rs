@@ -24,20 +24,22 @@
 //! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional Transformers", section 3; Reimers and Gurevych 2019,
 //! "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with and without `bert.` before them.
 
+use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::block::LayerNorm;
+use crate::nn::compute::Compute;
 use crate::nn::encoder_block::PostNormBlock;
-use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::full_attention::FullAttention;
-use crate::nn::grouped::Qkv;
+use crate::nn::feed_forward::Activation;
 use crate::nn::packed::Packed;
+use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+use crate::trace::{Observer, tell};
+use crate::trainable::{self, Kind, Trainable, Visit};
+use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 
 /// The sizes of a BERT.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,20 +207,36 @@ impl Bert {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [N] -> [N, C]
+        self.run(&mut Plain::new(trace), tokens, types)
+    }
+
+    /// As [`Self::hidden`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::hidden`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        tokens: &Packed,
+        types: Option<&[usize]>,
+    ) -> Result<C::Matrix> {
+        // ids [N] -> [N, C]
         let zeros = vec![0; if types.is_none() { tokens.ids.len() } else { 0 }];
         let types = types.unwrap_or(&zeros);
         self.check(tokens, types)?;
-        let mut x = self.words.rows(&tokens.ids)?;
-        x += &self.positions.select(Axis(0), &tokens.positions);
-        x += &self.types.select(Axis(0), types);
-        tell(trace, "embedding", &mut x);
-        let mut x = self.norm.forward(x.view())?;
-        tell(trace, "input", &mut x);
+        let x = compute.embed(&self.words, &tokens.ids)?;
+        let positions = compute.lookup(&self.positions, &tokens.positions)?;
+        let x = compute.add(x, &positions)?;
+        let types = compute.lookup(&self.types, types)?;
+        let mut x = compute.add(x, &types)?;
+        compute.tell("embedding", &mut x);
+        let mut x = self.norm.run(compute, &x)?;
+        compute.tell("input", &mut x);
+        let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            x = within(
-                trace,
+            x = compute.within(
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), &tokens.lengths, trace),
+                |compute| block.run(compute, x, &tokens.lengths),
             )?;
         }
         Ok(x)
@@ -263,18 +281,27 @@ impl Bert {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // hidden [T, C] -> [T, V]
+        self.run_logits(&mut Plain::new(trace), &hidden.to_owned())
+    }
+
+    /// As [`Self::logits`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::logits`].
+    pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
+        // hidden [T, C] -> [T, V]
         let head = self.head.as_ref().ok_or_else(|| EngineError::Parameter {
             name: format!("{HEAD}.transform.dense.weight"),
             expected: format!("{:?}", [self.config.width; 2]),
             found: "none".to_owned(),
         })?;
-        let mut dense = head.transform.forward(hidden)?;
-        Activation::Gelu.apply(&mut dense);
-        tell(trace, "head.dense", &mut dense);
-        let mut normed = head.norm.forward(dense.view())?;
-        tell(trace, "head.norm", &mut normed);
-        let mut logits = self.words.linear(normed.view(), Some(head.bias.view()))?;
-        tell(trace, "logits", &mut logits);
+        let dense = head.transform.run(compute, hidden)?;
+        let mut dense = compute.activate(dense, Activation::Gelu);
+        compute.tell("head.dense", &mut dense);
+        let mut normed = head.norm.run(compute, &dense)?;
+        compute.tell("head.norm", &mut normed);
+        let mut logits = compute.linear(&normed, &self.words, Some(&head.bias))?;
+        compute.tell("logits", &mut logits);
         Ok(logits)
     }
 
@@ -339,38 +366,6 @@ impl Bert {
     }
 }
 
-fn block(config: &Config, source: &mut dyn Parameters, place: &str) -> Result<PostNormBlock> {
-    let (c, f, eps) = (config.width, config.inner, config.norm_eps);
-    let mut layer = |name: &str, inputs: usize, outputs: usize| {
-        Projection::load(source, &format!("{place}{name}"), inputs, outputs, true)
-    };
-    let attention = FullAttention {
-        qkv: Qkv::Separate {
-            q: layer("attention.self.query", c, c)?,
-            k: layer("attention.self.key", c, c)?,
-            v: layer("attention.self.value", c, c)?,
-        },
-        output: layer("attention.output.dense", c, c)?,
-        heads: config.heads,
-    };
-    let mlp = FeedForward {
-        up: layer("intermediate.dense", c, f)?,
-        activation: Activation::Gelu,
-        down: layer("output.dense", f, c)?,
-    };
-    Ok(PostNormBlock {
-        attention,
-        norm_1: norm(
-            source,
-            &format!("{place}attention.output.LayerNorm"),
-            c,
-            eps,
-        )?,
-        mlp,
-        norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
-    })
-}
-
 fn head(config: &Config, source: &mut dyn Parameters) -> Result<Head> {
     let c = config.width;
     Ok(Head {
@@ -383,4 +378,29 @@ fn head(config: &Config, source: &mut dyn Parameters) -> Result<Head> {
         )?,
         bias: vector(source, &format!("{HEAD}.bias"), config.vocabulary)?,
     })
+}
+
+impl Trainable for Bert {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        let table = |name: &str| format!("bert.embeddings.{name}_embeddings.weight");
+        trainable::weight(&mut self.words, &table("word"), Kind::Table, visit)?;
+        let positions = &mut self.positions;
+        trainable::matrix(positions, &table("position"), Kind::Table, visit)?;
+        trainable::matrix(&mut self.types, &table("token_type"), Kind::Table, visit)?;
+        self.norm.parameters("bert.embeddings.LayerNorm", visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("bert.encoder.layer.{n}."), visit)?;
+        }
+        let Some(Head {
+            transform,
+            norm,
+            bias,
+        }) = &mut self.head
+        else {
+            return Ok(());
+        };
+        transform.parameters(&format!("{HEAD}.transform.dense"), visit)?;
+        norm.parameters(&format!("{HEAD}.transform.LayerNorm"), visit)?;
+        trainable::vector(bias, &format!("{HEAD}.bias"), Kind::Bias, visit)
+    }
 }

@@ -33,7 +33,21 @@ pub struct Tokens<'a> {
     positions: Vec<usize>,
 }
 
-impl Tokens<'_> {
+impl<'a> Tokens<'a> {
+    /// Whole texts from their beginnings, as training reads them: `lengths[b]` ids of text b, one text after the other.
+    ///
+    /// # Errors
+    /// When the lengths are not those of the ids, a text is longer than the context, or an id is outside the vocabulary.
+    pub fn fresh(
+        ids: &'a [usize],
+        lengths: &'a [usize],
+        context: usize,
+        vocabulary: usize,
+    ) -> Result<Self> {
+        let nothing = KvCaches::new(0, lengths.len(), 0, 0);
+        follow(ids, lengths, &nothing, context, vocabulary)
+    }
+
     /// `[T]`: the ids of all sequences.
     pub fn ids(&self) -> &[usize] {
         self.ids

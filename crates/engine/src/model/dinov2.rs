@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::nn::block::LayerNorm;
 use crate::nn::encoder_block::PreNormBlock;
 use crate::nn::picture_tokens::PictureTokens;
+use crate::nn::plain::Plain;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, tell, within};
 use ndarray::{Array2, ArrayView3};
@@ -84,6 +85,7 @@ impl Config {
             width: self.width,
             heads: self.heads,
             inner: self.inner,
+            channels: 3,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
@@ -188,7 +190,7 @@ impl Dinov2 {
             x = within(
                 &mut trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), &lengths, trace),
+                |trace| block.run(&mut Plain::new(trace), x, &lengths),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;

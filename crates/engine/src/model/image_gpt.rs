@@ -26,14 +26,17 @@
 use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
 use crate::error::{EngineError, Result};
+use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::{KvCache, KvCaches};
 use crate::nn::norm::RmsNorm;
+use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell, within};
-use ndarray::{Array2, ArrayView2, ArrayView3, Axis, s};
+use crate::trace::Observer;
+use crate::trainable::{self, Kind, Trainable, Visit};
+use ndarray::{Array2, ArrayView2, ArrayView3, s};
 
 /// The sizes of an ImageGPT.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,8 +136,15 @@ impl Block {
         let (c, f, place) = (config.width, config.inner, format!("transformer.h.{n}."));
         let norm_1 = norm(config, source, &format!("{place}ln_1"))?;
         let norm_2 = norm(config, source, &format!("{place}ln_2"))?;
+        // Hugging Face's files have matrices as [C_in, C_out], our own as [C_out, C_in].
+        let first = source.shape(&format!("{place}attn.c_attn.weight"));
+        let ours = first == Some(vec![3 * c, c]);
         let mut layer = |name: &str, inputs: usize, outputs: usize| {
-            Projection::load_transposed(source, &format!("{place}{name}"), inputs, outputs)
+            let name = format!("{place}{name}");
+            match ours {
+                true => Projection::load(source, &name, inputs, outputs, true),
+                false => Projection::load_transposed(source, &name, inputs, outputs),
+            }
         };
         let attention = GroupedAttention {
             qkv: Qkv::Fused(layer("attn.c_attn", c, 3 * c)?),
@@ -156,26 +166,46 @@ impl Block {
         })
     }
 
-    fn forward(
+    fn run<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
+        compute: &mut C,
+        x: C::Matrix,
         lengths: &[usize],
         caches: &mut [KvCache],
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let mut normed = self.norm_1.forward(x)?;
-        tell(trace, "norm_1", &mut normed);
+        let mut normed = self.norm_1.run(compute, &x)?;
+        compute.tell("norm_1", &mut normed);
         let attention = &self.attention;
-        let mut middle = attention.forward(normed.view(), lengths, caches, None, trace)?;
-        middle += &x;
-        tell(trace, "residual_1", &mut middle);
-        let mut normed = self.norm_2.forward(middle.view())?;
-        tell(trace, "norm_2", &mut normed);
-        let mut output = self.mlp.forward(normed.view(), trace)?;
-        output += &middle;
-        tell(trace, "output", &mut output);
+        let branch = attention.run(compute, &normed, lengths, caches, None)?;
+        let branch = compute.dropout(branch);
+        let mut middle = compute.add(branch, &x)?;
+        compute.tell("residual_1", &mut middle);
+        let mut normed = self.norm_2.run(compute, &middle)?;
+        compute.tell("norm_2", &mut normed);
+        let branch = self.mlp.run(compute, &normed)?;
+        let branch = compute.dropout(branch);
+        let mut output = compute.add(branch, &middle)?;
+        compute.tell("output", &mut output);
         Ok(output)
+    }
+
+    fn parameters(&mut self, place: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let separate = ["attn.q", "attn.k", "attn.v"];
+        let Self {
+            norm_1,
+            attention,
+            norm_2,
+            mlp,
+        } = self;
+        norm_1.parameters(&format!("{place}ln_1"), visit)?;
+        let qkv = &mut attention.qkv;
+        qkv.parameters(place, "attn.c_attn", separate, visit)?;
+        let output = &mut attention.output;
+        output.parameters(&format!("{place}attn.c_proj"), visit)?;
+        norm_2.parameters(&format!("{place}ln_2"), visit)?;
+        mlp.up.parameters(&format!("{place}mlp.c_fc"), visit)?;
+        mlp.down.parameters(&format!("{place}mlp.c_proj"), visit)
     }
 }
 
@@ -221,6 +251,59 @@ impl ImageGpt {
     pub fn config(&self) -> &Config {
         &self.config
     }
+
+    /// As [`Decoder::hidden`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Decoder::hidden`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        tokens: &Tokens<'_>,
+        caches: &mut KvCaches,
+    ) -> Result<C::Matrix> {
+        // ids [T] -> [T, C]
+        let mut x = compute.embed(&self.tokens, tokens.ids())?;
+        compute.tell("embedding", &mut x);
+        let positions = compute.lookup(&self.positions, tokens.positions())?;
+        let mut x = compute.add(x, &positions)?;
+        compute.tell("input", &mut x);
+        let mut x = compute.dropout(x);
+        for (n, block) in self.blocks.iter().enumerate() {
+            let caches = caches.layer(n)?;
+            x = compute.within(
+                || format!("blocks.{n}."),
+                |compute| block.run(compute, x, tokens.lengths(), caches),
+            )?;
+        }
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.tell("norm", &mut hidden);
+        Ok(hidden)
+    }
+
+    /// The logits of the colours alone, by whoever computes: the start token is never predicted.
+    ///
+    /// # Errors
+    /// When the hidden states have another width.
+    pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
+        // hidden [T, C] -> [T, V − 1]
+        compute.linear(hidden, &self.head, None)
+    }
+}
+
+impl Trainable for ImageGpt {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        let name = |part: &str| format!("transformer.{part}");
+        let tokens = &mut self.tokens;
+        trainable::weight(tokens, &name("wte.weight"), Kind::Table, visit)?;
+        let positions = &mut self.positions;
+        trainable::matrix(positions, &name("wpe.weight"), Kind::Table, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block.parameters(&name(&format!("h.{n}.")), visit)?;
+        }
+        self.norm.parameters(&name("ln_f"), visit)?;
+        trainable::weight(&mut self.head, "lm_head.weight", Kind::Matrix, visit)
+    }
 }
 
 impl Decoder for ImageGpt {
@@ -251,21 +334,7 @@ impl Decoder for ImageGpt {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let mut x = self.tokens.rows(tokens.ids())?;
-        tell(trace, "embedding", &mut x);
-        x += &self.positions.select(Axis(0), tokens.positions());
-        tell(trace, "input", &mut x);
-        for (n, block) in self.blocks.iter().enumerate() {
-            let caches = caches.layer(n)?;
-            x = within(
-                trace,
-                || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths(), caches, trace),
-            )?;
-        }
-        let mut hidden = self.norm.forward(x.view())?;
-        tell(trace, "norm", &mut hidden);
-        Ok(hidden)
+        self.run(&mut Plain::new(trace), tokens, caches)
     }
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {

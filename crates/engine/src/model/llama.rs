@@ -20,6 +20,7 @@ use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::{KvCache, KvCaches};
 use crate::nn::moe::MixtureOfExperts;
 use crate::nn::norm::RmsNorm;
+use crate::nn::plain::Plain;
 use crate::nn::position::rope::{Scaling, Turns};
 use crate::nn::projection::Projection;
 use crate::nn::swiglu::SwiGlu;
@@ -134,9 +135,9 @@ impl Block {
         let mut normed = self.norm_1.forward(x)?;
         tell(trace, "norm_1", &mut normed);
         let turns = Some(turns);
-        let mut middle = self
-            .attention
-            .forward(normed.view(), lengths, caches, turns, trace)?;
+        let mut middle =
+            self.attention
+                .run(&mut Plain::new(trace), &normed, lengths, caches, turns)?;
         middle += &x;
         tell(trace, "residual_1", &mut middle);
         let mut normed = self.norm_2.forward(middle.view())?;

@@ -1,6 +1,8 @@
 //! Whole models, made of the layers in [`crate::nn`].
 
 pub mod bert;
+mod bert_blocks;
+pub mod cnn;
 pub mod config;
 pub mod decoder;
 pub mod dinov2;

@@ -41,12 +41,22 @@ pub(super) fn norm(
     })
 }
 
-/// PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and `NAME.in_proj_bias` `[3C]`: queries, keys, values.
+/// What queries, keys and values are called where they are saved one by one.
+pub(super) const SEPARATE: [&str; 3] = ["q_proj", "k_proj", "v_proj"];
+
+/// Queries, keys and values: PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and `NAME.in_proj_bias` `[3C]`, or
+/// `NAME.q_proj.weight` and its kind `[C, C]`, as our own training saves them.
 pub(super) fn packed(
     source: &mut dyn Parameters,
     name: &str,
     width: usize,
 ) -> Result<[Projection; 3]> {
+    if source.shape(&format!("{name}.q_proj.weight")).is_some() {
+        let mut part =
+            |part: &str| Projection::load(source, &format!("{name}.{part}"), width, width, true);
+        let [q, k, v] = SEPARATE;
+        return Ok([part(q)?, part(k)?, part(v)?]);
+    }
     let weight = matrix(source, &format!("{name}.in_proj_weight"), 3 * width, width)?;
     let bias = vector(source, &format!("{name}.in_proj_bias"), 3 * width)?;
     let part = |n: usize| {

@@ -24,11 +24,14 @@
 //! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
 
 use crate::error::Result;
+use crate::nn::compute::Compute;
 use crate::nn::gru::Gru;
 use crate::nn::packed::Packed;
+use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
 use crate::trace::{Observer, tell, within};
+use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2};
 
 /// The sizes of the model.
@@ -232,17 +235,49 @@ impl Seq2Seq {
             Packed::new(source, source_mask)?,
             Packed::new(target, target_mask)?,
         );
-        let (batch, width) = (source.lengths.len(), self.config.width);
-        let mut states = vec![Array2::zeros((batch, width)); self.config.layers];
-        let x = self.source_tokens.rows(&source.ids)?;
-        let reverse = self.config.reverse_source;
-        self.encoder
-            .forward_batch(x.view(), &source.lengths, &mut states, reverse)?;
-        let x = self.target_tokens.rows(&target.ids)?;
-        let hidden = self
-            .decoder
-            .forward_batch(x.view(), &target.lengths, &mut states, false)?;
-        let logits = self.output.forward(hidden.view())?;
+        let logits = self.run(&mut Plain::silent(), &source, &target)?;
         target.unpack(logits.view())
+    }
+
+    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when there are more of one side than of the other.
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        // source ids [M], target ids [N] -> [N, V_t]
+        let start = Array2::zeros((source.lengths.len(), self.config.width));
+        let start = compute.constant(start.view());
+        let mut states = vec![start; self.config.layers];
+        let x = compute.embed(&self.source_tokens, &source.ids)?;
+        let x = compute.dropout(x);
+        let (lengths, reverse) = (&source.lengths, self.config.reverse_source);
+        self.encoder
+            .run(compute, x, lengths, &mut states, reverse)?;
+        let x = compute.embed(&self.target_tokens, &target.ids)?;
+        let x = compute.dropout(x);
+        let lengths = &target.lengths;
+        let hidden = self.decoder.run(compute, x, lengths, &mut states, false)?;
+        let hidden = compute.dropout(hidden);
+        self.output.run(compute, &hidden)
+    }
+}
+
+impl Trainable for Seq2Seq {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        for (table, side) in [
+            (&mut self.source_tokens, "encoder"),
+            (&mut self.target_tokens, "decoder"),
+        ] {
+            let name = format!("{side}.embedding.weight");
+            trainable::weight(table, &name, Kind::Table, visit)?;
+        }
+        self.encoder.parameters("encoder.gru", visit)?;
+        self.decoder.parameters("decoder.gru", visit)?;
+        self.output.parameters("decoder.output", visit)
     }
 }

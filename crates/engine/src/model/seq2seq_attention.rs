@@ -27,12 +27,16 @@
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::bahdanau::AdditiveAttention;
+use crate::nn::compute::Compute;
 use crate::nn::gru::GruCell;
 use crate::nn::packed::Packed;
+use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::nn::shape::expect;
+use crate::nn::steps::Steps;
 use crate::parameters::{Parameters, Weight};
 use crate::trace::{Observer, tell, within};
+use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
 
 /// The sizes of the model.
@@ -281,9 +285,24 @@ impl AttentiveSeq2Seq {
             Packed::new(source, source_mask)?,
             Packed::new(target, target_mask)?,
         );
-        let (lengths, batch) = (&source.lengths, source.lengths.len());
+        let logits = self.run(&mut Plain::silent(), &source, &target)?;
+        target.unpack(logits.view())
+    }
+
+    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and when there are more of one side than of the other.
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        // source ids [M], target ids [N] -> [N, V_t]
+        let batch = source.lengths.len();
         expect("seq2seq", "targets", &[batch], &[target.lengths.len()])?;
-        if lengths.contains(&0) {
+        if source.lengths.contains(&0) {
             let found = "a source of padding alone";
             return Err(EngineError::value(
                 "encode",
@@ -292,56 +311,68 @@ impl AttentiveSeq2Seq {
                 found,
             ));
         }
-        let x = self.source_tokens.rows(&source.ids)?;
-        let zero = Array2::zeros((batch, self.config.width));
-        let there = self
-            .forwards
-            .forward_batch(x.view(), lengths, zero.view(), false)?;
-        let back = self
-            .backwards
-            .forward_batch(x.view(), lengths, zero.view(), true)?;
-        let annotations = side_by_side(&[&there, &back])?;
-        let keys = self.attention.keys(annotations.view())?;
-        let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
-        let mut hidden = self.bridge.forward(back.select(Axis(0), &first).view())?;
-        hidden.mapv_inplace(math::tanh);
-
-        let x = self.target_tokens.rows(&target.ids)?;
-        let (tokens, width) = (target.ids.len(), self.config.width);
-        let mut states = Array2::zeros((tokens, width));
-        let mut contexts = Array2::zeros((tokens, 2 * width));
-        for t in 0..target.lengths.iter().copied().max().unwrap_or(0) {
-            let reading = target
-                .ranges()
-                .enumerate()
-                .filter(|(_, rows)| t < rows.len());
-            let (sequences, rows): (Vec<_>, Vec<_>) =
-                reading.map(|(b, rows)| (b, rows.start + t)).unzip();
-            for (&b, &row) in sequences.iter().zip(&rows) {
-                let seen = source.ranges().nth(b).unwrap_or(0..0);
-                let (keys, seen) = (
-                    keys.slice(s![seen.clone(), ..]),
-                    annotations.slice(s![seen, ..]),
-                );
-                let found = self
-                    .attention
-                    .attend(hidden.row(b), keys, seen, &mut None)?;
-                contexts.row_mut(row).assign(&found.context);
+        let (annotations, mut hidden) = self.read(compute, source)?;
+        let keys = compute.linear(&annotations, &self.attention.key, None)?;
+        let x = compute.embed(&self.target_tokens, &target.ids)?;
+        let x = compute.dropout(x);
+        let sources: Vec<_> = source.ranges().collect();
+        let (mut states, mut contexts) = (Vec::new(), Vec::new());
+        for step in Steps::new(&target.lengths, false) {
+            if let Some(kept) = &step.kept {
+                hidden = compute.select(&hidden, kept)?;
             }
-            let select = |from: &Array2<f32>, at: &[usize]| from.select(Axis(0), at);
-            let read = side_by_side(&[&select(&x, &rows), &select(&contexts, &rows)])?;
-            let next = self
-                .decoder
-                .next_batch(read.view(), select(&hidden, &sequences).view())?;
-            for ((b, row), next) in sequences.into_iter().zip(rows).zip(next.outer_iter()) {
-                hidden.row_mut(b).assign(&next);
-                states.row_mut(row).assign(&next);
-            }
+            let questions = compute.linear(&hidden, &self.attention.query, None)?;
+            let seen: Vec<_> = step.sequences.iter().map(|&b| sources[b].clone()).collect();
+            let score = &self.attention.score;
+            let context = compute.align(&questions, score, &keys, &annotations, &seen)?;
+            let input = compute.select(&x, &step.rows)?;
+            let read = compute.side_by_side(&[&input, &context])?;
+            hidden = self.decoder.next_batch(compute, &read, &hidden)?;
+            states.push((hidden.clone(), step.rows.clone()));
+            contexts.push((context, step.rows));
         }
-        let logits = self
-            .output
-            .forward(side_by_side(&[&states, &contexts, &x])?.view())?;
-        target.unpack(logits.view())
+        let (tokens, width) = (target.ids.len(), self.config.width);
+        let states = compute.assemble(tokens, width, &states)?;
+        let contexts = compute.assemble(tokens, 2 * width, &contexts)?;
+        let joined = compute.side_by_side(&[&states, &contexts, &x])?;
+        let joined = compute.dropout(joined);
+        self.output.run(compute, &joined)
+    }
+
+    /// The annotations of all sources and the state that each decoder starts from.
+    fn read<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<(C::Matrix, C::Matrix)> {
+        // source ids [M] of B sources -> [M, 2C], [B, C]
+        let lengths = &source.lengths;
+        let x = compute.embed(&self.source_tokens, &source.ids)?;
+        let x = compute.dropout(x);
+        let zero = Array2::zeros((lengths.len(), self.config.width));
+        let zero = compute.constant(zero.view());
+        let there = self.forwards.run(compute, &x, lengths, &zero, false)?;
+        let back = self.backwards.run(compute, &x, lengths, &zero, true)?;
+        let annotations = compute.side_by_side(&[&there, &back])?;
+        let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
+        let first = compute.select(&back, &first)?;
+        let bridged = self.bridge.run(compute, &first)?;
+        Ok((annotations, compute.tanh(bridged)))
+    }
+}
+
+impl Trainable for AttentiveSeq2Seq {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        for (table, side) in [
+            (&mut self.source_tokens, "encoder"),
+            (&mut self.target_tokens, "decoder"),
+        ] {
+            let name = format!("{side}.embedding.weight");
+            trainable::weight(table, &name, Kind::Table, visit)?;
+        }
+        self.forwards.parameters("encoder.gru", "l0", visit)?;
+        let backwards = &mut self.backwards;
+        backwards.parameters("encoder.gru", "l0_reverse", visit)?;
+        self.bridge.parameters("bridge", visit)?;
+        self.attention.parameters("decoder.attention", visit)?;
+        self.decoder.parameters("decoder.gru", "l0", visit)?;
+        self.output.parameters("decoder.output", visit)
     }
 }
 

@@ -33,16 +33,19 @@ use super::names::norm;
 use crate::error::Result;
 use crate::math;
 use crate::nn::block::LayerNorm;
+use crate::nn::compute::Compute;
 use crate::nn::cross_attention::CrossMemory;
 use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::packed::Packed;
+use crate::nn::plain::Plain;
 use crate::nn::position::sinusoidal;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, tell, within};
+use crate::trace::Observer;
+use crate::trainable::{self, Kind, Trainable, Visit};
 use blocks::{decoder_block, encoder_block};
-use ndarray::{Array2, Array3, ArrayView2, s};
+use ndarray::{Array2, Array3, ArrayView2};
 
 /// The sizes of a Transformer.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,15 +172,17 @@ impl Transformer {
     }
 
     /// √C · E[ids] + PE.
-    fn embed(&self, tokens: &Packed, trace: &mut Option<&mut dyn Observer>) -> Result<Array2<f32>> {
+    fn embed<C: Compute>(&self, compute: &mut C, tokens: &Packed) -> Result<C::Matrix> {
         // ids [N] -> [N, C]
-        let mut x = self.embedding.rows(&tokens.ids)?;
-        x *= math::sqrt(self.config.width as f32);
-        tell(trace, "embedding", &mut x);
+        let x = compute.embed(&self.embedding, &tokens.ids)?;
+        let mut x = compute.scale(x, math::sqrt(self.config.width as f32));
+        compute.tell("embedding", &mut x);
         let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
-        x += &sinusoidal::encode_all(&places, self.config.width);
-        tell(trace, "input", &mut x);
-        Ok(x)
+        let places = sinusoidal::encode_all(&places, self.config.width);
+        let places = compute.constant(places.view());
+        let mut x = compute.add(x, &places)?;
+        compute.tell("input", &mut x);
+        Ok(compute.dropout(x))
     }
 
     /// The encoder's output for one or more sources, `[N, C]` in the order of `source`. The observer gets `encoder.embedding`,
@@ -185,82 +190,88 @@ impl Transformer {
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
-    pub fn encode(
-        &self,
-        source: &Packed,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+    pub fn encode<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<C::Matrix> {
         // ids [N] -> [N, C]
-        let mut x = within(
-            trace,
+        let mut x = compute.within(
             || "encoder.".to_owned(),
-            |trace| self.embed(source, trace),
+            |compute| self.embed(compute, source),
         )?;
         for (n, block) in self.encoder.iter().enumerate() {
-            x = within(
-                trace,
+            x = compute.within(
                 || format!("encoder.blocks.{n}."),
-                |trace| block.forward(x.view(), &source.lengths, trace),
+                |compute| block.run(compute, x, &source.lengths),
             )?;
         }
         if let Some(norm) = &self.encoder_norm {
-            x = norm.forward(x.view())?;
+            x = norm.run(compute, &x)?;
         }
-        tell(trace, "encoder.output", &mut x);
+        compute.tell("encoder.output", &mut x);
         Ok(x)
     }
 
     /// Keys and values of the encoder's output, for each decoder block. The observer gets
     /// `decoder.blocks.N.cross.attention.{k, v}`.
-    fn remember(
+    fn remember<C: Compute>(
         &self,
-        encoded: ArrayView2<'_, f32>,
-        source: &Packed,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Memories> {
-        // encoded [N, C] -> for each layer and sequence [H, S, D]
+        compute: &mut C,
+        encoded: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<Vec<C::Memory>> {
+        // encoded [N, C]
         let mut layers = Vec::with_capacity(self.decoder.len());
         for (n, block) in self.decoder.iter().enumerate() {
-            let prefix = || format!("decoder.blocks.{n}.cross.");
-            let sequence = |rows| {
-                within(trace, prefix, |trace| {
-                    block.cross.memory(encoded.slice(s![rows, ..]), trace)
-                })
-            };
-            layers.push(source.ranges().map(sequence).collect::<Result<_>>()?);
+            layers.push(compute.within(
+                || format!("decoder.blocks.{n}.cross."),
+                |compute| block.cross.memory(compute, encoded, lengths),
+            )?);
         }
         Ok(layers)
     }
 
     /// The logits of new target tokens behind what the caches hold.
-    fn decode(
+    fn decode<C: Compute>(
         &self,
+        compute: &mut C,
         target: &Packed,
         caches: &mut KvCaches,
-        memories: &Memories,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+        memories: &[C::Memory],
+    ) -> Result<C::Matrix> {
         // ids [N] -> [N, V]
-        let mut y = within(
-            trace,
+        let mut y = compute.within(
             || "decoder.".to_owned(),
-            |trace| self.embed(target, trace),
+            |compute| self.embed(compute, target),
         )?;
-        for (n, (block, memories)) in self.decoder.iter().zip(memories).enumerate() {
+        for (n, (block, memory)) in self.decoder.iter().zip(memories).enumerate() {
             let caches = caches.layer(n)?;
-            y = within(
-                trace,
+            y = compute.within(
                 || format!("decoder.blocks.{n}."),
-                |trace| block.forward(y.view(), &target.lengths, caches, memories, trace),
+                |compute| block.run(compute, y, &target.lengths, caches, memory),
             )?;
         }
         if let Some(norm) = &self.decoder_norm {
-            y = norm.forward(y.view())?;
+            y = norm.run(compute, &y)?;
         }
-        tell(trace, "decoder.output", &mut y);
-        let mut logits = self.embedding.linear(y.view(), None)?;
-        tell(trace, "logits", &mut logits);
+        compute.tell("decoder.output", &mut y);
+        let mut logits = compute.linear(&y, &self.embedding, None)?;
+        compute.tell("logits", &mut logits);
         Ok(logits)
+    }
+
+    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary, or there are more sources than targets.
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        // source ids [M], target ids [N] -> [N, V]
+        let encoded = self.encode(compute, source)?;
+        let memories = self.remember(compute, &encoded, &source.lengths)?;
+        let mut caches = self.caches(target.lengths.len());
+        self.decode(compute, target, &mut caches, &memories)
     }
 
     fn caches(&self, sequences: usize) -> KvCaches {
@@ -287,10 +298,8 @@ impl Transformer {
     ) -> Result<Array2<f32>> {
         // source [S], target [T] -> [T, V]
         let mut trace = trace;
-        let (source, target) = (Packed::one(source), Packed::one(target));
-        let encoded = self.encode(&source, &mut trace)?;
-        let memories = self.remember(encoded.view(), &source, &mut trace)?;
-        self.decode(&target, &mut self.caches(1), &memories, &mut trace)
+        let compute = &mut Plain::new(&mut trace);
+        self.run(compute, &Packed::one(source), &Packed::one(target))
     }
 
     /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
@@ -308,10 +317,7 @@ impl Transformer {
         // source [B, S], target [B, T] -> [B, T, V]
         let source = Packed::new(source, source_mask)?;
         let target = Packed::new(target, target_mask)?;
-        let encoded = self.encode(&source, &mut None)?;
-        let memories = self.remember(encoded.view(), &source, &mut None)?;
-        let mut caches = self.caches(target.lengths.len());
-        let logits = self.decode(&target, &mut caches, &memories, &mut None)?;
+        let logits = self.run(&mut Plain::silent(), &source, &target)?;
         target.unpack(logits.view())
     }
 
@@ -327,11 +333,12 @@ impl Transformer {
     ) -> Result<Translation<'_>> {
         // source [S]
         let mut trace = trace;
+        let compute = &mut Plain::new(&mut trace);
         let source = Packed::one(source);
-        let encoded = self.encode(&source, &mut trace)?;
+        let encoded = self.encode(compute, &source)?;
         Ok(Translation {
             model: self,
-            memories: self.remember(encoded.view(), &source, &mut trace)?,
+            memories: self.remember(compute, &encoded, &source.lengths)?,
             caches: self.caches(1),
         })
     }
@@ -358,5 +365,27 @@ impl Transformer {
             target.push(last);
         }
         Ok(target)
+    }
+}
+
+impl Trainable for Transformer {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        let table = &mut self.embedding;
+        trainable::weight(table, "embedding.weight", Kind::Table, visit)?;
+        for (n, block) in self.encoder.iter_mut().enumerate() {
+            blocks::encoder_parameters(block, n, visit)?;
+        }
+        for (n, block) in self.decoder.iter_mut().enumerate() {
+            blocks::decoder_parameters(block, n, visit)?;
+        }
+        for (norm, stack) in [
+            (&mut self.encoder_norm, "encoder"),
+            (&mut self.decoder_norm, "decoder"),
+        ] {
+            if let Some(norm) = norm {
+                norm.parameters(&format!("transformer.{stack}.norm"), visit)?;
+            }
+        }
+        Ok(())
     }
 }

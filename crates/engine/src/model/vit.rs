@@ -1,7 +1,7 @@
 //! ViT: an encoder over the patches of a picture.
 //!
 //! ```text
-//! x = [class; patches · Wᵀ + b] + positions       image [3, H, W], already normalised -> [1 + N, C]
+//! x = [class; patches · Wᵀ + b] + positions       image [C_0, H, W], already normalised -> [1 + N, C]
 //! x = block_n(x), n = 0 …                         pre-norm                            -> [1 + N, C]
 //! logits = norm(x)_0 · W_headᵀ + b                or the mean over the patches        -> [classes]
 //! ```
@@ -10,7 +10,7 @@
 //! use engine::model::vit::{Config, Pooling, Vit};
 //! use engine::{formula::{Formula, image}, trace::Recorder};
 //! let config = Config {
-//!     width: 8, heads: 2, layers: 2, inner: 16, patch: 4, image: 8, classes: 5, norm_eps: 1e-6, pooling: Pooling::Class,
+//!     width: 8, heads: 2, layers: 2, inner: 16, channels: 3, patch: 4, image: 8, classes: 5, norm_eps: 1e-6, pooling: Pooling::Class,
 //! };
 //! let model = Vit::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
 //! let mut recorder = Recorder::default();
@@ -26,16 +26,19 @@
 
 use super::config::{self, Lookup};
 use super::names::{known, norm};
-use super::vit_blocks::{Sizes, block, tokens};
+use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
 use crate::error::Result;
 use crate::nn::block::LayerNorm;
+use crate::nn::compute::Compute;
 use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::packed::ranges;
 use crate::nn::picture_tokens::PictureTokens;
-use crate::nn::pooling;
+use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell, within};
-use ndarray::{Array1, Array2, ArrayView2, ArrayView3, ArrayView4, Axis, s};
+use crate::trace::{Observer, tell};
+use crate::trainable::{Trainable, Visit};
+use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
 /// How one vector stands for the whole picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub struct Config {
     pub layers: usize,
     /// F.
     pub inner: usize,
+    /// C_0: 3 for colours, 1 for grey.
+    pub channels: usize,
     /// P.
     pub patch: usize,
     /// Side of the pictures that the position table is for.
@@ -78,11 +83,13 @@ impl Config {
         let size = |names: &[&'static str]| config::size("vit", lookup, names);
         let width = size(&["width", "hidden_size", "embed_dim"])?;
         let inner = config::optional("vit", lookup, &["inner", "intermediate_size"])?;
+        let channels = config::optional("vit", lookup, &["channels", "num_channels", "in_chans"])?;
         let config = Self {
             width,
             heads: size(&["heads", "num_attention_heads", "num_heads"])?,
             layers: size(&["layers", "num_hidden_layers", "depth"])?,
             inner: inner.unwrap_or(4 * width),
+            channels: channels.unwrap_or(3),
             patch: size(&["patch", "patch_size"])?,
             image: size(&["image", "image_size", "img_size"])?,
             classes: size(&["classes", "num_labels", "num_classes"])?,
@@ -105,6 +112,7 @@ impl Config {
             width: self.width,
             heads: self.heads,
             inner: self.inner,
+            channels: self.channels,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
@@ -119,7 +127,7 @@ impl Config {
             ("pos_embed".to_owned(), vec![1, 1 + patches, c]),
             (
                 "patch_embed.proj.weight".to_owned(),
-                vec![c, 3, self.patch, self.patch],
+                vec![c, self.channels, self.patch, self.patch],
             ),
             ("patch_embed.proj.bias".to_owned(), vec![c]),
         ];
@@ -198,25 +206,56 @@ impl Vit {
     /// [`PreNormBlock::forward`]) and `norm`.
     ///
     /// # Errors
-    /// When the picture has not three channels or is smaller than a patch.
+    /// When the picture has not C_0 channels or is smaller than a patch.
     pub fn hidden(
         &self,
         image: ArrayView3<'_, f32>,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
-        // image [3, H, W] -> [1 + N, C]
-        let mut x = self.tokens.forward(image, trace)?;
+        // image [C_0, H, W] -> [1 + N, C]
+        Ok(self
+            .run(&mut Plain::new(trace), image.insert_axis(Axis(0)))?
+            .0)
+    }
+
+    /// As [`Self::hidden`] for several pictures of one size, one after the other, by whoever computes; also how many tokens each has.
+    ///
+    /// # Errors
+    /// As [`Self::hidden`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        images: ArrayView4<'_, f32>,
+    ) -> Result<(C::Matrix, Vec<usize>)> {
+        // images [B, C_0, H, W] -> [B·(1 + N), C]
+        let x = self.tokens.run(compute, images)?;
+        let count = images.dim().0;
+        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
+        let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            let lengths = [x.nrows()];
-            x = within(
-                trace,
+            x = compute.within(
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), &lengths, trace),
+                |compute| block.run(compute, x, &lengths),
             )?;
         }
-        let mut hidden = self.norm.forward(x.view())?;
-        tell(trace, "norm", &mut hidden);
-        Ok(hidden)
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.tell("norm", &mut hidden);
+        Ok((hidden, lengths))
+    }
+
+    /// The logits of hidden states, a row for each picture, by whoever computes.
+    ///
+    /// # Errors
+    /// When the hidden states are not of so many tokens.
+    pub fn run_logits<C: Compute>(
+        &self,
+        compute: &mut C,
+        hidden: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // hidden [B·(1 + N), C] -> [B, classes]
+        let pooled = self.pool(compute, hidden, lengths)?;
+        self.head.run(compute, &pooled)
     }
 
     /// The logits of a picture. The observer gets what [`Self::hidden`] lists, `pooled` and `logits`.
@@ -228,10 +267,11 @@ impl Vit {
         image: ArrayView3<'_, f32>,
         trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
-        // image [3, H, W] -> [classes]
+        // image [C_0, H, W] -> [classes]
         let mut trace = trace;
         let hidden = self.hidden(image, &mut trace)?;
-        let mut pooled = self.pool(hidden.view())?;
+        let pooled = self.pool(&mut Plain::silent(), &hidden, &[hidden.nrows()])?;
+        let mut pooled = pooled.index_axis_move(Axis(0), 0);
         tell(&mut trace, "pooled", &mut pooled);
         let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
         let mut logits = logits.index_axis_move(Axis(0), 0);
@@ -244,7 +284,7 @@ impl Vit {
     /// # Errors
     /// As [`Self::hidden`].
     pub fn forward_batch(&self, images: ArrayView4<'_, f32>) -> Result<Array2<f32>> {
-        // images [B, 3, H, W] -> [B, classes]
+        // images [B, C_0, H, W] -> [B, classes]
         let mut logits = Array2::zeros((images.dim().0, self.config.classes));
         for (image, mut row) in images.outer_iter().zip(logits.rows_mut()) {
             row.assign(&self.forward(image, None)?);
@@ -252,14 +292,34 @@ impl Vit {
         Ok(logits)
     }
 
-    fn pool(&self, hidden: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
-        // hidden [1 + N, C] -> [C]
+    fn pool<C: Compute>(
+        &self,
+        compute: &mut C,
+        hidden: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // hidden [B·(1 + N), C] -> [B, C]
+        let first = usize::from(self.tokens.class.is_some());
         match self.config.pooling {
-            Pooling::Class => Ok(hidden.row(0).to_owned()),
+            Pooling::Class => {
+                let rows: Vec<usize> = ranges(lengths).map(|rows| rows.start).collect();
+                compute.select(hidden, &rows)
+            }
             Pooling::Mean => {
-                let first = usize::from(self.tokens.class.is_some());
-                pooling::mean(hidden.slice(s![first.., ..]))
+                let patches = ranges(lengths).map(|rows| rows.start + first..rows.end);
+                compute.mean_rows(hidden, &patches.collect::<Vec<_>>())
             }
         }
+    }
+}
+
+impl Trainable for Vit {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        tokens_parameters(&mut self.tokens, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("blocks.{n}."), visit)?;
+        }
+        self.norm.parameters("norm", visit)?;
+        self.head.parameters("head", visit)
     }
 }

@@ -19,6 +19,7 @@ use crate::nn::grouped::Qkv;
 use crate::nn::picture_tokens::{PictureTokens, load_patches};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, expect_shape, tensor, vector};
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2};
 
 /// The sizes that the blocks and the embedding need.
@@ -30,6 +31,8 @@ pub(super) struct Sizes {
     pub(super) heads: usize,
     /// F.
     pub(super) inner: usize,
+    /// C_0.
+    pub(super) channels: usize,
     /// P.
     pub(super) patch: usize,
     /// How many patches the position table is for.
@@ -139,7 +142,7 @@ pub(super) fn tokens(
     let class = class.then(|| flat(source, &class_name, &[1, 1, c]));
     Ok(PictureTokens {
         patch: sizes.patch,
-        patches: load_patches(source, &patches, c, sizes.patch)?,
+        patches: load_patches(source, &patches, c, sizes.channels, sizes.patch)?,
         class: class.transpose()?,
         positions: table(source, &positions, rows, c)?,
     })
@@ -155,4 +158,57 @@ fn table(source: &mut dyn Parameters, name: &str, rows: usize, cols: usize) -> R
     let stored = tensor(source, name, &[1, rows, cols])?;
     let table = stored.into_shape_with_order((rows, cols));
     table.map_err(|error| EngineError::shape("positions", "one table", error.to_string()))
+}
+
+/// Visits class token, positions and patches under timm's names.
+pub(super) fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_>) -> Result<()> {
+    if let Some(class) = &mut tokens.class {
+        let shape = [1, 1, class.len()];
+        trainable::array_as(class, "cls_token", &shape, Kind::Table, visit)?;
+    }
+    let positions = &mut tokens.positions;
+    let shape = [1, positions.nrows(), positions.ncols()];
+    trainable::array_as(positions, "pos_embed", &shape, Kind::Table, visit)?;
+    let channels = tokens.channels();
+    let Projection { weight, bias } = &mut tokens.patches;
+    let shape = [weight.dim().0, channels, tokens.patch, tokens.patch];
+    let name = "patch_embed.proj";
+    trainable::weight_as(
+        weight,
+        &format!("{name}.weight"),
+        &shape,
+        Kind::Matrix,
+        visit,
+    )?;
+    match bias {
+        Some(bias) => trainable::vector(bias, &format!("{name}.bias"), Kind::Bias, visit),
+        None => Ok(()),
+    }
+}
+
+/// Visits a block under timm's names.
+pub(super) fn block_parameters(
+    block: &mut PreNormBlock,
+    place: &str,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let name = |part: &str| format!("{place}{part}");
+    let separate = ["attention.q_proj", "attention.k_proj", "attention.v_proj"];
+    block.norm_1.parameters(&name("norm1"), visit)?;
+    let qkv = &mut block.attention.qkv;
+    qkv.parameters(place, "attn.qkv", separate, visit)?;
+    let output = &mut block.attention.output;
+    output.parameters(&name("attn.proj"), visit)?;
+    block.norm_2.parameters(&name("norm2"), visit)?;
+    block.mlp.up.parameters(&name("mlp.fc1"), visit)?;
+    block.mlp.down.parameters(&name("mlp.fc2"), visit)?;
+    for (scale, part) in [
+        (&mut block.scale_1, "ls1.gamma"),
+        (&mut block.scale_2, "ls2.gamma"),
+    ] {
+        if let Some(scale) = scale {
+            trainable::vector(scale, &name(part), Kind::Gain, visit)?;
+        }
+    }
+    Ok(())
 }

@@ -29,7 +29,9 @@ use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
 use crate::trace::{Observer, tell};
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use std::ops::Range;
 
 /// The weights of the scoring network.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,38 +119,81 @@ impl AdditiveAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Alignment> {
         // state [C], keys [S, A], annotations [S, K] -> context [K]
-        if keys.nrows() != annotations.nrows() {
-            let expected = "keys [S, A] and annotations [S, K]";
-            return Err(mismatch(
-                "additive attention",
-                expected,
-                keys.shape(),
-                annotations.shape(),
-            ));
-        }
         let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
-        expect(
-            "additive attention",
-            "keys",
-            &[keys.nrows(), question.ncols()],
-            keys.shape(),
+        let all = 0..annotations.nrows();
+        check(
+            question.dim(),
+            self.score.len(),
+            keys.dim(),
+            annotations.dim(),
+            &[all],
         )?;
-        expect(
-            "additive attention",
-            "score",
-            &[question.ncols()],
-            self.score.shape(),
-        )?;
-        let mut scores = (&keys + &question).mapv(math::tanh).dot(&self.score);
-        tell(trace, "attention.scores", &mut scores);
-        let mut weights = softmax(scores.view());
-        tell(trace, "attention.weights", &mut weights);
-        let mut context = weights.dot(&annotations);
-        tell(trace, "attention.context", &mut context);
-        Ok(Alignment {
-            scores,
-            weights,
-            context,
-        })
+        Ok(align(
+            question.row(0),
+            self.score.view(),
+            keys,
+            annotations,
+            trace,
+        ))
+    }
+
+    /// Visits the parameters under the names that [`Self::load`] asks for.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let query = format!("{name}.query.weight");
+        trainable::weight(&mut self.query, &query, Kind::Matrix, visit)?;
+        let key = format!("{name}.key.weight");
+        trainable::weight(&mut self.key, &key, Kind::Matrix, visit)?;
+        let shape = [1, self.score.len()];
+        let score = format!("{name}.score.weight");
+        trainable::array_as(&mut self.score, &score, &shape, Kind::Matrix, visit)
+    }
+}
+
+/// Refuses questions, keys and annotations that do not fit each other.
+pub(crate) fn check(
+    questions: (usize, usize),
+    score: usize,
+    keys: (usize, usize),
+    annotations: (usize, usize),
+    seen: &[Range<usize>],
+) -> Result<()> {
+    // questions [R, A], score [A], keys [N, A], annotations [N, K], seen [R]
+    let operation = "additive attention";
+    if keys.0 != annotations.0 {
+        let expected = "keys [S, A] and annotations [S, K]";
+        let (keys, annotations) = ([keys.0, keys.1], [annotations.0, annotations.1]);
+        return Err(mismatch(operation, expected, &keys, &annotations));
+    }
+    expect(operation, "keys", &[keys.0, questions.1], &[keys.0, keys.1])?;
+    expect(operation, "score", &[questions.1], &[score])?;
+    expect(operation, "questions", &[seen.len()], &[questions.0])?;
+    match seen.iter().find(|rows| rows.end > keys.0) {
+        Some(rows) => expect(operation, "keys up to", &[rows.end], &[keys.0]),
+        None => Ok(()),
+    }
+}
+
+/// One question, W_q h, to some annotations. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
+pub(super) fn align(
+    question: ArrayView1<'_, f32>,
+    score: ArrayView1<'_, f32>,
+    keys: ArrayView2<'_, f32>,
+    annotations: ArrayView2<'_, f32>,
+    trace: &mut Option<&mut dyn Observer>,
+) -> Alignment {
+    // question [A], score [A], keys [S, A], annotations [S, K] -> context [K]
+    let mut scores = (&keys + &question).mapv(math::tanh).dot(&score);
+    tell(trace, "attention.scores", &mut scores);
+    let mut weights = softmax(scores.view());
+    tell(trace, "attention.weights", &mut weights);
+    let mut context = weights.dot(&annotations);
+    tell(trace, "attention.context", &mut context);
+    Alignment {
+        scores,
+        weights,
+        context,
     }
 }

@@ -21,11 +21,13 @@
 //! architecture", table 1 (Pre-LN); `torch.nn.TransformerEncoderLayer(norm_first=True)`.
 
 use super::attention::Mask;
+use super::compute::Compute;
 use super::mlp::Mlp;
 use super::multi_head::MultiHead;
 use super::norm::layer_norm;
 use crate::error::Result;
 use crate::trace::Observer;
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView, ArrayView2, Dimension};
 
 /// Scale, shift and epsilon of one layer norm.
@@ -56,6 +58,25 @@ impl LayerNorm {
     pub fn forward(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         layer_norm(x, self.gamma.view(), self.beta.view(), self.eps)
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        compute.layer_norm(x, &self.gamma, &self.beta, self.eps)
+    }
+
+    /// Visits `NAME.weight` and `NAME.bias`.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let weight = format!("{name}.weight");
+        trainable::vector(&mut self.gamma, &weight, Kind::Gain, visit)?;
+        trainable::vector(&mut self.beta, &format!("{name}.bias"), Kind::Bias, visit)
     }
 }
 

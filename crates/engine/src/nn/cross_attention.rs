@@ -2,27 +2,29 @@
 //!
 //! ```text
 //! memory: k, v = source · W_Kᵀ + b_K, source · W_Vᵀ + b_V       source [S, C] -> [H, S, D], D = C / H, computed once
-//! forward: concat_h(softmax(q_h · k_hᵀ / √D) · v_h) · W_Oᵀ + b_O,  q = x · W_Qᵀ + b_Q      x [T, C] -> [T, C]
+//! run:    concat_h(softmax(q_h · k_hᵀ / √D) · v_h) · W_Oᵀ + b_O,  q = x · W_Qᵀ + b_Q      x [T, C] -> [T, C]
 //! ```
 //!
 //! ```
-//! use engine::nn::{cross_attention::CrossAttention, projection::Projection};
+//! use engine::nn::{cross_attention::CrossAttention, plain::Plain, projection::Projection};
 //! use engine::{parameters::Weight, rng::normal_matrix};
 //! let layer = |name| {
 //!     let weight = Weight::Dense(normal_matrix(7, name, 8, 8, 0.4));
 //!     Projection { weight, bias: None }
 //! };
 //! let cross = CrossAttention { q: layer("q"), k: layer("k"), v: layer("v"), output: layer("o"), heads: 2 };
-//! let memory = cross.memory(normal_matrix(7, "source", 5, 8, 1.0).view(), &mut None)?;
+//! let memory = cross.memory(&mut Plain::silent(), &normal_matrix(7, "source", 5, 8, 1.0), &[5])?;
 //! let x = normal_matrix(7, "x", 3, 8, 1.0);
-//! assert_eq!(cross.forward(x.view(), &[3], &[memory], &mut None)?.dim(), (3, 8));
+//! assert_eq!(cross.run(&mut Plain::silent(), &x, &[3], &memory)?.dim(), (3, 8));
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
 //! Source: Vaswani et al. 2017, section 3.2.3 (encoder-decoder attention).
 
 use super::attention::scale;
+use super::compute::Compute;
 use super::heads::{attend, join, split};
+use super::packed::ranges;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
@@ -53,57 +55,89 @@ pub struct CrossMemory {
     pub v: Array3<f32>,
 }
 
-impl CrossAttention {
-    /// The keys and values of a source. The observer gets `attention.k` and `attention.v`.
-    ///
-    /// # Errors
-    /// When the source has another width, or the heads do not divide it.
-    pub fn memory(
-        &self,
-        source: ArrayView2<'_, f32>,
+impl CrossMemory {
+    /// Keys and values `[S, C]` split into heads. The observer gets `attention.k` and `attention.v`.
+    pub(super) fn new(
+        k: ArrayView2<'_, f32>,
+        v: ArrayView2<'_, f32>,
+        heads: usize,
         trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<CrossMemory> {
-        // source [S, C] -> [H, S, D]
-        let mut k = split(self.k.forward(source)?.view(), self.heads)?;
-        let mut v = split(self.v.forward(source)?.view(), self.heads)?;
+    ) -> Result<Self> {
+        // k, v [S, C] -> [H, S, D]
+        let (mut k, mut v) = (split(k, heads)?, split(v, heads)?);
         tell(trace, "attention.k", &mut k);
         tell(trace, "attention.v", &mut v);
-        Ok(CrossMemory { k, v })
+        Ok(Self { k, v })
+    }
+}
+
+impl CrossAttention {
+    /// The keys and values of one or more sources of `lengths[b]` tokens, one after the other in `source`. The observer gets
+    /// `attention.k` and `attention.v` of each.
+    ///
+    /// # Errors
+    /// When the source has another width or length, or the heads do not divide the width.
+    pub fn memory<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Memory> {
+        // source [S, C]
+        let rows = compute.dim(source).0;
+        let whole = "tokens of all sources";
+        expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
+        let k = self.k.run(compute, source)?;
+        let v = self.v.run(compute, source)?;
+        compute.remember([k, v], self.heads, lengths)
     }
 
-    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; `memories[b]` answers sequence b.
+    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; source b of the memory answers
+    /// sequence b.
     ///
     /// The observer gets `attention.q` `[H, T, D]`, `attention.scores` and `attention.weights` `[H, T, S]` and
     /// `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output` `[T, C]`.
     ///
     /// # Errors
     /// When heads, lengths or shapes do not fit.
-    pub fn forward(
+    pub fn run<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
+        compute: &mut C,
+        x: &C::Matrix,
         lengths: &[usize],
-        memories: &[CrossMemory],
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+        memory: &C::Memory,
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let operation = "cross_attention";
+        let rows = compute.dim(x).0;
         let whole = "tokens of all sequences";
-        expect(operation, whole, &[lengths.iter().sum()], &[x.nrows()])?;
-        expect(operation, "memories", &[lengths.len()], &[memories.len()])?;
-        let q = self.q.forward(x)?;
-        let mut side_by_side = Array2::zeros(q.raw_dim());
-        let mut start = 0;
-        for (&length, memory) in lengths.iter().zip(memories) {
-            let rows = s![start..start + length, ..];
-            let mut q = split(q.slice(rows), self.heads)?;
-            tell(trace, "attention.q", &mut q);
-            let scale = scale(q.dim().2);
-            let heads = attend(q, memory.k.view(), memory.v.view(), scale, trace)?;
-            side_by_side.slice_mut(rows).assign(&join(heads.view()));
-            start += length;
-        }
-        let mut output = self.output.forward(side_by_side.view())?;
-        tell(trace, "attention.output", &mut output);
+        expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
+        let q = self.q.run(compute, x)?;
+        let joined = compute.attend_memory(q, self.heads, lengths, memory)?;
+        let mut output = self.output.run(compute, &joined)?;
+        compute.tell("attention.output", &mut output);
         Ok(output)
     }
+}
+
+/// Each sequence asks its own source; heads side by side.
+pub(super) fn ask_each(
+    q: &Array2<f32>,
+    heads: usize,
+    lengths: &[usize],
+    memories: &[CrossMemory],
+    trace: &mut Option<&mut dyn Observer>,
+) -> Result<Array2<f32>> {
+    // q [T, C] -> [T, C]
+    let operation = "cross_attention";
+    expect(operation, "memories", &[lengths.len()], &[memories.len()])?;
+    let mut side_by_side = Array2::zeros(q.raw_dim());
+    for (rows, memory) in ranges(lengths).zip(memories) {
+        let rows = s![rows, ..];
+        let mut q = split(q.slice(rows), heads)?;
+        tell(trace, "attention.q", &mut q);
+        let scale = scale(q.dim().2);
+        let found = attend(q, memory.k.view(), memory.v.view(), scale, trace)?;
+        side_by_side.slice_mut(rows).assign(&join(found.view()));
+    }
+    Ok(side_by_side)
 }

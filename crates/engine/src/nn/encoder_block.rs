@@ -31,11 +31,12 @@
 //! 2021, "Going deeper with image Transformers", equation 4 (layer scale).
 
 use super::block::LayerNorm;
+use super::compute::Compute;
 use super::feed_forward::FeedForward;
 use super::full_attention::FullAttention;
-use super::shape::expect;
+use super::plain::Plain;
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::Observer;
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// The weights of a block whose norms stand before the branches.
@@ -69,34 +70,50 @@ impl PreNormBlock {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let mut normed = self.norm_1.forward(x)?;
-        tell(trace, "norm_1", &mut normed);
-        let mut middle = self.attention.forward(normed.view(), lengths, trace)?;
-        scaled(&mut middle, self.scale_1.as_ref(), "scale_1", trace)?;
-        middle += &x;
-        tell(trace, "residual_1", &mut middle);
-        let mut normed = self.norm_2.forward(middle.view())?;
-        tell(trace, "norm_2", &mut normed);
-        let mut output = self.mlp.forward(normed.view(), trace)?;
-        scaled(&mut output, self.scale_2.as_ref(), "scale_2", trace)?;
-        output += &middle;
-        tell(trace, "output", &mut output);
+        self.run(&mut Plain::new(trace), x.to_owned(), lengths)
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let mut normed = self.norm_1.run(compute, &x)?;
+        compute.tell("norm_1", &mut normed);
+        let branch = self.attention.run(compute, &normed, lengths)?;
+        let branch = scaled(compute, branch, self.scale_1.as_ref(), "scale_1")?;
+        let branch = compute.dropout(branch);
+        let mut middle = compute.add(branch, &x)?;
+        compute.tell("residual_1", &mut middle);
+        let mut normed = self.norm_2.run(compute, &middle)?;
+        compute.tell("norm_2", &mut normed);
+        let branch = self.mlp.run(compute, &normed)?;
+        let branch = scaled(compute, branch, self.scale_2.as_ref(), "scale_2")?;
+        let branch = compute.dropout(branch);
+        let mut output = compute.add(branch, &middle)?;
+        compute.tell("output", &mut output);
         Ok(output)
     }
 }
 
-fn scaled(
-    x: &mut Array2<f32>,
+fn scaled<C: Compute>(
+    compute: &mut C,
+    x: C::Matrix,
     scale: Option<&Array1<f32>>,
     name: &'static str,
-    trace: &mut Option<&mut dyn Observer>,
-) -> Result<()> {
-    if let Some(scale) = scale {
-        expect("layer_scale", "scale", &[x.ncols()], scale.shape())?;
-        *x *= scale;
-        tell(trace, name, x);
-    }
-    Ok(())
+) -> Result<C::Matrix> {
+    let Some(scale) = scale else {
+        return Ok(x);
+    };
+    let mut x = compute.scale_columns(x, scale)?;
+    compute.tell(name, &mut x);
+    Ok(x)
 }
 
 /// The weights of a block whose norms stand after the sums.
@@ -125,16 +142,32 @@ impl PostNormBlock {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let mut sum = self.attention.forward(x, lengths, trace)?;
-        sum += &x;
-        tell(trace, "residual_1", &mut sum);
-        let mut middle = self.norm_1.forward(sum.view())?;
-        tell(trace, "norm_1", &mut middle);
-        let mut sum = self.mlp.forward(middle.view(), trace)?;
-        sum += &middle;
-        tell(trace, "residual_2", &mut sum);
-        let mut output = self.norm_2.forward(sum.view())?;
-        tell(trace, "output", &mut output);
+        self.run(&mut Plain::new(trace), x.to_owned(), lengths)
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let branch = self.attention.run(compute, &x, lengths)?;
+        let branch = compute.dropout(branch);
+        let mut sum = compute.add(branch, &x)?;
+        compute.tell("residual_1", &mut sum);
+        let mut middle = self.norm_1.run(compute, &sum)?;
+        compute.tell("norm_1", &mut middle);
+        let branch = self.mlp.run(compute, &middle)?;
+        let branch = compute.dropout(branch);
+        let mut sum = compute.add(branch, &middle)?;
+        compute.tell("residual_2", &mut sum);
+        let mut output = self.norm_2.run(compute, &sum)?;
+        compute.tell("output", &mut output);
         Ok(output)
     }
 }

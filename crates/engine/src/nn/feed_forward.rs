@@ -14,9 +14,11 @@
 //! Source: Vaswani et al. 2017, section 3.3, equation 2; Hendrycks and Gimpel 2016, "Gaussian error linear units", section 2, with
 //! the tanh approximation that GPT-2 uses; Elfwing, Uchibe and Doya 2018, "Sigmoid-weighted linear units", equation 1 (SiLU).
 
+use super::compute::Compute;
+use super::plain::Plain;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::Observer;
 use crate::{kernel, math};
 use ndarray::{Array2, ArrayView2};
 
@@ -87,12 +89,21 @@ impl FeedForward {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let mut inner = self.up.forward(x)?;
-        tell(trace, "mlp.before", &mut inner);
-        self.activation.apply(&mut inner);
-        tell(trace, "mlp.inner", &mut inner);
-        let mut output = self.down.forward(inner.view())?;
-        tell(trace, "mlp.output", &mut output);
+        self.run(&mut Plain::new(trace), &x.to_owned())
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let mut inner = self.up.run(compute, x)?;
+        compute.tell("mlp.before", &mut inner);
+        let mut inner = compute.activate(inner, self.activation);
+        compute.tell("mlp.inner", &mut inner);
+        let mut output = self.down.run(compute, &inner)?;
+        compute.tell("mlp.output", &mut output);
         Ok(output)
     }
 }

@@ -26,8 +26,11 @@
 //! Source: Vaswani et al. 2017, sections 3.2.2 and 3.2.3.
 
 use super::attention::scale;
+use super::compute::Compute;
 use super::grouped::Qkv;
 use super::heads::{attend, join, split};
+use super::packed::ranges;
+use super::plain::Plain;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
@@ -60,44 +63,53 @@ impl FullAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let whole = "tokens of all sequences";
-        expect("attention", whole, &[lengths.iter().sum()], &[x.nrows()])?;
-        let (q, k, v) = self.project(x)?;
-        let mut side_by_side = Array2::zeros(q.raw_dim());
-        let mut start = 0;
-        for &length in lengths {
-            let rows = s![start..start + length, ..];
-            let mut q = split(q.slice(rows), self.heads)?;
-            let mut k = split(k.slice(rows), self.heads)?;
-            let mut v = split(v.slice(rows), self.heads)?;
-            tell(trace, "attention.q", &mut q);
-            tell(trace, "attention.k", &mut k);
-            tell(trace, "attention.v", &mut v);
-            let scale = scale(q.dim().2);
-            let heads = attend(q, k.view(), v.view(), scale, trace)?;
-            side_by_side.slice_mut(rows).assign(&join(heads.view()));
-            start += length;
-        }
-        let mut output = self.output.forward(side_by_side.view())?;
-        tell(trace, "attention.output", &mut output);
-        Ok(output)
+        self.run(&mut Plain::new(trace), &x.to_owned(), lengths)
     }
 
-    fn project(&self, x: ArrayView2<'_, f32>) -> Result<(Array2<f32>, Array2<f32>, Array2<f32>)> {
-        // x [T, C] -> three times [T, C]
-        let (tokens, width) = x.dim();
-        let (q, k, v) = match &self.qkv {
-            Qkv::Fused(all) => {
-                let all = all.forward(x)?;
-                expect("attention", "q, k and v", &[tokens, 3 * width], all.shape())?;
-                let part = |n: usize| all.slice(s![.., n * width..(n + 1) * width]).to_owned();
-                (part(0), part(1), part(2))
-            }
-            Qkv::Separate { q, k, v } => (q.forward(x)?, k.forward(x)?, v.forward(x)?),
-        };
-        for (name, found) in [("queries", &q), ("keys", &k), ("values", &v)] {
-            expect("attention", name, &[tokens, width], found.shape())?;
-        }
-        Ok((q, k, v))
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        lengths: &[usize],
+    ) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let (tokens, width) = compute.dim(x);
+        let whole = "tokens of all sequences";
+        expect("attention", whole, &[lengths.iter().sum()], &[tokens])?;
+        let qkv = self.qkv.run(compute, x, [width; 3])?;
+        let joined = compute.attend(qkv, self.heads, lengths)?;
+        let mut output = self.output.run(compute, &joined)?;
+        compute.tell("attention.output", &mut output);
+        Ok(output)
     }
+}
+
+/// Each sequence by itself; heads side by side.
+pub(super) fn attend_each(
+    q: &Array2<f32>,
+    k: &Array2<f32>,
+    v: &Array2<f32>,
+    heads: usize,
+    lengths: &[usize],
+    trace: &mut Option<&mut dyn Observer>,
+) -> Result<Array2<f32>> {
+    // q, k, v [T, C] -> [T, C]
+    let mut side_by_side = Array2::zeros(q.raw_dim());
+    for rows in ranges(lengths) {
+        let rows = s![rows, ..];
+        let mut q = split(q.slice(rows), heads)?;
+        let mut k = split(k.slice(rows), heads)?;
+        let mut v = split(v.slice(rows), heads)?;
+        tell(trace, "attention.q", &mut q);
+        tell(trace, "attention.k", &mut k);
+        tell(trace, "attention.v", &mut v);
+        let scale = scale(q.dim().2);
+        let found = attend(q, k.view(), v.view(), scale, trace)?;
+        side_by_side.slice_mut(rows).assign(&join(found.view()));
+    }
+    Ok(side_by_side)
 }

@@ -33,13 +33,17 @@
 
 use super::attention::scale;
 use super::blockwise::Heads;
+use super::compute::Compute;
 use super::kv_cache::KvCache;
+use super::packed::ranges;
+use super::plain::Plain;
 use super::position::rope::Turns;
 use super::projection::Projection;
 use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
 use crate::trace::{Observer, tell};
+use crate::trainable::Visit;
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
 
 /// The projections to queries, keys and values.
@@ -60,6 +64,75 @@ pub enum Qkv {
         /// C to G·D.
         v: Projection,
     },
+}
+
+impl Qkv {
+    /// Queries, keys and values `[T, widths[n]]`, heads side by side.
+    ///
+    /// # Errors
+    /// When the matrices have other widths.
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        [q_width, k_width, v_width]: [usize; 3],
+    ) -> Result<[C::Matrix; 3]> {
+        // x [T, C] -> q, k, v
+        let rows = compute.dim(x).0;
+        let found = match self {
+            Self::Fused(all) => {
+                let all = all.run(compute, x)?;
+                let ends = [q_width, q_width + k_width, q_width + k_width + v_width];
+                let (found_rows, found) = compute.dim(&all);
+                expect(
+                    "attention",
+                    "q, k and v",
+                    &[rows, ends[2]],
+                    &[found_rows, found],
+                )?;
+                [
+                    compute.columns(&all, 0..ends[0])?,
+                    compute.columns(&all, ends[0]..ends[1])?,
+                    compute.columns(&all, ends[1]..ends[2])?,
+                ]
+            }
+            Self::Separate { q, k, v } => {
+                [q.run(compute, x)?, k.run(compute, x)?, v.run(compute, x)?]
+            }
+        };
+        let names = ["queries", "keys", "values"];
+        for ((name, width), found) in names
+            .into_iter()
+            .zip([q_width, k_width, v_width])
+            .zip(&found)
+        {
+            let (found_rows, found) = compute.dim(found);
+            expect("attention", name, &[rows, width], &[found_rows, found])?;
+        }
+        Ok(found)
+    }
+
+    /// Visits `PLACE` + `fused`, or `PLACE` + each of `separate`, whichever this is.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(
+        &mut self,
+        place: &str,
+        fused: &str,
+        separate: [&str; 3],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        match self {
+            Self::Fused(all) => all.parameters(&format!("{place}{fused}"), visit),
+            Self::Separate { q, k, v } => {
+                for (layer, name) in [q, k, v].into_iter().zip(separate) {
+                    layer.parameters(&format!("{place}{name}"), visit)?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// The weights of a causal attention layer.
@@ -96,23 +169,57 @@ impl GroupedAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        self.check(x.nrows(), lengths, caches)?;
-        let (mut q, mut k, v) = self.project(x)?;
+        let compute = &mut Plain::new(trace);
+        self.run(compute, &x.to_owned(), lengths, caches, turns)
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        lengths: &[usize],
+        caches: &mut [KvCache],
+        turns: Option<&Turns>,
+    ) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        self.check(compute.dim(x).0, lengths, caches)?;
+        let (wide, narrow) = (
+            self.heads * self.head_width,
+            self.kv_heads * self.head_width,
+        );
+        let [mut q, mut k, v] = self.qkv.run(compute, x, [wide, narrow, narrow])?;
         if let Some(turns) = turns {
-            turns.apply(&mut q, self.head_width)?;
-            turns.apply(&mut k, self.head_width)?;
+            q = compute.turn(q, turns, self.head_width)?;
+            k = compute.turn(k, turns, self.head_width)?;
         }
+        let joined = compute.attend_causally(self, [q, k, v], lengths, caches)?;
+        let mut output = self.output.run(compute, &joined)?;
+        compute.tell("attention.output", &mut output);
+        Ok(output)
+    }
+
+    /// Each sequence by itself, over what its cache holds and takes in; heads side by side.
+    pub(super) fn attend_each(
+        &self,
+        q: &Array2<f32>,
+        k: &Array2<f32>,
+        v: &Array2<f32>,
+        lengths: &[usize],
+        caches: &mut [KvCache],
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // q [T, H·D], k, v [T, G·D] -> [T, H·D]
         let mut side_by_side = Array2::zeros(q.raw_dim());
-        let mut start = 0;
-        for (&length, cache) in lengths.iter().zip(caches) {
-            let rows = s![start..start + length, ..];
+        for (rows, cache) in ranges(lengths).zip(caches) {
+            let (start, rows) = (rows.start, s![rows, ..]);
             let heads = self.attend(q.slice(rows), k.slice(rows), v.slice(rows), cache, trace)?;
             join(&heads, &mut side_by_side, start);
-            start += length;
         }
-        let mut output = self.output.forward(side_by_side.view())?;
-        tell(trace, "attention.output", &mut output);
-        Ok(output)
+        Ok(side_by_side)
     }
 
     fn check(&self, tokens: usize, lengths: &[usize], caches: &[KvCache]) -> Result<()> {
@@ -143,37 +250,6 @@ impl GroupedAttention {
             )?;
         }
         Ok(())
-    }
-
-    /// Queries, keys and values, heads side by side.
-    fn project(&self, x: ArrayView2<'_, f32>) -> Result<(Array2<f32>, Array2<f32>, Array2<f32>)> {
-        // x [T, C] -> q [T, H·D], k [T, G·D], v [T, G·D]
-        let (wide, narrow) = (
-            self.heads * self.head_width,
-            self.kv_heads * self.head_width,
-        );
-        let (q, k, v) = match &self.qkv {
-            Qkv::Fused(all) => {
-                let all = all.forward(x)?;
-                expect(
-                    "attention",
-                    "q, k and v",
-                    &[x.nrows(), wide + 2 * narrow],
-                    all.shape(),
-                )?;
-                let part = |from: usize, to: usize| all.slice(s![.., from..to]).to_owned();
-                (
-                    part(0, wide),
-                    part(wide, wide + narrow),
-                    part(wide + narrow, wide + 2 * narrow),
-                )
-            }
-            Qkv::Separate { q, k, v } => (q.forward(x)?, k.forward(x)?, v.forward(x)?),
-        };
-        expect("attention", "queries", &[x.nrows(), wide], q.shape())?;
-        expect("attention", "keys", &[x.nrows(), narrow], k.shape())?;
-        expect("attention", "values", &[x.nrows(), narrow], v.shape())?;
-        Ok((q, k, v))
     }
 
     /// The heads of one sequence.

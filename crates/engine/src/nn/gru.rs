@@ -22,12 +22,15 @@
 //!
 //! Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder", section 2.3; `torch.nn.GRU`.
 
+use super::compute::Compute;
 use super::packed::ranges;
 use super::shape::expect;
+use super::steps::Steps;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
 use crate::trace::{Observer, tell, within};
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Axis, Dimension, Slice};
 
 /// One layer in one direction.
@@ -151,78 +154,87 @@ impl GruCell {
         self.weight_hh.linear(state, Some(self.bias_hh.view()))
     }
 
-    /// As [`Self::next`] for several sequences.
+    /// As [`Self::next`] for several sequences, by whoever computes.
     ///
     /// # Errors
     /// When the inputs or the states have another width, or there are more of one than of the other.
-    pub fn next_batch(
+    pub fn next_batch<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
-        state: ArrayView2<'_, f32>,
-    ) -> Result<Array2<f32>> {
+        compute: &mut C,
+        x: &C::Matrix,
+        state: &C::Matrix,
+    ) -> Result<C::Matrix> {
         // x [B, E], state [B, C] -> [B, C]
-        expect("gru", "state", &[x.nrows(), self.width()], state.shape())?;
-        let from_input = self.weight_ih.linear(x, Some(self.bias_ih.view()))?;
-        let from_state = self.recur(state)?;
-        Ok(blend(
-            from_input.view(),
-            from_state.view(),
-            state,
-            &mut None,
-        ))
+        let from_input = compute.linear(x, &self.weight_ih, Some(&self.bias_ih))?;
+        let from_state = compute.linear(state, &self.weight_hh, Some(&self.bias_hh))?;
+        compute.blend(&from_input, &from_state, state)
     }
 
-    /// As [`Self::forward`] for several sequences: `x` holds the `lengths[b]` inputs of sequence b, one sequence after the other, and
-    /// the states come in the same order. At each step the sequences that are not at their end go through one product.
+    /// As [`Self::forward`] for several sequences, by whoever computes: `x` holds the `lengths[b]` inputs of sequence b, one
+    /// sequence after the other, and the states come in the same order. At each step the sequences that are not at their end go
+    /// through one product.
     ///
     /// # Errors
     /// When the inputs or the first states have another width, or there are not as many as the lengths say.
-    pub fn forward_batch(
+    pub fn run<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
+        compute: &mut C,
+        x: &C::Matrix,
         lengths: &[usize],
-        start: ArrayView2<'_, f32>,
+        start: &C::Matrix,
         reverse: bool,
-    ) -> Result<Array2<f32>> {
+    ) -> Result<C::Matrix> {
         // x [N, E], lengths [B] with sum N, start [B, C] -> [N, C]
-        expect("gru", "inputs", &[lengths.iter().sum()], &[x.nrows()])?;
-        expect(
-            "gru",
-            "states",
-            &[lengths.len(), self.width()],
-            start.shape(),
-        )?;
-        let from_input = self.weight_ih.linear(x, Some(self.bias_ih.view()))?;
-        let mut states = Array2::zeros((x.nrows(), self.width()));
-        let mut now = start.to_owned();
-        for n in 0..lengths.iter().copied().max().unwrap_or(0) {
-            let reading = ranges(lengths)
-                .enumerate()
-                .filter(|(_, rows)| n < rows.len());
-            let row = |rows: std::ops::Range<usize>| {
-                if reverse {
-                    rows.end - 1 - n
-                } else {
-                    rows.start + n
-                }
-            };
-            let (sequences, rows): (Vec<_>, Vec<_>) =
-                reading.map(|(b, rows)| (b, row(rows))).unzip();
-            let state = now.select(Axis(0), &sequences);
-            let from_state = self.recur(state.view())?;
-            let input = from_input.select(Axis(0), &rows);
-            let next = blend(input.view(), from_state.view(), state.view(), &mut None);
-            for ((b, row), next) in sequences.into_iter().zip(rows).zip(next.outer_iter()) {
-                now.row_mut(b).assign(&next);
-                states.row_mut(row).assign(&next);
+        let (tokens, (batch, width)) = (compute.dim(x).0, compute.dim(start));
+        expect("gru", "inputs", &[lengths.iter().sum()], &[tokens])?;
+        let expected = [lengths.len(), self.width()];
+        expect("gru", "states", &expected, &[batch, width])?;
+        let from_input = compute.linear(x, &self.weight_ih, Some(&self.bias_ih))?;
+        let mut now = start.clone();
+        let mut states = Vec::new();
+        for step in Steps::new(lengths, reverse) {
+            if let Some(kept) = &step.kept {
+                now = compute.select(&now, kept)?;
             }
+            let input = compute.select(&from_input, &step.rows)?;
+            let from_state = compute.linear(&now, &self.weight_hh, Some(&self.bias_hh))?;
+            now = compute.blend(&input, &from_state, &now)?;
+            states.push((now.clone(), step.rows));
         }
-        Ok(states)
+        compute.assemble(tokens, width, &states)
+    }
+
+    /// Visits the parameters under the names that [`Self::load`] asks for.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, suffix: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let named = |part: &str| format!("{name}.{part}_{suffix}");
+        let Self {
+            weight_ih,
+            weight_hh,
+            bias_ih,
+            bias_hh,
+        } = self;
+        trainable::weight(weight_ih, &named("weight_ih"), Kind::Matrix, visit)?;
+        trainable::weight(weight_hh, &named("weight_hh"), Kind::Matrix, visit)?;
+        trainable::vector(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
+        trainable::vector(bias_hh, &named("bias_hh"), Kind::Bias, visit)
     }
 }
 
+/// Refuses gates that do not fit the states.
+pub(crate) fn check_gates(
+    from_input: (usize, usize),
+    from_state: (usize, usize),
+    (rows, width): (usize, usize),
+) -> Result<()> {
+    let found = [from_input.0, from_input.1, from_state.0, from_state.1];
+    expect("gru", "gates", &[rows, 3 * width, rows, 3 * width], &found)
+}
+
 /// The gates, and what they let through. The observer gets `reset`, `update`, `candidate` and `state`.
-fn blend<D: Dimension>(
+pub(super) fn blend<D: Dimension>(
     from_input: ArrayView<'_, f32, D>,
     from_state: ArrayView<'_, f32, D>,
     state: ArrayView<'_, f32, D>,
@@ -331,30 +343,59 @@ impl Gru {
         Ok(x)
     }
 
-    /// As [`Self::forward`] for several sequences, from states of zeros or others; see [`GruCell::forward_batch`]. Gives the upper
-    /// layer's states after each of the inputs and replaces `states`, `[B, C]` for each layer.
+    /// As [`Self::forward`] for several sequences, by whoever computes, from states of zeros or others; see [`GruCell::run`]. Gives
+    /// the upper layer's states after each of the inputs and replaces `states`, `[B, C]` for each layer.
     ///
     /// # Errors
-    /// As [`GruCell::forward_batch`], and when there is not one state for each layer.
-    pub fn forward_batch(
+    /// As [`GruCell::run`], and when there is not one state for each layer.
+    pub fn run<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
+        compute: &mut C,
+        x: C::Matrix,
         lengths: &[usize],
-        states: &mut [Array2<f32>],
+        states: &mut [C::Matrix],
         reverse: bool,
-    ) -> Result<Array2<f32>> {
+    ) -> Result<C::Matrix> {
         // x [N, E], states [layers][B, C] -> [N, C]
         expect("gru", "states", &[self.layers.len()], &[states.len()])?;
-        let mut x = x.to_owned();
+        let mut x = x;
         for (cell, state) in self.layers.iter().zip(states) {
-            x = cell.forward_batch(x.view(), lengths, state.view(), reverse)?;
-            for (rows, mut state) in ranges(lengths).zip(state.outer_iter_mut()) {
-                if !rows.is_empty() {
-                    let last = if reverse { rows.start } else { rows.end - 1 };
-                    state.assign(&x.row(last));
-                }
-            }
+            x = cell.run(compute, &x, lengths, state, reverse)?;
+            *state = ends(compute, &x, lengths, state, reverse)?;
         }
         Ok(x)
     }
+
+    /// Visits the parameters under the names that [`Self::load`] asks for.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        for (n, cell) in self.layers.iter_mut().enumerate() {
+            cell.parameters(name, &format!("l{n}"), visit)?;
+        }
+        Ok(())
+    }
+}
+
+/// The last state of each sequence; of one without inputs, the state that it started from.
+fn ends<C: Compute>(
+    compute: &mut C,
+    states: &C::Matrix,
+    lengths: &[usize],
+    start: &C::Matrix,
+    reverse: bool,
+) -> Result<C::Matrix> {
+    // states [N, C], start [B, C] -> [B, C]
+    let last = |rows: std::ops::Range<usize>| if reverse { rows.start } else { rows.end - 1 };
+    let (empty, read): (Vec<usize>, Vec<usize>) =
+        (0..lengths.len()).partition(|&b| lengths[b] == 0);
+    let rows = ranges(lengths).filter(|rows| !rows.is_empty()).map(last);
+    let last = compute.select(states, &rows.collect::<Vec<_>>())?;
+    if empty.is_empty() {
+        return Ok(last);
+    }
+    let kept = compute.select(start, &empty)?;
+    let (batch, width) = compute.dim(start);
+    compute.assemble(batch, width, &[(last, read), (kept, empty)])
 }

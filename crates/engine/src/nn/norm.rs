@@ -19,9 +19,11 @@
 //! Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 3; Zhang and Sennrich 2019, "Root mean square layer
 //! normalization", equation 4.
 
+use super::compute::Compute;
 use super::shape::{contiguous, expect, matrix};
 use crate::error::Result;
 use crate::kernel::{self, threads};
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Mean 0 and variance 1 in each row, then scaled and shifted.
@@ -78,6 +80,24 @@ impl RmsNorm {
     pub fn forward(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         rms_norm(x, self.gamma.view(), self.eps)
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        compute.rms_norm(x, &self.gamma, self.eps)
+    }
+
+    /// Visits `NAME.weight`.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let name = format!("{name}.weight");
+        trainable::vector(&mut self.gamma, &name, Kind::Gain, visit)
     }
 }
 

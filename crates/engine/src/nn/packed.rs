@@ -52,6 +52,20 @@ impl Packed {
         }
     }
 
+    /// Sequences of `lengths[b]` ids one after the other, each from its position 0 on.
+    ///
+    /// # Errors
+    /// When there are not as many ids as the lengths say.
+    pub fn many(ids: Vec<usize>, lengths: Vec<usize>) -> Result<Self> {
+        expect("packed", "ids", &[lengths.iter().sum()], &[ids.len()])?;
+        Ok(Self {
+            positions: lengths.iter().flat_map(|&length| 0..length).collect(),
+            columns: lengths.iter().copied().max().unwrap_or(0),
+            ids,
+            lengths,
+        })
+    }
+
     /// A batch.
     ///
     /// # Errors
@@ -113,5 +127,9 @@ mod tests {
         assert_eq!(packed.ranges().collect::<Vec<_>>(), [0..1, 1..2, 2..2]);
         assert!(packed.unpack(array![[1.0]].view()).is_err());
         assert!(Packed::new(array![[0, 5]].view(), mask.view()).is_err());
+        let mask = array![[true, true], [true, false]];
+        let batch = Packed::new(array![[7, 8], [9, 0]].view(), mask.view());
+        assert_eq!(Packed::many(vec![7, 8, 9], vec![2, 1]), batch);
+        assert!(Packed::many(vec![7], vec![2]).is_err());
     }
 }

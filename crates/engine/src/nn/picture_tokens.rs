@@ -1,7 +1,7 @@
 //! A picture as the input of an encoder: patches, a class token before them, positions.
 //!
 //! ```text
-//! x = [class; cut(image) · weightᵀ + bias] + positions       image [3, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
+//! x = [class; cut(image) · weightᵀ + bias] + positions       image [C_0, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
 //! ```
 //! The position table is for one grid of patches; for another, its part for the patches is stretched ([`bicubic`]).
 //!
@@ -20,22 +20,23 @@
 //!
 //! Source: Dosovitskiy et al. 2021, section 3.1, equation 1, and section 3.2 (other resolutions).
 
+use super::compute::Compute;
 use super::patch::cut;
-use super::position::interpolate::bicubic;
+use super::plain::Plain;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight, tensor, vector};
 use crate::quant::Matrix;
-use crate::trace::{Observer, tell};
-use ndarray::{Array1, Array2, ArrayView3, Axis, concatenate};
+use crate::trace::Observer;
+use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis, s};
 
 /// The weights of the embedding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureTokens {
     /// P.
     pub patch: usize,
-    /// 3·P·P to C.
+    /// C_0·P·P to C; C_0 is 3 for colours, 1 for grey.
     pub patches: Projection,
     /// `[C]`, before the patches, where the model has one.
     pub class: Option<Array1<f32>>,
@@ -44,61 +45,66 @@ pub struct PictureTokens {
 }
 
 impl PictureTokens {
-    /// x as above. The observer gets `patches` `[N, 3·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
+    /// C_0.
+    pub fn channels(&self) -> usize {
+        let pixels = self.patch * self.patch;
+        self.patches.weight.dim().1.checked_div(pixels).unwrap_or(0)
+    }
+
+    /// x as above. The observer gets `patches` `[N, C_0·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
     ///
     /// # Errors
-    /// When the picture has not three channels or is smaller than a patch, or the positions are not those of a square grid.
+    /// When the picture has not C_0 channels or is smaller than a patch, or the positions are not those of a square grid.
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
-        // image [3, H, W] -> [1 + N, C]
-        let (channels, height, width) = image.dim();
-        expect("picture", "channels", &[3], &[channels])?;
-        let mut patches = cut(image, self.patch)?;
-        tell(trace, "patches", &mut patches);
-        let mut embedded = self.patches.forward(patches.view())?;
-        tell(trace, "embedding", &mut embedded);
-        let mut positions = self.positions_for(height / self.patch, width / self.patch)?;
-        tell(trace, "positions", &mut positions);
-        let mut x = match &self.class {
-            Some(class) => joined(class, &embedded)?,
+        // image [C_0, H, W] -> [1 + N, C]
+        self.run(&mut Plain::new(trace), image.insert_axis(Axis(0)))
+    }
+
+    /// As [`Self::forward`] for several pictures of one size, one after the other, by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        images: ArrayView4<'_, f32>,
+    ) -> Result<C::Matrix> {
+        // images [B, C_0, H, W] -> [B·(1 + N), C]
+        let (count, channels, height, width) = images.dim();
+        expect("picture", "channels", &[self.channels()], &[channels])?;
+        let grid = (height / self.patch.max(1), width / self.patch.max(1));
+        let each = grid.0 * grid.1;
+        let mut cuts = Array2::zeros((count * each, channels * self.patch * self.patch));
+        for (n, image) in images.outer_iter().enumerate() {
+            let rows = s![n * each..(n + 1) * each, ..];
+            cuts.slice_mut(rows).assign(&cut(image, self.patch)?);
+        }
+        let mut patches = compute.constant(cuts.view());
+        compute.tell("patches", &mut patches);
+        let mut embedded = self.patches.run(compute, &patches)?;
+        compute.tell("embedding", &mut embedded);
+        let first = usize::from(self.class.is_some());
+        let mut positions = compute.stretch(&self.positions, first, grid)?;
+        compute.tell("positions", &mut positions);
+        let x = match &self.class {
+            Some(class) => compute.prepend(embedded, class, each)?,
             None => embedded,
         };
-        expect("picture", "positions", x.shape(), positions.shape())?;
-        x += &positions;
-        tell(trace, "input", &mut x);
+        let (found, width) = compute.dim(&positions);
+        let columns = compute.dim(&x).1;
+        let expected = [first + each, columns];
+        expect("picture", "positions", &expected, &[found, width])?;
+        let mut x = compute.add_repeated(x, &positions)?;
+        compute.tell("input", &mut x);
         Ok(x)
     }
-
-    /// The position table for a grid of patches; the class token's row stays as it is.
-    fn positions_for(&self, rows: usize, columns: usize) -> Result<Array2<f32>> {
-        let first = usize::from(self.class.is_some());
-        let count = self.positions.nrows().saturating_sub(first);
-        let side = count.isqrt();
-        if side == 0 || side * side != count {
-            let expected = "a square number of patches";
-            return Err(EngineError::value("picture", "positions", expected, count));
-        }
-        let (class, grid) = self.positions.view().split_at(Axis(0), first);
-        let grid = bicubic(grid, (side, side), (rows, columns))?;
-        joined_rows(class, &grid)
-    }
 }
 
-fn joined(class: &Array1<f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
-    expect("picture", "class token", &[rows.ncols()], class.shape())?;
-    joined_rows(class.view().insert_axis(Axis(0)), rows)
-}
-
-fn joined_rows(first: ndarray::ArrayView2<'_, f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
-    let found = format!("{:?} and {:?}", first.shape(), rows.shape());
-    concatenate(Axis(0), &[first, rows.view()])
-        .map_err(|_| EngineError::shape("picture", "rows of one width", found))
-}
-
-/// A patch embedding stored as a convolution: `NAME.weight` `[C, 3, P, P]` and `NAME.bias` `[C]`.
+/// A patch embedding stored as a convolution: `NAME.weight` `[C, C_0, P, P]` and `NAME.bias` `[C]`.
 ///
 /// # Errors
 /// When the source has no such parameters in these shapes.
@@ -106,10 +112,12 @@ pub fn load_patches(
     source: &mut dyn Parameters,
     name: &str,
     width: usize,
+    channels: usize,
     patch: usize,
 ) -> Result<Projection> {
-    let stored = tensor(source, &format!("{name}.weight"), &[width, 3, patch, patch])?;
-    let flat = stored.into_shape_with_order((width, 3 * patch * patch));
+    let shape = [width, channels, patch, patch];
+    let stored = tensor(source, &format!("{name}.weight"), &shape)?;
+    let flat = stored.into_shape_with_order((width, channels * patch * patch));
     let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
     Ok(Projection {
         // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. All that the model sees passes

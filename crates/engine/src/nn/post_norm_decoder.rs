@@ -9,13 +9,12 @@
 //! Source: Vaswani et al. 2017, section 3.1; `torch.nn.TransformerDecoderLayer(norm_first=False)`.
 
 use super::block::LayerNorm;
-use super::cross_attention::{CrossAttention, CrossMemory};
+use super::compute::Compute;
+use super::cross_attention::CrossAttention;
 use super::feed_forward::FeedForward;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use crate::error::Result;
-use crate::trace::{Observer, tell, within};
-use ndarray::{Array2, ArrayView2};
 
 /// The weights of one block.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,41 +35,43 @@ pub struct PostNormDecoderBlock {
 
 impl PostNormDecoderBlock {
     /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` what came before them,
-    /// `memories[b]` its source. The observer gets `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`,
+    /// `memory` holds its source. The observer gets `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`,
     /// `norm_2`, `mlp.…`, `residual_3` and `output`.
     ///
     /// # Errors
     /// When a shape does not fit the others.
-    pub fn forward(
+    pub fn run<C: Compute>(
         &self,
-        x: ArrayView2<'_, f32>,
+        compute: &mut C,
+        x: C::Matrix,
         lengths: &[usize],
         caches: &mut [KvCache],
-        memories: &[CrossMemory],
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+        memory: &C::Memory,
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let mut sum = self.attention.forward(x, lengths, caches, None, trace)?;
-        sum += &x;
-        tell(trace, "residual_1", &mut sum);
-        let mut asked = self.norm_1.forward(sum.view())?;
-        tell(trace, "norm_1", &mut asked);
+        let branch = self.attention.run(compute, &x, lengths, caches, None)?;
+        let branch = compute.dropout(branch);
+        let mut sum = compute.add(branch, &x)?;
+        compute.tell("residual_1", &mut sum);
+        let mut asked = self.norm_1.run(compute, &sum)?;
+        compute.tell("norm_1", &mut asked);
 
-        let mut sum = within(
-            trace,
+        let branch = compute.within(
             || "cross.".to_owned(),
-            |trace| self.cross.forward(asked.view(), lengths, memories, trace),
+            |compute| self.cross.run(compute, &asked, lengths, memory),
         )?;
-        sum += &asked;
-        tell(trace, "residual_2", &mut sum);
-        let mut answered = self.norm_2.forward(sum.view())?;
-        tell(trace, "norm_2", &mut answered);
+        let branch = compute.dropout(branch);
+        let mut sum = compute.add(branch, &asked)?;
+        compute.tell("residual_2", &mut sum);
+        let mut answered = self.norm_2.run(compute, &sum)?;
+        compute.tell("norm_2", &mut answered);
 
-        let mut sum = self.mlp.forward(answered.view(), trace)?;
-        sum += &answered;
-        tell(trace, "residual_3", &mut sum);
-        let mut output = self.norm_3.forward(sum.view())?;
-        tell(trace, "output", &mut output);
+        let branch = self.mlp.run(compute, &answered)?;
+        let branch = compute.dropout(branch);
+        let mut sum = compute.add(branch, &answered)?;
+        compute.tell("residual_3", &mut sum);
+        let mut output = self.norm_3.run(compute, &sum)?;
+        compute.tell("output", &mut output);
         Ok(output)
     }
 }

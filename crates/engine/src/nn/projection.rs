@@ -18,8 +18,10 @@
 //!
 //! Source: `torch.nn.Linear`; `transformers.pytorch_utils.Conv1D` for the transposed form in GPT-2's files.
 
+use super::compute::Compute;
 use crate::error::Result;
 use crate::parameters::{Parameters, Weight, matrix, vector};
+use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// A matrix to multiply with, and what is added.
@@ -75,6 +77,32 @@ impl Projection {
         // x [T, C_in] -> [T, C_out]
         self.weight
             .linear(x, self.bias.as_ref().map(|bias| bias.view()))
+    }
+
+    /// As [`Self::forward`], by whoever computes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C_in] -> [T, C_out]
+        compute.linear(x, &self.weight, self.bias.as_ref())
+    }
+
+    /// Visits `NAME.weight` and, where there is one, `NAME.bias`.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        trainable::weight(
+            &mut self.weight,
+            &format!("{name}.weight"),
+            Kind::Matrix,
+            visit,
+        )?;
+        match &mut self.bias {
+            Some(bias) => trainable::vector(bias, &format!("{name}.bias"), Kind::Bias, visit),
+            None => Ok(()),
+        }
     }
 }
 

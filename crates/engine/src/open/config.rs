@@ -20,6 +20,9 @@ use crate::parameters::Parameters;
 /// The files that this reads.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
 
+/// Where a file's metadata has its `config.json`, so that it needs no other file.
+const OWN: &str = "config";
+
 /// The kinds that are built here.
 const KINDS: &str = if cfg!(feature = "all-models") {
     "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2"
@@ -41,18 +44,24 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// `config.json`, and `preprocessor_config.json` where it is there.
-    pub(super) fn beside(files: &Files) -> Result<Self, OpenError> {
-        let read = |name: &str| {
-            let found = files.find(&[name]);
-            let wrong = |error: serde_json::Error| OpenError::Beside {
-                file: name.to_owned(),
+    /// What the weights' own metadata says; without that `config.json`, and `preprocessor_config.json` where it is there.
+    pub(super) fn of(files: &Files, metadata: &[(String, String)]) -> Result<Self, OpenError> {
+        let parse = |file: &str, bytes: &[u8]| {
+            serde_json::from_slice(bytes).map_err(|error| OpenError::Beside {
+                file: file.to_owned(),
                 expected: "JSON".to_owned(),
                 found: error.to_string(),
-            };
-            found
-                .map(|(_, bytes)| serde_json::from_slice(bytes).map_err(wrong))
-                .transpose()
+            })
+        };
+        if let Some((_, own)) = metadata.iter().find(|(key, _)| key == OWN) {
+            return Ok(Self {
+                config: parse(&files.name, own.as_bytes())?,
+                preprocessor: Value::Null,
+            });
+        }
+        let read = |name: &str| {
+            let found = files.find(&[name]);
+            found.map(|(name, bytes)| parse(name, bytes)).transpose()
         };
         let config = read(NAMES[0])?.ok_or_else(|| OpenError::Missing {
             file: files.name.clone(),
@@ -252,7 +261,11 @@ impl Config {
             Value::Null => (NAMES[0], &self.config),
             given => (NAMES[1], given),
         };
-        Preparation::from_json(source, side).map_err(|found| OpenError::Beside {
+        let channels = match model {
+            Model::Vit(model) => model.config().channels,
+            _ => 3,
+        };
+        Preparation::from_json(source, side, channels).map_err(|found| OpenError::Beside {
             file: file.to_owned(),
             expected: "how pictures are prepared".to_owned(),
             found,

@@ -3,7 +3,8 @@
 //! | weights | what else is needed |
 //! |---|---|
 //! | GGUF (gpt2, llama, qwen2, bert) | nothing |
-//! | safetensors | `config.json`; for text a vocabulary; for pictures `preprocessor_config.json` where `config.json` does not say it |
+//! | safetensors | `config.json`, or the same as `config` in its metadata; for text a vocabulary; for pictures
+//! | | `preprocessor_config.json` where `config.json` does not say it |
 //! | llama2.c | a vocabulary |
 //!
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
@@ -310,7 +311,7 @@ pub fn open_through<'a>(
             model
         }
         Weights::SafeTensors(file) => {
-            let config = Config::beside(files)?;
+            let config = Config::of(files, file.metadata())?;
             let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
             labels = config.labels();
             if model.reads_pictures() {
@@ -342,7 +343,8 @@ pub fn model_through<'a>(
         Weights::Gguf(file) => of_gguf(files, &file, through),
         Weights::Llama2c(file) => of_llama2c(files, *file, through),
         Weights::SafeTensors(file) => {
-            Config::beside(files)?.model(files, &mut *through(Box::new(file.tensors)))
+            let config = Config::of(files, file.metadata())?;
+            config.model(files, &mut *through(Box::new(file.tensors)))
         }
     }
 }

@@ -49,6 +49,26 @@ pub(crate) fn matmul(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     product(kernels, Kernels::matmul, reference::matmul, &a, &b, sizes);
 }
 
+/// Also the bits of the product with A turned before, so that what holds for a row's place there holds here.
+pub(crate) fn matmul_tn(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [rows, inner, cols] = sizes;
+    let (a, b) = (
+        numbers(seed, "a", rows * inner),
+        numbers(seed, "b", inner * cols),
+    );
+    let (fast, plain) = (Kernels::matmul_tn, reference::matmul_tn);
+    product(kernels, fast, plain, &a, &b, sizes);
+    let turned: Vec<f32> = (0..rows * inner)
+        .map(|at| a[at % inner * rows + at / inner])
+        .collect();
+    let (mut found, mut expected) = (vec![0.0; rows * cols], vec![0.0; rows * cols]);
+    kernels.matmul_tn(&a, &b, &mut found, rows, inner, cols);
+    kernels.matmul(&turned, &b, &mut expected, rows, inner, cols);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found.to_bits(), expected.to_bits());
+    }
+}
+
 pub(crate) fn matmul_nt(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, inner, cols] = sizes;
     let (a, b) = (

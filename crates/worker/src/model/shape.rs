@@ -130,6 +130,7 @@ fn vit_b16() -> Sizes {
         heads: 12,
         layers: 12,
         inner: 3072,
+        channels: 3,
         patch: 16,
         image: 224,
         classes: 1000,

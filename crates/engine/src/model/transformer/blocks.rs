@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::error::Result;
-use crate::model::names::{norm, packed};
+use crate::model::names::{SEPARATE, norm, packed};
 use crate::nn::cross_attention::CrossAttention;
 use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::{Activation, FeedForward};
@@ -11,6 +11,7 @@ use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
+use crate::trainable::Visit;
 
 /// Block `n` of the encoder.
 pub(super) fn encoder_block(
@@ -77,4 +78,58 @@ fn feed_forward(config: &Config, source: &mut dyn Parameters, place: &str) -> Re
         activation: Activation::Relu,
         down: Projection::load(source, &format!("{place}.linear2"), f, c, true)?,
     })
+}
+
+/// Visits block `n` of the encoder under the names that it is loaded by.
+pub(super) fn encoder_parameters(
+    block: &mut PostNormBlock,
+    n: usize,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let place = format!("transformer.encoder.layers.{n}");
+    let attention = format!("{place}.self_attn.");
+    let PostNormBlock {
+        attention: FullAttention { qkv, output, .. },
+        norm_1,
+        mlp,
+        norm_2,
+    } = block;
+    qkv.parameters(&attention, "in_proj", SEPARATE, visit)?;
+    output.parameters(&format!("{attention}out_proj"), visit)?;
+    mlp.up.parameters(&format!("{place}.linear1"), visit)?;
+    mlp.down.parameters(&format!("{place}.linear2"), visit)?;
+    norm_1.parameters(&format!("{place}.norm1"), visit)?;
+    norm_2.parameters(&format!("{place}.norm2"), visit)
+}
+
+/// Visits block `n` of the decoder under the names that it is loaded by.
+pub(super) fn decoder_parameters(
+    block: &mut PostNormDecoderBlock,
+    n: usize,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let place = format!("transformer.decoder.layers.{n}");
+    let attention = format!("{place}.self_attn.");
+    let GroupedAttention { qkv, output, .. } = &mut block.attention;
+    qkv.parameters(&attention, "in_proj", SEPARATE, visit)?;
+    output.parameters(&format!("{attention}out_proj"), visit)?;
+    let CrossAttention {
+        q, k, v, output, ..
+    } = &mut block.cross;
+    let cross = format!("{place}.multihead_attn.");
+    for (layer, name) in [q, k, v].into_iter().zip(SEPARATE) {
+        layer.parameters(&format!("{cross}{name}"), visit)?;
+    }
+    output.parameters(&format!("{cross}out_proj"), visit)?;
+    block
+        .mlp
+        .up
+        .parameters(&format!("{place}.linear1"), visit)?;
+    block
+        .mlp
+        .down
+        .parameters(&format!("{place}.linear2"), visit)?;
+    block.norm_1.parameters(&format!("{place}.norm1"), visit)?;
+    block.norm_2.parameters(&format!("{place}.norm2"), visit)?;
+    block.norm_3.parameters(&format!("{place}.norm3"), visit)
 }

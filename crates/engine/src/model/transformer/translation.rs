@@ -4,6 +4,7 @@ use super::{Memories, Transformer};
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::packed::Packed;
+use crate::nn::plain::Plain;
 use crate::trace::Observer;
 use ndarray::Array1;
 
@@ -42,9 +43,12 @@ impl Translation<'_> {
         let mut target = Packed::one(ids);
         let before = self.caches.position(0);
         target.positions.iter_mut().for_each(|p| *p += before);
-        let logits = self
-            .model
-            .decode(&target, &mut self.caches, &self.memories, &mut trace)?;
+        let logits = self.model.decode(
+            &mut Plain::new(&mut trace),
+            &target,
+            &mut self.caches,
+            &self.memories,
+        )?;
         Ok(logits.row(last).to_owned())
     }
 

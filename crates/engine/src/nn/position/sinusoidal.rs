@@ -19,6 +19,7 @@
 use crate::error::{EngineError, Result};
 use crate::math::double;
 use ndarray::{Array1, Array2};
+use std::collections::BTreeMap;
 
 /// The base of the geometric series of wave lengths, 2π to 10000 · 2π.
 const BASE: f64 = 10_000.0;
@@ -35,8 +36,17 @@ fn angular(i: usize, width: usize) -> f64 {
 /// The encoding of position `p` (any real number).
 pub fn encode(p: f32, width: usize) -> Array1<f32> {
     // -> [C]
+    turned(p, &frequencies(width), width)
+}
+
+/// ωᵢ of every pair.
+fn frequencies(width: usize) -> Vec<f64> {
+    (0..width.div_ceil(2)).map(|i| angular(i, width)).collect()
+}
+
+fn turned(p: f32, frequencies: &[f64], width: usize) -> Array1<f32> {
     Array1::from_shape_fn(width, |c| {
-        let angle = f64::from(p) * angular(c / 2, width);
+        let angle = f64::from(p) * frequencies[c / 2];
         (if c % 2 == 0 {
             double::sin(angle)
         } else {
@@ -59,8 +69,14 @@ pub fn table(tokens: usize, width: usize) -> Array2<f32> {
 pub fn encode_all(positions: &[f32], width: usize) -> Array2<f32> {
     // positions [T] -> [T, C]
     let mut rows = Array2::zeros((positions.len(), width));
+    let frequencies = frequencies(width);
+    // The sequences of a batch share most of their positions.
+    let mut known = BTreeMap::new();
     for (&p, mut row) in positions.iter().zip(rows.rows_mut()) {
-        row.assign(&encode(p, width));
+        let encoded = known
+            .entry(p.to_bits())
+            .or_insert_with(|| turned(p, &frequencies, width));
+        row.assign(encoded);
     }
     rows
 }

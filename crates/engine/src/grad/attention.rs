@@ -1,0 +1,223 @@
+//! Attention of several sequences and heads, full, causal or across.
+//!
+//! ```text
+//! P = softmax(s Q Kᵀ),  O = P V,  s = 1/√D:
+//! V̄ += Pᵀ Ō     P̄ = Ō Vᵀ     S̄ = P ⊙ (P̄ − Σ_keys P ⊙ P̄)     Q̄ += s S̄ K     K̄ += s S̄ᵀ Q
+//! ```
+//! Hidden pairs have weight 0, so that nothing goes back through them.
+
+use super::linear::product;
+use super::tape::{Past, Sums, Tape, Var};
+use crate::error::{EngineError, Result};
+use crate::kernel::Kernels;
+use crate::nn::attention::scale;
+use crate::nn::packed::ranges;
+use crate::nn::shape::{expect, mismatch};
+use std::ops::Range;
+
+/// Who asks whom: sequence b's queries the keys of sequence b, head h of H those of head ⌊h G / H⌋ of G.
+pub(super) struct Asked<'a> {
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    /// Rows of each sequence that asks.
+    pub(super) lengths: &'a [usize],
+    /// Rows of each sequence that answers.
+    pub(super) sources: &'a [usize],
+    /// Whether later keys are hidden.
+    pub(super) causal: bool,
+}
+
+/// One head of one sequence: its rows and columns in queries and in keys, and where its weights are kept.
+struct Part {
+    queries: Range<usize>,
+    keys: Range<usize>,
+    column: usize,
+    kv_column: usize,
+    weights: Range<usize>,
+}
+
+fn parts(asked: &Asked<'_>, width: usize) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (queries, keys) in ranges(asked.lengths).zip(ranges(asked.sources)) {
+        for h in 0..asked.heads {
+            let end = start + queries.len() * keys.len();
+            parts.push(Part {
+                queries: queries.clone(),
+                keys: keys.clone(),
+                column: h * width,
+                kv_column: h * asked.kv_heads / asked.heads * width,
+                weights: start..end,
+            });
+            start = end;
+        }
+    }
+    parts
+}
+
+/// softmax(Q Kᵀ/√D) V, heads side by side.
+pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], asked: &Asked<'_>) -> Result<Var> {
+    // q [T, H·D], k and v [S, G·D] -> [T, H·D]
+    let width = check([q, k, v], asked)?;
+    let parts = parts(asked, width);
+    let kernels = tape.kernels;
+    let mut weights = vec![0.0; parts.last().map_or(0, |part| part.weights.end)];
+    let mut out = vec![0.0; q.len()];
+    for part in &parts {
+        let (tokens, sources) = (part.queries.len(), part.keys.len());
+        let queries = head(tape.numbers(q), q.cols, &part.queries, part.column, width);
+        let keys = head_transposed(tape.numbers(k), k.cols, &part.keys, part.kv_column, width);
+        let values = head(tape.numbers(v), v.cols, &part.keys, part.kv_column, width);
+        let weights = &mut weights[part.weights.clone()];
+        kernels.matmul(&queries, &keys, weights, tokens, width, sources);
+        soften(kernels, weights, sources, scale(width), asked.causal);
+        let mixed = product(kernels, weights, &values, [tokens, sources, width]);
+        let to = (&part.queries, part.column, width);
+        put(&mixed, &mut out, q.cols, to);
+    }
+    let dim = (q.rows, q.cols);
+    Ok(
+        tape.push(dim, out, &[q, k, v], &[], move |past, grad, into| {
+            for part in &parts {
+                back(
+                    past,
+                    [q, k, v],
+                    part,
+                    &weights[part.weights.clone()],
+                    width,
+                    &grad,
+                    into,
+                );
+            }
+        }),
+    )
+}
+
+fn check([q, k, v]: [Var; 3], asked: &Asked<'_>) -> Result<usize> {
+    let (heads, kv_heads) = (asked.heads, asked.kv_heads);
+    if heads == 0 || !q.cols.is_multiple_of(heads) || kv_heads == 0 || heads % kv_heads != 0 {
+        let expected = format!("a divisor of the width {}", q.cols);
+        return Err(EngineError::value("attention", "heads", expected, heads));
+    }
+    let width = q.cols / heads;
+    if k.shape() != v.shape() || k.cols != kv_heads * width {
+        let expected = "keys and values [S, G·D]";
+        return Err(mismatch("attention", expected, &k.shape(), &v.shape()));
+    }
+    let (tokens, sources) = (asked.lengths.iter().sum(), asked.sources.iter().sum());
+    let whole = "tokens of all sequences";
+    expect("attention", whole, &[tokens, sources], &[q.rows, k.rows])?;
+    let (asking, answering) = (asked.lengths.len(), asked.sources.len());
+    expect("attention", "sources", &[asking], &[answering])?;
+    Ok(width)
+}
+
+/// Scores become weights.
+fn soften(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: f32, causal: bool) {
+    for (t, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
+        let seen = if causal { t + 1 } else { sources };
+        let (seen, hidden) = row.split_at_mut(seen.min(sources));
+        seen.iter_mut().for_each(|score| *score *= scale);
+        kernels.softmax(seen);
+        hidden.fill(0.0);
+    }
+}
+
+/// One head's share of the gradients.
+fn back(
+    past: &Past<'_>,
+    [q, k, v]: [Var; 3],
+    part: &Part,
+    weights: &[f32],
+    width: usize,
+    grad: &[f32],
+    into: &mut Sums,
+) {
+    // weights [T, S], grad [T, H·D]
+    let (kernels, tokens, sources) = (past.kernels, part.queries.len(), part.keys.len());
+    let queries = head(past.value(q), q.cols, &part.queries, part.column, width);
+    let keys = head(past.value(k), k.cols, &part.keys, part.kv_column, width);
+    let values = head_transposed(past.value(v), v.cols, &part.keys, part.kv_column, width);
+    let grad = head(grad, q.cols, &part.queries, part.column, width);
+    let mut scores = product(kernels, &grad, &values, [tokens, width, sources]);
+    let scale = scale(width);
+    let step = sources.max(1);
+    for (row, weights) in scores
+        .chunks_exact_mut(step)
+        .zip(weights.chunks_exact(step))
+    {
+        let along = kernels.dot(row, weights);
+        for (score, weight) in row.iter_mut().zip(weights) {
+            *score = scale * weight * (*score - along);
+        }
+    }
+    let from_keys = (&part.keys, part.kv_column, width);
+    if let Some(sum) = into.at(q) {
+        let part_grad = product(kernels, &scores, &keys, [tokens, sources, width]);
+        add(&part_grad, sum, q.cols, (&part.queries, part.column, width));
+    }
+    let mut part_grad = vec![0.0; sources * width];
+    if let Some(sum) = into.at(k) {
+        kernels.matmul_tn(&scores, &queries, &mut part_grad, sources, tokens, width);
+        add(&part_grad, sum, k.cols, from_keys);
+    }
+    if let Some(sum) = into.at(v) {
+        kernels.matmul_tn(weights, &grad, &mut part_grad, sources, tokens, width);
+        add(&part_grad, sum, v.cols, from_keys);
+    }
+}
+
+/// Rows and columns of one head, row by row.
+fn head(x: &[f32], cols: usize, rows: &Range<usize>, column: usize, width: usize) -> Vec<f32> {
+    // x [N, cols] -> [rows, width]
+    let mut out = Vec::with_capacity(rows.len() * width);
+    for row in rows.clone() {
+        out.extend_from_slice(&x[row * cols + column..row * cols + column + width]);
+    }
+    out
+}
+
+/// The same, column by column.
+fn head_transposed(
+    x: &[f32],
+    cols: usize,
+    rows: &Range<usize>,
+    column: usize,
+    width: usize,
+) -> Vec<f32> {
+    // x [N, cols] -> [width, rows]
+    let count = rows.len();
+    let mut out = vec![0.0; count * width];
+    for (n, row) in rows.clone().enumerate() {
+        let from = &x[row * cols + column..row * cols + column + width];
+        for (d, &value) in from.iter().enumerate() {
+            out[d * count + n] = value;
+        }
+    }
+    out
+}
+
+/// A head's numbers back in their place.
+fn put(
+    head: &[f32],
+    out: &mut [f32],
+    cols: usize,
+    (rows, column, width): (&Range<usize>, usize, usize),
+) {
+    for (row, from) in rows.clone().zip(head.chunks_exact(width.max(1))) {
+        out[row * cols + column..row * cols + column + width].copy_from_slice(from);
+    }
+}
+
+/// As [`put`], added to what is there.
+fn add(
+    head: &[f32],
+    out: &mut [f32],
+    cols: usize,
+    (rows, column, width): (&Range<usize>, usize, usize),
+) {
+    for (row, from) in rows.clone().zip(head.chunks_exact(width.max(1))) {
+        let at = row * cols + column;
+        super::tape::add(&mut out[at..at + width], from);
+    }
+}

@@ -1,0 +1,136 @@
+//! The gradients of a model's parameters.
+
+use super::tape::{Tape, Var, address};
+use crate::error::{EngineError, Result};
+use crate::kernel::{self, Kernels};
+use crate::trainable::Trainable;
+use std::collections::BTreeMap;
+
+/// How a pass for training is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Who multiplies.
+    pub kernels: &'static Kernels,
+    /// The share of numbers that dropout sets to 0, at the places that the layers name; 0 for none.
+    pub dropout: f32,
+    /// The seed of dropout; another one for each step.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// The quickest kernels whose bits depend on nothing but the build, no dropout.
+    fn default() -> Self {
+        Self {
+            kernels: kernel::steady(),
+            dropout: 0.0,
+            seed: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// The plain kernels, which give the same bits natively and in wasm; no dropout.
+    pub fn reference() -> Self {
+        Self {
+            kernels: &kernel::reference::KERNELS,
+            ..Self::default()
+        }
+    }
+}
+
+/// One gradient for each parameter, in the order in which the model visits them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gradients {
+    names: Vec<String>,
+    values: Vec<Vec<f32>>,
+    reached: Vec<bool>,
+}
+
+impl Gradients {
+    /// Name and gradient of each parameter; zeros for one that the loss was not computed from.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        let names = self.names.iter().map(String::as_str);
+        names.zip(self.values.iter().map(Vec::as_slice))
+    }
+
+    /// The gradient of one parameter.
+    pub fn get(&self, name: &str) -> Option<&[f32]> {
+        self.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, values)| values)
+    }
+
+    /// The parameters that the loss was not computed from.
+    pub fn missing(&self) -> Vec<&str> {
+        let all = self.names.iter().zip(&self.reached);
+        all.filter_map(|(name, &reached)| (!reached).then_some(name.as_str()))
+            .collect()
+    }
+
+    /// The length of all gradients as one vector. Squares are added in f64, in order.
+    pub fn norm(&self) -> f32 {
+        let squares = |values: &Vec<f32>| -> f64 {
+            values
+                .iter()
+                .map(|&x| f64::from(x) * f64::from(x))
+                .sum::<f64>()
+        };
+        self.values.iter().map(squares).sum::<f64>().sqrt() as f32
+    }
+
+    /// Shortens the gradients, all by one factor, so that their norm is at most `longest`; gives the norm that they had (Pascanu,
+    /// Mikolov and Bengio 2013, "On the difficulty of training recurrent neural networks", algorithm 1).
+    pub fn clip(&mut self, longest: f32) -> f32 {
+        let norm = self.norm();
+        if norm > longest {
+            let factor = longest / norm;
+            for value in self.values.iter_mut().flatten() {
+                *value *= factor;
+            }
+        }
+        norm
+    }
+
+    pub(super) fn values(&self) -> &[Vec<f32>] {
+        &self.values
+    }
+}
+
+/// Runs `loss` on a tape; gives the loss and its gradients.
+///
+/// # Errors
+/// When `loss` fails or gives something other than a loss, dropout is not in [0, 1), or two parameters have one name.
+pub fn gradients<M: Trainable>(
+    model: &mut M,
+    settings: &Settings,
+    loss: impl FnOnce(&M, &mut Tape) -> Result<Var>,
+) -> Result<(f32, Gradients)> {
+    if !(0.0..1.0).contains(&settings.dropout) {
+        let expected = "at least 0 and below 1";
+        let found = settings.dropout;
+        return Err(EngineError::value("gradients", "dropout", expected, found));
+    }
+    let (mut names, mut lengths, mut addresses) = (Vec::new(), Vec::new(), BTreeMap::new());
+    model.parameters(&mut |parameter| {
+        // An empty parameter lies nowhere and has no gradient.
+        if !parameter.values.is_empty() {
+            addresses.insert(address(parameter.values), names.len());
+        }
+        names.push(parameter.name.to_owned());
+        lengths.push(parameter.values.len());
+        Ok(())
+    })?;
+    let mut tape = Tape::of(settings, addresses);
+    let found = loss(model, &mut tape)?;
+    let value = tape.value(&found)?;
+    let leaves = tape.backward(found, names.len())?;
+    let reached = leaves.iter().map(Option::is_some).collect();
+    let values = leaves.into_iter().zip(lengths);
+    let values = values.map(|(leaf, length)| leaf.unwrap_or_else(|| vec![0.0; length]));
+    let gradients = Gradients {
+        names,
+        values: values.collect(),
+        reached,
+    };
+    Ok((value.iter().copied().next().unwrap_or_default(), gradients))
+}

@@ -1,0 +1,97 @@
+//! Cross-entropy with label smoothing and positions that do not count.
+//!
+//! ```text
+//! t = (1 − ε) one-hot(target) + ε/V        p = softmax(logits)
+//! loss = mean over the positions that count of −Σ_v t_v ln p_v        ∂loss/∂logits = (p − t)/count
+//! ```
+//! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label smoothing); Vaswani et al. 2017, section 5.4.
+
+use super::tape::{Tape, Var};
+use crate::error::{EngineError, Result};
+use crate::math;
+use crate::nn::shape::expect;
+
+impl Tape {
+    /// The mean cross-entropy in nats, `[1, 1]`. A row whose target is `None` does not count (padding, words that were not masked).
+    ///
+    /// # Errors
+    /// When there is not one target for each row, none counts, one is outside the vocabulary, or `smoothing` is not in [0, 1).
+    pub fn cross_entropy(
+        &mut self,
+        logits: &Var,
+        targets: &[Option<usize>],
+        smoothing: f32,
+    ) -> Result<Var> {
+        // logits [T, V], targets [T] -> [1, 1]
+        let (logits, classes) = (*logits, logits.cols);
+        check(logits, targets, smoothing)?;
+        let count = targets.iter().flatten().count();
+        let mut slopes = self.numbers(logits).to_vec();
+        let (mut total, even) = (0.0f64, smoothing / classes as f32);
+        for (row, target) in slopes.chunks_exact_mut(classes).zip(targets) {
+            let Some(target) = *target else {
+                row.fill(0.0);
+                continue;
+            };
+            let (largest, mean) = (
+                self.kernels.max(row),
+                self.kernels.sum(row) / classes as f32,
+            );
+            let chosen = row[target];
+            self.kernels.softmax(row);
+            // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax divided by.
+            let log_sum = largest - math::ln(self.kernels.max(row));
+            let aim = (1.0 - smoothing) * chosen + smoothing * mean;
+            total += f64::from(log_sum - aim);
+            row.iter_mut().for_each(|p| *p -= even);
+            row[target] -= 1.0 - smoothing;
+        }
+        let loss = (total / count as f64) as f32;
+        Ok(
+            self.push((1, 1), vec![loss], &[logits], &[], move |_, grad, into| {
+                let factor = grad[0] / count as f32;
+                slopes.iter_mut().for_each(|slope| *slope *= factor);
+                into.give(logits, slopes);
+            }),
+        )
+    }
+
+    /// Σ x ⊙ weights, `[1, 1]`: a loss that weighs every number of a result by itself, as checks of gradients need.
+    ///
+    /// # Errors
+    /// When there is not one weight for each number.
+    pub fn weighted_sum(&mut self, x: &Var, weights: &[f32]) -> Result<Var> {
+        let x = *x;
+        expect("weighted_sum", "weights", &[x.len()], &[weights.len()])?;
+        let weights = weights.to_vec();
+        let products = self.numbers(x).iter().zip(&weights);
+        let total: f64 = products.map(|(&x, &w)| f64::from(x) * f64::from(w)).sum();
+        let value = vec![total as f32];
+        Ok(self.push((1, 1), value, &[x], &[], move |_, grad, into| {
+            into.give(x, weights.iter().map(|weight| weight * grad[0]).collect());
+        }))
+    }
+}
+
+fn check(logits: Var, targets: &[Option<usize>], smoothing: f32) -> Result<()> {
+    let operation = "cross_entropy";
+    expect(operation, "targets", &[logits.rows], &[targets.len()])?;
+    if targets.iter().all(Option::is_none) {
+        let expected = "at least 1 that counts";
+        return Err(EngineError::value(operation, "targets", expected, "none"));
+    }
+    if let Some(target) = targets.iter().flatten().find(|&&id| id >= logits.cols) {
+        let expected = format!("below {}", logits.cols);
+        return Err(EngineError::value(operation, "target", expected, target));
+    }
+    if !(0.0..1.0).contains(&smoothing) {
+        let expected = "at least 0 and below 1";
+        return Err(EngineError::value(
+            operation,
+            "smoothing",
+            expected,
+            smoothing,
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Norms.
+//!
+//! ```text
+//! layer norm: y = x̂ ⊙ γ + β,  x̂ = (x − mean x)/σ,  g = ȳ ⊙ γ:   x̄ += (g − mean g − x̂ · mean(g ⊙ x̂))/σ
+//! RMS norm:   y = x̂ ⊙ γ,      x̂ = x/σ:                          x̄ += (g − x̂ · mean(g ⊙ x̂))/σ
+//!             γ̄ += Σ_rows ȳ ⊙ x̂     β̄ += Σ_rows ȳ
+//! ```
+//! Source: Ba, Kiros and Hinton 2016, supplementary material; Zhang and Sennrich 2019, section 4.
+
+use super::linear::add_rows;
+use super::tape::{Tape, Var};
+use crate::error::Result;
+use crate::kernel::Kernels;
+use crate::nn::shape::expect;
+use ndarray::Array1;
+
+/// Layer norm of each row.
+pub(super) fn layer_norm(
+    tape: &mut Tape,
+    x: Var,
+    gamma: &Array1<f32>,
+    beta: &Array1<f32>,
+    eps: f32,
+) -> Result<Var> {
+    // x [T, C], gamma, beta [C] -> [T, C]
+    let width = x.cols;
+    expect("layer_norm", "gamma", &[width], gamma.shape())?;
+    expect("layer_norm", "beta", &[width], beta.shape())?;
+    let mut y = vec![0.0; x.len()];
+    let leaves = [tape.leaf(gamma), tape.leaf(beta)];
+    let (gamma, beta) = (gamma.to_vec(), beta.to_vec());
+    let rows = tape.numbers(x).chunks_exact(width.max(1));
+    for (row, out) in rows.zip(y.chunks_exact_mut(width.max(1))) {
+        tape.kernels.layer_norm(row, &gamma, &beta, eps, out);
+    }
+    Ok(tape.push(
+        (x.rows, width),
+        y,
+        &[x],
+        &leaves,
+        move |past, grad, into| {
+            if let Some(sum) = into.leaf(leaves[1], width) {
+                add_rows(sum, &grad);
+            }
+            let normal = normalised(past.kernels, past.value(x), width, eps, true);
+            if let Some(sum) = into.leaf(leaves[0], width) {
+                add_products(sum, &grad, &normal.rows);
+            }
+            if into.wants(x) {
+                into.give(x, back(past.kernels, grad, &normal, &gamma, true));
+            }
+        },
+    ))
+}
+
+/// RMS norm of each row.
+pub(super) fn rms_norm(tape: &mut Tape, x: Var, gamma: &Array1<f32>, eps: f32) -> Result<Var> {
+    // x [T, C], gamma [C] -> [T, C]
+    let width = x.cols;
+    expect("rms_norm", "gamma", &[width], gamma.shape())?;
+    let mut y = vec![0.0; x.len()];
+    let leaf = tape.leaf(gamma);
+    let gamma = gamma.to_vec();
+    let rows = tape.numbers(x).chunks_exact(width.max(1));
+    for (row, out) in rows.zip(y.chunks_exact_mut(width.max(1))) {
+        tape.kernels.rms_norm(row, &gamma, eps, out);
+    }
+    Ok(tape.push(
+        (x.rows, width),
+        y,
+        &[x],
+        &[leaf],
+        move |past, grad, into| {
+            let normal = normalised(past.kernels, past.value(x), width, eps, false);
+            if let Some(sum) = into.leaf(leaf, width) {
+                add_products(sum, &grad, &normal.rows);
+            }
+            if into.wants(x) {
+                into.give(x, back(past.kernels, grad, &normal, &gamma, false));
+            }
+        },
+    ))
+}
+
+/// x̂ of each row, and 1/σ.
+struct Normal {
+    rows: Vec<f32>,
+    inverse: Vec<f32>,
+}
+
+fn normalised(kernels: &Kernels, x: &[f32], width: usize, eps: f32, centred: bool) -> Normal {
+    let mut rows = x.to_vec();
+    let count = width as f32;
+    let inverse = rows.chunks_exact_mut(width.max(1)).map(|row| {
+        if centred {
+            let mean = kernels.sum(row) / count;
+            row.iter_mut().for_each(|value| *value -= mean);
+        }
+        let inverse = 1.0 / (kernels.dot(row, row) / count + eps).sqrt();
+        row.iter_mut().for_each(|value| *value *= inverse);
+        inverse
+    });
+    let inverse = inverse.collect();
+    Normal { rows, inverse }
+}
+
+/// x̄ from ȳ, in its place.
+fn back(
+    kernels: &Kernels,
+    mut grad: Vec<f32>,
+    normal: &Normal,
+    gamma: &[f32],
+    centred: bool,
+) -> Vec<f32> {
+    let width = gamma.len();
+    let rows = normal.rows.chunks_exact(width.max(1)).zip(&normal.inverse);
+    for (row, (normal, inverse)) in grad.chunks_exact_mut(width.max(1)).zip(rows) {
+        for (value, gamma) in row.iter_mut().zip(gamma) {
+            *value *= gamma;
+        }
+        let mean = match centred {
+            true => kernels.sum(row) / width as f32,
+            false => 0.0,
+        };
+        let along = kernels.dot(row, normal) / width as f32;
+        for (value, normal) in row.iter_mut().zip(normal) {
+            *value = (*value - mean - normal * along) * inverse;
+        }
+    }
+    grad
+}
+
+/// sum += Σ_rows a ⊙ b.
+pub(super) fn add_products(sum: &mut [f32], a: &[f32], b: &[f32]) {
+    let width = sum.len().max(1);
+    for (a, b) in a.chunks_exact(width).zip(b.chunks_exact(width)) {
+        for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Layers run on a tape.
+
+use super::attention::{Asked, attend};
+use super::tape::{Sources, Tape, Var};
+use super::{activation, linear, norm, picture, recurrent, rows};
+use crate::error::{EngineError, Result};
+use crate::nn::compute::Compute;
+use crate::nn::feed_forward::Activation;
+use crate::nn::grouped::GroupedAttention;
+use crate::nn::kv_cache::KvCache;
+use crate::nn::plain::grid_side;
+use crate::nn::position::rope::Turns;
+use crate::nn::shape::expect;
+use crate::nn::unfold::Windows;
+use crate::parameters::Weight;
+use ndarray::{Array1, Array2, ArrayView2};
+use std::ops::Range;
+
+/// Observers are told nothing: a pass that is looked at is a pass of [`crate::nn::plain::Plain`].
+impl Compute for Tape {
+    type Matrix = Var;
+    type Memory = Sources;
+
+    fn dim(&self, x: &Var) -> (usize, usize) {
+        (x.rows, x.cols)
+    }
+
+    fn constant(&mut self, x: ArrayView2<'_, f32>) -> Var {
+        self.push_constant(x)
+    }
+
+    fn tell(&mut self, _: &str, _: &mut Var) {}
+
+    fn within<R>(&mut self, _: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
+        run(self)
+    }
+
+    fn dropout(&mut self, x: Var) -> Var {
+        match self.dropout_mask(x.len()) {
+            Some(mask) => rows::mask(self, x, mask),
+            None => x,
+        }
+    }
+
+    fn linear(&mut self, x: &Var, weight: &Weight, bias: Option<&Array1<f32>>) -> Result<Var> {
+        linear::linear(self, *x, weight, bias)
+    }
+
+    fn embed(&mut self, table: &Weight, ids: &[usize]) -> Result<Var> {
+        match table {
+            Weight::Dense(dense) => rows::lookup(self, dense, dense.ncols(), ids),
+            Weight::Packed(packed) => Ok(self.push_constant(packed.rows(ids)?.view())),
+        }
+    }
+
+    fn lookup(&mut self, table: &Array2<f32>, ids: &[usize]) -> Result<Var> {
+        rows::lookup(self, table, table.ncols(), ids)
+    }
+
+    /// Only to the table's own grid: pictures for training have the size that the model is for.
+    fn stretch(&mut self, table: &Array2<f32>, first: usize, to: (usize, usize)) -> Result<Var> {
+        let side = grid_side(table.nrows(), first)?;
+        let found = [to.0, to.1];
+        expect(
+            "training",
+            "patches of the model's size",
+            &[side; 2],
+            &found,
+        )?;
+        let all: Vec<usize> = (0..table.nrows()).collect();
+        rows::lookup(self, table, table.ncols(), &all)
+    }
+
+    fn add(&mut self, a: Var, b: &Var) -> Result<Var> {
+        rows::sum(self, a, *b)
+    }
+
+    fn add_repeated(&mut self, x: Var, rows: &Var) -> Result<Var> {
+        rows::add_repeated(self, x, *rows)
+    }
+
+    fn scale(&mut self, x: Var, factor: f32) -> Var {
+        rows::scale(self, x, factor)
+    }
+
+    fn scale_columns(&mut self, x: Var, factors: &Array1<f32>) -> Result<Var> {
+        rows::scale_columns(self, x, factors)
+    }
+
+    fn layer_norm(
+        &mut self,
+        x: &Var,
+        gamma: &Array1<f32>,
+        beta: &Array1<f32>,
+        eps: f32,
+    ) -> Result<Var> {
+        norm::layer_norm(self, *x, gamma, beta, eps)
+    }
+
+    fn rms_norm(&mut self, x: &Var, gamma: &Array1<f32>, eps: f32) -> Result<Var> {
+        norm::rms_norm(self, *x, gamma, eps)
+    }
+
+    fn activate(&mut self, x: Var, activation: Activation) -> Var {
+        activation::activate(self, x, activation)
+    }
+
+    fn tanh(&mut self, x: Var) -> Var {
+        activation::tanh(self, x)
+    }
+
+    fn columns(&mut self, x: &Var, columns: Range<usize>) -> Result<Var> {
+        rows::columns(self, *x, columns)
+    }
+
+    fn side_by_side(&mut self, parts: &[&Var]) -> Result<Var> {
+        let parts: Vec<Var> = parts.iter().map(|part| **part).collect();
+        rows::side_by_side(self, &parts)
+    }
+
+    fn select(&mut self, x: &Var, rows: &[usize]) -> Result<Var> {
+        rows::select(self, *x, rows)
+    }
+
+    fn assemble(
+        &mut self,
+        count: usize,
+        columns: usize,
+        parts: &[(Var, Vec<usize>)],
+    ) -> Result<Var> {
+        rows::assemble(self, count, columns, parts)
+    }
+
+    fn prepend(&mut self, x: Var, first: &Array1<f32>, every: usize) -> Result<Var> {
+        picture::prepend(self, x, first, every)
+    }
+
+    fn mean_rows(&mut self, x: &Var, ranges: &[Range<usize>]) -> Result<Var> {
+        rows::mean_rows(self, *x, ranges)
+    }
+
+    fn unfold(&mut self, x: &Var, windows: &Windows) -> Result<Var> {
+        picture::unfold(self, *x, windows)
+    }
+
+    fn turn(&mut self, x: Var, turns: &Turns, head_width: usize) -> Result<Var> {
+        picture::turn(self, x, turns, head_width)
+    }
+
+    fn attend(&mut self, qkv: [Var; 3], heads: usize, lengths: &[usize]) -> Result<Var> {
+        let asked = Asked {
+            heads,
+            kv_heads: heads,
+            lengths,
+            sources: lengths,
+            causal: false,
+        };
+        attend(self, qkv, &asked)
+    }
+
+    fn attend_causally(
+        &mut self,
+        layer: &GroupedAttention,
+        qkv: [Var; 3],
+        lengths: &[usize],
+        caches: &mut [KvCache],
+    ) -> Result<Var> {
+        if let Some(cache) = caches.iter().find(|cache| !cache.is_empty()) {
+            let found = format!("a cache of {} tokens", cache.len());
+            return Err(EngineError::shape("training", "whole texts", found));
+        }
+        let asked = Asked {
+            heads: layer.heads,
+            kv_heads: layer.kv_heads,
+            lengths,
+            sources: lengths,
+            causal: true,
+        };
+        attend(self, qkv, &asked)
+    }
+
+    fn remember(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
+        let lengths = lengths.to_vec();
+        Ok(Sources { k, v, lengths })
+    }
+
+    fn attend_memory(
+        &mut self,
+        q: Var,
+        heads: usize,
+        lengths: &[usize],
+        memory: &Sources,
+    ) -> Result<Var> {
+        let asked = Asked {
+            heads,
+            kv_heads: heads,
+            lengths,
+            sources: &memory.lengths,
+            causal: false,
+        };
+        attend(self, [q, memory.k, memory.v], &asked)
+    }
+
+    fn blend(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {
+        recurrent::blend(self, *from_input, *from_state, *state)
+    }
+
+    fn align(
+        &mut self,
+        questions: &Var,
+        score: &Array1<f32>,
+        keys: &Var,
+        annotations: &Var,
+        seen: &[Range<usize>],
+    ) -> Result<Var> {
+        recurrent::align(self, *questions, score, [*keys, *annotations], seen)
+    }
+}

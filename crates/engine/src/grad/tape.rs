@@ -1,0 +1,291 @@
+//! The tape: values as they are computed, and for each how its gradient goes on to what it was computed from.
+
+use crate::error::{EngineError, Result};
+use crate::kernel::Kernels;
+use crate::nn::shape::{contiguous, matrix};
+use crate::parameters::Weight;
+use crate::rng::Rng;
+use ndarray::{Array, Array2, ArrayView2, Dimension};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::gradients::Settings;
+
+/// A matrix on a tape. It means something only on the tape that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Var {
+    pub(super) at: usize,
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+}
+
+impl Var {
+    /// How many numbers it has.
+    pub(super) fn len(self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// `[rows, columns]`, for messages.
+    pub(super) fn shape(self) -> [usize; 2] {
+        [self.rows, self.cols]
+    }
+}
+
+/// Keys and values of sources on a tape, for cross-attention.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    pub(super) k: Var,
+    pub(super) v: Var,
+    pub(super) lengths: Vec<usize>,
+}
+
+/// How a gradient goes on: given what was computed and the gradient of a step's result, adds to those of its arguments.
+pub(super) type Back = Box<dyn FnOnce(&Past<'_>, Vec<f32>, &mut Sums)>;
+
+struct Node {
+    value: Vec<f32>,
+    /// Whether a parameter is among what it was computed from.
+    tracked: bool,
+    back: Option<Back>,
+}
+
+/// What steps going back can look up.
+pub(super) struct Past<'a> {
+    values: &'a [Vec<f32>],
+    pub(super) kernels: &'static Kernels,
+}
+
+impl Past<'_> {
+    pub(super) fn value(&self, var: Var) -> &[f32] {
+        &self.values[var.at]
+    }
+}
+
+/// Gradients in the making: of the matrices on the tape, and of the model's parameters.
+pub(super) struct Sums {
+    tracked: Vec<bool>,
+    vars: Vec<Option<Vec<f32>>>,
+    pub(super) leaves: Vec<Option<Vec<f32>>>,
+}
+
+impl Sums {
+    /// Whether anybody asks for the gradient of `var`.
+    pub(super) fn wants(&self, var: Var) -> bool {
+        self.tracked[var.at]
+    }
+
+    /// Adds a gradient that is not needed any more.
+    pub(super) fn give(&mut self, var: Var, grad: Vec<f32>) {
+        if !self.wants(var) {
+            return;
+        }
+        match &mut self.vars[var.at] {
+            Some(sum) => add(sum, &grad),
+            none => *none = Some(grad),
+        }
+    }
+
+    /// Adds a gradient.
+    pub(super) fn add(&mut self, var: Var, grad: &[f32]) {
+        if let Some(sum) = self.at(var) {
+            add(sum, grad);
+        }
+    }
+
+    /// The sum itself, to add parts to; `None` where nobody asks for it.
+    pub(super) fn at(&mut self, var: Var) -> Option<&mut [f32]> {
+        if !self.wants(var) {
+            return None;
+        }
+        let sum = self.vars[var.at].get_or_insert_with(|| vec![0.0; var.len()]);
+        Some(sum)
+    }
+
+    /// The sum of a parameter's gradient; `None` where it is no parameter of the model.
+    pub(super) fn leaf(&mut self, leaf: Option<usize>, length: usize) -> Option<&mut [f32]> {
+        let sum = self.leaves[leaf?].get_or_insert_with(|| vec![0.0; length]);
+        Some(sum)
+    }
+}
+
+/// sum += part.
+pub(super) fn add(sum: &mut [f32], part: &[f32]) {
+    for (sum, part) in sum.iter_mut().zip(part) {
+        *sum += part;
+    }
+}
+
+/// A weight matrix in the two orders that products read.
+pub(super) struct Loaded {
+    /// Its place among the model's parameters.
+    pub(super) leaf: Option<usize>,
+    /// `[C_out, C_in]`.
+    pub(super) plain: Vec<f32>,
+    /// `[C_in, C_out]`.
+    pub(super) transposed: Vec<f32>,
+}
+
+/// Dropout: how much, and the stream that says where.
+struct Dropout {
+    rate: f32,
+    rng: Rng,
+}
+
+/// Computes and remembers; see [`crate::nn::compute::Compute`] for the steps.
+///
+/// A matrix of another tape as argument is a mistake of the caller's: it panics or gives numbers without meaning.
+pub struct Tape {
+    pub(super) kernels: &'static Kernels,
+    nodes: Vec<Node>,
+    /// Where the model's parameters begin in memory, with their places in its order.
+    addresses: BTreeMap<usize, usize>,
+    loaded: BTreeMap<usize, Rc<Loaded>>,
+    dropout: Option<Dropout>,
+}
+
+impl Default for Tape {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tape {
+    /// A tape that knows no parameters: it computes, and nothing has a gradient.
+    pub fn new() -> Self {
+        Self::of(&Settings::default(), BTreeMap::new())
+    }
+
+    /// A tape for a model whose parameters begin at these addresses. The model must stay borrowed while the tape lives.
+    pub(super) fn of(settings: &Settings, addresses: BTreeMap<usize, usize>) -> Self {
+        let dropout = (settings.dropout > 0.0).then(|| Dropout {
+            rate: settings.dropout,
+            rng: Rng::named(settings.seed, "dropout"),
+        });
+        Self {
+            kernels: settings.kernels,
+            nodes: Vec::new(),
+            addresses,
+            loaded: BTreeMap::new(),
+            dropout,
+        }
+    }
+
+    /// The numbers of a matrix.
+    ///
+    /// # Errors
+    /// When it is another tape's.
+    pub fn value(&self, var: &Var) -> Result<Array2<f32>> {
+        let node = self.nodes.get(var.at);
+        let value = node.map_or(Vec::new(), |node| node.value.clone());
+        matrix("tape", var.rows, var.cols, value)
+    }
+
+    pub(super) fn numbers(&self, var: Var) -> &[f32] {
+        &self.nodes[var.at].value
+    }
+
+    /// Puts down a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
+    pub(super) fn push(
+        &mut self,
+        (rows, cols): (usize, usize),
+        value: Vec<f32>,
+        from: &[Var],
+        leaves: &[Option<usize>],
+        back: impl FnOnce(&Past<'_>, Vec<f32>, &mut Sums) + 'static,
+    ) -> Var {
+        debug_assert_eq!(value.len(), rows * cols);
+        let tracked =
+            from.iter().any(|var| self.nodes[var.at].tracked) || leaves.iter().any(Option::is_some);
+        self.nodes.push(Node {
+            value,
+            tracked,
+            back: tracked.then(|| Box::new(back) as Back),
+        });
+        let at = self.nodes.len() - 1;
+        Var { at, rows, cols }
+    }
+
+    /// The place that the next result gets.
+    pub(super) fn next(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Puts down numbers that nobody computed.
+    pub(super) fn push_constant(&mut self, x: ArrayView2<'_, f32>) -> Var {
+        let value = contiguous(&x).into_owned();
+        self.push(x.dim(), value, &[], &[], |_, _, _| {})
+    }
+
+    /// The place of a parameter in the model's order; `None` where it is not one of its.
+    pub(super) fn leaf<D: Dimension>(&self, array: &Array<f32, D>) -> Option<usize> {
+        self.addresses.get(&address(array.as_slice()?)).copied()
+    }
+
+    /// A weight, ready for products.
+    pub(super) fn weight(&mut self, weight: &Weight) -> Result<Rc<Loaded>> {
+        let Weight::Dense(dense) = weight else {
+            let expected = "weights of plain numbers";
+            return Err(EngineError::shape("tape", expected, "packed ones"));
+        };
+        let leaf = self.leaf(dense);
+        // Only a parameter of the model is sure to stay where it is.
+        if let Some(known) = leaf.and_then(|leaf| self.loaded.get(&leaf)) {
+            return Ok(Rc::clone(known));
+        }
+        let loaded = Rc::new(Loaded {
+            leaf,
+            plain: contiguous(&dense.view()).into_owned(),
+            transposed: dense.t().iter().copied().collect(),
+        });
+        if let Some(leaf) = leaf {
+            self.loaded.insert(leaf, Rc::clone(&loaded));
+        }
+        Ok(loaded)
+    }
+
+    /// Factors 0 or 1 / (1 − rate), drawn anew; `None` without dropout.
+    pub(super) fn dropout_mask(&mut self, length: usize) -> Option<Vec<f32>> {
+        let Dropout { rate, rng } = self.dropout.as_mut()?;
+        let kept = 1.0 / (1.0 - *rate);
+        let mut draw = || if rng.uniform() < *rate { 0.0 } else { kept };
+        Some((0..length).map(|_| draw()).collect())
+    }
+
+    /// The gradients of all parameters, in the model's order, of a loss `[1, 1]`; `None` for one that the loss was not computed
+    /// from.
+    pub(super) fn backward(self, loss: Var, count: usize) -> Result<Vec<Option<Vec<f32>>>> {
+        if loss.shape() != [1, 1] || loss.at >= self.nodes.len() {
+            let found = format!("{:?}", loss.shape());
+            return Err(EngineError::shape("backward", "a loss [1, 1]", found));
+        }
+        let mut values = Vec::with_capacity(self.nodes.len());
+        let mut backs = Vec::with_capacity(self.nodes.len());
+        let mut tracked = Vec::with_capacity(self.nodes.len());
+        for node in self.nodes {
+            values.push(node.value);
+            backs.push(node.back);
+            tracked.push(node.tracked);
+        }
+        let past = Past {
+            values: &values,
+            kernels: self.kernels,
+        };
+        let mut sums = Sums {
+            tracked,
+            vars: (0..values.len()).map(|_| None).collect(),
+            leaves: vec![None; count],
+        };
+        sums.give(loss, vec![1.0]);
+        for (at, back) in backs.into_iter().enumerate().rev() {
+            if let (Some(back), Some(grad)) = (back, sums.vars[at].take()) {
+                back(&past, grad, &mut sums);
+            }
+        }
+        Ok(sums.leaves)
+    }
+}
+
+/// Where numbers begin in memory.
+pub(super) fn address(values: &[f32]) -> usize {
+    values.as_ptr() as usize
+}

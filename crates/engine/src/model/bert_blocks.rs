@@ -1,0 +1,72 @@
+//! The blocks of BERT, under the names that Hugging Face's files have for them.
+
+use super::bert::Config;
+use super::names::norm;
+use crate::error::Result;
+use crate::nn::encoder_block::PostNormBlock;
+use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::full_attention::FullAttention;
+use crate::nn::grouped::Qkv;
+use crate::nn::projection::Projection;
+use crate::parameters::Parameters;
+use crate::trainable::Visit;
+
+/// The block whose parameters' names start with `place`.
+pub(super) fn block(
+    config: &Config,
+    source: &mut dyn Parameters,
+    place: &str,
+) -> Result<PostNormBlock> {
+    let (c, f, eps) = (config.width, config.inner, config.norm_eps);
+    let mut layer = |name: &str, inputs: usize, outputs: usize| {
+        Projection::load(source, &format!("{place}{name}"), inputs, outputs, true)
+    };
+    let attention = FullAttention {
+        qkv: Qkv::Separate {
+            q: layer("attention.self.query", c, c)?,
+            k: layer("attention.self.key", c, c)?,
+            v: layer("attention.self.value", c, c)?,
+        },
+        output: layer("attention.output.dense", c, c)?,
+        heads: config.heads,
+    };
+    let mlp = FeedForward {
+        up: layer("intermediate.dense", c, f)?,
+        activation: Activation::Gelu,
+        down: layer("output.dense", f, c)?,
+    };
+    Ok(PostNormBlock {
+        attention,
+        norm_1: norm(
+            source,
+            &format!("{place}attention.output.LayerNorm"),
+            c,
+            eps,
+        )?,
+        mlp,
+        norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
+    })
+}
+
+/// Visits the block's parameters under the names that it is loaded by.
+pub(super) fn block_parameters(
+    block: &mut PostNormBlock,
+    place: &str,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let name = |part: &str| format!("{place}{part}");
+    let separate = ["query", "key", "value"];
+    let attention = &mut block.attention;
+    let qkv = &mut attention.qkv;
+    qkv.parameters(&name("attention.self."), "qkv", separate, visit)?;
+    let output = &mut attention.output;
+    output.parameters(&name("attention.output.dense"), visit)?;
+    let norm = &mut block.norm_1;
+    norm.parameters(&name("attention.output.LayerNorm"), visit)?;
+    block
+        .mlp
+        .up
+        .parameters(&name("intermediate.dense"), visit)?;
+    block.mlp.down.parameters(&name("output.dense"), visit)?;
+    block.norm_2.parameters(&name("output.LayerNorm"), visit)
+}

@@ -1,0 +1,391 @@
+//! Layers run on arrays: nothing is remembered, observers are told, and the kernels are the quickest there are.
+
+use super::compute::Compute;
+use super::feed_forward::Activation;
+use super::grouped::GroupedAttention;
+use super::kv_cache::KvCache;
+use super::packed::ranges;
+use super::position::{interpolate::bicubic, rope::Turns};
+use super::shape::expect;
+use super::unfold::Windows;
+use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling};
+use crate::error::{EngineError, Result};
+use crate::math;
+use crate::nn::cross_attention::CrossMemory;
+use crate::nn::embedding::embed;
+use crate::parameters::Weight;
+use crate::trace::{Observer, tell, within};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+use std::ops::Range;
+
+/// Computes arrays, and tells an observer where there is one.
+pub struct Plain<'a> {
+    observer: Option<&'a mut (dyn Observer + 'a)>,
+    /// What stands before every name; empty without an observer.
+    prefix: String,
+}
+
+impl<'a> Plain<'a> {
+    /// Tells the observer of a layer's or model's caller.
+    pub fn new(trace: &'a mut Option<&mut dyn Observer>) -> Self {
+        let observer = trace
+            .as_mut()
+            .map(|observer| &mut **observer as &'a mut dyn Observer);
+        Self {
+            observer,
+            prefix: String::new(),
+        }
+    }
+
+    /// Tells nobody.
+    pub fn silent() -> Self {
+        Self {
+            observer: None,
+            prefix: String::new(),
+        }
+    }
+
+    /// Runs what takes an observer, under the prefix of the place.
+    fn traced<R>(&mut self, run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R) -> R {
+        within(&mut self.observer, || self.prefix.clone(), run)
+    }
+}
+
+/// Refuses rows that are not below `count`.
+pub(crate) fn expect_rows(operation: &'static str, rows: &[usize], count: usize) -> Result<()> {
+    match rows.iter().find(|&&row| row >= count) {
+        Some(row) => Err(EngineError::value(
+            operation,
+            "row",
+            format!("below {count}"),
+            row,
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses places that are not below the length of `taken` or were taken before, and takes them.
+pub(crate) fn take_places(places: &[usize], taken: &mut [bool]) -> Result<()> {
+    for &place in places {
+        match taken.get_mut(place) {
+            Some(taken) if !*taken => *taken = true,
+            _ => {
+                let expected = format!("below {} and free", taken.len());
+                return Err(EngineError::value("assemble", "place", expected, place));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The side of the square grid that a position table without its `first` rows is for.
+pub(crate) fn grid_side(rows: usize, first: usize) -> Result<usize> {
+    let count = rows.saturating_sub(first);
+    let side = count.isqrt();
+    if side == 0 || side * side != count {
+        let expected = "a square number of patches";
+        return Err(EngineError::value("picture", "positions", expected, count));
+    }
+    Ok(side)
+}
+
+impl Compute for Plain<'_> {
+    type Matrix = Array2<f32>;
+    type Memory = Vec<CrossMemory>;
+
+    fn dim(&self, x: &Array2<f32>) -> (usize, usize) {
+        x.dim()
+    }
+
+    fn constant(&mut self, x: ArrayView2<'_, f32>) -> Array2<f32> {
+        x.to_owned()
+    }
+
+    fn tell(&mut self, name: &str, x: &mut Array2<f32>) {
+        if self.observer.is_some() {
+            self.traced(|trace| tell(trace, name, x));
+        }
+    }
+
+    fn within<R>(
+        &mut self,
+        prefix: impl FnOnce() -> String,
+        run: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let length = self.prefix.len();
+        if self.observer.is_some() {
+            self.prefix.push_str(&prefix());
+        }
+        let result = run(self);
+        self.prefix.truncate(length);
+        result
+    }
+
+    fn linear(
+        &mut self,
+        x: &Array2<f32>,
+        weight: &Weight,
+        bias: Option<&Array1<f32>>,
+    ) -> Result<Array2<f32>> {
+        weight.linear(x.view(), bias.map(|bias| bias.view()))
+    }
+
+    fn embed(&mut self, table: &Weight, ids: &[usize]) -> Result<Array2<f32>> {
+        table.rows(ids)
+    }
+
+    fn lookup(&mut self, table: &Array2<f32>, ids: &[usize]) -> Result<Array2<f32>> {
+        embed(table.view(), ids)
+    }
+
+    fn stretch(
+        &mut self,
+        table: &Array2<f32>,
+        first: usize,
+        to: (usize, usize),
+    ) -> Result<Array2<f32>> {
+        let side = grid_side(table.nrows(), first)?;
+        let (class, grid) = table.view().split_at(Axis(0), first);
+        let grid = bicubic(grid, (side, side), to)?;
+        concatenate(Axis(0), &[class, grid.view()])
+            .map_err(|error| EngineError::shape("picture", "rows of one width", error.to_string()))
+    }
+
+    fn add(&mut self, mut a: Array2<f32>, b: &Array2<f32>) -> Result<Array2<f32>> {
+        expect("add", "b", a.shape(), b.shape())?;
+        a += b;
+        Ok(a)
+    }
+
+    fn add_repeated(&mut self, mut x: Array2<f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
+        let (count, width) = rows.dim();
+        if count == 0 || !x.nrows().is_multiple_of(count) {
+            let expected = format!("a multiple of {count} rows");
+            return Err(EngineError::shape(
+                "add_repeated",
+                expected,
+                format!("{:?}", x.shape()),
+            ));
+        }
+        expect("add_repeated", "rows", &[count, x.ncols()], &[count, width])?;
+        for mut part in x.axis_chunks_iter_mut(Axis(0), count) {
+            part += rows;
+        }
+        Ok(x)
+    }
+
+    fn scale(&mut self, mut x: Array2<f32>, factor: f32) -> Array2<f32> {
+        x *= factor;
+        x
+    }
+
+    fn scale_columns(&mut self, mut x: Array2<f32>, factors: &Array1<f32>) -> Result<Array2<f32>> {
+        expect("layer_scale", "scale", &[x.ncols()], factors.shape())?;
+        x *= factors;
+        Ok(x)
+    }
+
+    fn layer_norm(
+        &mut self,
+        x: &Array2<f32>,
+        gamma: &Array1<f32>,
+        beta: &Array1<f32>,
+        eps: f32,
+    ) -> Result<Array2<f32>> {
+        norm::layer_norm(x.view(), gamma.view(), beta.view(), eps)
+    }
+
+    fn rms_norm(&mut self, x: &Array2<f32>, gamma: &Array1<f32>, eps: f32) -> Result<Array2<f32>> {
+        norm::rms_norm(x.view(), gamma.view(), eps)
+    }
+
+    fn activate(&mut self, mut x: Array2<f32>, activation: Activation) -> Array2<f32> {
+        activation.apply(&mut x);
+        x
+    }
+
+    fn tanh(&mut self, x: Array2<f32>) -> Array2<f32> {
+        x.mapv_into(math::tanh)
+    }
+
+    fn columns(&mut self, x: &Array2<f32>, columns: Range<usize>) -> Result<Array2<f32>> {
+        if columns.end > x.ncols() || columns.start > columns.end {
+            let expected = format!("at least {} columns", columns.end);
+            return Err(EngineError::shape(
+                "columns",
+                expected,
+                format!("{:?}", x.shape()),
+            ));
+        }
+        Ok(x.slice(s![.., columns]).to_owned())
+    }
+
+    fn side_by_side(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
+        let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+        let shapes = || {
+            parts
+                .iter()
+                .map(|part| format!("{:?}", part.shape()))
+                .collect::<Vec<_>>()
+        };
+        concatenate(Axis(1), &views).map_err(|_| {
+            EngineError::shape("side_by_side", "the same rows", shapes().join(" and "))
+        })
+    }
+
+    fn select(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
+        expect_rows("select", rows, x.nrows())?;
+        Ok(x.select(Axis(0), rows))
+    }
+
+    fn assemble(
+        &mut self,
+        count: usize,
+        columns: usize,
+        parts: &[(Array2<f32>, Vec<usize>)],
+    ) -> Result<Array2<f32>> {
+        let mut out = Array2::zeros((count, columns));
+        let mut taken = vec![false; count];
+        for (part, places) in parts {
+            expect("assemble", "part", &[places.len(), columns], part.shape())?;
+            take_places(places, &mut taken)?;
+            for (row, &place) in part.outer_iter().zip(places) {
+                out.row_mut(place).assign(&row);
+            }
+        }
+        Ok(out)
+    }
+
+    fn prepend(
+        &mut self,
+        x: Array2<f32>,
+        first: &Array1<f32>,
+        every: usize,
+    ) -> Result<Array2<f32>> {
+        let (rows, width) = x.dim();
+        expect("picture", "class token", &[width], first.shape())?;
+        if every == 0 || !rows.is_multiple_of(every) {
+            let expected = format!("a multiple of {every} rows");
+            return Err(EngineError::shape("picture", expected, format!("{rows}")));
+        }
+        let mut out = Array2::zeros((rows / every * (every + 1), width));
+        let parts = x.axis_chunks_iter(Axis(0), every);
+        for (mut to, part) in out.axis_chunks_iter_mut(Axis(0), every + 1).zip(parts) {
+            to.row_mut(0).assign(first);
+            to.slice_mut(s![1.., ..]).assign(&part);
+        }
+        Ok(out)
+    }
+
+    fn mean_rows(&mut self, x: &Array2<f32>, ranges: &[Range<usize>]) -> Result<Array2<f32>> {
+        let mut out = Array2::zeros((ranges.len(), x.ncols()));
+        for (range, mut to) in ranges.iter().zip(out.rows_mut()) {
+            if range.end > x.nrows() {
+                let expected = format!("at least {} rows", range.end);
+                return Err(EngineError::shape(
+                    "mean",
+                    expected,
+                    format!("{}", x.nrows()),
+                ));
+            }
+            to.assign(&pooling::mean(x.slice(s![range.clone(), ..]))?);
+        }
+        Ok(out)
+    }
+
+    fn unfold(&mut self, x: &Array2<f32>, windows: &Windows) -> Result<Array2<f32>> {
+        windows.unfold(x.view())
+    }
+
+    fn turn(
+        &mut self,
+        mut x: Array2<f32>,
+        turns: &Turns,
+        head_width: usize,
+    ) -> Result<Array2<f32>> {
+        turns.apply(&mut x, head_width)?;
+        Ok(x)
+    }
+
+    fn attend(
+        &mut self,
+        [q, k, v]: [Array2<f32>; 3],
+        heads: usize,
+        lengths: &[usize],
+    ) -> Result<Array2<f32>> {
+        self.traced(|trace| full_attention::attend_each(&q, &k, &v, heads, lengths, trace))
+    }
+
+    fn attend_causally(
+        &mut self,
+        layer: &GroupedAttention,
+        [q, k, v]: [Array2<f32>; 3],
+        lengths: &[usize],
+        caches: &mut [KvCache],
+    ) -> Result<Array2<f32>> {
+        self.traced(|trace| layer.attend_each(&q, &k, &v, lengths, caches, trace))
+    }
+
+    fn remember(
+        &mut self,
+        [k, v]: [Array2<f32>; 2],
+        heads: usize,
+        lengths: &[usize],
+    ) -> Result<Vec<CrossMemory>> {
+        self.traced(|trace| {
+            let one = |rows: Range<usize>| {
+                let rows = s![rows, ..];
+                CrossMemory::new(k.slice(rows), v.slice(rows), heads, trace)
+            };
+            ranges(lengths).map(one).collect()
+        })
+    }
+
+    fn attend_memory(
+        &mut self,
+        q: Array2<f32>,
+        heads: usize,
+        lengths: &[usize],
+        memory: &Vec<CrossMemory>,
+    ) -> Result<Array2<f32>> {
+        self.traced(|trace| cross_attention::ask_each(&q, heads, lengths, memory, trace))
+    }
+
+    fn blend(
+        &mut self,
+        from_input: &Array2<f32>,
+        from_state: &Array2<f32>,
+        state: &Array2<f32>,
+    ) -> Result<Array2<f32>> {
+        gru::check_gates(from_input.dim(), from_state.dim(), state.dim())?;
+        let (input, recurrent) = (from_input.view(), from_state.view());
+        Ok(self.traced(|trace| gru::blend(input, recurrent, state.view(), trace)))
+    }
+
+    fn align(
+        &mut self,
+        questions: &Array2<f32>,
+        score: &Array1<f32>,
+        keys: &Array2<f32>,
+        annotations: &Array2<f32>,
+        seen: &[Range<usize>],
+    ) -> Result<Array2<f32>> {
+        bahdanau::check(
+            questions.dim(),
+            score.len(),
+            keys.dim(),
+            annotations.dim(),
+            seen,
+        )?;
+        let mut contexts = Array2::zeros((seen.len(), annotations.ncols()));
+        for (n, rows) in seen.iter().enumerate() {
+            let rows = s![rows.clone(), ..];
+            let (keys, annotations) = (keys.slice(rows), annotations.slice(rows));
+            let question = questions.row(n);
+            let found = self
+                .traced(|trace| bahdanau::align(question, score.view(), keys, annotations, trace));
+            contexts.row_mut(n).assign(&found.context);
+        }
+        Ok(contexts)
+    }
+}

@@ -1,0 +1,201 @@
+//! The parameters of a model that can be trained, each under one name and visited in one order.
+//!
+//! A model says once which parameters it has ([`Trainable`]). Drawing them, the optimiser, saving and the check that each one got
+//! a gradient all go through that list. The names are those that the model's `load` asks for, so that what is saved can be loaded.
+//!
+//! ```
+//! use engine::model::gpt2::{Config, Gpt2};
+//! use engine::{formula::Formula, parameters::Parameters, trainable::Trainable};
+//! let config = Config { vocabulary: 10, width: 8, heads: 2, layers: 1, inner: 16, context: 4, norm_eps: 1e-5 };
+//! let mut model = Gpt2::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! let mut saved = engine::trainable::saved(&mut model)?;
+//! assert_eq!(saved.names().len(), config.shapes().len());
+//! let again = Gpt2::load(config, &mut saved)?;
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+
+use crate::error::{EngineError, Result};
+use crate::parameters::{Memory, Parameters, Weight, tensor};
+use ndarray::{Array, Array1, Array2, ArrayD, Dimension, IxDyn};
+
+/// What a parameter does, which decides how it is drawn and whether it decays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A matrix `[outputs, inputs]` to multiply with.
+    Matrix,
+    /// A row for each token, place or type.
+    Table,
+    /// What is added.
+    Bias,
+    /// What a norm multiplies with.
+    Gain,
+}
+
+/// One parameter of a model.
+#[derive(Debug)]
+pub struct Parameter<'a> {
+    /// The name that the model is loaded by.
+    pub name: &'a str,
+    /// Its shape in a file, rows first.
+    pub shape: &'a [usize],
+    /// What it does.
+    pub kind: Kind,
+    /// Its numbers, row by row.
+    pub values: &'a mut [f32],
+}
+
+/// What is done with each parameter.
+pub type Visit<'v> = dyn FnMut(Parameter<'_>) -> Result<()> + 'v;
+
+/// A model whose parameters can be changed.
+pub trait Trainable {
+    /// Visits every parameter, always in the same order. Packed weights become plain numbers first.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()>;
+}
+
+/// Visits a weight; a packed one becomes plain numbers.
+///
+/// # Errors
+/// When `visit` fails.
+pub fn weight(weight: &mut Weight, name: &str, kind: Kind, visit: &mut Visit<'_>) -> Result<()> {
+    let (rows, cols) = weight.dim();
+    weight_as(weight, name, &[rows, cols], kind, visit)
+}
+
+/// As [`weight`], for a matrix that lies in files in another shape, row by row the same numbers.
+///
+/// # Errors
+/// When `visit` fails.
+pub fn weight_as(
+    weight: &mut Weight,
+    name: &str,
+    shape: &[usize],
+    kind: Kind,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    array_as(weight.dense_mut()?, name, shape, kind, visit)
+}
+
+/// Visits a vector.
+///
+/// # Errors
+/// When `visit` fails.
+pub fn vector(
+    vector: &mut Array1<f32>,
+    name: &str,
+    kind: Kind,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let shape = [vector.len()];
+    array_as(vector, name, &shape, kind, visit)
+}
+
+/// Visits a matrix of plain numbers.
+///
+/// # Errors
+/// When `visit` fails.
+pub fn matrix(
+    matrix: &mut Array2<f32>,
+    name: &str,
+    kind: Kind,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let shape = [matrix.nrows(), matrix.ncols()];
+    array_as(matrix, name, &shape, kind, visit)
+}
+
+/// Visits an array that lies in files in the given shape.
+///
+/// # Errors
+/// When `visit` fails.
+pub fn array_as<D: Dimension>(
+    array: &mut Array<f32, D>,
+    name: &str,
+    shape: &[usize],
+    kind: Kind,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    if !array.is_standard_layout() {
+        *array = array.as_standard_layout().into_owned();
+    }
+    let wrong = || EngineError::Parameter {
+        name: name.to_owned(),
+        expected: format!("{shape:?}"),
+        found: "other numbers".to_owned(),
+    };
+    let values = array.as_slice_mut().ok_or_else(wrong)?;
+    if values.len() != shape.iter().product::<usize>() {
+        return Err(wrong());
+    }
+    visit(Parameter {
+        name,
+        shape,
+        kind,
+        values,
+    })
+}
+
+/// A copy of all parameters, under their names: to save them, or to go back to them.
+///
+/// # Errors
+/// When two parameters have one name.
+pub fn saved(model: &mut dyn Trainable) -> Result<Memory> {
+    let mut memory = Memory::default();
+    model.parameters(&mut |parameter| {
+        let values = parameter.values.to_vec();
+        let array = ArrayD::from_shape_vec(IxDyn(parameter.shape), values);
+        let array = array.map_err(|error| EngineError::Parameter {
+            name: parameter.name.to_owned(),
+            expected: format!("{:?}", parameter.shape),
+            found: error.to_string(),
+        })?;
+        if memory.insert(parameter.name, array).is_some() {
+            return Err(EngineError::Parameter {
+                name: parameter.name.to_owned(),
+                expected: "one parameter of this name".to_owned(),
+                found: "two".to_owned(),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(memory)
+}
+
+/// Gives all parameters the numbers that a source has under their names: what [`saved`] gave, or a file.
+///
+/// # Errors
+/// When one is missing, has another shape or cannot be read; nothing is changed then.
+pub fn restore(model: &mut dyn Trainable, source: &mut dyn Parameters) -> Result<()> {
+    let mut read = Vec::new();
+    model.parameters(&mut |parameter| {
+        read.push(tensor(source, parameter.name, parameter.shape)?);
+        Ok(())
+    })?;
+    let mut read = read.into_iter();
+    model.parameters(&mut |parameter| {
+        for (to, from) in parameter
+            .values
+            .iter_mut()
+            .zip(read.next().iter().flatten())
+        {
+            *to = *from;
+        }
+        Ok(())
+    })
+}
+
+/// How many numbers the parameters of a model are.
+///
+/// # Errors
+/// When the model cannot visit them.
+pub fn count(model: &mut dyn Trainable) -> Result<usize> {
+    let mut count = 0;
+    model.parameters(&mut |parameter| {
+        count += parameter.values.len();
+        Ok(())
+    })?;
+    Ok(count)
+}

@@ -1,0 +1,315 @@
+//! Every step of the tape against central differences.
+#![cfg(not(target_family = "wasm"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+#[path = "gradients/check.rs"]
+#[allow(dead_code, reason = "grad_models.rs uses the rest")]
+mod check;
+
+use check::{Bag, STEP, check, weigh};
+use engine::Result;
+use engine::grad::{Settings, Tape, Var, gradients};
+use engine::kernel;
+use engine::nn::compute::Compute;
+use engine::nn::feed_forward::Activation;
+use engine::nn::grouped::{GroupedAttention, Qkv};
+use engine::nn::kv_cache::KvCache;
+use engine::nn::plain::Plain;
+use engine::nn::position::rope::{Rope, Scaling};
+use engine::nn::position::rotary::Pairing;
+use engine::nn::projection::Projection;
+use engine::nn::unfold::Windows;
+use engine::parameters::Weight;
+use engine::rng::normal_matrix;
+
+/// All rows of weight `n` as a matrix of the tape, so that a step's input has a gradient.
+fn input(bag: &Bag, tape: &mut Tape, n: usize) -> Var {
+    let rows: Vec<usize> = (0..bag.table(n).nrows()).collect();
+    tape.lookup(bag.table(n), &rows).unwrap()
+}
+
+/// Checks a step that takes weights as matrices.
+fn step(
+    shapes: &[[usize; 2]],
+    vectors: &[usize],
+    run: impl Fn(&Bag, &mut Tape, &[Var]) -> Result<Var>,
+) {
+    check(&mut Bag::new(shapes, vectors), STEP, |bag: &Bag, tape| {
+        let all: Vec<Var> = (0..shapes.len()).map(|n| input(bag, tape, n)).collect();
+        let y = run(bag, tape, &all)?;
+        weigh(tape, &y)
+    });
+}
+
+#[test]
+fn products() {
+    check(
+        &mut Bag::new(&[[5, 7], [3, 7]], &[3]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = input(bag, tape, 0);
+            let y = tape.linear(&x, &bag.weights[1], Some(&bag.vectors[0]))?;
+            weigh(tape, &y)
+        },
+    );
+    // One weight in two places: both shares are added.
+    check(
+        &mut Bag::new(&[[6, 6], [4, 6]], &[]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = tape.embed(&bag.weights[1], &[1, 3, 1, 0, 2])?;
+            let y = tape.linear(&x, &bag.weights[0], None)?;
+            let y = tape.linear(&y, &bag.weights[1], None)?;
+            weigh(tape, &y)
+        },
+    );
+}
+
+#[test]
+fn norms() {
+    check(
+        &mut Bag::new(&[[4, 9]], &[9, 9]),
+        STEP,
+        |bag: &Bag, tape| {
+            let x = input(bag, tape, 0);
+            let y = tape.layer_norm(&x, &bag.vectors[0], &bag.vectors[1], 1e-5)?;
+            weigh(tape, &y)
+        },
+    );
+    check(&mut Bag::new(&[[4, 9]], &[9]), STEP, |bag: &Bag, tape| {
+        let x = input(bag, tape, 0);
+        let y = tape.rms_norm(&x, &bag.vectors[0], 1e-5)?;
+        weigh(tape, &y)
+    });
+}
+
+#[test]
+fn activations() {
+    for activation in [
+        Activation::Gelu,
+        Activation::GeluTanh,
+        Activation::QuickGelu,
+        Activation::Silu,
+    ] {
+        step(&[[3, 11]], &[], |_, tape, x| {
+            Ok(tape.activate(x[0], activation))
+        });
+    }
+    step(&[[3, 11]], &[], |_, tape, x| Ok(tape.tanh(x[0])));
+}
+
+/// A kink has no difference: relu is checked where it is known.
+#[test]
+fn relu_lets_through_what_is_above_zero() {
+    let mut bag = Bag::new(&[[2, 8]], &[]);
+    let (_, found) = gradients(&mut bag, &Settings::default(), |bag, tape| {
+        let x = input(bag, tape, 0);
+        let y = tape.activate(x, Activation::Relu);
+        tape.weighted_sum(&y, &[3.0; 16])
+    })
+    .unwrap();
+    let numbers = bag.table(0).iter();
+    for (x, slope) in numbers.zip(found.get("w0").unwrap()) {
+        assert_eq!(*slope, if *x > 0.0 { 3.0 } else { 0.0 });
+    }
+}
+
+#[test]
+fn rows_and_columns() {
+    step(&[[3, 4], [3, 4]], &[], |_, tape, x| tape.add(x[0], &x[1]));
+    step(&[[3, 4]], &[], |_, tape, x| tape.add(x[0], &x[0]));
+    step(&[[6, 4], [2, 4]], &[], |_, tape, x| {
+        tape.add_repeated(x[0], &x[1])
+    });
+    step(&[[3, 4]], &[], |_, tape, x| Ok(tape.scale(x[0], -1.5)));
+    step(&[[3, 4]], &[4], |bag, tape, x| {
+        tape.scale_columns(x[0], &bag.vectors[0])
+    });
+    step(&[[3, 7]], &[], |_, tape, x| {
+        let (left, right) = (tape.columns(&x[0], 0..4)?, tape.columns(&x[0], 3..7)?);
+        tape.add(left, &right)
+    });
+    step(&[[3, 2], [3, 4]], &[], |_, tape, x| {
+        tape.side_by_side(&[&x[0], &x[1], &x[0]])
+    });
+    step(&[[4, 3]], &[], |_, tape, x| tape.select(&x[0], &[3, 0, 3]));
+    step(&[[2, 3], [1, 3]], &[], |_, tape, x| {
+        tape.assemble(5, 3, &[(x[0], vec![4, 1]), (x[1], vec![2])])
+    });
+    step(&[[6, 3]], &[3], |bag, tape, x| {
+        tape.prepend(x[0], &bag.vectors[0], 2)
+    });
+    step(&[[6, 3]], &[], |_, tape, x| {
+        tape.mean_rows(&x[0], &[0..2, 1..6])
+    });
+    check(&mut Bag::new(&[[5, 3]], &[]), STEP, |bag: &Bag, tape| {
+        let y = tape.stretch(bag.table(0), 1, (2, 2))?;
+        weigh(tape, &y)
+    });
+}
+
+#[test]
+fn windows_and_turns() {
+    let windows = Windows {
+        height: 4,
+        width: 5,
+        side: 3,
+        stride: 2,
+        padding: 1,
+    };
+    step(&[[40, 2]], &[], |_, tape, x| tape.unfold(&x[0], &windows));
+    let rope = Rope {
+        width: 4,
+        base: 100.0,
+        pairing: Pairing::Halves,
+        scaling: Scaling::None,
+    };
+    let turns = rope.turns(&[0, 1, 5]).unwrap();
+    step(&[[3, 12]], &[], |_, tape, x| tape.turn(x[0], &turns, 6));
+}
+
+fn layer(kv_heads: usize) -> GroupedAttention {
+    let nothing = || Projection {
+        weight: Weight::Dense(normal_matrix(1, "w", 1, 1, 1.0)),
+        bias: None,
+    };
+    GroupedAttention {
+        qkv: Qkv::Fused(nothing()),
+        output: nothing(),
+        heads: 4,
+        kv_heads,
+        head_width: 3,
+    }
+}
+
+#[test]
+fn attention() {
+    let shapes = [[7, 12], [7, 12], [7, 12]];
+    step(&shapes, &[], |_, tape, x| {
+        tape.attend([x[0], x[1], x[2]], 4, &[4, 3])
+    });
+    for kv_heads in [4, 2, 1] {
+        let (layer, narrow) = (layer(kv_heads), 3 * kv_heads);
+        step(&[[7, 12], [7, narrow], [7, narrow]], &[], |_, tape, x| {
+            let mut caches = vec![KvCache::new(kv_heads, 3); 2];
+            tape.attend_causally(&layer, [x[0], x[1], x[2]], &[4, 3], &mut caches)
+        });
+    }
+    step(&[[5, 12], [9, 12], [9, 12]], &[], |_, tape, x| {
+        let memory = tape.remember([x[1], x[2]], 4, &[6, 3])?;
+        tape.attend_memory(x[0], 4, &[2, 3], &memory)
+    });
+}
+
+#[test]
+fn gates_and_alignments() {
+    step(&[[3, 15], [3, 15], [3, 5]], &[], |_, tape, x| {
+        tape.blend(&x[0], &x[1], &x[2])
+    });
+    step(&[[3, 5], [7, 5], [7, 4]], &[5], |bag, tape, x| {
+        tape.align(&x[0], &bag.vectors[0], &x[1], &x[2], &[0..4, 4..7, 0..4])
+    });
+}
+
+#[test]
+fn losses() {
+    for smoothing in [0.0, 0.1] {
+        check(&mut Bag::new(&[[4, 6]], &[]), STEP, |bag: &Bag, tape| {
+            let x = input(bag, tape, 0);
+            tape.cross_entropy(&x, &[Some(5), None, Some(0), Some(2)], smoothing)
+        });
+    }
+}
+
+#[test]
+fn dropout_keeps_the_mean_and_its_gradient() {
+    let mut bag = Bag::new(&[[40, 50]], &[]);
+    let run = |bag: &mut Bag, dropout: f32, seed: u64| {
+        let settings = Settings {
+            dropout,
+            seed,
+            ..Settings::default()
+        };
+        let (_, found) = gradients(bag, &settings, |bag, tape| {
+            let x = input(bag, tape, 0);
+            let y = tape.dropout(x);
+            tape.weighted_sum(&y, &[1.0; 2000])
+        })
+        .unwrap();
+        found.get("w0").unwrap().to_vec()
+    };
+    assert!(run(&mut bag, 0.0, 1).iter().all(|&g| g == 1.0));
+    let found = run(&mut bag, 0.25, 1);
+    assert!(found.iter().all(|&g| g == 0.0 || g == 1.0 / 0.75));
+    let kept = found.iter().filter(|&&g| g != 0.0).count();
+    assert!((1400..1600).contains(&kept), "{kept} of 2000");
+    assert_eq!(found, run(&mut bag, 0.25, 1));
+    assert_ne!(found, run(&mut bag, 0.25, 2));
+    // Inference has none.
+    let x = normal_matrix(1, "x", 2, 2, 1.0);
+    assert_eq!(Plain::silent().dropout(x.clone()), x);
+}
+
+/// The tape's results are those of inference, to rounding; with the plain kernels both add in one order.
+#[test]
+fn a_tape_computes_what_inference_does() {
+    let x = normal_matrix(2, "x", 7, 12, 1.0);
+    let mut tape = Tape::new();
+    let on_tape = tape.constant(x.view());
+    for heads in [1, 3] {
+        let found = tape.attend([on_tape; 3], heads, &[4, 3]).unwrap();
+        let mut plain = Plain::silent();
+        let all = [x.clone(), x.clone(), x.clone()];
+        let expected = plain.attend(all, heads, &[4, 3]).unwrap();
+        let found = tape.value(&found).unwrap();
+        assert!((&found - &expected).iter().all(|d| d.abs() < 1e-5));
+    }
+    assert_ne!(kernel::steady().name(), "relaxed");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut tape = Tape::new();
+    let x = tape.constant(normal_matrix(1, "x", 2, 3, 1.0).view());
+    let y = tape.constant(normal_matrix(1, "y", 3, 2, 1.0).view());
+    assert!(tape.add(x, &y).is_err());
+    assert!(tape.side_by_side(&[&x, &y]).is_err());
+    assert!(tape.side_by_side(&[]).is_err());
+    assert!(tape.columns(&x, 2..4).is_err());
+    assert!(tape.select(&x, &[2]).is_err());
+    assert!(tape.assemble(2, 3, &[(x, vec![0, 0])]).is_err());
+    assert!(tape.mean_rows(&x, &[0..1, 1..3]).is_err());
+    assert!(tape.attend([x, x, y], 1, &[2]).is_err());
+    assert!(tape.attend([x; 3], 2, &[2]).is_err());
+    assert!(tape.attend([x; 3], 1, &[3]).is_err());
+    assert!(tape.cross_entropy(&x, &[None, None], 0.0).is_err());
+    assert!(tape.cross_entropy(&x, &[Some(3), None], 0.0).is_err());
+    assert!(tape.cross_entropy(&x, &[Some(0)], 0.0).is_err());
+    assert!(tape.cross_entropy(&x, &[Some(0), None], 1.0).is_err());
+    let mut caches = [KvCache::new(4, 3)];
+    let row = normal_matrix(1, "r", 1, 12, 1.0);
+    caches[0].append(row.view(), row.view()).unwrap();
+    let q = tape.constant(row.view());
+    let error = tape.attend_causally(&layer(4), [q; 3], &[1], &mut caches);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "training: expected whole texts, found a cache of 1 tokens"
+    );
+    let mut bag = Bag::new(&[[2, 2]], &[]);
+    let not_a_loss = gradients(&mut bag, &Settings::default(), |bag, tape| {
+        Ok(input(bag, tape, 0))
+    });
+    assert!(not_a_loss.is_err());
+    let settings = Settings {
+        dropout: 1.0,
+        ..Settings::default()
+    };
+    let all_dropped = gradients(&mut bag, &settings, |bag, tape| {
+        let x = input(bag, tape, 0);
+        weigh(tape, &x)
+    });
+    assert!(all_dropped.is_err());
+}
