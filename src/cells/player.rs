@@ -91,10 +91,12 @@ pub(crate) fn beginning(cx: CellCx) -> AnyView {
 
 /// While it plays: asks for more steps when those asked for are there.
 fn keep_going(cx: CellCx, playing: RwSignal<bool>, most: f64) {
-    let before = StoredValue::new(0.0);
+    // How many were asked for last; nothing is known of the pace at the start.
+    let asked = StoredValue::new(0.0);
     let steps = cx.number(STEPS);
     Effect::new(move |_| {
         if !playing.get() {
+            asked.set_value(0.0);
             return;
         }
         let wanted = steps.get_untracked();
@@ -106,8 +108,8 @@ fn keep_going(cx: CellCx, playing: RwSignal<bool>, most: f64) {
         if failed || wanted >= most {
             playing.set(false);
         } else if let Some(elapsed_ms) = there {
-            let more = pace(wanted - before.get_value(), elapsed_ms);
-            before.set_value(wanted);
+            let more = pace(asked.get_value(), elapsed_ms);
+            asked.set_value(more);
             cx.set(STEPS, InputValue::Number((wanted + more).min(most)));
         }
     });

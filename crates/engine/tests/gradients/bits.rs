@@ -17,7 +17,7 @@ pub(crate) const LOSSES: [u32; 5] = [
 pub(crate) const FINGERPRINT: u64 = 0x8a4d_1088_e39e_5501;
 
 /// The same of all losses with four lanes, SIMD128 in wasm.
-pub(crate) const FINGERPRINT_OF_FOUR: u64 = 0;
+pub(crate) const FINGERPRINT_OF_FOUR: u64 = 0x432c_97ca_2167_5334;
 
 /// How far a run with quick kernels may be from one with the plain ones, at every step.
 pub(crate) const QUICK_TOLERANCE: f32 = 1e-3;
