@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::context::CellCx;
 use super::figures::{Computed, step_button, untrained, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, HeatMap, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -35,7 +35,8 @@ fn picker(cx: CellCx) -> AnyView {
             grid=cx.grid("gradient")
             label="Gradient of the loss by each weight of the matrix; press one to check it"
             palette=Palette::Diverging
-            format=Format::Fixed(3)
+            domain=Signal::stored(Domain::Symmetric)
+            format=Format::Fixed(4)
             concept=Concept::Score
             on_press=pick
             mark

@@ -59,8 +59,8 @@ fn inputs() -> Vec<InputSpec> {
     let side = WIDTH as f64;
     vec![
         InputSpec::choice("matrix", "Matrix", CHOICES),
-        InputSpec::number("row", "Row of the weight", (1.0, side, 1.0), 3.0),
-        InputSpec::number("column", "Column of the weight", (1.0, side, 1.0), 5.0),
+        InputSpec::number("row", "Row of the weight", (1.0, side, 1.0), 1.0),
+        InputSpec::number("column", "Column of the weight", (1.0, side, 1.0), 6.0),
         InputSpec::number("power", "h = 2 to the power of", (-22.0, -1.0, 1.0), -7.0),
         InputSpec::seed(1),
     ]
