@@ -232,6 +232,10 @@ fn once_a_model_stands_the_keyboard_is_enough() {
         start(browser, &server, Look::DESK_DARK).await;
         choose(browser, &[&model]).await;
         wait_open(browser).await;
+        // WebDriver takes keys for a file picker as names of files.
+        browser
+            .script("document.querySelector('.lab [name=url]').focus()", &[])
+            .await;
         tab_to(browser, "it.name === 'prompt'", 40).await;
         press(browser, "Once upon a time").await;
         tab_to(browser, "it.name === 'new'", 10).await;
