@@ -19,7 +19,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::math;
-use ndarray::{Array1, ArrayView2, Axis};
+use ndarray::{Array1, ArrayView2};
 
 /// The mean of all tokens.
 ///
@@ -27,8 +27,15 @@ use ndarray::{Array1, ArrayView2, Axis};
 /// When there is no token.
 pub fn mean(x: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
     // x [T, C] -> [C]
-    x.mean_axis(Axis(0))
-        .ok_or_else(|| EngineError::value("mean", "tokens", "at least 1", 0))
+    if x.nrows() == 0 {
+        return Err(EngineError::value("mean", "tokens", "at least 1", 0));
+    }
+    let mut mean = Array1::zeros(x.ncols());
+    for row in x.rows() {
+        mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    mean /= x.nrows() as f32;
+    Ok(mean)
 }
 
 /// The vector at length 1; a vector of zeros stays.
