@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::browser::{Browser, Look, with_browser};
+use super::browser::{Browser, Look, with_browser, with_browser_alone};
 use super::server::{Habits, Server};
 use super::site;
 
@@ -78,7 +78,7 @@ async fn quietest(browser: &Browser, number: usize) -> Option<(String, f64)> {
 #[test]
 fn no_edit_at_default_sizes_makes_a_long_task() {
     let server = Server::start(&site::dist(), Habits::ROOT);
-    with_browser(async |browser| {
+    with_browser_alone(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let (mut faults, mut edits) = (Vec::new(), 0);
         for page in site::lessons() {
