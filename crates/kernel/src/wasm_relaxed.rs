@@ -3,7 +3,6 @@
 //! Whether it rounds once or twice is the reader's processor's choice, so results may differ between machines in the last bits.
 
 use super::eight;
-use super::reference;
 use super::table::Kernels;
 use super::vector::Vector;
 use super::wasm_relaxed_eight::{Choice, RelaxedEight, RelaxedWide, find};
@@ -12,27 +11,21 @@ use core::arch::wasm32::f32x4_relaxed_madd;
 
 implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 
-/// What all tables share. Training, which alone needs AᵀB, never runs on relaxed SIMD ([`super::steady`]): its loop would only be in the way.
-const SHARED: Kernels = Kernels {
-    matmul_tn: reference::matmul_tn,
-    ..TABLE
-};
-
 /// The table for what this machine's dot product of bytes does.
 pub(super) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
         matmul_blocks: eight::matmul_blocks::<RelaxedEight<0>>,
-        ..SHARED
+        ..TABLE
     };
     static UNSIGNED: Kernels = Kernels {
         name: "relaxed",
         matmul_blocks: eight::matmul_blocks::<RelaxedEight<127>>,
-        ..SHARED
+        ..TABLE
     };
     static NEITHER: Kernels = Kernels {
         name: "relaxed",
-        ..SHARED
+        ..TABLE
     };
     match find() {
         Choice::Signed => &SIGNED,
