@@ -50,9 +50,12 @@ struct Common {
     /// What everything random depends on
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The most steps, in place of the recipe's
+    /// The most steps, in place of the recipe's: the learning rate falls over as many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
+    /// Stop after this step, before the learning rate has fallen to its end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    stop_after: Option<u64>,
     /// Steps between checkpoints
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: u64,
@@ -94,6 +97,7 @@ fn make<S: Subject>(subject: &S, common: &Common) -> Result<()> {
         checkpoint_every: common.checkpoint_every,
         resume: common.resume,
         steps: common.steps,
+        stop_after: common.stop_after,
     };
     let trained = train(subject, &options)?;
     ship(subject, &trained, &options, (&common.out, &common.data))

@@ -79,13 +79,17 @@ fn metadata<S: Subject>(
 
 /// The command that makes the file again.
 fn command<S: Subject>(subject: &S, options: &Options, data: &Path) -> String {
-    let steps = options.steps.map(|n| format!(" --steps {n}"));
+    let option = |name: &str, value: Option<u64>| {
+        let text = value.map(|n| format!(" --{name} {n}"));
+        text.unwrap_or_default()
+    };
     format!(
-        "`cargo xtask train {} --data {} --seed {}{}`",
+        "`cargo xtask train {} --data {}{}{}{}`",
         subject.name(),
         data.display(),
-        options.seed,
-        steps.unwrap_or_default()
+        option("seed", Some(options.seed)),
+        option("steps", options.steps),
+        option("stop-after", options.stop_after)
     )
 }
 
