@@ -5,6 +5,8 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+#[path = "command_line/drawings.rs"]
+mod drawings;
 #[path = "support/shared.rs"]
 mod shared;
 
