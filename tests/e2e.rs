@@ -33,4 +33,5 @@ mod e2e {
     mod server;
     mod site;
     mod state;
+    mod training;
 }

@@ -43,6 +43,7 @@ fn every_lesson_compiles() {
             "scaling",
             "causal-mask",
             "positions",
+            "training",
             "patches"
         ]
     );
@@ -74,7 +75,7 @@ fn every_cell_has_a_view_and_every_view_a_cell() {
 /// The cells that the curriculum asks for, by lesson.
 #[test]
 fn every_cell_of_the_curriculum_is_on_its_page() {
-    let wanted: [(&str, &[&str]); 5] = [
+    let wanted: [(&str, &[&str]); 6] = [
         (
             "self-attention",
             &[
@@ -108,6 +109,7 @@ fn every_cell_of_the_curriculum_is_on_its_page() {
                 "rotary",
             ],
         ),
+        ("training", &["train-tiny", "break-it", "gradient-check"]),
         (
             "patches",
             &["patch-cutter", "patch-embedding", "pixels-as-tokens"],

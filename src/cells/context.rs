@@ -25,6 +25,9 @@ pub(crate) struct Outcome {
     pub(crate) elapsed_ms: f64,
 }
 
+/// The input of cells that train: how many steps were made.
+pub(crate) const STEPS: &str = "steps";
+
 /// A chart that a cell can export.
 type Charts = Vec<(String, Signal<Option<Chart>>)>;
 
@@ -148,13 +151,18 @@ impl CellCx {
 
     /// Changes an input as an edit of the reader.
     pub(crate) fn set(self, name: &str, value: InputValue) {
-        self.page.set(&self.key(name), value);
+        self.set_all(vec![(name, value)]);
     }
 
-    /// Changes several inputs as one edit: one step of undo.
+    /// Changes several inputs as one edit: one step of undo. In a cell that trains, another task or rate is another training, which
+    /// begins at its beginning.
     pub(crate) fn set_all(self, values: Vec<(&str, InputValue)>) {
+        let trains = self.input_spec(STEPS).is_some();
+        let anew = trains && values.iter().all(|(name, _)| *name != STEPS);
+        let anew = anew.then_some((STEPS, InputValue::Number(0.0)));
         let named = values
             .into_iter()
+            .chain(anew)
             .map(|(name, value)| (self.key(name), value));
         self.page.set_all(named.collect());
     }

@@ -37,7 +37,9 @@ pub(crate) fn body(cx: CellCx, view: super::registry::View) -> AnyView {
         cx.outcome
             .with(|o| o.error.as_ref().map(ToString::to_string))
     });
-    let busy = Memo::new(move |_| cx.outcome.with(|o| o.busy));
+    let share = Memo::new(move |_| cx.outcome.with(|o| o.busy));
+    let busy = Memo::new(move |_| share.get().is_some());
+    let computed = Memo::new(move |_| cx.outcome.with(|o| o.computation.is_some()));
     let elapsed = Signal::derive(move || {
         cx.outcome
             .with(|o| o.computation.as_ref().map(|_| o.elapsed_ms))
@@ -52,17 +54,17 @@ pub(crate) fn body(cx: CellCx, view: super::registry::View) -> AnyView {
         </div>
         <div class="cell-view" class:is-stale=stale>{view(cx)}</div>
         <p class="cell-foot">
-            {move || match busy.get() {
-                Some(share) => view! {
-                    <span class="cell-busy">"Computing " <progress max="1" value=share aria-label="Share of the work done"></progress></span>
-                }.into_any(),
-                None => view! {
-                    <span class="cell-time">
-                        "Computed here in " <Num value=elapsed from="time:elapsed_ms" format=Format::Fixed(1) />
-                        " ms by the " <span data-label="kernel">{engine::kernel::chosen()}</span> " kernels"
-                    </span>
-                }.into_any(),
-            }}
+            {move || computed.get().then(|| view! {
+                <span class="cell-time">
+                    "Computed here in " <Num value=elapsed from="time:elapsed_ms" format=Format::Fixed(1) />
+                    " ms by the " <span data-label="kernel">{engine::kernel::chosen()}</span> " kernels"
+                </span>
+            })}
+            {move || busy.get().then(|| view! {
+                <span class="cell-busy">
+                    "Computing " <progress max="1" value=move || share.get().unwrap_or(1.0) aria-label="Share of the work done"></progress>
+                </span>
+            })}
         </p>
     }
     .into_any()

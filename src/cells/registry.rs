@@ -57,6 +57,7 @@ lessons! {
     positions: "bag-of-words" bag_of_words, "sinusoid-map" sinusoid_map, "shift-is-linear" shift_is_linear,
         "distance" distance, "learned-table" learned_table, "relative-bias" relative_bias, "alibi" alibi,
         "rotary" rotary, "rotary-stretch" rotary_stretch;
+    training: "train-tiny" train_tiny, "break-it" break_it, "gradient-check" gradient_check;
     patches: "patch-cutter" patch_cutter, "patch-embedding" patch_embedding, "pixels-as-tokens" pixels_as_tokens;
 }
 

@@ -1,9 +1,10 @@
 //! Keeps a cell's outcome up to date: computes when an input changes, in slices where it takes long, and
 //! drops work that a newer edit has made stale.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use cells::{CellError, InputKind, InputValue, Inputs, Job, Picture, Progress, Run};
+use cells::{CellError, InputKind, InputValue, Inputs, Job, Kept, Picture, Progress, Run};
 use leptos::prelude::*;
 use web_sys::Element;
 
@@ -13,6 +14,11 @@ use crate::client::{self, News};
 
 /// Longest time that a slice of a long computation may hold the page.
 const SLICE_MS: f64 = 8.0;
+
+thread_local! {
+    /// Jobs that may go on, where the page computes by itself.
+    static KEPT: RefCell<Kept> = RefCell::new(Kept::default());
+}
 
 /// Computes now and whenever an input of the cell changes; says how it stands in `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
@@ -31,6 +37,8 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
         }
         start(cx, inputs, turn, newest);
     });
+    // Who leaves the page leaves the work.
+    on_cleanup(move || cx.replace_job(0));
     Effect::new(move |_| {
         let state = cx
             .outcome
@@ -73,15 +81,10 @@ fn in_worker(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
         match news {
             News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
             News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
-            News::NoWorker => {
-                let Run::Sliced(begin) = cx.spec.run else {
-                    return;
-                };
-                match begin(&local) {
-                    Ok(job) => leptos::task::spawn_local(in_slices(cx, job, turn, newest)),
-                    Err(error) => finish(cx, Err(error), 0.0),
-                }
-            }
+            News::NoWorker => match KEPT.with_borrow_mut(|kept| kept.begin(cx.spec, &local)) {
+                Ok(job) => leptos::task::spawn_local(in_slices(cx, job, turn, newest)),
+                Err(error) => finish(cx, Err(error), 0.0),
+            },
         }
     });
     cx.replace_job(job);
@@ -93,6 +96,7 @@ async fn in_slices(cx: CellCx, mut job: Box<dyn Job>, turn: u64, newest: StoredV
         clock::give_way().await;
         // A newer edit, or the page was left.
         if newest.try_get_value() != Some(turn) {
+            KEPT.with_borrow_mut(|kept| kept.keep(cx.spec, job));
             return;
         }
         let begun = clock::now_ms();
@@ -106,6 +110,7 @@ async fn in_slices(cx: CellCx, mut job: Box<dyn Job>, turn: u64, newest: StoredV
                         Ok(Arc::from(result)),
                         worked_ms + clock::now_ms() - begun,
                     );
+                    KEPT.with_borrow_mut(|kept| kept.keep(cx.spec, job));
                     return;
                 }
                 Err(error) => {

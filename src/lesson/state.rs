@@ -98,12 +98,7 @@ impl PageState {
             .with_value(|inner| inner.slots.get(key).map(|slot| slot.initial.clone()))
     }
 
-    /// Changes an input as an edit of the reader: undoable, and written to the address.
-    pub(crate) fn set(self, key: &str, value: InputValue) {
-        self.apply(vec![(key.to_owned(), value)], true);
-    }
-
-    /// Changes several inputs as one edit of the reader.
+    /// Changes inputs as one edit of the reader: undoable, and written to the address.
     pub(crate) fn set_all(self, values: Vec<(String, InputValue)>) {
         self.apply(values, true);
     }

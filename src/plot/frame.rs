@@ -126,6 +126,12 @@ fn axes(chart: &Chart) -> (Axis, Axis) {
         s.points().flat_map(move |(x, _)| [x - half, x + half])
     });
     let (x_low, x_high) = ends(xs.filter(|v| usable(v, chart.x_log))).unwrap_or((0.0, 1.0));
+    // A curve of one point begins there: steps, lengths and counts are not drawn below 0.
+    let x_high = if x_low == x_high && x_low >= 0.0 && !chart.x_log {
+        x_low + 1.0
+    } else {
+        x_high
+    };
     let ys = chart.series.iter().flat_map(|s| s.points().map(|(_, y)| y));
     let (mut y_low, mut y_high) = ends(ys.filter(|v| usable(v, chart.y_log))).unwrap_or((0.0, 1.0));
     if let Some((low, high)) = chart.y_range {

@@ -23,8 +23,14 @@ pub(crate) fn value(random: &mut Rng, spec: &InputSpec, present: &InputValue) ->
     present.clone()
 }
 
+/// Most steps of a training that is computed again: more of them are the same steps again, and would take minutes.
+const MOST_STEPS: usize = 12;
+
 fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue {
     match (&spec.kind, present) {
+        (InputKind::Number { .. }, _) if spec.name == "steps" => {
+            InputValue::Number(random.below(MOST_STEPS + 1) as f64)
+        }
         (InputKind::Number { min, max, step }, _) => {
             // Sliders over thousands of sizes are tried in their lower tenth too, where readers are.
             let span = if random.below(2) == 0 {

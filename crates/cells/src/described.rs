@@ -1,10 +1,60 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
+use engine::grad::{Difference, Learner, Look, Pairs, Plan, Schedule};
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::stats::Histogram;
 
 use crate::shown::{Describe, Described};
+
+impl Describe for Plan {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.task).describe(name, out);
+        self.layers.describe("layers", out);
+        self.width.describe("width", out);
+        self.batch.describe("batch", out);
+        self.schedule.describe("schedule", out);
+        self.seed.describe("seed", out);
+        format!("{:?}", self.parts).describe("parts", out);
+    }
+}
+
+impl Describe for Schedule {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+/// A learner is shown by what it learns and how far it is.
+impl Describe for Learner {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.plan().describe(name, out);
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Pairs {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.source.ids.describe(&format!("{name}.source"), out);
+        self.target.ids.describe(&format!("{name}.target"), out);
+    }
+}
+
+impl Describe for Look {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.loss.describe("loss", out);
+        self.right.describe("right", out);
+    }
+}
+
+impl Describe for Difference {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weight.describe("weight", out);
+        self.here.describe("here", out);
+        self.sides[..].describe("sides", out);
+        self.losses[..].describe("losses", out);
+    }
+}
 
 impl Describe for SoftmaxSteps {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {

@@ -51,6 +51,14 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        name: "training",
+        cells: &[
+            &crate::train_tiny::SPEC,
+            &crate::break_it::SPEC,
+            &crate::gradient_check::SPEC,
+        ],
+    },
+    Group {
         name: "patches",
         cells: &[
             &crate::patch_cutter::SPEC,
@@ -71,7 +79,13 @@ pub fn find(name: &str) -> Option<&'static CellSpec> {
 }
 
 /// The cells that compute in slices: all that the worker is asked for, and so all that it holds.
-const SLICED: &[&CellSpec] = &[&crate::why_scale::SPEC, &crate::patch_embedding::SPEC];
+const SLICED: &[&CellSpec] = &[
+    &crate::why_scale::SPEC,
+    &crate::train_tiny::SPEC,
+    &crate::break_it::SPEC,
+    &crate::gradient_check::SPEC,
+    &crate::patch_embedding::SPEC,
+];
 
 /// The cell of a name among those that compute in slices.
 pub fn find_sliced(name: &str) -> Option<&'static CellSpec> {

@@ -145,6 +145,12 @@ impl<T: Describe + ?Sized> Describe for &T {
     }
 }
 
+impl<T: Describe + ?Sized> Describe for &mut T {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        (**self).describe(name, out);
+    }
+}
+
 impl<T: Describe> Describe for Option<T> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
@@ -251,6 +257,11 @@ impl Record {
             inputs,
             outputs,
         });
+    }
+
+    /// Keeps calls that an earlier record noted.
+    pub(crate) fn calls(&mut self, calls: &[Call]) {
+        self.done.calls.extend_from_slice(calls);
     }
 
     /// The finished computation.

@@ -24,6 +24,55 @@ pub trait Job: Send {
     /// # Errors
     /// What the computation meets.
     fn advance(&mut self) -> Result<Progress, CellError>;
+
+    /// Whether this job, done or dropped, may be asked to go on later, and so is kept: a training of a hundred steps is most of one of a
+    /// hundred and one.
+    fn is_kept(&self) -> bool {
+        false
+    }
+
+    /// Takes the job on to other inputs, where what it did so far serves there too; says whether it does. What comes out must be what a
+    /// job gives that starts anew, to the last bit.
+    ///
+    /// # Errors
+    /// An input that is not what the cell expects.
+    fn go_on(&mut self, _inputs: &Inputs) -> Result<bool, CellError> {
+        Ok(false)
+    }
+}
+
+/// The jobs that may go on, one a cell.
+#[derive(Default)]
+pub struct Kept(BTreeMap<&'static str, Box<dyn Job>>);
+
+impl Kept {
+    /// A job for these inputs: the kept one of that cell where it can go on to them, else a new one.
+    ///
+    /// # Errors
+    /// An input outside its limits, a cell that does not compute in slices, or what the start of the computation meets.
+    pub fn begin(
+        &mut self,
+        spec: &'static CellSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Job>, CellError> {
+        spec.check(inputs)?;
+        let Run::Sliced(start) = spec.run else {
+            return Err(CellError::Missing(spec.name.to_owned()));
+        };
+        if let Some(mut job) = self.0.remove(spec.name)
+            && job.go_on(inputs)?
+        {
+            return Ok(job);
+        }
+        start(inputs)
+    }
+
+    /// Takes back a job that is done or dropped.
+    pub fn keep(&mut self, spec: &'static CellSpec, job: Box<dyn Job>) {
+        if job.is_kept() {
+            self.0.insert(spec.name, job);
+        }
+    }
 }
 
 /// How a cell computes.

@@ -1,13 +1,9 @@
 //! A Transformer learns a task from nothing; see `--help`.
 
 mod common;
-#[path = "../tests/gradients/learn.rs"]
-#[allow(dead_code, reason = "the tests use the rest")]
-mod learner;
 
 use common::{Arguments, Failure, number, say};
-use engine::grad::{Schedule, Settings, Task};
-use learner::Learner;
+use engine::grad::{Learner, Plan, Schedule, Settings, Task};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -61,7 +57,11 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         steps,
     };
     let wrong = |error: engine::EngineError| Failure::Usage(error.to_string());
-    let mut learner = Learner::new(task, Settings::default(), batch, schedule).map_err(wrong)?;
+    let plan = Plan {
+        batch,
+        ..Plan::of(task, schedule)
+    };
+    let mut learner = Learner::new(plan, Settings::default()).map_err(wrong)?;
     let start = Instant::now();
     for n in 1..=steps {
         let loss = learner.step().map_err(wrong)?;

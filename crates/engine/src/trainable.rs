@@ -187,6 +187,27 @@ pub fn restore(model: &mut dyn Trainable, source: &mut dyn Parameters) -> Result
     })
 }
 
+/// Gives one number of one parameter another value; returns the one that it had.
+///
+/// # Errors
+/// When the model has no such parameter, or it has not so many numbers.
+pub fn replace(model: &mut dyn Trainable, name: &str, at: usize, value: f32) -> Result<f32> {
+    let mut before = None;
+    model.parameters(&mut |parameter| {
+        if parameter.name == name
+            && let Some(number) = parameter.values.get_mut(at)
+        {
+            before = Some(std::mem::replace(number, value));
+        }
+        Ok(())
+    })?;
+    before.ok_or_else(|| EngineError::Parameter {
+        name: name.to_owned(),
+        expected: format!("more than {at} numbers"),
+        found: "fewer, or no such parameter".to_owned(),
+    })
+}
+
 /// How many numbers the parameters of a model are.
 ///
 /// # Errors

@@ -7,15 +7,17 @@
 
 #[path = "gradients/bits.rs"]
 mod bits;
-#[path = "gradients/learn.rs"]
-#[allow(dead_code, reason = "grad_wasm.rs and the example use the rest")]
-mod learn;
 
-use engine::grad::{Schedule, Settings, Task};
+use engine::grad::{Learner, Plan, Schedule, Settings, Task};
 
 #[test]
 fn plain_kernels_give_the_known_bits() {
     bits::plain_kernels_give_the_known_bits();
+}
+
+#[test]
+fn four_lanes_give_the_known_bits() {
+    bits::four_lanes_give_the_known_bits();
 }
 
 #[test]
@@ -46,14 +48,21 @@ fn a_task_is_learned_from_nothing() {
             warmup: 50,
             steps: 300,
         };
-        let mut learner =
-            learn::Learner::of_width(32, task, Settings::default(), 32, schedule).unwrap();
+        let plan = Plan {
+            width: 32,
+            batch: 32,
+            ..Plan::of(task, schedule)
+        };
+        let mut learner = Learner::new(plan, Settings::default()).unwrap();
         let before = learner.score(100).unwrap();
         for _ in 0..300 {
             learner.step().unwrap();
         }
         let after = learner.score(200).unwrap();
         assert!(before < 0.05 && after > 0.9, "{task:?}: {before}, {after}");
+        let held = learner.held_out(50).unwrap();
+        let right = learner.look(&held).unwrap().right;
+        assert_eq!(learner.written_right(&held).unwrap(), right);
         // What it gets right with the right beginnings it writes by itself.
         let pairs =
             engine::grad::Pairs::draw(task, &mut engine::rng::Rng::new(9), 1, true).unwrap();

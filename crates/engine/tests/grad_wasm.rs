@@ -14,10 +14,8 @@
 
 #[path = "gradients/bits.rs"]
 mod bits;
-#[path = "gradients/learn.rs"]
-mod learn;
 
-use engine::grad::{Schedule, Settings, Task};
+use engine::grad::{Learner, Plan, Schedule, Settings, Task};
 use engine::kernel;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -26,6 +24,13 @@ wasm_bindgen_test_configure!(run_in_browser);
 #[wasm_bindgen_test]
 fn plain_kernels_give_the_known_bits() {
     bits::plain_kernels_give_the_known_bits();
+}
+
+#[wasm_bindgen_test]
+fn four_lanes_give_the_known_bits() {
+    if cfg!(target_feature = "simd128") {
+        bits::four_lanes_give_the_known_bits();
+    }
 }
 
 #[wasm_bindgen_test]
@@ -54,7 +59,7 @@ fn time_to_learn_to_reverse() {
         steps,
     };
     let task = Task::Reverse { symbols, length };
-    let mut learner = learn::Learner::new(task, Settings::default(), 16, schedule).unwrap();
+    let mut learner = Learner::new(Plan::of(task, schedule), Settings::default()).unwrap();
     let start = Instant::now();
     for n in 1..=steps {
         let loss = learner.step().unwrap();

@@ -12,6 +12,8 @@ pub fn implementations() -> Vec<&'static Kernels> {
     [
         Some(&reference::KERNELS),
         #[cfg(target_arch = "x86_64")]
+        Some(&super::four::KERNELS),
+        #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect(),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect_vnni(),
@@ -74,7 +76,21 @@ pub fn steady() -> &'static Kernels {
     })
 }
 
-/// The implementation in use: `reference`, `avx2`, `avx-vnni`, `simd128` or `relaxed`.
+/// Four lanes, added in one order: what SIMD128 computes in wasm, natively the same bits in plain Rust. For what must be computed
+/// again elsewhere to the last bit, such as a training in the tab. Where neither is compiled in, the plain loops.
+pub fn same_bits() -> &'static Kernels {
+    #[cfg(target_arch = "x86_64")]
+    return &super::four::KERNELS;
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return &super::wasm_simd128::KERNELS;
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
+    return &reference::KERNELS;
+}
+
+/// The implementation in use: `reference`, `four`, `avx2`, `avx-vnni`, `simd128` or `relaxed`.
 pub fn chosen() -> &'static str {
     best().name()
 }

@@ -78,6 +78,9 @@ mod vector;
 ))]
 #[allow(unsafe_code)]
 mod eight;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod four;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -128,7 +131,8 @@ mod x86_eight;
 pub use activations::Activations;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
-    matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, silu, softmax, steady, sum,
+    matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits, silu, softmax,
+    steady, sum,
 };
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use table::Kernels;

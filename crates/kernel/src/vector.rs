@@ -107,6 +107,16 @@ pub(super) trait Vector: Copy {
 /// `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
     ($name:literal, $vector:ty, $eight:ty, $features:literal) => {
+        implementation! { @functions eight, $eight, $features,
+            matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
+        }
+        implementation! { @table $name, $vector, $features, matmul_blocks }
+    };
+    // Without products of quantized weights of its own: the plain loops serve.
+    ($name:literal, $vector:ty, $features:literal) => {
+        implementation! { @table $name, $vector, $features, $crate::reference_blocks::matmul_blocks }
+    };
+    (@table $name:literal, $vector:ty, $features:literal, $blocks:expr) => {
         implementation! { @functions generic, $vector, $features,
             dot(a: &[f32], b: &[f32]) -> f32;
             matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
@@ -128,9 +138,6 @@ macro_rules! implementation {
             quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) -> ();
             matmul_f32(weights: &$crate::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
-        implementation! { @functions eight, $eight, $features,
-            matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
-        }
 
         /// The table of this instruction set; only for machines that have it.
         pub(super) static KERNELS: $crate::Kernels = TABLE;
@@ -138,7 +145,7 @@ macro_rules! implementation {
         /// The same, for tables that differ from it in a function or two.
         const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, gelu_tanh, quantize, matmul_f32, matmul_blocks,
+            silu, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
         };
     };
     (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

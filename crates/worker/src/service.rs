@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use cells::{CellError, Computation, Inputs, Job, Progress, Run, registry};
+use cells::{CellError, CellSpec, Computation, Inputs, Job, Kept, Progress, registry};
 
 use crate::protocol::{Reply, Request};
 
 /// A request under way.
 struct Running {
     number: u64,
+    spec: &'static CellSpec,
     job: Box<dyn Job>,
     elapsed_ms: f64,
 }
@@ -18,6 +19,7 @@ struct Running {
 pub struct Service {
     queue: VecDeque<(u64, String, Inputs)>,
     running: Option<Running>,
+    kept: Kept,
 }
 
 impl Service {
@@ -27,7 +29,9 @@ impl Service {
             Request::Compute { job, cell, inputs } => self.queue.push_back((job, cell, inputs)),
             Request::Cancel { job } => {
                 self.queue.retain(|(number, ..)| *number != job);
-                self.running.take_if(|running| running.number == job);
+                if let Some(dropped) = self.running.take_if(|running| running.number == job) {
+                    self.kept.keep(dropped.spec, dropped.job);
+                }
             }
         }
     }
@@ -42,10 +46,11 @@ impl Service {
         let begun = now_ms();
         if self.running.is_none() {
             let (number, cell, inputs) = self.queue.pop_front()?;
-            match begin(&cell, &inputs) {
-                Ok(job) => {
+            match self.begin(&cell, &inputs) {
+                Ok((spec, job)) => {
                     self.running = Some(Running {
                         number,
+                        spec,
                         job,
                         elapsed_ms: 0.0,
                     });
@@ -66,7 +71,9 @@ impl Service {
             };
             let elapsed_ms = running.elapsed_ms + now_ms() - begun;
             let number = running.number;
-            self.running = None;
+            if let Some(done) = self.running.take() {
+                self.kept.keep(done.spec, done.job);
+            }
             return Some(finished(number, result, elapsed_ms));
         }
         running.elapsed_ms += now_ms() - begun;
@@ -75,15 +82,15 @@ impl Service {
             share,
         })
     }
-}
 
-fn begin(cell: &str, inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
-    let missing = || CellError::Missing(cell.to_owned());
-    let spec = registry::find_sliced(cell).ok_or_else(missing)?;
-    spec.check(inputs)?;
-    match spec.run {
-        Run::Sliced(start) => start(inputs),
-        Run::Now(_) => Err(missing()),
+    fn begin(
+        &mut self,
+        cell: &str,
+        inputs: &Inputs,
+    ) -> Result<(&'static CellSpec, Box<dyn Job>), CellError> {
+        let spec =
+            registry::find_sliced(cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+        Ok((spec, self.kept.begin(spec, inputs)?))
     }
 }
 

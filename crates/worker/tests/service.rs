@@ -1,6 +1,6 @@
 //! The worker's service, driven without a browser.
 
-use cells::{Inputs, registry};
+use cells::{InputValue, Inputs, registry};
 use worker::protocol::{Reply, Request, decode, encode};
 use worker::service::Service;
 
@@ -94,4 +94,37 @@ fn messages_survive_the_way_and_rubbish_is_refused() {
     for bytes in [&[][..], &[9, 9, 9], &[0xff; 64]] {
         assert_eq!(decode::<Request>(bytes), None);
     }
+}
+
+/// More steps of the same training are those steps alone, also after it was dropped half-way, and give the bits of a new start.
+#[test]
+fn a_training_goes_on_where_it_was_dropped() {
+    let steps = |job: u64, steps: f64| {
+        let Request::Compute { cell, inputs, .. } = request(job, "train-tiny") else {
+            unreachable!("a request to compute");
+        };
+        let inputs = inputs
+            .with("length", InputValue::Number(8.0))
+            .with("steps", InputValue::Number(steps));
+        Request::Compute { job, cell, inputs }
+    };
+    let mut service = Service::default();
+    service.accept(steps(1, 6.0));
+    service.turn(3.0, clock());
+    service.accept(Request::Cancel { job: 1 });
+    assert!(service.is_idle());
+    service.accept(steps(2, 6.0));
+    let went_on = run(&mut service);
+
+    let mut fresh = Service::default();
+    fresh.accept(steps(2, 6.0));
+    let anew = run(&mut fresh);
+    assert!(went_on.len() < anew.len(), "{} turns", went_on.len());
+    let tensors = |replies: &[Reply]| match replies.last() {
+        Some(Reply::Finished {
+            result: Ok(found), ..
+        }) => found.tensors.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(tensors(&went_on), tensors(&anew));
 }

@@ -29,6 +29,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Four lanes ([`kernel::same_bits`]): the same bits natively and in wasm, where they are the quickest that training may use; no
+    /// dropout.
+    pub fn same_bits() -> Self {
+        Self {
+            kernels: kernel::same_bits(),
+            ..Self::default()
+        }
+    }
+
     /// The plain kernels, which give the same bits natively and in wasm; no dropout.
     pub fn reference() -> Self {
         Self {

@@ -38,7 +38,8 @@
 //! # The same bits
 //!
 //! Everything happens on one thread in one order, so one build gives the same bits again and again. With the plain kernels
-//! ([`Settings::reference`]) they are the same natively and in wasm; the quick kernels add in another order. Relaxed SIMD, whose
+//! ([`Settings::reference`]) and with four lanes ([`Settings::same_bits`]) they are the same natively and in wasm; the quickest kernels
+//! of a machine add in another order. Relaxed SIMD, whose
 //! results depend on the machine, is never used here.
 //!
 //! Source: Linnainmaa 1970 (reverse accumulation); Griewank and Walther 2008, "Evaluating derivatives", chapter 3.
@@ -46,8 +47,10 @@
 mod activation;
 mod adam;
 mod attention;
+mod differences;
 mod gradients;
 mod initial;
+mod learner;
 mod linear;
 mod loss;
 mod norm;
@@ -60,8 +63,10 @@ mod tape;
 mod task;
 
 pub use adam::AdamW;
+pub use differences::{Difference, difference};
 pub use gradients::{Gradients, Settings, gradients};
 pub use initial::{Draw, initialise};
+pub use learner::{Learner, Look, Plan};
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
 pub use task::{Pairs, Task};

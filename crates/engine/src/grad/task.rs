@@ -24,6 +24,7 @@ use crate::model::transformer::Transformer;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
+use ndarray::{ArrayView1, ArrayView2};
 
 /// What is to be learned, of sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,12 @@ fn held_out(source: &[usize]) -> bool {
     hash.is_multiple_of(HELD_OUT)
 }
 
+/// The first id with the largest logit.
+fn likeliest(logits: ArrayView1<'_, f32>) -> usize {
+    let larger = |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
+    (0..logits.len()).fold(0, larger)
+}
+
 /// Some pairs, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
@@ -148,13 +155,43 @@ impl Pairs {
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
+    /// What a Transformer writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
+    /// long as it should be. It is given no more than that, so that a model without a mask has nothing to look ahead at.
+    ///
+    /// # Errors
+    /// When the model has a smaller vocabulary.
+    pub fn written(&self, model: &Transformer) -> Result<Vec<Vec<usize>>> {
+        let start = |rows: std::ops::Range<usize>| vec![self.target.ids[rows.start]];
+        let mut targets: Vec<Vec<usize>> = self.target.ranges().map(start).collect();
+        let longest = self.target.lengths.iter().copied().max().unwrap_or(0);
+        for _ in 0..longest {
+            let lengths = targets.iter().map(Vec::len).collect();
+            let target = Packed::many(targets.concat(), lengths)?;
+            let logits = model.run(&mut Plain::silent(), &self.source, &target)?;
+            for (target, rows) in targets.iter_mut().zip(target.ranges()) {
+                target.push(likeliest(logits.row(rows.end - 1)));
+            }
+        }
+        let lengths = self.target.lengths.iter();
+        let written = targets.into_iter().zip(lengths);
+        Ok(written
+            .map(|(target, &length)| target[1..=length].to_vec())
+            .collect())
+    }
+
     /// How many pairs a Transformer answers wholly right, each place predicted from the right beginning. A sequence whose every
-    /// place is right so is what the model writes by itself too.
+    /// place is right so is what the model writes by itself too, if its mask is in use.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
     pub fn right(&self, model: &Transformer) -> Result<usize> {
         let logits = model.run(&mut Plain::silent(), &self.source, &self.target)?;
+        Ok(self.right_by(logits.view()))
+    }
+
+    /// The same by the logits at each place of the targets.
+    pub(super) fn right_by(&self, logits: ArrayView2<'_, f32>) -> usize {
+        // logits [N, V]
         let predicted = logits.outer_iter().zip(&self.answers).map(|(row, answer)| {
             let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             answer.is_none_or(|id| row[id] == largest)
@@ -164,6 +201,6 @@ impl Pairs {
             .target
             .ranges()
             .filter(|rows| places[rows.clone()].iter().all(|&r| r));
-        Ok(whole.count())
+        whole.count()
     }
 }

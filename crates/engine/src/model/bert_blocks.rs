@@ -7,6 +7,7 @@ use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::Qkv;
+use crate::nn::parts::Parts;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trainable::Visit;
@@ -45,6 +46,7 @@ pub(super) fn block(
         )?,
         mlp,
         norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
+        parts: Parts::default(),
     })
 }
 

@@ -38,6 +38,7 @@ use crate::nn::cross_attention::CrossMemory;
 use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::packed::Packed;
+use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::position::sinusoidal;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
@@ -135,6 +136,7 @@ pub struct Transformer {
     encoder_norm: Option<LayerNorm>,
     decoder: Vec<PostNormDecoderBlock>,
     decoder_norm: Option<LayerNorm>,
+    parts: Parts,
 }
 
 /// What the decoder keeps of one or more sources: `[layer][sequence]`.
@@ -163,7 +165,21 @@ impl Transformer {
             encoder,
             decoder,
             config,
+            parts: Parts::default(),
         })
+    }
+
+    /// The same model with only these parts in use. Without the mask it can be run on whole targets alone, not token by token.
+    #[must_use]
+    pub fn with_parts(mut self, parts: Parts) -> Self {
+        self.parts = parts;
+        self.encoder
+            .iter_mut()
+            .for_each(|block| block.parts = parts);
+        self.decoder
+            .iter_mut()
+            .for_each(|block| block.parts = parts);
+        self
     }
 
     /// Its sizes.
@@ -177,10 +193,12 @@ impl Transformer {
         let x = compute.embed(&self.embedding, &tokens.ids)?;
         let mut x = compute.scale(x, math::sqrt(self.config.width as f32));
         compute.tell("embedding", &mut x);
-        let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
-        let places = sinusoidal::encode_all(&places, self.config.width);
-        let places = compute.constant(places.view());
-        let mut x = compute.add(x, &places)?;
+        if self.parts.positions {
+            let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
+            let places = sinusoidal::encode_all(&places, self.config.width);
+            let places = compute.constant(places.view());
+            x = compute.add(x, &places)?;
+        }
         compute.tell("input", &mut x);
         Ok(compute.dropout(x))
     }

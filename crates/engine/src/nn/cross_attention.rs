@@ -25,6 +25,7 @@ use super::attention::scale;
 use super::compute::Compute;
 use super::heads::{attend, join_into, split};
 use super::packed::ranges;
+use super::parts::Parts;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
@@ -107,11 +108,27 @@ impl CrossAttention {
         lengths: &[usize],
         memory: &C::Memory,
     ) -> Result<C::Matrix> {
+        self.run_with(compute, x, lengths, memory, Parts::default())
+    }
+
+    /// As [`Self::run`], with or without scaling.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        lengths: &[usize],
+        memory: &C::Memory,
+        parts: Parts,
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let rows = compute.dim(x).0;
+        let (rows, width) = compute.dim(x);
         let whole = "tokens of all sequences";
         expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
         let q = self.q.run(compute, x)?;
+        let q = parts.queries(compute, q, width / self.heads.max(1));
         let joined = compute.attend_memory(q, self.heads, lengths, memory)?;
         let mut output = self.output.run(compute, &joined)?;
         compute.tell("attention.output", &mut output);

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use engine::nn::{block::LayerNorm, encoder_block::PostNormBlock, feed_forward::{Activation, FeedForward}};
-//! use engine::nn::{full_attention::FullAttention, grouped::Qkv, projection::Projection};
+//! use engine::nn::{full_attention::FullAttention, grouped::Qkv, parts::Parts, projection::Projection};
 //! use engine::{parameters::Weight, rng::normal_matrix, trace::Recorder};
 //! let layer = |name, outputs, inputs| {
 //!     let weight = Weight::Dense(normal_matrix(7, name, outputs, inputs, 0.4));
@@ -19,6 +19,7 @@
 //!     norm_1: LayerNorm::new(4),
 //!     mlp: FeedForward { up: layer("up", 8, 4), activation: Activation::Relu, down: layer("down", 4, 8) },
 //!     norm_2: LayerNorm::new(4),
+//!     parts: Parts::default(),
 //! };
 //! let mut recorder = Recorder::default();
 //! let y = block.forward(normal_matrix(7, "x", 3, 4, 1.0).view(), &[3], &mut Some(&mut recorder))?;
@@ -34,6 +35,7 @@ use super::block::LayerNorm;
 use super::compute::Compute;
 use super::feed_forward::FeedForward;
 use super::full_attention::FullAttention;
+use super::parts::Parts;
 use super::plain::Plain;
 use crate::error::Result;
 use crate::trace::Observer;
@@ -127,6 +129,8 @@ pub struct PostNormBlock {
     pub mlp: FeedForward,
     /// After the second sum.
     pub norm_2: LayerNorm,
+    /// Which parts are in use.
+    pub parts: Parts,
 }
 
 impl PostNormBlock {
@@ -156,17 +160,18 @@ impl PostNormBlock {
         lengths: &[usize],
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let branch = self.attention.run(compute, &x, lengths)?;
+        let parts = self.parts;
+        let branch = self.attention.run_with(compute, &x, lengths, parts)?;
         let branch = compute.dropout(branch);
-        let mut sum = compute.add(branch, &x)?;
+        let mut sum = parts.add(compute, branch, &x)?;
         compute.tell("residual_1", &mut sum);
-        let mut middle = self.norm_1.run(compute, &sum)?;
+        let mut middle = parts.norm(compute, &self.norm_1, sum)?;
         compute.tell("norm_1", &mut middle);
         let branch = self.mlp.run(compute, &middle)?;
         let branch = compute.dropout(branch);
-        let mut sum = compute.add(branch, &middle)?;
+        let mut sum = parts.add(compute, branch, &middle)?;
         compute.tell("residual_2", &mut sum);
-        let mut output = self.norm_2.run(compute, &sum)?;
+        let mut output = parts.norm(compute, &self.norm_2, sum)?;
         compute.tell("output", &mut output);
         Ok(output)
     }

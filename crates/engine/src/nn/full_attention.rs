@@ -30,6 +30,7 @@ use super::compute::Compute;
 use super::grouped::Qkv;
 use super::heads::{attend, join_into, split};
 use super::packed::ranges;
+use super::parts::Parts;
 use super::plain::Plain;
 use super::projection::Projection;
 use super::shape::expect;
@@ -76,12 +77,27 @@ impl FullAttention {
         x: &C::Matrix,
         lengths: &[usize],
     ) -> Result<C::Matrix> {
+        self.run_with(compute, x, lengths, Parts::default())
+    }
+
+    /// As [`Self::run`], with or without scaling.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run_with<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        lengths: &[usize],
+        parts: Parts,
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let (tokens, width) = compute.dim(x);
         let whole = "tokens of all sequences";
         expect("attention", whole, &[lengths.iter().sum()], &[tokens])?;
-        let qkv = self.qkv.run(compute, x, [width; 3])?;
-        let joined = compute.attend(qkv, self.heads, lengths)?;
+        let [q, k, v] = self.qkv.run(compute, x, [width; 3])?;
+        let q = parts.queries(compute, q, width / self.heads.max(1));
+        let joined = compute.attend([q, k, v], self.heads, lengths)?;
         let mut output = self.output.run(compute, &joined)?;
         compute.tell("attention.output", &mut output);
         Ok(output)

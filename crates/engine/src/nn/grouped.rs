@@ -37,6 +37,7 @@ use super::compute::Compute;
 use super::heads::{join, join_into, split};
 use super::kv_cache::KvCache;
 use super::packed::ranges;
+use super::parts::Parts;
 use super::plain::Plain;
 use super::position::rope::Turns;
 use super::projection::Projection;
@@ -186,6 +187,22 @@ impl GroupedAttention {
         caches: &mut [KvCache],
         turns: Option<&Turns>,
     ) -> Result<C::Matrix> {
+        self.run_with(compute, x, lengths, caches, turns, Parts::default())
+    }
+
+    /// As [`Self::run`], with or without scaling and mask. Without the mask whole texts are read: the caches stay as they are.
+    ///
+    /// # Errors
+    /// As [`Self::forward`], and without the mask when a cache is not empty or heads share keys.
+    pub fn run_with<C: Compute>(
+        &self,
+        compute: &mut C,
+        x: &C::Matrix,
+        lengths: &[usize],
+        caches: &mut [KvCache],
+        turns: Option<&Turns>,
+        parts: Parts,
+    ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         self.check(compute.dim(x).0, lengths, caches)?;
         let (wide, narrow) = (
@@ -197,7 +214,21 @@ impl GroupedAttention {
             q = compute.turn(q, turns, self.head_width)?;
             k = compute.turn(k, turns, self.head_width)?;
         }
-        let joined = compute.attend_causally(self, [q, k, v], lengths, caches)?;
+        let q = parts.queries(compute, q, self.head_width);
+        let joined = match parts.mask {
+            true => compute.attend_causally(self, [q, k, v], lengths, caches)?,
+            false => {
+                expect("attention", "kv_heads", &[self.heads], &[self.kv_heads])?;
+                let before = caches.iter().map(KvCache::len).sum();
+                expect(
+                    "attention",
+                    "tokens before an unmasked text",
+                    &[0],
+                    &[before],
+                )?;
+                compute.attend([q, k, v], self.heads, lengths)?
+            }
+        };
         let mut output = self.output.run(compute, &joined)?;
         compute.tell("attention.output", &mut output);
         Ok(output)

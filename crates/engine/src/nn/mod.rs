@@ -25,6 +25,7 @@ pub mod moe;
 pub mod multi_head;
 pub mod norm;
 pub mod packed;
+pub mod parts;
 pub mod patch;
 pub mod patch_merge;
 pub mod picture_tokens;

@@ -14,6 +14,7 @@ use super::cross_attention::CrossAttention;
 use super::feed_forward::FeedForward;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
+use super::parts::Parts;
 use crate::error::Result;
 
 /// The weights of one block.
@@ -31,6 +32,8 @@ pub struct PostNormDecoderBlock {
     pub mlp: FeedForward,
     /// After the third sum.
     pub norm_3: LayerNorm,
+    /// Which parts are in use.
+    pub parts: Parts,
 }
 
 impl PostNormDecoderBlock {
@@ -49,28 +52,31 @@ impl PostNormDecoderBlock {
         memory: &C::Memory,
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
-        let branch = self.attention.run(compute, &x, lengths, caches, None)?;
+        let parts = self.parts;
+        let branch = self
+            .attention
+            .run_with(compute, &x, lengths, caches, None, parts)?;
         let branch = compute.dropout(branch);
-        let mut sum = compute.add(branch, &x)?;
+        let mut sum = parts.add(compute, branch, &x)?;
         compute.tell("residual_1", &mut sum);
-        let mut asked = self.norm_1.run(compute, &sum)?;
+        let mut asked = parts.norm(compute, &self.norm_1, sum)?;
         compute.tell("norm_1", &mut asked);
 
         let branch = compute.within(
             || "cross.".to_owned(),
-            |compute| self.cross.run(compute, &asked, lengths, memory),
+            |compute| self.cross.run_with(compute, &asked, lengths, memory, parts),
         )?;
         let branch = compute.dropout(branch);
-        let mut sum = compute.add(branch, &asked)?;
+        let mut sum = parts.add(compute, branch, &asked)?;
         compute.tell("residual_2", &mut sum);
-        let mut answered = self.norm_2.run(compute, &sum)?;
+        let mut answered = parts.norm(compute, &self.norm_2, sum)?;
         compute.tell("norm_2", &mut answered);
 
         let branch = self.mlp.run(compute, &answered)?;
         let branch = compute.dropout(branch);
-        let mut sum = compute.add(branch, &answered)?;
+        let mut sum = parts.add(compute, branch, &answered)?;
         compute.tell("residual_3", &mut sum);
-        let mut output = self.norm_3.run(compute, &sum)?;
+        let mut output = parts.norm(compute, &self.norm_3, sum)?;
         compute.tell("output", &mut output);
         Ok(output)
     }

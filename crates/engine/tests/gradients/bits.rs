@@ -1,7 +1,6 @@
 //! 200 steps of training, small enough for the plain kernels in a browser.
 
-use super::learn::Learner;
-use engine::grad::{Schedule, Settings, Task};
+use engine::grad::{Learner, Plan, Schedule, Settings, Task};
 
 /// Steps of a run.
 pub(crate) const STEPS: usize = 200;
@@ -16,6 +15,9 @@ pub(crate) const LOSSES: [u32; 5] = [
     0x3ea3_9afc,
 ];
 pub(crate) const FINGERPRINT: u64 = 0x8a4d_1088_e39e_5501;
+
+/// The same of all losses with four lanes, SIMD128 in wasm.
+pub(crate) const FINGERPRINT_OF_FOUR: u64 = 0x432c_97ca_2167_5334;
 
 /// How far a run with quick kernels may be from one with the plain ones, at every step.
 pub(crate) const QUICK_TOLERANCE: f32 = 1e-3;
@@ -34,13 +36,13 @@ pub(crate) fn run(settings: Settings) -> Vec<f32> {
         dropout: 0.05,
         ..settings
     };
-    let mut learner = Learner::of_width(16, task, settings, 6, schedule).unwrap();
-    (0..STEPS as u64)
-        .map(|n| {
-            learner.settings.seed = n;
-            learner.step().unwrap()
-        })
-        .collect()
+    let plan = Plan {
+        width: 16,
+        batch: 6,
+        ..Plan::of(task, schedule)
+    };
+    let mut learner = Learner::new(plan, settings).unwrap();
+    (0..STEPS).map(|_| learner.step().unwrap()).collect()
 }
 
 /// All bits of all losses in one number.
@@ -61,6 +63,12 @@ pub(crate) fn plain_kernels_give_the_known_bits() {
     assert_eq!(every, LOSSES, "{every:#x?}");
     let found = fingerprint(&losses);
     assert_eq!(found, FINGERPRINT, "{found:#x}");
+}
+
+/// Four lanes give the same bits natively and as SIMD128.
+pub(crate) fn four_lanes_give_the_known_bits() {
+    let found = fingerprint(&run(Settings::same_bits()));
+    assert_eq!(found, FINGERPRINT_OF_FOUR, "{found:#x}");
 }
 
 /// The quick kernels give the same bits each time on one build, and nearly the plain ones' losses.

@@ -8,6 +8,7 @@ use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::{GroupedAttention, Qkv};
+use crate::nn::parts::Parts;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
@@ -32,6 +33,7 @@ pub(super) fn encoder_block(
         norm_1: norm(source, &format!("{place}.norm1"), c, eps)?,
         mlp: feed_forward(config, source, &place)?,
         norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
+        parts: Parts::default(),
     })
 }
 
@@ -68,6 +70,7 @@ pub(super) fn decoder_block(
         norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
         mlp: feed_forward(config, source, &place)?,
         norm_3: norm(source, &format!("{place}.norm3"), c, eps)?,
+        parts: Parts::default(),
     })
 }
 
@@ -93,6 +96,7 @@ pub(super) fn encoder_parameters(
         norm_1,
         mlp,
         norm_2,
+        parts: _,
     } = block;
     qkv.parameters(&attention, "in_proj", SEPARATE, visit)?;
     output.parameters(&format!("{attention}out_proj"), visit)?;

@@ -1,0 +1,213 @@
+//! What a training shows: its state after so many steps, which is a function of the inputs and that number.
+
+use engine::grad::{Learner, Look, Pairs, Plan, Schedule, Settings, Task};
+
+use crate::error::CellError;
+use crate::input::Inputs;
+use crate::shown::{Call, Record};
+
+/// Steps between two looks at the held-out sequences.
+pub(crate) const LOOK: u64 = 10;
+
+/// Held-out sequences that are looked at.
+pub(crate) const HELD_OUT: usize = 40;
+
+/// The tasks, the first being the default.
+pub(crate) const TASKS: &[&str] = &["reverse", "copy", "sort"];
+
+/// The task of the input `task`, of sequences of `length` out of `symbols`.
+pub(crate) fn task(inputs: &Inputs, symbols: usize, length: usize) -> Result<Task, CellError> {
+    Ok(match inputs.choice("task")? {
+        "copy" => Task::Copy { symbols, length },
+        "sort" => Task::Sort { symbols, length },
+        _ => Task::Reverse { symbols, length },
+    })
+}
+
+/// A rate that rises to `peak`, falls to a twentieth of it until step `until`, and stays there.
+pub(crate) fn schedule(peak: f64, warmup: u64, until: u64) -> Schedule {
+    Schedule::Cosine {
+        peak: peak as f32,
+        last: peak as f32 / 20.0,
+        warmup,
+        steps: until,
+    }
+}
+
+/// One training and what was noted on the way.
+pub(crate) struct Course {
+    pub(crate) learner: Learner,
+    held: Pairs,
+    by_itself: bool,
+    calls: Vec<Call>,
+    /// The loss that step n + 1 began with.
+    pub(crate) losses: Vec<f64>,
+    looks: Looks,
+}
+
+/// What the held-out sequences said, at step 0, [`LOOK`], 2 · [`LOOK`], …
+#[derive(Default)]
+struct Looks {
+    losses: Vec<f64>,
+    right: Vec<f64>,
+    written: Vec<f64>,
+}
+
+impl Course {
+    /// Before the first step. With `by_itself` the model also writes the held-out answers by itself.
+    pub(crate) fn new(plan: Plan, by_itself: bool) -> Result<Self, CellError> {
+        let mut record = Record::new();
+        let settings = Settings::same_bits();
+        let learner = Learner::new(plan, settings)?;
+        let held = shown!(record, engine::grad::Learner::held_out, &learner, HELD_OUT)?;
+        let mut course = Self {
+            learner,
+            held,
+            by_itself,
+            calls: record.finish().calls,
+            losses: Vec::new(),
+            looks: Looks::default(),
+        };
+        course.look()?;
+        Ok(course)
+    }
+
+    /// Steps made.
+    pub(crate) fn steps(&self) -> u64 {
+        self.learner.steps()
+    }
+
+    /// One step. The first one is noted for "Show the Rust"; all others repeat its calls.
+    pub(crate) fn step(&mut self) -> Result<(), CellError> {
+        let loss = if self.losses.is_empty() {
+            let mut record = Record::new();
+            let loss = shown!(record, engine::grad::Learner::step, &mut self.learner)?;
+            self.calls.extend(record.finish().calls);
+            loss
+        } else {
+            self.learner.step()?
+        };
+        self.losses.push(f64::from(loss));
+        if self.steps().is_multiple_of(LOOK) {
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<(), CellError> {
+        let share = |right: usize| right as f64 / HELD_OUT as f64;
+        let Look { loss, right } = if self.looks.losses.is_empty() {
+            let mut record = Record::new();
+            let held = &self.held;
+            let found = shown!(record, engine::grad::Learner::look, &self.learner, held)?;
+            self.calls.extend(record.finish().calls);
+            found
+        } else {
+            self.learner.look(&self.held)?
+        };
+        self.looks.losses.push(f64::from(loss));
+        self.looks.right.push(share(right));
+        if self.by_itself {
+            let written = self.learner.written_right(&self.held)?;
+            self.looks.written.push(share(written));
+        }
+        Ok(())
+    }
+
+    /// Writes down the curves and their last points under names that begin with `prefix`.
+    pub(crate) fn note(&self, record: &mut Record, prefix: &str) {
+        record.calls(&self.calls);
+        let name = |what: &str| format!("{prefix}{what}");
+        let steps = |count: usize| (0..count).map(|n| (n as u64 * LOOK) as f64).collect();
+        record.numbers(&name("loss"), self.losses.clone());
+        let Looks {
+            losses,
+            right,
+            written,
+        } = &self.looks;
+        record.numbers(&name("looks"), steps(losses.len()));
+        let curves = [("held", losses), ("right", right), ("written", written)];
+        for (what, curve) in curves {
+            if let Some(last) = curve.last() {
+                record.numbers(&name(what), curve.clone());
+                record.number(&name(&format!("{what}.now")), *last);
+            }
+        }
+    }
+}
+
+/// The job of a cell that trains: its courses, all of them as many steps as the input `steps` says, and what is shown of them.
+pub(crate) struct Training {
+    inputs: Inputs,
+    courses: Vec<Course>,
+    begun: u64,
+    wanted: u64,
+    show: fn(&[Course], &Inputs) -> Result<crate::Computation, CellError>,
+}
+
+impl Training {
+    /// From nothing.
+    pub(crate) fn new(
+        inputs: &Inputs,
+        courses: Vec<Course>,
+        show: fn(&[Course], &Inputs) -> Result<crate::Computation, CellError>,
+    ) -> Result<Self, CellError> {
+        Ok(Self {
+            inputs: inputs.clone(),
+            courses,
+            begun: 0,
+            wanted: inputs.count("steps")? as u64,
+            show,
+        })
+    }
+
+    fn steps(&self) -> u64 {
+        self.courses.iter().map(Course::steps).min().unwrap_or(0)
+    }
+}
+
+impl crate::Job for Training {
+    fn advance(&mut self) -> Result<crate::Progress, CellError> {
+        let now = self.steps();
+        let behind = |course: &&mut Course| course.steps() == now;
+        match self.courses.iter_mut().find(behind) {
+            Some(course) if now < self.wanted => {
+                course.step()?;
+                let steps: u64 = self.courses.iter().map(Course::steps).sum();
+                let all = self.courses.len() as u64;
+                let done = steps - all * self.begun;
+                let share = done as f32 / (all * (self.wanted - self.begun)).max(1) as f32;
+                Ok(crate::Progress::Working(share))
+            }
+            _ => {
+                let shown = (self.show)(&self.courses, &self.inputs)?;
+                Ok(crate::Progress::Done(Box::new(shown)))
+            }
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    /// To more steps of the same training.
+    fn go_on(&mut self, inputs: &Inputs) -> Result<bool, CellError> {
+        let wanted = inputs.count("steps")? as u64;
+        let same = |(name, value): (&String, &crate::InputValue)| {
+            name == "steps" || inputs.0.get(name) == Some(value)
+        };
+        let ahead = self.courses.iter().any(|course| course.steps() > wanted);
+        if ahead
+            || !self
+                .inputs
+                .0
+                .iter()
+                .all(|(name, value)| same((name, value)))
+        {
+            return Ok(false);
+        }
+        (self.begun, self.wanted) = (self.steps(), wanted);
+        self.inputs = inputs.clone();
+        Ok(true)
+    }
+}

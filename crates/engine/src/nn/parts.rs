@@ -1,0 +1,87 @@
+//! The parts of a Transformer that can be left out, to see what each of them is for.
+//!
+//! ```text
+//! scaling:    scores q · kᵀ / √D        without: q · kᵀ
+//! mask:       later tokens hidden       without: every token sees the whole target
+//! residual:   x + branch(x)             without: branch(x)
+//! norm:       norm(x)                   without: x
+//! positions:  √C · E[ids] + PE          without: √C · E[ids]
+//! ```
+//! They are sizes of the model as its width is: the parameters are the same with and without them, those of a norm that is left out
+//! are just not used.
+//!
+//! Source: Vaswani et al. 2017, sections 3.1 (residual, norm), 3.2.1 (scaling), 3.2.3 (mask) and 3.5 (positions).
+
+use super::block::LayerNorm;
+use super::compute::Compute;
+use crate::error::Result;
+use crate::math;
+
+/// Which parts are in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// Scores are divided by √D.
+    pub scaling: bool,
+    /// The decoder does not see later tokens.
+    pub mask: bool,
+    /// A branch's input is added to its output.
+    pub residual: bool,
+    /// Layer norms.
+    pub norm: bool,
+    /// The sinusoids that say where a token stands.
+    pub positions: bool,
+}
+
+impl Default for Parts {
+    /// All of them: the paper's model.
+    fn default() -> Self {
+        Self {
+            scaling: true,
+            mask: true,
+            residual: true,
+            norm: true,
+            positions: true,
+        }
+    }
+}
+
+impl Parts {
+    /// Queries of heads `head_width` wide. Attention divides by √D whatever happens: without scaling they are √D times as long.
+    pub(crate) fn queries<C: Compute>(
+        self,
+        compute: &mut C,
+        q: C::Matrix,
+        head_width: usize,
+    ) -> C::Matrix {
+        match self.scaling {
+            true => q,
+            false => compute.scale(q, math::sqrt(head_width as f32)),
+        }
+    }
+
+    /// A branch's output with its input.
+    pub(crate) fn add<C: Compute>(
+        self,
+        compute: &mut C,
+        branch: C::Matrix,
+        x: &C::Matrix,
+    ) -> Result<C::Matrix> {
+        match self.residual {
+            true => compute.add(branch, x),
+            false => Ok(branch),
+        }
+    }
+
+    /// The norm of each row.
+    pub(crate) fn norm<C: Compute>(
+        self,
+        compute: &mut C,
+        norm: &LayerNorm,
+        x: C::Matrix,
+    ) -> Result<C::Matrix> {
+        match self.norm {
+            true => norm.run(compute, &x),
+            false => Ok(x),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Training in the tab as a reader does it: start, pause, a step, back to the beginning.
+
+use fantoccini::Locator;
+use serde_json::json;
+
+use super::browser::{Browser, Look, pause, with_browser};
+use super::interactions::click;
+use super::server::{Habits, Server};
+use super::site;
+
+const START: Locator<'static> = Locator::Css("#train-tiny [data-train=start]");
+const STEP: Locator<'static> = Locator::Css("#train-tiny [data-train=step]");
+const REWIND: Locator<'static> = Locator::Css("#train-tiny [data-train=rewind]");
+
+/// Longest time between two frames while the model learns, in milliseconds: what a reader does not take for a halt.
+const LONGEST_FRAME_MS: f64 = 250.0;
+
+/// What the readout says.
+async fn readout(browser: &Browser, name: &str) -> String {
+    let script = "return document.querySelector(`#train-tiny [data-train=\"${arguments[0]}\"]`).textContent.trim()";
+    let text = browser.script(script, &[json!(name)]).await;
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+async fn wait_for_steps(browser: &Browser, condition: &str) {
+    let script = format!(
+        "const cell = document.getElementById('train-tiny');
+         const steps = Number(cell.querySelector('[data-train=steps]').textContent.replace(',', ''));
+         return cell.dataset.state === 'ready' && steps {condition}"
+    );
+    browser
+        .wait_for(&format!("steps {condition}"), &script)
+        .await;
+}
+
+async fn open(browser: &Browser, server: &Server) {
+    browser.look(Look::DESK_LIGHT).await;
+    let page = site::lessons()
+        .into_iter()
+        .find(|page| page.contains("training"));
+    let page = page.expect("the site has the lesson on training");
+    browser
+        .open_ready(&server.url(&page))
+        .await
+        .expect("the lesson works");
+}
+
+/// Three steps, all the way back, three steps again: the same digits; and not those of another seed.
+#[test]
+fn rewinding_gives_the_same_losses_again() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server).await;
+        let before = readout(browser, "held.now").await;
+        let mut losses = Vec::new();
+        for _ in 0..2 {
+            for n in 1..=3 {
+                click(browser, STEP).await;
+                wait_for_steps(browser, &format!("=== {n}")).await;
+            }
+            losses.push(readout(browser, "loss.now").await);
+            click(browser, REWIND).await;
+            wait_for_steps(browser, "=== 0").await;
+            assert_eq!(readout(browser, "held.now").await, before);
+        }
+        assert_eq!(losses[0], losses[1]);
+        assert!(losses[0].parse::<f64>().is_ok(), "{losses:?}");
+    });
+}
+
+/// While it learns, frames go on; a pause is a pause; the way it was run changes nothing; who leaves the page ends the work.
+#[test]
+fn a_run_can_be_paused_and_the_page_stays_smooth() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server).await;
+        browser
+            .script(
+                "window.longestFrame = 0; let last = performance.now();
+                 const tick = now => { longestFrame = Math.max(longestFrame, now - last); last = now; requestAnimationFrame(tick) };
+                 requestAnimationFrame(tick)",
+                &[],
+            )
+            .await;
+        click(browser, START).await;
+        wait_for_steps(browser, ">= 6").await;
+        let longest = browser.script("return longestFrame", &[]).await;
+        let longest = longest.as_f64().unwrap_or(f64::INFINITY);
+        assert!(longest < LONGEST_FRAME_MS, "a frame of {longest} ms");
+
+        click(browser, START).await;
+        pause(1500).await;
+        let (steps, loss) = (
+            readout(browser, "steps").await,
+            readout(browser, "loss.now").await,
+        );
+        pause(1500).await;
+        assert_eq!(readout(browser, "steps").await, steps, "a pause is a pause");
+
+        // The address holds the number of steps: opened anew, the page trains as far and gets there.
+        browser
+            .wait_for(
+                "the state in the address",
+                "return location.hash.includes('s=')",
+            )
+            .await;
+        let address = browser.script("return location.href", &[]).await;
+        browser.open(server.url("").as_str()).await;
+        browser
+            .open_ready(address.as_str().unwrap_or_default())
+            .await
+            .expect("the link works");
+        assert_eq!(readout(browser, "steps").await, steps);
+        assert_eq!(readout(browser, "loss.now").await, loss);
+    });
+}
