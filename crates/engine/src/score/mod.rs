@@ -1,0 +1,4 @@
+//! How good translations are.
+
+pub mod bleu;
+pub mod bootstrap;
