@@ -4,6 +4,9 @@
 const VERSION = "@version";
 const FILES = {/*files*/};
 
+/** A browser runs one build of the engine for full-size models: it is kept when it is first used, and not the others. */
+const KEPT_ON_USE = /^(engine|lab)-/;
+
 const PREFIX = `notebook ${registration.scope} `;
 const CACHE = PREFIX + VERSION;
 const key = (path) => `${registration.scope}${path}?content=${FILES[path]}`;
@@ -12,7 +15,7 @@ addEventListener("install", (event) => event.waitUntil(fill()));
 
 async function fill() {
   const cache = await caches.open(CACHE);
-  const paths = Object.keys(FILES);
+  const paths = Object.keys(FILES).filter((path) => !KEPT_ON_USE.test(path));
   // A few at a time: the reader's own requests go first.
   const workers = Array.from({ length: 4 }, async () => {
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
@@ -48,7 +51,7 @@ addEventListener("message", (event) => event.data === "take over" && skipWaiting
 
 addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method === "GET" && request.url.startsWith(registration.scope)) event.respondWith(answer(request));
+  if (request.method === "GET" && request.url.startsWith(registration.scope)) event.respondWith(answer(event));
 });
 
 /**
@@ -65,7 +68,13 @@ function isolated(response) {
   return new Response(response.body, { status, statusText, headers });
 }
 
-async function answer(request) {
+async function keep(path, response) {
+  const cache = await caches.open(CACHE);
+  await cache.put(key(path), response);
+}
+
+async function answer(event) {
+  const { request } = event;
   if (request.mode === "navigate" && registration.waiting && (await clients.matchAll()).length < 2) {
     // A newer version waits and no other tab runs this one: let it take over, then load the page from it.
     registration.waiting.postMessage("take over");
@@ -75,6 +84,11 @@ async function answer(request) {
   const kept = path !== undefined && (await (await caches.open(CACHE)).match(key(path)));
   if (kept) return isolated(kept);
   try {
+    if (path !== undefined && KEPT_ON_USE.test(path)) {
+      const loaded = await load(path);
+      event.waitUntil(keep(path, loaded.clone()));
+      return isolated(loaded);
+    }
     return isolated(await fetch(request));
   } catch (error) {
     const missing = request.mode === "navigate" && "404.html" in FILES && (await caches.match(key("404.html")));

@@ -1,10 +1,9 @@
-// Starts the worker (crates/worker): the one for cells, or with `?build=NAME&threads=N` that build of the engine for full-size
-// models, with so many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost. If it cannot be loaded the
-// error reaches the page.
+// Starts the worker (crates/worker): the one for cells, or with `?file=NAME&threads=N` a file of the engine for full-size models, with
+// so many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost.
+// If it cannot be loaded the error reaches the page.
 "use strict";
 const asked = new URLSearchParams(location.search);
-const build = /^[a-z0-9-]+$/.test(asked.get("build") ?? "") ? asked.get("build") : undefined;
-const file = build ? `engine-${build}` : "worker";
+const file = /^(engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0] ?? "worker";
 const early = [];
 onmessage = (event) => early.push(event.data);
 importScripts(`./${file}.js`);
@@ -25,7 +24,7 @@ function join(module, memory) {
 async function start() {
   const module = await WebAssembly.compileStreaming(fetch(`./${file}_bg.wasm`));
   const { memory } = await wasm_bindgen({ module_or_path: module });
-  const threads = build?.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
+  const threads = file.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
   await Promise.all(Array.from({ length: threads - 1 }, () => join(module, memory)));
   // A thread says that it is there just before it is.
   for (let waits = 0; wasm_bindgen.threads() < threads && waits < 100; waits++) {

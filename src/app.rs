@@ -6,13 +6,13 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
-use crate::bench;
 use crate::browser::{address, clock, dom};
 use crate::cells::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
 use crate::lesson::state::PageState;
 use crate::route::{Fragment, Route};
 use crate::shell::{contents, navigate, page_tools};
+use crate::{bench, lab};
 
 /// How the reader came to a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,22 +109,23 @@ pub(crate) fn open(arrival: Arrival) {
     contents::mark();
     leptos::task::spawn_local(async move {
         let loaded = adopt::load(&main).await;
-        let bench = match Route::of_path(&address::path(), &root_path()) {
+        let tool = match Route::of_path(&address::path(), &root_path()) {
             Route::Bench => bench::load().await.map(Some),
+            Route::Lab => lab::load().await.map(Some),
             _ => Ok(None),
         };
         // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;
         }
-        match loaded.and(bench) {
-            Ok(bench) => bring_to_life(&main, arrival, bench),
+        match loaded.and(tool) {
+            Ok(tool) => bring_to_life(&main, arrival, tool),
             Err(error) => dom::say_failed(&error.to_string()),
         }
     });
 }
 
-fn bring_to_life(main: &HtmlElement, arrival: Arrival, bench: Option<bench::Draw>) {
+fn bring_to_life(main: &HtmlElement, arrival: Arrival, tool: Option<fn() -> AnyView>) {
     let fragment = Fragment::parse(&address::hash());
     let owner = Owner::new();
     let page = owner.with(|| {
@@ -132,7 +133,7 @@ fn bring_to_life(main: &HtmlElement, arrival: Arrival, bench: Option<bench::Draw
         let sheet: SheetSignal = RwSignal::new(None);
         let mut mounted = adopt::adopt(main, state, sheet, &fragment.state);
         mount_page_parts(main, state, sheet, &mut mounted);
-        if let (Some(draw), Some(slot)) = (bench, dom::find(main, ".bench")) {
+        if let (Some(draw), Some(slot)) = (tool, dom::find(main, ".tool")) {
             slot.set_inner_html("");
             mounted.push(Box::new(mount_to(slot, draw)));
         }

@@ -100,7 +100,7 @@ fn start() -> Option<Worker> {
                 result,
                 elapsed_ms,
             }) => tell(job, News::Finished(result, elapsed_ms), true),
-            Some(Reply::Ready { .. } | Reply::Model(_)) | None => {}
+            None => {}
         }
     });
     let on_error = Closure::<dyn FnMut(Event)>::new(|event: Event| {

@@ -9,10 +9,10 @@ use std::task::{Poll, Waker};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
-use worker::build::Build;
-use worker::model::protocol::{News, Order};
-use worker::protocol::{self, Reply, Request};
+use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
+use worker::build::{Build, Purpose};
+use worker::model::protocol::{News, Order, Reply};
+use worker::protocol;
 
 /// File of the worker, relative to the site's folder.
 const SCRIPT: &str = "worker_start.js";
@@ -62,8 +62,8 @@ pub(crate) struct ModelWorker {
 
 impl ModelWorker {
     /// Starts a build with so many threads; `None` where the browser has no workers.
-    pub(crate) fn start(build: Build, threads: usize) -> Option<Self> {
-        let script = format!("{SCRIPT}?build={}&threads={threads}", build.name());
+    pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Option<Self> {
+        let script = format!("{SCRIPT}?file={}&threads={threads}", purpose.file(build));
         let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
         let inbox = Rc::new(Inbox::default());
         let put = Rc::clone(&inbox);
@@ -71,9 +71,8 @@ impl ModelWorker {
             let bytes = Uint8Array::new(&event.data()).to_vec();
             match protocol::decode::<Reply>(&bytes) {
                 Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
-                Some(Reply::Model(news)) => put.put(Heard::News(news)),
-                // It is asked about no cell.
-                _ => {}
+                Some(Reply::News(news)) => put.put(Heard::News(news)),
+                None => {}
             }
         });
         let put = Rc::clone(&inbox);
@@ -94,11 +93,23 @@ impl ModelWorker {
 
     /// Sends an order.
     pub(crate) fn order(&self, order: Order) {
-        let bytes = Uint8Array::from(protocol::encode(&Request::Model(order)).as_slice());
+        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
         let sent = self
             .worker
             .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
         if sent.is_err() {
+            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+        }
+    }
+
+    /// Sends an order with files of the reader's.
+    pub(crate) fn order_with(&self, order: Order, files: &[File]) {
+        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
+        let message = Array::of1(&bytes);
+        for file in files {
+            message.push(file);
+        }
+        if self.worker.post_message(&message).is_err() {
             self.inbox.put(Heard::Died("it does not listen".to_owned()));
         }
     }

@@ -9,6 +9,8 @@ pub(crate) enum Route {
     Lesson(String),
     /// `/bench`
     Bench,
+    /// `/lab`
+    Lab,
     /// Anything else.
     Unknown,
 }
@@ -28,6 +30,7 @@ impl Route {
         match (parts.next(), parts.next(), parts.next()) {
             (None, None, None) => Self::Home,
             (Some("bench"), None, None) => Self::Bench,
+            (Some("lab"), None, None) => Self::Lab,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
         }
@@ -39,6 +42,7 @@ impl Route {
             Self::Home => Some("home".to_owned()),
             Self::Lesson(slug) => Some(format!("lesson/{slug}")),
             Self::Bench => Some("bench".to_owned()),
+            Self::Lab => Some("lab".to_owned()),
             Self::Unknown => None,
         }
     }
@@ -99,7 +103,8 @@ mod tests {
             for path in ["/bench", "/bench/", "/bench/index.html"] {
                 assert_eq!(of(path), Route::Bench);
             }
-            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a"] {
+            assert_eq!(of("/lab/"), Route::Lab);
+            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a", "/lab/a"] {
                 assert_eq!(of(path), Route::Unknown);
             }
         }

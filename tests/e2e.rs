@@ -19,7 +19,12 @@ mod e2e {
     mod browser;
     mod driver;
     mod failing;
+    mod file_host;
+    mod instant;
     mod interactions;
+    mod lab;
+    mod lab_kept;
+    mod lab_kinds;
     mod noscript;
     mod offline;
     mod pages;

@@ -4,19 +4,17 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use worker::bench::{Asked, Figures, Report};
-use worker::build::Build;
+use worker::build::Purpose;
 use worker::model::protocol::{Loaded, News, Order, Origin};
 use worker::model::shape::Shape;
 
 use super::view::Bench;
-use crate::browser::{abilities, address, dom, result};
+use crate::browser::{address, result};
+use crate::model_build::choose;
 use crate::model_worker::{Heard, ModelWorker};
 
 /// Seed of the random weights: that of the reference files.
 const SEED: u64 = 0;
-
-/// The most threads that are used unless more are asked for.
-const USUAL_THREADS: usize = 8;
 
 /// A report with what the table shows besides.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,11 +57,11 @@ pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
 
 async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
     let origin = origin(&asked.model)?;
-    let (build, threads) = choose(&asked)?;
+    let (build, threads) = choose(asked.build, asked.threads)?;
     bench
         .status
         .set(format!("Starting the engine {}.", build.name()));
-    let worker = ModelWorker::start(build, threads);
+    let worker = ModelWorker::start(Purpose::Measure, build, threads);
     let worker =
         Rc::new(worker.ok_or("This browser has no workers, and a model of this size needs one.")?);
     bench.worker.set_value(Some(Rc::clone(&worker)));
@@ -72,7 +70,7 @@ async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), Str
     };
     worker.order(Order::Load {
         origin,
-        packing: asked.packing,
+        packing: Some(asked.packing),
     });
     let loaded = load(&worker, bench).await?;
     let mut runs = Vec::new();
@@ -116,64 +114,6 @@ fn origin(model: &str) -> Result<Origin, String> {
         ));
     }
     Ok(Origin::Url(url.href()))
-}
-
-/// The build to run and how many threads it gets.
-fn choose(asked: &Asked) -> Result<(Build, usize), String> {
-    let (there, browser) = (there(), abilities::of_engine());
-    let threads = asked
-        .threads
-        .unwrap_or_else(|| abilities::threads().min(USUAL_THREADS));
-    let Some(build) = asked.build else {
-        let build = Build::best(&there, browser, threads);
-        return Ok((build, if build.has_threads() { threads } else { 1 }));
-    };
-    let name = build.name();
-    if !there.contains(&build) {
-        return Err(format!("This site was built without the engine {name}."));
-    }
-    if !build.runs_on(browser) {
-        let why = match browser.relaxed_simd {
-            false => "it has no relaxed SIMD",
-            true => {
-                "the page is not isolated from other origins, so that threads cannot share memory"
-            }
-        };
-        return Err(format!(
-            "This browser cannot run the engine {name} here: {why}."
-        ));
-    }
-    Ok((build, if build.has_threads() { threads } else { 1 }))
-}
-
-/// The builds that this site has.
-pub(super) fn there() -> Vec<Build> {
-    let html = dom::document().and_then(|document| document.document_element());
-    let names = html
-        .map(|html| dom::data(&html, "workers"))
-        .unwrap_or_default();
-    names.split(' ').filter_map(Build::from_name).collect()
-}
-
-/// What this browser runs, and why not more, for the reader.
-pub(super) fn what_runs_here() -> String {
-    let (there, browser) = (there(), abilities::of_engine());
-    let build = Build::best(&there, browser, 2).name();
-    let threads = match (
-        browser.shared_memory,
-        there.contains(&Build::RelaxedThreads),
-    ) {
-        (false, _) => "one thread, because this page is not isolated from other origins",
-        (true, false) => "one thread, because this site was built without threads",
-        (true, true) if !browser.relaxed_simd => "one thread",
-        (true, true) => "as many threads as you ask for",
-    };
-    let simd = if browser.relaxed_simd {
-        "knows"
-    } else {
-        "does not know"
-    };
-    format!("This browser {simd} relaxed SIMD. The engine here is {build}, with {threads}.")
 }
 
 /// What comes next, unless it is the end.

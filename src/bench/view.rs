@@ -9,9 +9,10 @@ use worker::build::Build;
 use worker::model::packing::Packing;
 use worker::model::shape::SHAPES;
 
-use super::measure::{Measured, measure, there, what_runs_here};
+use super::measure::{Measured, measure};
 use super::table::table;
 use crate::browser::address;
+use crate::model_build::{there, what_runs_here};
 use crate::model_worker::ModelWorker;
 
 /// What the page shows, and the worker while there is one.

@@ -11,3 +11,4 @@ pub(crate) mod full_screen;
 pub(crate) mod picture;
 pub(crate) mod raster;
 pub(crate) mod result;
+pub(crate) mod storage;

@@ -5,16 +5,16 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, CanvasRenderingContext2d, File, HtmlCanvasElement, ImageBitmap};
 
-/// Longest side that a decoded picture keeps; a larger one is scaled down by the browser.
+/// Longest side that a picture of a cell keeps.
 pub(crate) const LONGEST_SIDE: u32 = 512;
 
-/// Decodes a file that the reader gave.
+/// Decodes a file that the reader gave; a side longer than `longest` is scaled down to it by the browser.
 ///
 /// # Errors
 /// A sentence for the reader.
-pub(crate) async fn from_file(file: &File) -> Result<Pixels, String> {
+pub(crate) async fn from_file(file: &File, longest: u32) -> Result<Pixels, String> {
     let name = file.name();
-    decode(file).await.map_err(|_| {
+    decode(file, longest).await.map_err(|_| {
         format!(
             "\u{201c}{name}\u{201d} could not be read as a picture. It may be damaged, too large for this browser, or of a \
              kind it does not know. Try a PNG, JPEG or WebP file."
@@ -22,11 +22,18 @@ pub(crate) async fn from_file(file: &File) -> Result<Pixels, String> {
     })
 }
 
-/// Fetches and decodes a sample of the site.
+/// A sample of the site: drawn, or fetched and decoded.
 ///
 /// # Errors
 /// A sentence for the reader.
-pub(crate) async fn from_url(url: &str) -> Result<Pixels, String> {
+pub(crate) async fn sample(name: &str) -> Result<Pixels, String> {
+    match cells::picture::file(name) {
+        Some(file) => from_url(&crate::app::site_url(&format!("pictures/{file}"))).await,
+        None => cells::picture::draw(name).ok_or_else(|| "This sample does not exist.".to_owned()),
+    }
+}
+
+async fn from_url(url: &str) -> Result<Pixels, String> {
     let failed =
         "This sample picture could not be fetched. Check the connection and choose it again.";
     let response = gloo_net::http::Request::get(url)
@@ -41,17 +48,19 @@ pub(crate) async fn from_url(url: &str) -> Result<Pixels, String> {
     .ok_or_else(|| failed.to_owned())?;
     let parts = js_sys::Array::of1(&js_sys::Uint8Array::from(bytes.as_slice()));
     let blob = Blob::new_with_u8_array_sequence(&parts).map_err(|_| failed.to_owned())?;
-    decode(&blob).await.map_err(|_| failed.to_owned())
+    decode(&blob, LONGEST_SIDE)
+        .await
+        .map_err(|_| failed.to_owned())
 }
 
-async fn decode(blob: &Blob) -> Result<Pixels, JsValue> {
+async fn decode(blob: &Blob, longest_side: u32) -> Result<Pixels, JsValue> {
     let window = super::dom::window().ok_or(JsValue::NULL)?;
     let bitmap: ImageBitmap = JsFuture::from(create_bitmap(&window, blob)?)
         .await?
         .dyn_into()?;
     let (full_width, full_height) = (bitmap.width(), bitmap.height());
     let longest = full_width.max(full_height).max(1);
-    let shrink = (f64::from(LONGEST_SIDE) / f64::from(longest)).min(1.0);
+    let shrink = (f64::from(longest_side) / f64::from(longest)).min(1.0);
     let side = |full: u32| ((f64::from(full) * shrink).round() as u32).max(1);
     let (width, height) = (side(full_width), side(full_height));
     let document = super::dom::document().ok_or(JsValue::NULL)?;

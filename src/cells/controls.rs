@@ -100,7 +100,7 @@ impl CellCx {
         });
         let on_file = move |file: web_sys::File| {
             leptos::task::spawn_local(async move {
-                match picture::from_file(&file).await {
+                match picture::from_file(&file, picture::LONGEST_SIDE).await {
                     Ok(pixels) => {
                         message.set(None);
                         let pixels = Some(Arc::new(pixels));

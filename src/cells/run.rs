@@ -152,13 +152,7 @@ fn fetch_pictures(cx: CellCx, inputs: &Inputs) -> bool {
         waiting = true;
         let (name, sample) = (name.clone(), sample.clone());
         leptos::task::spawn_local(async move {
-            let pixels = match cells::picture::file(&sample) {
-                Some(file) => {
-                    picture::from_url(&crate::app::site_url(&format!("pictures/{file}"))).await
-                }
-                None => cells::picture::draw(&sample)
-                    .ok_or_else(|| "This sample does not exist.".to_owned()),
-            };
+            let pixels = picture::sample(&sample).await;
             match pixels {
                 Ok(pixels) => cx.fill_picture(
                     &name,

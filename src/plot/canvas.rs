@@ -18,15 +18,12 @@ pub(crate) fn device_scale() -> f64 {
     window().device_pixel_ratio().max(1.0)
 }
 
-/// Gives the canvas as many pixels as the screen has where it stands. Returns its context and size, `None` while it is not
-/// laid out.
-pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, f64, f64)> {
+/// Gives the canvas as many pixels as the screen has where it stands. Only where the layout is known: asking for it in the middle of a
+/// change to the page would have the browser lay everything out at once.
+fn fit_to_screen(canvas: &HtmlCanvasElement) {
     let scale = device_scale();
     let width = (f64::from(canvas.client_width()) * scale).round() as u32;
     let height = (f64::from(canvas.client_height()) * scale).round() as u32;
-    if width == 0 || height == 0 {
-        return None;
-    }
     // Setting a size clears the canvas, also where it stays the same.
     if canvas.width() != width {
         canvas.set_width(width);
@@ -34,18 +31,31 @@ pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2
     if canvas.height() != height {
         canvas.set_height(height);
     }
+}
+
+/// The context of a canvas and its size in device pixels, as [`size_of`] keeps it; `None` while it is not laid out.
+pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, f64, f64)> {
+    let (width, height) = (canvas.width(), canvas.height());
+    if width == 0 || height == 0 {
+        return None;
+    }
     Some((context(canvas)?, f64::from(width), f64::from(height)))
 }
 
-/// Changes whenever the canvas is resized, shown for the first time, or the theme changes: an effect that tracks it draws
-/// again.
+/// Keeps the canvas as large as it stands on the screen. Changes whenever it is resized, shown for the first time, or the theme
+/// changes: an effect that tracks it draws again.
 pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     let count = RwSignal::new(0_u32);
     let theme = theme_changes();
     Effect::new(move |_| {
         let Some(canvas) = canvas.get() else { return };
+        // Nothing is drawn at the size that a canvas has by itself.
+        canvas.set_width(0);
+        let observed = canvas.clone();
         // The signal is gone once the view is; a late call then finds nothing to do.
         let seen = Closure::<dyn FnMut()>::new(move || {
+            // The browser calls after it has laid out the page.
+            fit_to_screen(&observed);
             count.try_update(|n| *n = n.wrapping_add(1));
         });
         if let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) {

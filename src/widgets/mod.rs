@@ -34,6 +34,7 @@ pub use choice::Choice;
 pub use concept::Concept;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub use grid::Grid;
+pub(crate) use heat_legend::legend;
 pub use heat_map::HeatMap;
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;

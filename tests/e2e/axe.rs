@@ -25,6 +25,11 @@ fn source() -> String {
     std::fs::read_to_string(path).expect("axe-core is there; `cargo xtask test` installs it")
 }
 
+/// What axe-core finds wrong on the whole page as it is now.
+pub(crate) async fn violations_of_page(browser: &Browser) -> Vec<String> {
+    violations(browser, &source(), "html").await
+}
+
 /// What axe-core finds wrong on the page as it is now, inside the element that a selector names.
 async fn violations(browser: &Browser, axe: &str, within: &str) -> Vec<String> {
     browser

@@ -161,7 +161,7 @@ impl Browser {
                     "return [...document.querySelectorAll('[data-cell]')]
                         .filter(cell => cell.dataset.state !== 'ready')
                         .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
-                        .concat(document.querySelector('.bench .cell-waiting') ? ['bench: not mounted'] : [])",
+                        .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])",
                     &[],
                 )
                 .await;

@@ -56,7 +56,7 @@ async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
                  description: document.querySelector('meta[name=description]')?.content ?? '',
                  overflow: root.scrollWidth - root.clientWidth,
                  wide,
-                 bench: !!document.querySelector('.bench-form'),
+                 tool: !!document.querySelector('.tool form'),
                  cells: document.querySelectorAll('[data-cell]').length,
                  headings: document.querySelectorAll('h1').length,
                  language: document.documentElement.lang,
@@ -81,7 +81,7 @@ fn faults_of(page: &Value) -> Vec<String> {
             page["overflow"], page["wide"]
         ));
     }
-    if page["cells"] == json!(0) && page["bench"] == json!(false) {
+    if page["cells"] == json!(0) && page["tool"] == json!(false) {
         faults.push("no live cell".to_owned());
     }
     if page["headings"] != json!(1) {

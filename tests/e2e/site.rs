@@ -16,12 +16,12 @@ pub(crate) fn dist() -> PathBuf {
     folder
 }
 
-/// The page that measures models. It has no cells.
-pub(crate) const BENCH: &str = "bench/";
+/// The pages that work with full-size models. They have no cells.
+pub(crate) const TOOLS: [&str; 2] = ["bench/", "lab/"];
 
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
-    [pages(), vec![BENCH.to_owned()]].concat()
+    [pages(), TOOLS.map(str::to_owned).to_vec()].concat()
 }
 
 /// Every page with cells, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
@@ -29,7 +29,7 @@ pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
-    pages.retain(|page| page != BENCH);
+    pages.retain(|page| !TOOLS.contains(&page.as_str()));
     pages.sort();
     assert!(
         pages.len() > 1,

@@ -90,9 +90,10 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
 fn shrink(path: &std::path::Path) -> Result<(), Failure> {
     say(format_args!("shrinking {} with wasm-opt", path.display()));
     let small = path.with_extension("wasm-small");
-    let is_engine = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("engine-"));
+    let is_engine = path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("engine-") || name.starts_with("lab-")
+    });
     // This is where speed matters.
     let (level, more) = if is_engine {
         ("-O3", ENGINE_FEATURES)

@@ -13,6 +13,7 @@ mod sizes;
 mod system;
 mod test;
 mod tools;
+mod train;
 
 #[path = "../../tests/e2e/driver.rs"]
 #[allow(
@@ -44,6 +45,8 @@ Commands:
                           will be served: `./` (the default: any folder of any host) or an absolute path such as /book/
   test [--only NAME]...   run every check that CI runs, keep going after a failure, print a summary;
                           exit code 1 if anything failed
+  train NAME --data PATH [OPTIONS]
+                          train a model that the lessons ship; `train --help` lists the names, `train NAME --help` the options
   bench [--only WORDS]... [--runs N] [--no-build]
                           measure full-size models in headless Chromium: for each a JSON line with median, least and
                           largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'
@@ -73,7 +76,8 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     let asks_help = options
         .iter()
         .any(|option| option == "--help" || option == "-h");
-    if matches!(command, "--help" | "-h" | "help") || asks_help {
+    // The trainer has a help of its own for each model.
+    if matches!(command, "--help" | "-h" | "help") || asks_help && command != "train" {
         print!("{HELP}");
         return Ok(ExitCode::SUCCESS);
     }
@@ -82,6 +86,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         "bench" => bench::command(options),
         "build" => build::command(options),
         "test" => test::command(options),
+        "train" => train::train(options),
         other => Err(Failure::usage(format!("there is no command `{other}`"))),
     }
 }

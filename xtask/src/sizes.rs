@@ -12,12 +12,18 @@ use crate::project;
 /// Largest site wasm, in bytes after gzip: the file that every page starts with.
 const SITE_WASM_BYTES: usize = 350_000;
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not, in bytes after gzip.
-const PAGE_WASM_BYTES: usize = 520_000;
+const PAGE_WASM_BYTES: usize = 540_000;
 /// Largest worker wasm, in bytes after gzip.
 const WORKER_WASM_BYTES: usize = 150_000;
-/// Largest file of the engine for full-size models, in bytes after gzip. The goal is 150 kB, which it does not reach yet: this keeps
-/// it from growing until it does.
-const ENGINE_WASM_BYTES: usize = 200_000;
+/// Largest file of the engine that loads and measures full-size models, in bytes after gzip. The goal is 150 kB, which it misses
+/// (`BENCHMARKS.md` says by what): this keeps it from growing.
+const ENGINE_WASM_BYTES: usize = 165_000;
+/// The same where no nightly compiler was at hand: the standard library is then the one that ships with the compiler.
+const ENGINE_WASM_BYTES_STABLE: usize = 190_000;
+/// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind of model besides.
+const LAB_WASM_BYTES: usize = 290_000;
+/// The same where no nightly compiler was at hand.
+const LAB_WASM_BYTES_STABLE: usize = 330_000;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
 const FIRST_PAINT_BYTES: usize = 100_000;
 
@@ -54,9 +60,15 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
             .filter(move |path| path.to_string_lossy().ends_with(end))
     };
     let mut sizes = Vec::new();
+    // Only a nightly compiler makes the file with threads.
+    let by_nightly = ends("-threads_bg.wasm").next().is_some();
     for path in ends("_bg.wasm") {
         let (title, budget) = if name(path).contains("engine-") {
-            ("engine for models", ENGINE_WASM_BYTES)
+            let budget = [ENGINE_WASM_BYTES_STABLE, ENGINE_WASM_BYTES][usize::from(by_nightly)];
+            ("engine for measuring", budget)
+        } else if name(path).contains("lab-") {
+            let budget = [LAB_WASM_BYTES_STABLE, LAB_WASM_BYTES][usize::from(by_nightly)];
+            ("engine for the lab", budget)
         } else if name(path).contains("worker") {
             ("worker wasm", WORKER_WASM_BYTES)
         } else {

@@ -45,6 +45,7 @@ mod native {
             heads: 12,
             layers: 12,
             inner: 3072,
+            channels: 3,
             patch: 16,
             image: 224,
             classes: 1000,

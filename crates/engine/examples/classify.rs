@@ -13,11 +13,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HELP: &str = "\
-Says what is on a picture, by a ViT or a Swin V2.
+Says what is on a picture, by a ViT or a Swin V2; a model of drawings, such as public/models/digit-vit.safetensors, what is drawn on it.
 
 usage: classify MODEL PICTURE... [OPTIONS]
 
-MODEL is a .safetensors with its config.json beside it, or a folder with one. PICTURE is a PNG or a JPEG. How it is scaled and cropped
+MODEL is a .safetensors that says its sizes or has its config.json beside it, or a folder with one. PICTURE is a PNG or a JPEG. How it is scaled and cropped
 is read from preprocessor_config.json or config.json.
 
   --labels FILE    names of the classes: a JSON list, or one a line

@@ -50,7 +50,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let (model, tokenizer) = files::encoder(&files, &opened)?;
     let mut all = Vec::new();
     for sentence in sentences {
-        let ids = files::whole(tokenizer, tokenizer.encode(sentence)?);
+        let ids = tokenizer.enclosed(&tokenizer.encode(sentence)?);
         let embedding = model.sentence(&ids, None)?;
         if !similarity {
             say!(

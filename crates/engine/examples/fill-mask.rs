@@ -44,7 +44,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let files = files::files(Path::new(path), tokenizer.as_deref())?;
     let opened = files::model(&files, kind)?;
     let (model, tokenizer) = files::encoder(&files, &opened)?;
-    let ids = files::whole(tokenizer, tokenizer.encode_marked(text)?);
+    let ids = tokenizer.enclosed(&tokenizer.encode_marked(text)?);
     if !model.fills_masks() {
         let message = "has no masked-LM head, which fills gaps; use embed";
         return Err(Failure::Other(format!("{}: {message}", files.name)));

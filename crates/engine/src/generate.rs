@@ -129,6 +129,8 @@ pub struct Generation<'a> {
     left: usize,
     /// The scores of the next token, unless the last one has not been fed yet.
     scores: Option<Array1<f32>>,
+    /// Those that the last token was chosen from.
+    chosen_from: Option<Array1<f32>>,
     ending: Option<Ending>,
     failed: bool,
 }
@@ -155,6 +157,21 @@ impl<'a> Generation<'a> {
                 prompt.len(),
             ));
         }
+        let scores = decoder.feed(prompt)?;
+        Self::after(decoder, tokenizer, prompt, scores, options)
+    }
+
+    /// Goes on from a prompt that the decoder has read, as the caller saw fit; `scores` are those of the token after it.
+    ///
+    /// # Errors
+    /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or the sampling has no meaning.
+    pub fn after(
+        decoder: &'a mut dyn Decoder,
+        tokenizer: &'a dyn Tokenizer,
+        prompt: &[usize],
+        scores: Array1<f32>,
+        options: Options,
+    ) -> Result<Self> {
         let sampler = Sampler::new(options.sampling, options.seed)?;
         let stop = StopStrings::new(options.stop)?;
         let mut stream = StreamDecoder::new(tokenizer);
@@ -163,7 +180,6 @@ impl<'a> Generation<'a> {
         }
         let mut end_tokens = options.end_tokens;
         end_tokens.extend(tokenizer.special().end);
-        let scores = decoder.feed(prompt)?;
         Ok(Self {
             decoder,
             sampler,
@@ -173,6 +189,7 @@ impl<'a> Generation<'a> {
             ids: prompt.to_vec(),
             left: options.max_tokens,
             scores: Some(scores),
+            chosen_from: None,
             ending: (options.max_tokens == 0).then_some(Ending::Length),
             failed: false,
         })
@@ -188,12 +205,18 @@ impl<'a> Generation<'a> {
         &self.ids
     }
 
+    /// The scores `[V]` that the last token was chosen from; `None` before the first.
+    pub fn chosen_from(&self) -> Option<&Array1<f32>> {
+        self.chosen_from.as_ref()
+    }
+
     fn step(&mut self) -> Result<Piece> {
         let scores = match self.scores.take() {
             Some(scores) => scores,
             None => self.decoder.feed(&self.ids[self.ids.len() - 1..])?,
         };
         let id = self.sampler.next(scores.view(), &self.ids)?;
+        self.chosen_from = Some(scores);
         self.ids.push(id);
         self.left -= 1;
         let mut text = String::new();

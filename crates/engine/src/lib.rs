@@ -26,13 +26,12 @@
 //! in another order than the plain loops, so sums agree to rounding only.
 
 pub mod beam;
+pub mod drawing;
 pub mod error;
 pub mod format;
 pub mod formula;
 pub mod generate;
 pub mod grad;
-pub mod kernel;
-pub mod math;
 pub mod model;
 pub mod nn;
 #[cfg(feature = "json")]
@@ -52,4 +51,6 @@ pub mod trainable;
 pub mod translate;
 
 pub use error::{EngineError, Result};
+pub use kernel;
+pub use kernel::math;
 pub use ndarray;

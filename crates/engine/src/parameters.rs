@@ -71,6 +71,36 @@ pub trait Parameters {
     }
 }
 
+impl<P: Parameters + ?Sized> Parameters for Box<P> {
+    fn names(&self) -> Vec<String> {
+        (**self).names()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        (**self).shape(name)
+    }
+
+    fn form(&self, name: &str) -> Type {
+        (**self).form(name)
+    }
+
+    fn known_as(&self, name: &str) -> String {
+        (**self).known_as(name)
+    }
+
+    fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+        (**self).read(name)
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
+        (**self).weight(name, rows, cols)
+    }
+
+    fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        (**self).pack(name, matrix)
+    }
+}
+
 /// A matrix `[C_out, C_in]` that is only multiplied with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Weight {

@@ -234,6 +234,7 @@ fn picture_models() {
             heads: 2,
             layers: 2,
             inner: 12,
+            channels: 3,
             patch: 2,
             image: 4,
             classes: 3,

@@ -159,7 +159,7 @@ fn a_patch_embedding() {
     let mut source = source(&c, &["proj.weight", "proj.bias"]);
     let mut tokens = Tokens(PictureTokens {
         patch: 2,
-        patches: load_patches(&mut source, "proj", 5, 2).unwrap(),
+        patches: load_patches(&mut source, "proj", 5, 3, 2).unwrap(),
         class: Some(flat("cls_token")),
         positions,
     });

@@ -78,6 +78,7 @@ fn vit(kind: Type) {
         heads: 12,
         layers: 12,
         inner: 3072,
+        channels: 3,
         patch: 16,
         image: 224,
         classes: 1000,

@@ -53,6 +53,7 @@ fn threads_change_no_bit() {
         heads: 3,
         layers: 2,
         inner: 768,
+        channels: 3,
         patch: 16,
         image: 160,
         classes: 100,

@@ -82,13 +82,26 @@ fn reexported(
         let mut targets = Vec::new();
         targets_of(&used.tree, &mut Vec::new(), &path[at], &mut targets);
         for target in targets {
-            let full = absolute(&target, &path[..at], &path[at + 1..]);
-            if let Ok(found) = find(src, &full, reexports + 1)? {
+            let (src, full) = match sibling(src, &target) {
+                Some(other) => (other, [&target[1..], &path[at + 1..]].concat()),
+                None => {
+                    let full = absolute(&target, &path[..at], &path[at + 1..]);
+                    (src.to_owned(), full)
+                }
+            };
+            if let Ok(found) = find(&src, &full, reexports + 1)? {
                 return Ok(Ok(found));
             }
         }
     }
     Ok(Err(missing()))
+}
+
+/// The source folder of another crate of ours, where the first name of a path is that crate's.
+fn sibling(src: &Path, target: &[String]) -> Option<PathBuf> {
+    let crates = src.parent()?.parent()?;
+    let other = crates.join(target.first()?).join("src");
+    (other != src && other.join("lib.rs").is_file()).then_some(other)
 }
 
 /// The paths in a `use` that may bring `name` in, globs included.

@@ -62,18 +62,69 @@ pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> 
     )
 }
 
-/// The page that measures models; the site fills in the form and the table.
-pub(crate) fn bench_main(title: &str, description: &str) -> String {
-    let (title, description) = (escape(title), escape(description));
+/// A page of the site's own that is no lesson: the site fills in its form.
+pub(crate) struct Tool {
+    /// Its folder, and the class of the place that is filled in.
+    pub(crate) name: &'static str,
+    /// Its title.
+    pub(crate) title: &'static str,
+    /// What it is for.
+    pub(crate) description: &'static str,
+    /// What stands below the form.
+    text: &'static str,
+}
+
+/// The pages that work with full-size models.
+pub(crate) const TOOLS: [Tool; 2] = [
+    Tool {
+        name: "lab",
+        title: "Lab",
+        description: "Open a full-size model from your disk or from an address: have it write, compare sentences or say what is on a \
+                      picture, and see what each token or patch attends to. It runs in this browser; nothing is sent anywhere.",
+        text: LAB_TEXT,
+    },
+    Tool {
+        name: "bench",
+        title: "Bench",
+        description: "How fast full-size models run in this browser, on the processor of this device: reading a prompt, writing token \
+                      by token, classifying a picture, encoding a sentence.",
+        text: BENCH_TEXT,
+    },
+];
+
+/// The page of a tool.
+pub(crate) fn tool_main(tool: &Tool) -> String {
+    let (name, title, description, text) = (
+        tool.name,
+        escape(tool.title),
+        escape(tool.description),
+        tool.text,
+    );
     format!(
-        "<main id=\"main\" data-page=\"bench\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
+        "<main id=\"main\" data-page=\"{name}\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
          <header class=\"lesson-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n{NO_SCRIPT}</header>\n\
          <div class=\"lesson-body\">\n\
-         <section class=\"cell\" aria-label=\"{title}\"><div class=\"cell-body\"><div class=\"cell-view bench\">\
-         <p class=\"cell-waiting\">The form appears once the engine has loaded.</p></div></div></section>\n{BENCH_TEXT}</div>\n\
+         <section class=\"cell\" aria-label=\"{title}\"><div class=\"cell-body\"><div class=\"cell-view tool {name}\">\
+         <p class=\"cell-waiting\">The form appears once the engine has loaded.</p></div></div></section>\n{text}</div>\n\
          </article>\n</main>"
     )
 }
+
+/// What the lab takes, below its form.
+const LAB_TEXT: &str = "<h2 id=\"what-it-opens\">What it opens</h2>\n\
+     <p>A <code>.gguf</code> file holds all that a model needs. A <code>.safetensors</code> file needs its <code>config.json</code>, and \
+     its vocabulary (<code>tokenizer.json</code>, <code>vocab.txt</code> or a SentencePiece <code>.model</code>) where it reads text: \
+     choose them all at once. A <code>.bin</code> file of llama2.c needs its vocabulary. From an address, what lies beside the weights is \
+     fetched too; the host has to allow other sites to read it. A shape is a real model&#39;s sizes with random weights, drawn here.</p>\n\
+     <p>GPT-2, Llama and their relatives write. BERT compares sentences, and fills gaps where its file has the head for that. ViT and \
+     Swin V2 say what is on a picture; DINOv2 makes features of it. The model runs in a worker of its own, and unloading it ends that \
+     worker, which gives back all of its memory. WebAssembly has 4 GB for everything, so that a file of more than 2 GB is not read.</p>\n\
+     <p>What comes from an address is kept on this device, where only this site can read it, until you delete it from the list of \
+     kept files or clear the browser&#39;s data for this site. A download that breaks off goes on where it was, if the host knows ranges. \
+     Where the browser refuses to keep a file, it comes into memory only, and the lab says so.</p>\n\
+     <p>A candidate&#39;s probability is the model&#39;s own, before temperature, top-k, top-p and the repetition penalty have their \
+     say. Attention is computed for the token that you choose, by running the text up to it through the model once more. Of a picture, it is the share of its attention that a patch, or the class \
+     token, gives to each patch.</p>\n";
 
 /// What the bench measures, below its form.
 const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\

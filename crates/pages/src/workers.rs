@@ -1,14 +1,16 @@
-//! The three files of the engine for full-size models, for browsers of different abilities (`crates/worker/src/build.rs`).
+//! The files of the engine for full-size models: for measuring and for the lab, each for browsers of different abilities
+//! (`crates/worker/src/build.rs`).
 //!
 //! Trunk has built the worker for cells. These are the same crate with other features and compiler flags, so each has its own
 //! target folder beside the site's, where nothing of it is built twice. Threads over one memory need a standard library that is
-//! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said.
+//! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said. The nightly
+//! compiler also makes the other two smaller by a quarter when they are built for release; without it they do the same.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use wasm_bindgen_cli_support::Bindgen;
-use worker::build::Build;
+use worker::build::{Build, Purpose};
 
 use crate::error::BuildError;
 
@@ -29,8 +31,20 @@ const THREADS: &str = "-Ctarget-feature=+simd128,+relaxed-simd,+atomics,+bulk-me
     -Clink-arg=--export=__tls_base";
 
 /// The loops that matter are written with the instructions that they are to have, so that the compiler's taste in the code around
-/// them costs no time; it saves 17 kB after gzip.
-const SMALL: &str = "profile.release.package.engine.opt-level='s'";
+/// them costs no time (`BENCHMARKS.md`); small code saves 25 kB after gzip.
+const SMALL: &str = "profile.release.package.engine.opt-level='z'";
+
+/// A panic, which is a mistake of ours, stops the file at once and without a text: texts, places and what writes them are 30 kB after
+/// gzip, a sixth of the file. A build without optimisation keeps them.
+const SILENT: &str = " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none";
+
+/// A standard library that is built with the file, and for its size.
+const OWN_LIBRARY: [&str; 4] = [
+    "-Z",
+    "build-std=std,panic_abort",
+    "-Z",
+    "build-std-features=optimize_for_size",
+];
 
 /// Where and how to build.
 pub(crate) struct Place<'a> {
@@ -50,7 +64,8 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
     let nightly = nightly();
     if nightly.is_none() {
         println!(
-            "pages: the engine is built without threads: they need {NIGHTLY} with its rust-src, which `cargo xtask build` installs"
+            "pages: the engine is built without threads, and larger than it need be: both need {NIGHTLY} with its rust-src, which \
+             `cargo xtask build` installs"
         );
     }
     let mut there = Vec::new();
@@ -58,18 +73,15 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
         let compiler = match build {
             Build::RelaxedThreads if nightly.is_none() => continue,
             Build::RelaxedThreads => nightly,
-            Build::Relaxed | Build::Simd128 => None,
+            Build::Relaxed | Build::Simd128 => nightly.filter(|_| place.release),
         };
-        compile(place, build, compiler)?;
-        bind(place, build, out)?;
+        for purpose in Purpose::ALL {
+            compile(place, build, purpose, compiler)?;
+            bind(place, build, purpose, out)?;
+        }
         there.push(build);
     }
     Ok(there)
-}
-
-/// What the files of a build are called, before `.js` and `_bg.wasm`.
-fn stem(build: Build) -> String {
-    format!("engine-{}", build.name())
 }
 
 /// A nightly compiler with the source of the standard library.
@@ -90,10 +102,15 @@ fn nightly() -> Option<&'static str> {
 }
 
 fn folder(place: &Place<'_>, build: Build) -> PathBuf {
-    place.target.join(stem(build))
+    place.target.join(format!("engine-{}", build.name()))
 }
 
-fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(), BuildError> {
+fn compile(
+    place: &Place<'_>,
+    build: Build,
+    purpose: Purpose,
+    nightly: Option<&str>,
+) -> Result<(), BuildError> {
     let mut cargo = match nightly {
         Some(name) => {
             let mut rustup = Command::new("rustup");
@@ -102,36 +119,37 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
         }
         None => Command::new("cargo"),
     };
+    let mut flags = match build {
+        Build::Simd128 => SIMD128,
+        Build::Relaxed => RELAXED,
+        Build::RelaxedThreads => THREADS,
+    }
+    .to_owned();
+    if place.release && nightly.is_some() {
+        flags.push_str(SILENT);
+    }
     cargo
         .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
-        .args(["--no-default-features", "--features"])
-        .arg(match build {
-            Build::Simd128 => "models",
-            Build::Relaxed | Build::RelaxedThreads => "models,relaxed-simd",
-        })
+        .args(["--no-default-features", "--features", purpose.feature()])
         .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(folder(place, build))
         .current_dir(place.project)
         // Flags that the caller has set are for the site.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .env(
-            "RUSTFLAGS",
-            match build {
-                Build::Simd128 => SIMD128,
-                Build::Relaxed => RELAXED,
-                Build::RelaxedThreads => THREADS,
-            },
-        );
+        .env("RUSTFLAGS", flags);
+    if build != Build::Simd128 {
+        cargo.args(["--features", "relaxed-simd"]);
+    }
     if nightly.is_some() {
-        cargo.args(["-Z", "build-std=std,panic_abort"]);
+        cargo.args(OWN_LIBRARY);
     }
     if place.release {
         cargo.args(["--release", "--config", SMALL]);
     }
     let failed = |why: String| {
         BuildError::Other(format!(
-            "the engine {} cannot be built: {why}",
-            build.name()
+            "the file {} cannot be built: {why}",
+            purpose.file(build)
         ))
     };
     let status = cargo.status().map_err(|error| failed(error.to_string()))?;
@@ -143,13 +161,13 @@ fn compile(place: &Place<'_>, build: Build, nightly: Option<&str>) -> Result<(),
 }
 
 /// Joins what the compiler made with its JavaScript.
-fn bind(place: &Place<'_>, build: Build, out: &Path) -> Result<(), BuildError> {
+fn bind(place: &Place<'_>, build: Build, purpose: Purpose, out: &Path) -> Result<(), BuildError> {
     let profile = if place.release { "release" } else { "debug" };
     let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(&wasm)
-        .out_name(&stem(build))
+        .out_name(&purpose.file(build))
         .typescript(false)
         .no_modules(true)
         .and_then(|bindgen| bindgen.generate(out))

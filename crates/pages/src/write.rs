@@ -13,19 +13,12 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write};
 use crate::frame::{Frame, Parts};
 use crate::offline;
-use crate::page::{bench_main, home_main, lesson_main, not_found_main};
+use crate::page::{TOOLS, Tool, home_main, lesson_main, not_found_main, tool_main};
 use crate::root::Root;
 use crate::workers;
 
 /// Files that Trunk copies with `public/` though they have another place in the site.
 const NOT_SHIPPED: [&str; 1] = ["boot.mjs"];
-
-/// Title and description of the page that measures models.
-const BENCH: (&str, &str) = (
-    "Bench",
-    "How fast full-size models run in this browser, on the processor of this device: reading a prompt, writing token by token, \
-     classifying a picture, encoding a sentence.",
-);
 
 /// What to build, and where.
 #[derive(Debug, Clone)]
@@ -79,7 +72,9 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         frame: &frame,
         chunks,
     };
-    site.write_bench()?;
+    for tool in &TOOLS {
+        site.write_tool(tool)?;
+    }
     let mut book = CodeBook::new(&job.project);
     for page in content.pages() {
         site.write(page, &mut book)?;
@@ -179,12 +174,12 @@ impl Site<'_> {
         }
     }
 
-    /// The page that measures full-size models, which is no lesson.
-    fn write_bench(&self) -> Result<(), BuildError> {
+    /// A page that works with full-size models, which is no lesson.
+    fn write_tool(&self, tool: &Tool) -> Result<(), BuildError> {
         let parts = Parts {
-            title: BENCH.0.to_owned(),
-            description: BENCH.1.to_owned(),
-            main: bench_main(BENCH.0, BENCH.1),
+            title: tool.title.to_owned(),
+            description: tool.description.to_owned(),
+            main: tool_main(tool),
             menu: course_menu(&self.content.lessons, ""),
             offline: self.job.release,
             workers: self.workers.iter().map(|build| build.name()).collect(),
@@ -192,7 +187,8 @@ impl Site<'_> {
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);
-        write(&self.job.out.join("bench/index.html"), &html)
+        let path = self.job.out.join(tool.name).join("index.html");
+        write(&path, &html)
     }
 
     /// The reference tensors of a page, where there are any.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use engine::formula::image;
 use engine::model::bert::Bert;
 use engine::model::decoder::{Decoder, Session};
-use engine::model::vit::Vit;
 use engine::ndarray::Array1;
 use engine::rng::Rng;
 use engine::sample::greedy;
@@ -217,7 +216,8 @@ enum Task {
         ids: Vec<usize>,
     },
     Picture {
-        model: Rc<Vit>,
+        model: Model,
+        side: usize,
     },
 }
 
@@ -265,8 +265,9 @@ impl Run {
                     ids: ids(model.config().vocabulary),
                 }
             }
-            Model::Picture(model) => Task::Picture {
-                model: Rc::clone(model),
+            model => Task::Picture {
+                model: model.clone(),
+                side: model.side().unwrap_or_default(),
             },
         };
         Ok(Self {
@@ -318,10 +319,10 @@ impl Run {
                 model.sentence(ids, None)?;
                 figures.sentences_per_s = Some(per_second(1, elapsed()));
             }
-            Task::Picture { model } => {
-                let picture = image(model.config().image, 0);
+            Task::Picture { model, side } => {
+                let picture = image(*side, 0);
                 let begun = now_ms();
-                model.forward(picture.view(), None)?;
+                model.see(picture.view(), None)?;
                 figures.picture_ms = Some(now_ms() - begun);
             }
         }

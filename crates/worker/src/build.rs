@@ -6,7 +6,7 @@
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
 //!
-//! `pages` (`crates/pages/src/workers.rs`) makes the files.
+//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`].
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,37 @@ pub enum Build {
     Relaxed,
     /// SIMD, one thread.
     Simd128,
+}
+
+/// What a file of the worker is for. There is one of each for each build, because what a file can do has to be downloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Loads models and measures them.
+    Measure,
+    /// Does all that the lab does with them.
+    Lab,
+}
+
+impl Purpose {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Measure, Self::Lab];
+
+    /// The feature of this crate that it needs.
+    pub fn feature(self) -> &'static str {
+        match self {
+            Self::Measure => "models",
+            Self::Lab => "lab",
+        }
+    }
+
+    /// What the files of a build for it are called, before `.js` and `_bg.wasm`.
+    pub fn file(self, build: Build) -> String {
+        let kind = match self {
+            Self::Measure => "engine",
+            Self::Lab => "lab",
+        };
+        format!("{kind}-{}", build.name())
+    }
 }
 
 /// What a browser can do.

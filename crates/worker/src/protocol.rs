@@ -1,7 +1,6 @@
-//! What the page and the worker say to each other, as postcard bytes.
+//! What the page and the worker for cells say to each other, and how messages are written: as postcard bytes. The files for models have
+//! messages of their own ([`crate::model::protocol`]), so that they are without the code that reads what cells compute.
 
-use crate::build::Build;
-use crate::model::protocol::{News, Order};
 use cells::{CellError, Computation, Inputs};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -22,20 +21,11 @@ pub enum Request {
         /// Number of the request.
         job: u64,
     },
-    /// About the worker's model.
-    Model(Order),
 }
 
 /// From the worker to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The worker has started and listens.
-    Ready {
-        /// Which of its files this is.
-        build: Build,
-        /// How many threads share the work.
-        threads: usize,
-    },
     /// A computation goes on.
     Working {
         /// Number of the request.
@@ -52,8 +42,6 @@ pub enum Reply {
         /// Milliseconds of computing.
         elapsed_ms: f64,
     },
-    /// About the worker's model.
-    Model(News),
 }
 
 /// Bytes of a message.

@@ -29,8 +29,6 @@ impl Service {
                 self.queue.retain(|(number, ..)| *number != job);
                 self.running.take_if(|running| running.number == job);
             }
-            // The worker's model has a desk of its own.
-            Request::Model(_) => {}
         }
     }
 

@@ -7,18 +7,18 @@
 use engine::format::gguf::{TensorBytes, write};
 use engine::format::gguf_value::Value;
 use engine::formula::fill;
+use engine::open::Files;
 use engine::quant::{Type, quantize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use worker::bench::{Asked, Figures, Report};
 use worker::build::Build;
-use worker::model::desk::{Desk, open_shape};
+use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
-use worker::model::file::{self, Opened};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::protocol::{Loaded, News, Order, Origin, Place, Writing};
 use worker::model::shape::SHAPES;
-use worker::protocol::{Request, decode, encode};
+use worker::protocol::{decode, encode};
 
 /// A clock that moves on by a millisecond at each look.
 fn clock() -> impl Fn() -> f64 {
@@ -81,8 +81,12 @@ fn small_gguf() -> Vec<u8> {
     write(&metadata, &tensors).unwrap()
 }
 
-fn load(desk: &mut Desk, opened: Opened, packing: Packing) -> Loaded {
-    desk.load(opened, packing, &mut |_| {}).unwrap()
+fn files(name: &str, weights: &[u8]) -> Source {
+    Source::Files(Files::new(name, weights))
+}
+
+fn load(desk: &mut Desk, source: Source, packing: Option<Packing>) -> Loaded {
+    desk.load(source, packing, &mut |_| {}).unwrap()
 }
 
 fn run(desk: &mut Desk) -> Vec<News> {
@@ -117,8 +121,7 @@ fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
     let mut desk = Desk::default();
     let mut sizes = Vec::new();
     for packing in Packing::ALL {
-        let opened = file::open(bytes.clone().into(), None).unwrap();
-        let loaded = load(&mut desk, opened, packing);
+        let loaded = load(&mut desk, files("small.gguf", &bytes), Some(packing));
         assert!(loaded.writes && loaded.reads);
         sizes.push(loaded.weight_bytes);
         desk.measure(30, 4).unwrap();
@@ -150,8 +153,8 @@ fn a_run_stops_between_two_tokens_and_the_model_stays() {
     let mut desk = Desk::default();
     load(
         &mut desk,
-        file::open(small_gguf().into(), None).unwrap(),
-        Packing::F32,
+        files("small.gguf", &small_gguf()),
+        Some(Packing::F32),
     );
     desk.measure(4, 30).unwrap();
     let now = clock();
@@ -169,32 +172,154 @@ fn a_run_stops_between_two_tokens_and_the_model_stays() {
     ));
 }
 
+/// A greedy continuation.
+fn writing(prompt: &str, new: usize) -> Writing {
+    Writing {
+        prompt: prompt.to_owned(),
+        temperature: 0.0,
+        top_k: None,
+        top_p: None,
+        repetition_penalty: 1.0,
+        seed: 0,
+        new,
+    }
+}
+
+#[test]
+fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
+    let mut desk = Desk::default();
+    let loaded = load(&mut desk, files("small.gguf", &small_gguf()), None);
+    assert_eq!(
+        (&*loaded.kind, loaded.format.as_deref()),
+        ("Llama", Some("GGUF"))
+    );
+    assert_eq!((loaded.layers, loaded.heads, loaded.context), (2, 4, 40));
+    // The file has no vocabulary: its text is the numbers of tokens.
+    assert!(!loaded.has_vocabulary);
+    desk.write(writing("3 1 4", 5)).unwrap();
+    let news = run(&mut desk);
+    let [
+        News::Reading {
+            tokens, done: 3, ..
+        },
+        written @ ..,
+        News::Written(why),
+    ] = &news[..]
+    else {
+        panic!("{news:?}")
+    };
+    assert_eq!(tokens, &["3", " 1", " 4"]);
+    assert!(why.contains("asked for"), "{why}");
+    assert_eq!(written.len(), 5);
+    for news in written {
+        let News::Wrote {
+            token,
+            text,
+            candidates,
+            elapsed_ms,
+        } = news
+        else {
+            panic!("{news:?}")
+        };
+        assert_eq!((token, *elapsed_ms), (text, 1.0));
+        // Without a temperature the likeliest is taken.
+        assert!(candidates[0].taken && candidates[0].text == *token);
+        let order = candidates.windows(2);
+        assert!(
+            order
+                .into_iter()
+                .all(|two| two[0].probability >= two[1].probability)
+        );
+        assert_eq!(candidates.iter().filter(|c| c.taken).count(), 1);
+    }
+    for (layer, head, token) in [(0, 0, 0), (1, 3, 4), (0, 2, 7)] {
+        let place = Place { token, layer, head };
+        let Ok(News::Attended { place: of, weights }) = desk.attend(place) else {
+            panic!("no attention")
+        };
+        assert_eq!((of, weights.len()), (place, token + 1));
+        let sum: f32 = weights.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+    }
+    let outside = desk.attend(Place {
+        token: 8,
+        layer: 0,
+        head: 0,
+    });
+    assert!(outside.is_err());
+}
+
+#[test]
+fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
+    let mut desk = Desk::default();
+    load(&mut desk, files("small.gguf", &small_gguf()), None);
+    desk.write(writing("1", 30)).unwrap();
+    let now = clock();
+    for _ in 0..3 {
+        assert!(desk.turn(&now).is_some());
+    }
+    // The text can be looked at while it is written.
+    assert!(
+        desk.attend(Place {
+            token: 2,
+            layer: 1,
+            head: 1
+        })
+        .is_ok()
+    );
+    desk.stop();
+    assert!(desk.is_idle() && desk.turn(&now).is_none());
+    for (prompt, word) in [("fifty", "fifty"), ("48", "below 48"), ("", "at least one")] {
+        desk.write(writing(prompt, 1)).unwrap();
+        let news = run(&mut desk);
+        let [News::Failed(why)] = &news[..] else {
+            panic!("{news:?}")
+        };
+        assert!(why.contains(word), "{why}");
+    }
+    desk.write(writing(&"1 ".repeat(40), 1)).unwrap();
+    assert!(matches!(&run(&mut desk)[..], [News::Failed(why)] if why.contains("at most 40")));
+    // A text that would be longer than the model reads ends there.
+    desk.write(writing("1 2", 99)).unwrap();
+    let news = run(&mut desk);
+    assert!(matches!(news.last(), Some(News::Written(why)) if why.contains("context is full")));
+}
+
 #[test]
 fn what_cannot_be_done_is_said_in_words() {
     let mut desk = Desk::default();
     assert!(matches!(desk.measure(1, 1), Err(ModelError::None)));
-    let error = |opened: Result<Opened, ModelError>| opened.err().unwrap().to_string();
-    let unknown = error(open_shape("gpt3", 0, Packing::F32));
+    let unknown = Source::shape("gpt3", 0).err().unwrap().to_string();
     assert!(
         unknown.contains("gpt3") && unknown.contains("smollm2-135m"),
         "{unknown}"
     );
-    let other = error(file::open(b"<!doctype html>".as_slice().into(), None));
+    let mut error = |name: &str, weights: &[u8], beside: &[(&str, &str)]| {
+        let mut files = Files::new(name, weights);
+        for (name, text) in beside {
+            let file = ((*name).to_owned(), text.as_bytes().to_vec());
+            files.beside.push(file);
+        }
+        let loaded = desk.load(Source::Files(files), None, &mut |_| {});
+        loaded.err().unwrap().to_string()
+    };
     assert_eq!(
-        other,
-        "This file is no model: it is neither safetensors nor GGUF."
+        error("page.html", b"<!doctype html>", &[]),
+        "page.html is no model: it begins with \"<!doctyp\", and is neither GGUF, safetensors nor llama2.c."
     );
     let cut = small_gguf();
-    error(file::open(cut[..cut.len() / 2].into(), None));
+    let cut = error("small.gguf", &cut[..cut.len() / 2], &[]);
+    assert!(cut.contains("small.gguf"), "{cut}");
     let header = br#"{"one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
     let tensors = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]].concat();
-    assert!(error(file::open(tensors.clone().into(), None)).contains("config.json"));
-    assert!(error(file::open(tensors.clone().into(), Some("{"))).contains("config.json"));
-    assert!(error(file::open(tensors.into(), Some("{}"))).contains("no model that runs here"));
+    for beside in [&[][..], &[("config.json", "{")], &[("config.json", "{}")]] {
+        let why = error("one.safetensors", &tensors, beside);
+        assert!(why.contains("config.json"), "{why}");
+    }
     load(
         &mut desk,
-        file::open(small_gguf().into(), None).unwrap(),
-        Packing::F32,
+        files("small.gguf", &small_gguf()),
+        Some(Packing::F32),
     );
     let long = desk.measure(38, 3).unwrap_err().to_string();
     assert_eq!(
@@ -247,6 +372,7 @@ fn a_report_has_the_documented_keys_and_medians() {
         memory_bytes: 9,
         activation_bits: 8,
         load_ms: 1.5,
+        ..Loaded::default()
     };
     let runs = [3.0, 1.0, 2.0, 10.0].map(|rate| Figures {
         decode_tokens_per_s: Some(rate),
@@ -294,7 +420,7 @@ fn orders_survive_the_way_to_the_worker() {
     for order in [
         Order::Load {
             origin: url,
-            packing: Packing::Q4_0,
+            packing: Some(Packing::Q4_0),
         },
         Order::Measure {
             prompt: 128,
@@ -302,7 +428,6 @@ fn orders_survive_the_way_to_the_worker() {
         },
         Order::Stop,
     ] {
-        let request = Request::Model(order);
-        assert_eq!(decode(&encode(&request)), Some(request));
+        assert_eq!(decode(&encode(&order)), Some(order));
     }
 }

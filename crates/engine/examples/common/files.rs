@@ -131,13 +131,6 @@ pub(crate) fn encoder<'a>(
     }
 }
 
-/// The ids of a text between the tokens that begin and end one.
-pub(crate) fn whole(tokenizer: &dyn Tokenizer, inner: Vec<usize>) -> Vec<usize> {
-    let special = tokenizer.special();
-    let ids = special.begin.into_iter().chain(inner);
-    ids.chain(special.end).collect()
-}
-
 /// The error for a model that cannot do what is asked.
 pub(crate) fn wrong_kind(files: &Files, model: &Model) -> Failure {
     let programs = match model {

@@ -85,6 +85,7 @@ impl Config {
             width: self.width,
             heads: self.heads,
             inner: self.inner,
+            channels: 3,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,

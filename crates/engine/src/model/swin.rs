@@ -228,7 +228,7 @@ impl Swin {
         let stages = (0..config.depths.len()).map(|n| stage(&config, source, &root, n));
         let stages = stages.collect::<Result<_>>()?;
         Ok(Self {
-            patches: load_patches(source, &projection, c, config.patch)?,
+            patches: load_patches(source, &projection, c, 3, config.patch)?,
             patch_norm: norm(source, &format!("{root}embeddings.norm"), c, eps)?,
             stages,
             norm: norm(source, &format!("{root}layernorm"), last, eps)?,

@@ -1,7 +1,7 @@
 //! ViT: an encoder over the patches of a picture.
 //!
 //! ```text
-//! x = [class; patches · Wᵀ + b] + positions       image [3, H, W], already normalised -> [1 + N, C]
+//! x = [class; patches · Wᵀ + b] + positions       image [C_0, H, W], already normalised -> [1 + N, C]
 //! x = block_n(x), n = 0 …                         pre-norm                            -> [1 + N, C]
 //! logits = norm(x)_0 · W_headᵀ + b                or the mean over the patches        -> [classes]
 //! ```
@@ -10,7 +10,7 @@
 //! use engine::model::vit::{Config, Pooling, Vit};
 //! use engine::{formula::{Formula, image}, trace::Recorder};
 //! let config = Config {
-//!     width: 8, heads: 2, layers: 2, inner: 16, patch: 4, image: 8, classes: 5, norm_eps: 1e-6, pooling: Pooling::Class,
+//!     width: 8, heads: 2, layers: 2, inner: 16, channels: 3, patch: 4, image: 8, classes: 5, norm_eps: 1e-6, pooling: Pooling::Class,
 //! };
 //! let model = Vit::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
 //! let mut recorder = Recorder::default();
@@ -60,6 +60,8 @@ pub struct Config {
     pub layers: usize,
     /// F.
     pub inner: usize,
+    /// C_0: 3 for colours, 1 for grey.
+    pub channels: usize,
     /// P.
     pub patch: usize,
     /// Side of the pictures that the position table is for.
@@ -81,11 +83,13 @@ impl Config {
         let size = |names: &[&'static str]| config::size("vit", lookup, names);
         let width = size(&["width", "hidden_size", "embed_dim"])?;
         let inner = config::optional("vit", lookup, &["inner", "intermediate_size"])?;
+        let channels = config::optional("vit", lookup, &["channels", "num_channels", "in_chans"])?;
         let config = Self {
             width,
             heads: size(&["heads", "num_attention_heads", "num_heads"])?,
             layers: size(&["layers", "num_hidden_layers", "depth"])?,
             inner: inner.unwrap_or(4 * width),
+            channels: channels.unwrap_or(3),
             patch: size(&["patch", "patch_size"])?,
             image: size(&["image", "image_size", "img_size"])?,
             classes: size(&["classes", "num_labels", "num_classes"])?,
@@ -108,6 +112,7 @@ impl Config {
             width: self.width,
             heads: self.heads,
             inner: self.inner,
+            channels: self.channels,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
@@ -122,7 +127,7 @@ impl Config {
             ("pos_embed".to_owned(), vec![1, 1 + patches, c]),
             (
                 "patch_embed.proj.weight".to_owned(),
-                vec![c, 3, self.patch, self.patch],
+                vec![c, self.channels, self.patch, self.patch],
             ),
             ("patch_embed.proj.bias".to_owned(), vec![c]),
         ];
@@ -191,18 +196,23 @@ impl Vit {
         &self.config
     }
 
+    /// Whether a class token stands before the patches.
+    pub fn has_class_token(&self) -> bool {
+        self.tokens.class.is_some()
+    }
+
     /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
     /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
     /// [`PreNormBlock::forward`]) and `norm`.
     ///
     /// # Errors
-    /// When the picture has not three channels or is smaller than a patch.
+    /// When the picture has not C_0 channels or is smaller than a patch.
     pub fn hidden(
         &self,
         image: ArrayView3<'_, f32>,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
-        // image [3, H, W] -> [1 + N, C]
+        // image [C_0, H, W] -> [1 + N, C]
         Ok(self
             .run(&mut Plain::new(trace), image.insert_axis(Axis(0)))?
             .0)
@@ -217,7 +227,7 @@ impl Vit {
         compute: &mut C,
         images: ArrayView4<'_, f32>,
     ) -> Result<(C::Matrix, Vec<usize>)> {
-        // images [B, 3, H, W] -> [B·(1 + N), C]
+        // images [B, C_0, H, W] -> [B·(1 + N), C]
         let x = self.tokens.run(compute, images)?;
         let count = images.dim().0;
         let lengths = vec![compute.dim(&x).0 / count.max(1); count];
@@ -257,7 +267,7 @@ impl Vit {
         image: ArrayView3<'_, f32>,
         trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
-        // image [3, H, W] -> [classes]
+        // image [C_0, H, W] -> [classes]
         let mut trace = trace;
         let hidden = self.hidden(image, &mut trace)?;
         let pooled = self.pool(&mut Plain::silent(), &hidden, &[hidden.nrows()])?;
@@ -274,7 +284,7 @@ impl Vit {
     /// # Errors
     /// As [`Self::hidden`].
     pub fn forward_batch(&self, images: ArrayView4<'_, f32>) -> Result<Array2<f32>> {
-        // images [B, 3, H, W] -> [B, classes]
+        // images [B, C_0, H, W] -> [B, classes]
         let mut logits = Array2::zeros((images.dim().0, self.config.classes));
         for (image, mut row) in images.outer_iter().zip(logits.rows_mut()) {
             row.assign(&self.forward(image, None)?);

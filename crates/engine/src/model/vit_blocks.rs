@@ -31,6 +31,8 @@ pub(super) struct Sizes {
     pub(super) heads: usize,
     /// F.
     pub(super) inner: usize,
+    /// C_0.
+    pub(super) channels: usize,
     /// P.
     pub(super) patch: usize,
     /// How many patches the position table is for.
@@ -140,7 +142,7 @@ pub(super) fn tokens(
     let class = class.then(|| flat(source, &class_name, &[1, 1, c]));
     Ok(PictureTokens {
         patch: sizes.patch,
-        patches: load_patches(source, &patches, c, sizes.patch)?,
+        patches: load_patches(source, &patches, c, sizes.channels, sizes.patch)?,
         class: class.transpose()?,
         positions: table(source, &positions, rows, c)?,
     })
@@ -167,8 +169,9 @@ pub(super) fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_
     let positions = &mut tokens.positions;
     let shape = [1, positions.nrows(), positions.ncols()];
     trainable::array_as(positions, "pos_embed", &shape, Kind::Table, visit)?;
+    let channels = tokens.channels();
     let Projection { weight, bias } = &mut tokens.patches;
-    let shape = [weight.dim().0, 3, tokens.patch, tokens.patch];
+    let shape = [weight.dim().0, channels, tokens.patch, tokens.patch];
     let name = "patch_embed.proj";
     trainable::weight_as(
         weight,

@@ -1,7 +1,7 @@
 //! A picture as the input of an encoder: patches, a class token before them, positions.
 //!
 //! ```text
-//! x = [class; cut(image) · weightᵀ + bias] + positions       image [3, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
+//! x = [class; cut(image) · weightᵀ + bias] + positions       image [C_0, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
 //! ```
 //! The position table is for one grid of patches; for another, its part for the patches is stretched ([`bicubic`]).
 //!
@@ -36,7 +36,7 @@ use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis, s};
 pub struct PictureTokens {
     /// P.
     pub patch: usize,
-    /// 3·P·P to C.
+    /// C_0·P·P to C; C_0 is 3 for colours, 1 for grey.
     pub patches: Projection,
     /// `[C]`, before the patches, where the model has one.
     pub class: Option<Array1<f32>>,
@@ -45,16 +45,22 @@ pub struct PictureTokens {
 }
 
 impl PictureTokens {
-    /// x as above. The observer gets `patches` `[N, 3·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
+    /// C_0.
+    pub fn channels(&self) -> usize {
+        let pixels = self.patch * self.patch;
+        self.patches.weight.dim().1.checked_div(pixels).unwrap_or(0)
+    }
+
+    /// x as above. The observer gets `patches` `[N, C_0·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
     ///
     /// # Errors
-    /// When the picture has not three channels or is smaller than a patch, or the positions are not those of a square grid.
+    /// When the picture has not C_0 channels or is smaller than a patch, or the positions are not those of a square grid.
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
-        // image [3, H, W] -> [1 + N, C]
+        // image [C_0, H, W] -> [1 + N, C]
         self.run(&mut Plain::new(trace), image.insert_axis(Axis(0)))
     }
 
@@ -67,9 +73,9 @@ impl PictureTokens {
         compute: &mut C,
         images: ArrayView4<'_, f32>,
     ) -> Result<C::Matrix> {
-        // images [B, 3, H, W] -> [B·(1 + N), C]
+        // images [B, C_0, H, W] -> [B·(1 + N), C]
         let (count, channels, height, width) = images.dim();
-        expect("picture", "channels", &[3], &[channels])?;
+        expect("picture", "channels", &[self.channels()], &[channels])?;
         let grid = (height / self.patch.max(1), width / self.patch.max(1));
         let each = grid.0 * grid.1;
         let mut cuts = Array2::zeros((count * each, channels * self.patch * self.patch));
@@ -98,7 +104,7 @@ impl PictureTokens {
     }
 }
 
-/// A patch embedding stored as a convolution: `NAME.weight` `[C, 3, P, P]` and `NAME.bias` `[C]`.
+/// A patch embedding stored as a convolution: `NAME.weight` `[C, C_0, P, P]` and `NAME.bias` `[C]`.
 ///
 /// # Errors
 /// When the source has no such parameters in these shapes.
@@ -106,10 +112,12 @@ pub fn load_patches(
     source: &mut dyn Parameters,
     name: &str,
     width: usize,
+    channels: usize,
     patch: usize,
 ) -> Result<Projection> {
-    let stored = tensor(source, &format!("{name}.weight"), &[width, 3, patch, patch])?;
-    let flat = stored.into_shape_with_order((width, 3 * patch * patch));
+    let shape = [width, channels, patch, patch];
+    let stored = tensor(source, &format!("{name}.weight"), &shape)?;
+    let flat = stored.into_shape_with_order((width, channels * patch * patch));
     let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
     Ok(Projection {
         // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. All that the model sees passes

@@ -7,9 +7,11 @@ use super::{Files, Model, OpenError};
 use crate::error::EngineError;
 use crate::format::names::Architecture;
 use crate::model::bert::{self, Bert};
+#[cfg(feature = "all-models")]
 use crate::model::dinov2::{self, Dinov2};
 use crate::model::gpt2::{self, Gpt2};
 use crate::model::llama::{self, Llama};
+#[cfg(feature = "all-models")]
 use crate::model::swin::{self, Swin};
 use crate::model::vit::{self, Vit};
 use crate::nn::position::rotary::Pairing;
@@ -17,6 +19,16 @@ use crate::parameters::Parameters;
 
 /// The files that this reads.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
+
+/// Where a file's metadata has its `config.json`, so that it needs no other file.
+const OWN: &str = "config";
+
+/// The kinds that are built here.
+const KINDS: &str = if cfg!(feature = "all-models") {
+    "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2"
+} else {
+    "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert or vit"
+};
 
 /// The sizes of a model that reads text, of a kind that GGUF files hold.
 pub(super) enum Text {
@@ -32,18 +44,24 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// `config.json`, and `preprocessor_config.json` where it is there.
-    pub(super) fn beside(files: &Files) -> Result<Self, OpenError> {
-        let read = |name: &str| {
-            let found = files.find(&[name]);
-            let wrong = |error: serde_json::Error| OpenError::Beside {
-                file: name.to_owned(),
+    /// What the weights' own metadata says; without that `config.json`, and `preprocessor_config.json` where it is there.
+    pub(super) fn of(files: &Files, metadata: &[(String, String)]) -> Result<Self, OpenError> {
+        let parse = |file: &str, bytes: &[u8]| {
+            serde_json::from_slice(bytes).map_err(|error| OpenError::Beside {
+                file: file.to_owned(),
                 expected: "JSON".to_owned(),
                 found: error.to_string(),
-            };
-            found
-                .map(|(_, bytes)| serde_json::from_slice(bytes).map_err(wrong))
-                .transpose()
+            })
+        };
+        if let Some((_, own)) = metadata.iter().find(|(key, _)| key == OWN) {
+            return Ok(Self {
+                config: parse(&files.name, own.as_bytes())?,
+                preprocessor: Value::Null,
+            });
+        }
+        let read = |name: &str| {
+            let found = files.find(&[name]);
+            found.map(|(name, bytes)| parse(name, bytes)).transpose()
         };
         let config = read(NAMES[0])?.ok_or_else(|| OpenError::Missing {
             file: files.name.clone(),
@@ -70,6 +88,7 @@ impl Config {
         })
     }
 
+    #[cfg(feature = "all-models")]
     fn numbers(&self, name: &str) -> Vec<usize> {
         let list = self.config[name].as_array();
         let number = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
@@ -129,9 +148,11 @@ impl Config {
                 }
                 Vit::load(config, source).map(Model::Vit)
             }),
+            #[cfg(feature = "all-models")]
             "dinov2" => self.build(files, dinov2::Config::from_keys, |config| {
                 Dinov2::load(config, source).map(Model::Dinov2)
             }),
+            #[cfg(feature = "all-models")]
             "swinv2" => {
                 let config = self.swin();
                 self.build(
@@ -140,10 +161,7 @@ impl Config {
                     |config| Swin::load(config, source).map(Model::Swin),
                 )
             }
-            other => Err(Self::refuse(
-                "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2",
-                other,
-            )),
+            other => Err(Self::refuse(KINDS, other)),
         }
     }
 
@@ -209,6 +227,7 @@ impl Config {
         }
     }
 
+    #[cfg(feature = "all-models")]
     fn swin(&self) -> swin::Config {
         let size = |name: &str, usual: usize| self.lookup(name).map_or(usual, |n| n as usize);
         swin::Config {
@@ -242,7 +261,11 @@ impl Config {
             Value::Null => (NAMES[0], &self.config),
             given => (NAMES[1], given),
         };
-        Preparation::from_json(source, side).map_err(|found| OpenError::Beside {
+        let channels = match model {
+            Model::Vit(model) => model.config().channels,
+            _ => 3,
+        };
+        Preparation::from_json(source, side, channels).map_err(|found| OpenError::Beside {
             file: file.to_owned(),
             expected: "how pictures are prepared".to_owned(),
             found,

@@ -60,7 +60,7 @@ pub fn to_gguf(
     {
         Weights::Gguf(file) => from_gguf(*file),
         Weights::SafeTensors(file) => {
-            let (architecture, text) = Config::beside(files)?.text()?;
+            let (architecture, text) = Config::of(files, file.metadata())?.text()?;
             let tensors = Source::new(file.tensors, architecture, &text);
             (described(files, architecture, &text)?, tensors)
         }

@@ -3,7 +3,8 @@
 //! | weights | what else is needed |
 //! |---|---|
 //! | GGUF (gpt2, llama, qwen2, bert) | nothing |
-//! | safetensors | `config.json`; for text a vocabulary; for pictures `preprocessor_config.json` where `config.json` does not say it |
+//! | safetensors | `config.json`, or the same as `config` in its metadata; for text a vocabulary; for pictures
+//! | | `preprocessor_config.json` where `config.json` does not say it |
 //! | llama2.c | a vocabulary |
 //!
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
@@ -280,46 +281,91 @@ impl std::fmt::Debug for Opened {
 /// When the weights are of no known format, damaged or of another shape than their sizes say, or a file beside them is missing or
 /// says something that is not known here.
 pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
-    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
-        Weights::Gguf(file) => open_gguf(files, *file, kind),
+    open_through(files, |source| match kind {
+        Some(kind) => Box::new(Compressed::new(source, kind)),
+        None => source,
+    })
+}
+
+/// As [`open`], with the parameters read through a source of the caller's, who may count or pack what the model takes.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_through<'a>(
+    files: &Files,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Opened, OpenError> {
+    let (mut tokenizer, mut preparation, mut labels) = (None, None, None);
+    let model = match Weights::parse(&files.name, Arc::clone(&files.weights))? {
+        Weights::Gguf(file) => {
+            let model = of_gguf(files, &file, through)?;
+            tokenizer = match file.value("tokenizer.ggml.model") {
+                Some(_) => Some(files.model(files.format(file.vocabulary())?.tokenizer())?),
+                None => vocabulary::beside(files)?,
+            };
+            model
+        }
         Weights::Llama2c(file) => {
-            let Llama2c { config, tensors } = *file;
-            let llama = Llama::load(config, &mut *packed(tensors, kind));
-            Ok(Opened {
-                model: Model::Llama(files.model(llama)?),
-                tokenizer: vocabulary::beside(files)?,
-                preparation: None,
-                labels: None,
-            })
+            let model = of_llama2c(files, *file, through)?;
+            tokenizer = vocabulary::beside(files)?;
+            model
         }
         Weights::SafeTensors(file) => {
-            let config = Config::beside(files)?;
-            let model = config.model(files, &mut *packed(file.tensors, kind))?;
-            let pictures = model.reads_pictures();
-            Ok(Opened {
-                preparation: pictures.then(|| config.preparation(&model)).transpose()?,
-                labels: config.labels(),
-                tokenizer: if pictures {
-                    None
-                } else {
-                    vocabulary::beside(files)?
-                },
-                model,
-            })
+            let config = Config::of(files, file.metadata())?;
+            let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
+            labels = config.labels();
+            if model.reads_pictures() {
+                preparation = Some(config.preparation(&model)?);
+            } else {
+                tokenizer = vocabulary::beside(files)?;
+            }
+            model
+        }
+    };
+    Ok(Opened {
+        model,
+        tokenizer,
+        preparation,
+        labels,
+    })
+}
+
+/// The model alone, as for measuring it: without a vocabulary, which then need not be there, without what is done with a picture, and
+/// without the code that reads them. See [`open_through`].
+///
+/// # Errors
+/// As [`open`], of the weights and the sizes.
+pub fn model_through<'a>(
+    files: &Files,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
+    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
+        Weights::Gguf(file) => of_gguf(files, &file, through),
+        Weights::Llama2c(file) => of_llama2c(files, *file, through),
+        Weights::SafeTensors(file) => {
+            let config = Config::of(files, file.metadata())?;
+            config.model(files, &mut *through(Box::new(file.tensors)))
         }
     }
 }
 
-fn packed<P: Parameters + 'static>(source: P, kind: Option<Type>) -> Box<dyn Parameters> {
-    match kind {
-        Some(kind) => Box::new(Compressed::new(source, kind)),
-        None => Box::new(source),
-    }
+fn of_llama2c<'a>(
+    files: &Files,
+    file: Llama2c,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
+    let Llama2c { config, tensors } = file;
+    let llama = Llama::load(config, &mut *through(Box::new(tensors)));
+    files.model(llama).map(Model::Llama)
 }
 
-fn open_gguf(files: &Files, file: Gguf, kind: Option<Type>) -> Result<Opened, OpenError> {
+fn of_gguf<'a>(
+    files: &Files,
+    file: &Gguf,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
     let architecture = files.format(file.architecture())?;
-    let mut source = packed(files.format(file.parameters())?, kind);
+    let mut source = through(Box::new(files.format(file.parameters())?));
     let model = match architecture {
         Architecture::Gpt2 => file
             .gpt2()
@@ -334,17 +380,5 @@ fn open_gguf(files: &Files, file: Gguf, kind: Option<Type>) -> Result<Opened, Op
             .and_then(|config| Bert::load(config, &mut *source))
             .map(Model::Bert),
     };
-    let model = files.model(model)?;
-    let inside = file.value("tokenizer.ggml.model").is_some();
-    let tokenizer = if inside {
-        Some(files.model(files.format(file.vocabulary())?.tokenizer())?)
-    } else {
-        vocabulary::beside(files)?
-    };
-    Ok(Opened {
-        model,
-        tokenizer,
-        preparation: None,
-        labels: None,
-    })
+    files.model(model)
 }

@@ -7,6 +7,7 @@
 use ndarray::{Array1, Array3, ArrayView3, s};
 use serde_json::Value;
 
+use crate::drawing;
 use crate::error::{EngineError, Result};
 use crate::picture::{Filter, resize_by};
 
@@ -19,6 +20,8 @@ pub struct Preparation {
     pub crop: usize,
     /// How pixels are weighed when scaling.
     pub filter: Filter,
+    /// Whether it is a drawing of one channel, which is centred ([`drawing`]) in place of the rest.
+    pub drawing: bool,
     /// Taken from red, green and blue.
     pub mean: [f32; 3],
     /// What they are then divided by.
@@ -26,9 +29,41 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// From `preprocessor_config.json` or timm's part of `config.json`, for a model of pictures with this side. What is not said is
+    /// What is done where nothing is said, as with ViT: both sides scaled to `side`, 0.5 for mean and standard deviation.
+    pub fn usual(side: usize) -> Self {
+        Self {
+            resize: 0,
+            crop: side,
+            filter: Filter::Bilinear,
+            drawing: false,
+            mean: [0.5; 3],
+            std: [0.5; 3],
+        }
+    }
+
+    /// The colours that a prepared picture stands for, red, green and blue of each pixel in turn, row by row.
+    pub fn colours(&self, prepared: ArrayView3<'_, f32>) -> Vec<u8> {
+        // prepared [3, H, W], of a drawing [1, H, W] -> [H · W · 3]
+        let (channels, height, width) = prepared.dim();
+        let mut rgb = Vec::with_capacity(height * width * 3);
+        for row in 0..height {
+            for col in 0..width {
+                let value = |c: usize| {
+                    prepared[[c.min(channels - 1), row, col]] * self.std[c] + self.mean[c]
+                };
+                rgb.extend([0, 1, 2].map(|c| (value(c) * 255.0).round() as u8));
+            }
+        }
+        rgb
+    }
+
+    /// From `preprocessor_config.json` or timm's part of `config.json`, for a model of pictures with this side and so many channels. What is not said is
     /// as with ViT: no cropping, 0.5 for mean and standard deviation.
-    pub(super) fn from_json(file: &Value, side: usize) -> std::result::Result<Self, String> {
+    pub(super) fn from_json(
+        file: &Value,
+        side: usize,
+        channels: usize,
+    ) -> std::result::Result<Self, String> {
         let given = |names: &[&str]| {
             names
                 .iter()
@@ -68,11 +103,19 @@ impl Preparation {
                 (Some("bicubic"), _) | (None, Some(3)) => Filter::Bicubic,
                 _ => Filter::Bilinear,
             },
+            drawing: file["drawing"].as_bool().unwrap_or(false),
             mean: three(&["mean", "image_mean"], 0.5)?,
             std: three(&["std", "image_std"], 0.5)?,
         };
         let fits = (1..=4096).contains(&found.crop)
             && (found.resize == 0 || (found.crop..=8192).contains(&found.resize));
+        let (expected, square) = match found.drawing {
+            true => (1, found.crop == drawing::SIDE),
+            false => (3, true),
+        };
+        if channels != expected || !square {
+            return Err(format!("{channels} channels with {found:?}"));
+        }
         if !fits || found.std.iter().any(|&std| std <= 0.0) {
             return Err(format!("{found:?}"));
         }
@@ -82,9 +125,13 @@ impl Preparation {
     /// The picture as the model wants it.
     ///
     /// # Errors
-    /// When it has other than three channels, or no pixel.
+    /// When it has other than three channels, or no pixel, or nothing is drawn on it.
     pub fn apply(&self, image: ArrayView3<'_, f32>) -> Result<Array3<f32>> {
-        // image [3, H, W], from 0 to 1 -> [3, crop, crop]
+        // image [3, H, W], from 0 to 1 -> [3, crop, crop], of a drawing [1, crop, crop]
+        if self.drawing {
+            let digit = drawing::centred(drawing::ink(image).view())?;
+            return Ok(digit.mapv(|x| (x - self.mean[0]) / self.std[0]));
+        }
         let (channels, height, width) = image.dim();
         if channels != 3 || height == 0 || width == 0 {
             let found = format!("{:?}", image.shape());
@@ -154,8 +201,13 @@ pub fn top(logits: &Array1<f32>, count: usize) -> Vec<(usize, f32)> {
     let mut probabilities = logits.to_vec();
     crate::kernel::softmax(&mut probabilities);
     let mut all: Vec<(usize, f32)> = probabilities.into_iter().enumerate().collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    all.truncate(count);
+    let order = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    // Of a large vocabulary only the few that are asked for are put in order.
+    if count < all.len() {
+        all.select_nth_unstable_by(count, order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
     all
 }
 
@@ -173,24 +225,25 @@ mod tests {
             resize: 0,
             crop: 224,
             filter: Filter::Bilinear,
+            drawing: false,
             mean: [0.4, 0.5, 0.6],
             std: [0.1, 0.2, 0.3],
         };
-        assert_eq!(Preparation::from_json(&hugging_face, 224), Ok(expected));
+        assert_eq!(Preparation::from_json(&hugging_face, 224, 3), Ok(expected));
         let dinov2 = json!({"size": {"shortest_edge": 256}, "crop_size": {"height": 224, "width": 224}, "resample": 3});
-        let found = Preparation::from_json(&dinov2, 518).unwrap();
+        let found = Preparation::from_json(&dinov2, 518, 3).unwrap();
         assert_eq!(
             (found.resize, found.crop, found.filter),
             (256, 224, Filter::Bicubic)
         );
         let timm = json!({"crop_pct": 0.9, "interpolation": "bicubic"});
-        assert_eq!(Preparation::from_json(&timm, 224).unwrap().resize, 248);
+        assert_eq!(Preparation::from_json(&timm, 224, 3).unwrap().resize, 248);
         for wrong in [
             json!({"mean": [0.5]}),
             json!({"std": [0, 1, 1]}),
             json!({"crop": 100_000}),
         ] {
-            assert!(Preparation::from_json(&wrong, 224).is_err(), "{wrong}");
+            assert!(Preparation::from_json(&wrong, 224, 3).is_err(), "{wrong}");
         }
     }
 
@@ -200,6 +253,7 @@ mod tests {
             resize: 4,
             crop: 2,
             filter: Filter::Bilinear,
+            drawing: false,
             mean: [0.5; 3],
             std: [0.25, 0.5, 1.0],
         };
@@ -208,8 +262,30 @@ mod tests {
         assert_eq!(found.dim(), (3, 2, 2));
         assert_eq!(found[[0, 0, 0]], (3.0 / 8.0 - 0.5) / 0.25);
         assert_eq!(found[[2, 1, 1]], 0.0);
+        // Back to the columns 3 and 4 of 8.
+        assert_eq!(way.colours(found.view())[..6], [96, 96, 96, 128, 128, 128]);
         assert!(way.apply(Array3::zeros((1, 4, 4)).view()).is_err());
         assert!(way.apply(Array3::zeros((3, 0, 4)).view()).is_err());
+    }
+
+    #[test]
+    fn a_drawing_is_centred() {
+        let drawing = json!({"drawing": true, "mean": [0, 0, 0], "std": [1, 1, 1]});
+        let way = Preparation::from_json(&drawing, 28, 1).unwrap();
+        let mut page = Array3::ones((3, 60, 40));
+        page.slice_mut(s![.., 5..45, 10..12]).fill(0.0);
+        let found = way.apply(page.view()).unwrap();
+        assert_eq!((found.dim(), found.sum()), ((1, 28, 28), 20.0));
+        let colours = way.colours(found.view());
+        assert_eq!(
+            colours.iter().filter(|&&value| value == 255).count(),
+            3 * 20
+        );
+        assert!(way.apply(Array3::ones((3, 60, 40)).view()).is_err());
+        for (side, channels) in [(28, 3), (32, 1)] {
+            assert!(Preparation::from_json(&drawing, side, channels).is_err());
+        }
+        assert!(Preparation::from_json(&json!({}), 28, 1).is_err());
     }
 
     #[test]

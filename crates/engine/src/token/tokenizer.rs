@@ -77,6 +77,14 @@ pub trait Tokenizer {
             .collect()
     }
 
+    /// The ids between the tokens that begin and end a text, where there are such tokens: an encoder reads a text with both, whether
+    /// or not its vocabulary's file asks for them.
+    fn enclosed(&self, ids: &[usize]) -> Vec<usize> {
+        let special = self.special();
+        let ids = special.begin.into_iter().chain(ids.iter().copied());
+        ids.chain(special.end).collect()
+    }
+
     /// The bytes of a text given by its ids; tokens that are no text add nothing.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ pub(crate) fn small_vit(pooling: vit::Pooling) -> vit::Config {
         heads: 2,
         layers: 1,
         inner: 12,
+        channels: 3,
         patch: 2,
         image: 6,
         classes: 3,

@@ -7,7 +7,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Listens to the page from now on.
 #[wasm_bindgen]
 pub fn start() {
-    super::host::start();
+    #[cfg(feature = "models")]
+    super::models::start();
+    #[cfg(not(feature = "models"))]
+    super::cells::start();
 }
 
 /// Takes part in the work of the thread that called [`start`]; never returns.

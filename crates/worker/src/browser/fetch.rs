@@ -1,4 +1,4 @@
-//! Files from the site's host, as they come.
+//! Files from a host or from the reader's disk, as they come.
 
 use std::sync::Arc;
 
@@ -6,82 +6,192 @@ use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortSignal, DedicatedWorkerGlobalScope, ReadableStreamDefaultReader, RequestInit, Response,
+    AbortSignal, DedicatedWorkerGlobalScope, File, ReadableStream, ReadableStreamDefaultReader,
+    RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
+use worker::model::kept::Answer;
 
-use super::host::Trouble;
+use super::models::Trouble;
 
 /// The largest file: no piece of memory is larger than 2 GiB, and the model has to stand beside it.
 const LARGEST: u64 = 0x7f00_0000;
 
-/// The bytes of a file; `progress` hears how many are here, and of how many where the host says so.
-pub(super) async fn bytes(
-    scope: &DedicatedWorkerGlobalScope,
-    url: &str,
-    signal: &AbortSignal,
-    progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Arc<[u8]>, Trouble> {
-    let response = request(scope, url, signal).await?;
-    let broken = |error: JsValue| trouble(signal, &format!("{url} broke off: {}", words(&error)));
-    // What comes compressed has another length than the host says.
-    let header = |name: &str| response.headers().get(name).ok().flatten();
-    let total = match header("Content-Encoding") {
-        Some(_) => None,
-        None => header("Content-Length").and_then(|length| length.parse::<u64>().ok()),
-    };
-    let too_large = |bytes: u64| Trouble::from(ModelError::TooLarge { bytes });
-    if let Some(bytes) = total.filter(|&bytes| bytes > LARGEST) {
-        return Err(too_large(bytes));
+/// A file on its way into memory.
+pub(super) struct Coming<'a> {
+    /// What it is called in messages.
+    name: &'a str,
+    /// All of its bytes, where that is known.
+    total: Option<u64>,
+    /// How many are here.
+    here: u64,
+    /// Where the length is known the file has its place from the start, and is never in memory twice.
+    file: Arc<[u8]>,
+    /// Else it grows.
+    more: Vec<u8>,
+}
+
+impl<'a> Coming<'a> {
+    /// Nothing is here yet.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, Trouble> {
+        check_size(total.unwrap_or(0))?;
+        Ok(Self {
+            name,
+            total,
+            here: 0,
+            file: std::iter::repeat_n(0, total.unwrap_or(0) as usize).collect(),
+            more: Vec::new(),
+        })
     }
-    let reader: ReadableStreamDefaultReader = response
-        .body()
-        .ok_or_else(|| Trouble::Failed(format!("{url} is empty.")))?
-        .get_reader()
-        .unchecked_into();
-    // Where the length is known the file has its place from the start, and is never in memory twice.
-    let mut file: Arc<[u8]> = std::iter::repeat_n(0, total.unwrap_or(0) as usize).collect();
-    let mut more = Vec::new();
-    let mut done = 0;
-    loop {
-        let part = JsFuture::from(reader.read()).await.map_err(broken)?;
-        let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
-        let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
-            break;
-        };
-        let length = chunk.length() as usize;
-        match Arc::get_mut(&mut file).and_then(|file| file.get_mut(done..done + length)) {
-            Some(place) => chunk.copy_to(place),
-            None => more.extend(chunk.to_vec()),
-        }
-        done += length;
-        if done as u64 > LARGEST {
-            return Err(too_large(done as u64));
-        }
-        progress(done as u64, total);
+
+    /// How many bytes are here.
+    #[cfg(feature = "lab")]
+    pub(super) fn here(&self) -> u64 {
+        self.here
     }
-    match total {
-        Some(total) if total != done as u64 => Err(Trouble::Failed(format!(
-            "{url} ended after {done} of {total} bytes."
-        ))),
-        Some(_) => Ok(file),
-        None => Ok(more.into()),
+
+    /// Has its first `count` bytes filled in.
+    ///
+    /// # Errors
+    /// What `fill` says.
+    #[cfg(feature = "lab")]
+    pub(super) fn begin(
+        &mut self,
+        count: u64,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), JsValue>,
+    ) -> Result<(), JsValue> {
+        let all = Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(..count as usize));
+        fill(all.ok_or("it has no place")?)?;
+        self.here = count;
+        Ok(())
+    }
+
+    /// Reads a stream to its end, unless the reader stops it. `each` gets what came, how many bytes were here before, and how many
+    /// there are in all.
+    ///
+    /// # Errors
+    /// When the stream breaks off, ends too early or is too large.
+    pub(super) async fn read(
+        &mut self,
+        stream: &ReadableStream,
+        signal: &AbortSignal,
+        each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
+    ) -> Result<(), Trouble> {
+        let name = self.name;
+        let broken =
+            |error: JsValue| trouble(signal, &format!("{name} broke off: {}.", words(&error)));
+        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+        loop {
+            let part = JsFuture::from(reader.read()).await.map_err(broken)?;
+            // A file of the disk knows nothing of the signal.
+            if signal.aborted() {
+                return Err(Trouble::Stopped);
+            }
+            let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
+            let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
+                break;
+            };
+            let (at, length) = (self.here as usize, chunk.length() as usize);
+            match Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(at..at + length)) {
+                Some(place) => chunk.copy_to(place),
+                None => self.more.extend(chunk.to_vec()),
+            }
+            self.here += length as u64;
+            check_size(self.here)?;
+            each(&chunk, at as u64, self.total);
+        }
+        match self.total {
+            Some(total) if total != self.here => Err(Trouble::Failed(format!(
+                "{name} ended after {} of {total} bytes.",
+                self.here
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The bytes.
+    pub(super) fn whole(self) -> Arc<[u8]> {
+        match self.total {
+            Some(_) => self.file,
+            None => self.more.into(),
+        }
     }
 }
 
-/// A text.
-pub(super) async fn text(
+fn check_size(bytes: u64) -> Result<(), Trouble> {
+    match bytes {
+        0..=LARGEST => Ok(()),
+        bytes => Err(ModelError::TooLarge { bytes }.into()),
+    }
+}
+
+/// The bytes of a file that the reader chose; `progress` hears how many are here.
+pub(super) async fn of_disk(
+    file: &File,
+    signal: &AbortSignal,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Arc<[u8]>, Trouble> {
+    let name = file.name();
+    let mut coming = Coming::new(&name, Some(file.size() as u64))?;
+    let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
+        progress(at + u64::from(chunk.length()), total);
+    };
+    coming.read(&file.stream(), signal, &mut each).await?;
+    Ok(coming.whole())
+}
+
+/// Asks a host for what follows `from` bytes of a file. Its answer may be anything.
+///
+/// # Errors
+/// When no answer comes, or the host does not let other sites read it.
+pub(super) async fn ask(
     scope: &DedicatedWorkerGlobalScope,
     url: &str,
+    from: u64,
     signal: &AbortSignal,
-) -> Result<String, Trouble> {
-    let response = request(scope, url, signal).await?;
-    let broken = |error: JsValue| trouble(signal, &words(&error));
-    let text = JsFuture::from(response.text().map_err(broken)?)
-        .await
-        .map_err(broken)?;
-    text.as_string()
-        .ok_or_else(|| Trouble::Failed(format!("{url} is no text.")))
+) -> Result<(Response, Answer), Trouble> {
+    let cannot = |error: JsValue| {
+        let why = format!("{url} cannot be fetched: {}.", words(&error));
+        trouble(signal, &why)
+    };
+    let init = RequestInit::new();
+    init.set_signal(Some(signal));
+    // It is kept by us, once.
+    init.set_cache(RequestCache::NoStore);
+    if from > 0 {
+        let headers = web_sys::Headers::new().map_err(cannot)?;
+        let range = format!("bytes={from}-");
+        headers.set("Range", &range).map_err(cannot)?;
+        init.set_headers(&headers);
+    }
+    let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
+    let response: Response = answer.map_err(cannot)?.unchecked_into();
+    let headers = response.headers();
+    let answer = Answer::new(response.status(), |name| headers.get(name).ok().flatten());
+    Ok((response, answer))
+}
+
+/// The body of an answer that is a file.
+///
+/// # Errors
+/// When the host says that it has none.
+pub(super) fn body(url: &str, response: &Response) -> Result<ReadableStream, Trouble> {
+    if !response.ok() {
+        let status = response.status();
+        let why = format!("{url} cannot be fetched: the host answers {status}.");
+        return Err(Trouble::Failed(why));
+    }
+    let empty = || Trouble::Failed(format!("{url} is empty."));
+    response.body().ok_or_else(empty)
+}
+
+/// The last part of an address's path.
+pub(super) fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The address of another file in the same folder.
@@ -89,31 +199,6 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
     let path = url.split(['?', '#']).next()?;
     path.rsplit_once('/')
         .map(|(folder, _)| format!("{folder}/{name}"))
-}
-
-async fn request(
-    scope: &DedicatedWorkerGlobalScope,
-    url: &str,
-    signal: &AbortSignal,
-) -> Result<Response, Trouble> {
-    let init = RequestInit::new();
-    init.set_signal(Some(signal));
-    let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
-    let response: Response = answer
-        .map_err(|error| {
-            trouble(
-                signal,
-                &format!("{url} cannot be fetched: {}", words(&error)),
-            )
-        })?
-        .unchecked_into();
-    if response.ok() {
-        return Ok(response);
-    }
-    Err(Trouble::Failed(format!(
-        "{url} cannot be fetched: the host answers {}.",
-        response.status()
-    )))
 }
 
 fn trouble(signal: &AbortSignal, why: &str) -> Trouble {
@@ -124,9 +209,11 @@ fn trouble(signal: &AbortSignal, why: &str) -> Trouble {
     }
 }
 
-fn words(error: &JsValue) -> String {
+/// What an error of the browser says.
+pub(super) fn words(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok();
+    let message = message.and_then(|message| message.as_string());
     message
-        .and_then(|message| message.as_string())
+        .or_else(|| error.as_string())
         .unwrap_or_else(|| "unknown reason".to_owned())
 }

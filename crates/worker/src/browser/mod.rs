@@ -1,5 +1,16 @@
-//! What only a browser can do: messages in and out, files from the site's host, threads.
+//! What only a browser can do: messages in and out, files from the site's host, threads. A file is for cells or for models.
 
+#[cfg(not(feature = "models"))]
+mod cells;
 mod exports;
+#[cfg(feature = "models")]
 mod fetch;
-mod host;
+#[cfg(feature = "models")]
+mod keep;
+mod line;
+#[cfg(feature = "models")]
+mod models;
+#[cfg(feature = "lab")]
+mod resume;
+#[cfg(feature = "lab")]
+mod store;

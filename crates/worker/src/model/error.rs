@@ -1,7 +1,7 @@
 //! Why a model cannot be loaded or run, in words for the reader.
 
 use engine::EngineError;
-use engine::format::error::FormatError;
+use engine::open::OpenError;
 
 /// What can go wrong with a model.
 #[derive(Debug, thiserror::Error)]
@@ -17,16 +17,34 @@ pub enum ModelError {
         known: String,
     },
     /// The bytes are of no format that is read here.
-    #[error("This file is no model: it is neither safetensors nor GGUF.")]
-    NotAModel,
-    /// A safetensors file does not say how many heads its model has.
-    #[error("A safetensors file needs its config.json in the same folder: {0}")]
-    Config(String),
-    /// The tensors have names of no model that is known here.
     #[error(
-        "The tensors of this file belong to no model that runs here: GPT-2, Llama, BERT and ViT do."
+        "{file} is no model: it begins with {found:?}, and is neither GGUF, safetensors nor llama2.c."
     )]
-    UnknownFamily,
+    NotAModel {
+        /// The file's name.
+        file: String,
+        /// Its beginning, as text.
+        found: String,
+    },
+    /// A file that is needed beside the weights is not there.
+    #[error(
+        "{file} needs {needed} beside it: give both files at once, or put them in one folder of the host."
+    )]
+    Missing {
+        /// The weights' name.
+        file: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// Nothing to open.
+    #[error("There is no file of weights among them. Weights end in .gguf, .safetensors or .bin.")]
+    NoWeights,
+    /// A model in parts.
+    #[error("The weights are in {count} files. A model is read from one file: join them first.")]
+    Parts {
+        /// How many.
+        count: usize,
+    },
     /// Memory does not hold it.
     #[error("A file of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything.")]
     TooLarge {
@@ -41,13 +59,38 @@ pub enum ModelError {
         /// Prompt and new tokens.
         asked: usize,
     },
+    /// Another kind of model would be needed.
+    #[error("A {kind} model does not do this.")]
+    OtherKind {
+        /// The kind that is loaded.
+        kind: String,
+    },
+    /// A text without a gap.
+    #[error("Write [MASK] where a word is to be filled in.")]
+    NoGap,
+    /// No text.
+    #[error("A sentence has to have a word.")]
+    Empty,
+    /// Attention where no picture was seen.
+    #[error("Choose a picture first.")]
+    NoPicture,
     /// Nothing has been loaded.
     #[error("No model is loaded.")]
     None,
-    /// The file is not as its format has it.
+    /// The files are damaged, or say something that is not known here.
     #[error("{0}")]
-    Format(#[from] FormatError),
+    Open(OpenError),
     /// The model does not fit its parameters, or refuses its input.
     #[error("{0}")]
     Engine(#[from] EngineError),
+}
+
+impl From<OpenError> for ModelError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Format { file, found } => Self::NotAModel { file, found },
+            OpenError::Missing { file, needed } => Self::Missing { file, needed },
+            other => Self::Open(other),
+        }
+    }
 }

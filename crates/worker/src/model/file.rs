@@ -1,91 +1,67 @@
-//! A model from the bytes of a file.
-
-use std::sync::Arc;
-
-use engine::format::gguf::Gguf;
-use engine::format::names::Architecture;
-use engine::format::safetensors::SafeTensors;
-use engine::format::tensors::Tensors;
-use engine::model::{bert, gpt2, llama, vit};
-use engine::nn::position::rotary::Pairing;
-use engine::parameters::Parameters;
-use serde_json::Value;
+//! Which of some files are the weights, and which files a host may have beside them.
 
 use super::error::ModelError;
-use super::sizes::Sizes;
 
-/// What a file holds.
-pub struct Opened {
-    /// Which model, of which sizes.
-    pub sizes: Sizes,
-    /// Its parameters.
-    pub source: Box<dyn Parameters>,
-}
-
-/// Reads a GGUF file, or a safetensors file with the text of its `config.json`.
+/// The place of the weights among files of these names; all others lie beside them.
 ///
 /// # Errors
-/// When the bytes are neither, the file is damaged, or its model is none of ours.
-pub fn open(bytes: Arc<[u8]>, config: Option<&str>) -> Result<Opened, ModelError> {
-    if bytes.starts_with(b"GGUF") {
-        return open_gguf(bytes);
+/// When there are no weights, or a model in several parts.
+pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
+    if let [_] = names {
+        return Ok(0);
     }
-    // Eight bytes of length, then a JSON object.
-    if bytes.get(8) != Some(&b'{') {
-        return Err(ModelError::NotAModel);
-    }
-    let tensors = SafeTensors::parse(bytes)?.tensors;
-    let config = config.ok_or_else(|| ModelError::Config("there is none.".to_owned()))?;
-    let config =
-        serde_json::from_str(config).map_err(|error| ModelError::Config(error.to_string()))?;
-    let sizes = sizes_of(&tensors, &config)?;
-    Ok(Opened {
-        sizes,
-        source: Box::new(tensors),
-    })
-}
-
-fn open_gguf(bytes: Arc<[u8]>) -> Result<Opened, ModelError> {
-    let file = Gguf::parse(bytes)?;
-    let sizes = match file.architecture()? {
-        Architecture::Gpt2 => Sizes::Gpt2(file.gpt2()?),
-        Architecture::Llama | Architecture::Qwen2 => Sizes::Llama(file.llama()?),
-        Architecture::Bert => Sizes::Bert(file.bert()?),
+    // llama2.c's vocabulary ends as its weights do.
+    let is_weights = |name: &str| {
+        let vocabulary = name.starts_with("tok") && name.ends_with(".bin");
+        [".gguf", ".safetensors", ".bin"]
+            .iter()
+            .any(|end| name.ends_with(end))
+            && !vocabulary
     };
-    Ok(Opened {
-        sizes,
-        source: Box::new(file.parameters()?),
-    })
+    let mut found = names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| is_weights(name));
+    match (found.next(), found.count()) {
+        (None, _) => Err(ModelError::NoWeights),
+        (Some((place, _)), 0) => Ok(place),
+        (Some(_), others) => Err(ModelError::Parts { count: others + 1 }),
+    }
 }
 
-/// The kind of model by the names of its tensors, its sizes by its configuration.
-fn sizes_of(tensors: &Tensors, config: &Value) -> Result<Sizes, ModelError> {
-    let names = tensors.names();
-    let has = |end: &str| names.iter().any(|name| name.ends_with(end));
-    let lookup = |key: &str| number(config, key).or_else(|| classes(tensors, key));
-    Ok(if has("wte.weight") {
-        Sizes::Gpt2(gpt2::Config::from_keys(&lookup)?)
-    } else if has("embed_tokens.weight") {
-        Sizes::Llama(llama::Config::from_keys(&lookup, Pairing::Halves)?)
-    } else if has("embeddings.word_embeddings.weight") {
-        Sizes::Bert(bert::Config::from_keys(&lookup)?)
-    } else if has("patch_embed.proj.weight") || has("patch_embeddings.projection.weight") {
-        Sizes::Vit(vit::Config::from_keys(&lookup)?)
+/// What to ask a host for beside weights that begin so, in groups: of a group the first that is there is enough.
+pub fn beside(weights: &[u8]) -> &'static [&'static [&'static str]] {
+    if weights.starts_with(b"GGUF") {
+        &[]
+    } else if weights.get(8) == Some(&b'{') {
+        &[
+            &["config.json"],
+            &["preprocessor_config.json"],
+            &["tokenizer.json", "vocab.txt", "tokenizer.model"],
+        ]
     } else {
-        return Err(ModelError::UnknownFamily);
-    })
+        &[&["tokenizer.json", "tokenizer.bin", "tok512.bin"]]
+    }
 }
 
-/// A number of the configuration; a dot leads into an object.
-fn number(config: &Value, key: &str) -> Option<f64> {
-    key.split('.')
-        .try_fold(config, |at, part| at.get(part))?
-        .as_f64()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Hugging Face's configurations list the labels of a classifier instead of counting them.
-fn classes(tensors: &Tensors, key: &str) -> Option<f64> {
-    let heads = (key == "num_labels").then_some(["classifier.bias", "head.bias"])?;
-    let shape = heads.iter().find_map(|name| tensors.shape(name))?;
-    shape.first().map(|&classes| classes as f64)
+    #[test]
+    fn weights_are_told_from_what_lies_beside_them() {
+        let at = |names: &[&str]| weights_among(names).map_err(|error| error.to_string());
+        assert_eq!(at(&["notes.txt"]), Ok(0));
+        assert_eq!(
+            at(&["config.json", "model.safetensors", "vocab.txt"]),
+            Ok(1)
+        );
+        assert_eq!(at(&["tok512.bin", "stories260K.bin"]), Ok(1));
+        assert!(at(&["config.json", "vocab.txt"]).is_err());
+        assert!(
+            at(&["model-1.safetensors", "model-2.safetensors"])
+                .unwrap_err()
+                .contains("2 files")
+        );
+    }
 }

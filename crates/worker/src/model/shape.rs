@@ -69,6 +69,14 @@ impl Shape {
         (self.sizes)()
     }
 
+    /// Side of the pictures that it reads, in pixels; `None` where it reads text.
+    pub fn side(&self) -> Option<usize> {
+        match self.sizes() {
+            Sizes::Vit(config) => Some(config.image),
+            _ => None,
+        }
+    }
+
     /// Names and shapes of its parameters.
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {
@@ -122,6 +130,7 @@ fn vit_b16() -> Sizes {
         heads: 12,
         layers: 12,
         inner: 3072,
+        channels: 3,
         patch: 16,
         image: 224,
         classes: 1000,

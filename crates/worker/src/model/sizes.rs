@@ -2,12 +2,18 @@
 
 use std::rc::Rc;
 
+use engine::EngineError;
 use engine::model::bert::{self, Bert};
 use engine::model::decoder::Decoder;
+use engine::model::dinov2::Dinov2;
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
+use engine::model::swin::Swin;
 use engine::model::vit::{self, Vit};
+use engine::ndarray::{Array1, ArrayView3};
+use engine::open;
 use engine::parameters::Parameters;
+use engine::trace::Observer;
 
 /// A kind of model and its sizes.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +37,10 @@ pub enum Model {
     Sentence(Rc<Bert>),
     /// Classifies a picture.
     Picture(Rc<Vit>),
+    /// Classifies a picture through windows.
+    Windows(Rc<Swin>),
+    /// Reads a picture and has no classes.
+    Features(Rc<Dinov2>),
 }
 
 impl Sizes {
@@ -38,12 +48,87 @@ impl Sizes {
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.
-    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<Model> {
+    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<open::Model> {
         Ok(match self.clone() {
-            Self::Gpt2(config) => Model::Text(Rc::new(Gpt2::load(config, source)?)),
-            Self::Llama(config) => Model::Text(Rc::new(Llama::load(config, source)?)),
-            Self::Bert(config) => Model::Sentence(Rc::new(Bert::load(config, source)?)),
-            Self::Vit(config) => Model::Picture(Rc::new(Vit::load(config, source)?)),
+            Self::Gpt2(config) => open::Model::Gpt2(Gpt2::load(config, source)?),
+            Self::Llama(config) => open::Model::Llama(Llama::load(config, source)?),
+            Self::Bert(config) => open::Model::Bert(Bert::load(config, source)?),
+            Self::Vit(config) => open::Model::Vit(Vit::load(config, source)?),
         })
+    }
+}
+
+/// Layers and heads in which tokens can be seen to attend; 0 where they cannot.
+pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
+    match model {
+        open::Model::Gpt2(model) => (model.config().layers, model.config().heads),
+        open::Model::Llama(model) => (model.config().layers, model.config().heads),
+        open::Model::Bert(model) => (model.config().layers, model.config().heads),
+        open::Model::Vit(model) => (model.config().layers, model.config().heads),
+        open::Model::Dinov2(model) => (model.config().layers, model.config().heads),
+        // It attends within windows that move from layer to layer.
+        open::Model::Swin(_) => (0, 0),
+    }
+}
+
+impl From<open::Model> for Model {
+    fn from(model: open::Model) -> Self {
+        match model {
+            open::Model::Gpt2(model) => Self::Text(Rc::new(model)),
+            open::Model::Llama(model) => Self::Text(Rc::new(model)),
+            open::Model::Bert(model) => Self::Sentence(Rc::new(model)),
+            open::Model::Vit(model) => Self::Picture(Rc::new(model)),
+            open::Model::Swin(model) => Self::Windows(Rc::new(model)),
+            open::Model::Dinov2(model) => Self::Features(Rc::new(model)),
+        }
+    }
+}
+
+impl Model {
+    /// Side of the pictures that it reads, in pixels; `None` where it reads text.
+    pub fn side(&self) -> Option<usize> {
+        match self {
+            Self::Text(_) | Self::Sentence(_) => None,
+            Self::Picture(model) => Some(model.config().image),
+            Self::Windows(model) => Some(model.config().image),
+            Self::Features(_) => Some(224),
+        }
+    }
+
+    /// Side of a patch in pixels, and how many tokens stand before those of the patches; `None` where it reads text.
+    pub fn patches(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Text(_) | Self::Sentence(_) => None,
+            Self::Picture(model) => {
+                Some((model.config().patch, usize::from(model.has_class_token())))
+            }
+            Self::Windows(model) => Some((model.config().patch, 0)),
+            Self::Features(model) => Some((model.config().patch, 1)),
+        }
+    }
+
+    /// Runs a picture through it, for its classes where it has any. The observer gets what the model's own `forward` lists.
+    ///
+    /// # Errors
+    /// When the picture has another shape, or the model reads text.
+    pub fn see(
+        &self,
+        image: ArrayView3<'_, f32>,
+        trace: Option<&mut dyn Observer>,
+    ) -> engine::Result<Option<Array1<f32>>> {
+        // image [3, H, W] -> [classes]
+        match self {
+            Self::Text(_) | Self::Sentence(_) => Err(EngineError::value(
+                "see",
+                "model",
+                "one that reads pictures",
+                "one that reads text",
+            )),
+            Self::Picture(model) => model.forward(image, trace).map(Some),
+            // The file that only measures makes neither, and is without the code that runs them.
+            Self::Windows(_) | Self::Features(_) if !cfg!(feature = "lab") => Ok(None),
+            Self::Windows(model) => model.forward(image, trace).map(Some),
+            Self::Features(model) => model.forward(image, trace).map(|_| None),
+        }
     }
 }

@@ -8,37 +8,28 @@ use engine::ndarray::{Array2, ArrayD};
 use engine::parameters::{Compressed, Memory, Parameters, Weight, matrix};
 use engine::quant::Type;
 
-/// Another source, with every matrix in one form.
-pub(super) struct Weighed<'a> {
-    source: &'a mut dyn Parameters,
-    kind: Type,
+/// What was taken from a source.
+pub(super) struct Tally<'a> {
     /// Bytes of each parameter that was given, without the end `.weight` of its name: a matrix that is read, turned and then packed
     /// counts once, as what it was packed into.
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
     /// Numbers in all parameters, and in those that were given.
-    all: usize,
-    given: usize,
-    progress: &'a mut dyn FnMut(f32),
+    all: Cell<usize>,
+    given: Cell<usize>,
+    progress: RefCell<&'a mut dyn FnMut(f32)>,
 }
 
-impl<'a> Weighed<'a> {
-    pub(super) fn new(
-        source: &'a mut dyn Parameters,
-        kind: Type,
-        progress: &'a mut dyn FnMut(f32),
-    ) -> Self {
-        let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
-        let all = source.names().iter().map(count).sum();
+impl<'a> Tally<'a> {
+    /// Nothing yet; `progress` hears the share of the numbers that was given.
+    pub(super) fn new(progress: &'a mut dyn FnMut(f32)) -> Self {
         Self {
-            source,
-            kind,
             bytes: RefCell::default(),
             activation_bits: Cell::new(u32::BITS),
-            all,
-            given: 0,
-            progress,
+            all: Cell::new(0),
+            given: Cell::new(0),
+            progress: RefCell::new(progress),
         }
     }
 
@@ -68,13 +59,38 @@ impl<'a> Weighed<'a> {
         }
     }
 
-    fn report(&mut self, numbers: usize) {
-        self.given += numbers;
-        (self.progress)((self.given as f32 / self.all.max(1) as f32).min(1.0));
+    fn report(&self, numbers: usize) {
+        let given = self.given.get() + numbers;
+        self.given.set(given);
+        (self.progress.borrow_mut())((given as f32 / self.all.get().max(1) as f32).min(1.0));
+    }
+}
+
+/// Another source, with every matrix in one form, or as the source has it.
+pub(super) struct Weighed<'a> {
+    source: Box<dyn Parameters>,
+    kind: Option<Type>,
+    tally: &'a Tally<'a>,
+}
+
+impl<'a> Weighed<'a> {
+    /// With `kind` every matrix is brought into it; without, blocks stay as they are and plain numbers stay plain.
+    pub(super) fn new(
+        source: Box<dyn Parameters>,
+        kind: Option<Type>,
+        tally: &'a Tally<'a>,
+    ) -> Self {
+        let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
+        tally.all.set(source.names().iter().map(count).sum());
+        Self {
+            source,
+            kind,
+            tally,
+        }
     }
 
     fn in_form(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        Compressed::new(Memory::default(), self.kind).pack(name, matrix)
+        Compressed::new(Memory::default(), self.kind.unwrap_or(Type::F32)).pack(name, matrix)
     }
 }
 
@@ -97,29 +113,29 @@ impl Parameters for Weighed<'_> {
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let read = self.source.read(name)?;
-        self.weigh(name, read.len() * size_of::<f32>());
-        self.report(read.len());
+        self.tally.weigh(name, read.len() * size_of::<f32>());
+        self.tally.report(read.len());
         Ok(read)
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
-        let stored = if self.source.form(name) == self.kind {
+        let stored = if self.kind.is_none_or(|kind| self.source.form(name) == kind) {
             self.source.weight(name, rows, cols)?
         } else {
-            Weight::Dense(matrix(self.source, name, rows, cols)?)
+            Weight::Dense(matrix(&mut *self.source, name, rows, cols)?)
         };
         let weight = match stored {
             Weight::Dense(matrix) => self.in_form(name, matrix)?,
             packed => packed,
         };
-        self.keep(name, &weight);
-        self.report(rows * cols);
+        self.tally.keep(name, &weight);
+        self.tally.report(rows * cols);
         Ok(weight)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let weight = self.in_form(name, matrix)?;
-        self.keep(name, &weight);
+        self.tally.keep(name, &weight);
         Ok(weight)
     }
 }
@@ -138,16 +154,17 @@ mod tests {
             ("b.bias", vec![3]),
         ];
         let shapes = shapes.map(|(name, shape)| (name.to_owned(), shape));
-        let mut formula = Formula::new(0, shapes);
+        let formula = Formula::new(0, shapes);
         // In the file it has another form.
-        let mut source = Compressed::new(formula.clone(), Type::Q4_0);
+        let source = Compressed::new(formula.clone(), Type::Q4_0);
         let mut shares = Vec::new();
         let mut note = |share| shares.push(share);
-        let mut weighed = Weighed::new(&mut source, Type::Q8_0, &mut note);
+        let tally = Tally::new(&mut note);
+        let mut weighed = Weighed::new(Box::new(source), Some(Type::Q8_0), &tally);
         let Ok(Weight::Packed(a)) = weighed.weight("a.weight", 8, 64) else {
             panic!("plain")
         };
-        assert_eq!((a.kind(), weighed.bytes()), (Type::Q8_0, 8 * 2 * 34));
+        assert_eq!((a.kind(), tally.bytes()), (Type::Q8_0, 8 * 2 * 34));
         let turned = weighed
             .read("b.weight")
             .unwrap()
@@ -156,17 +173,20 @@ mod tests {
         weighed
             .pack("b", turned.t().as_standard_layout().into_owned())
             .unwrap();
-        assert_eq!(weighed.bytes(), 2 * 8 * 2 * 34);
+        assert_eq!(tally.bytes(), 2 * 8 * 2 * 34);
         weighed.read("b.bias").unwrap();
-        assert_eq!(weighed.bytes(), 2 * 8 * 2 * 34 + 12);
+        assert_eq!(tally.bytes(), 2 * 8 * 2 * 34 + 12);
         assert_eq!(shares.last(), Some(&1.0));
 
-        let mut ignore = |_| {};
-        let mut plain = Weighed::new(&mut formula, Type::F32, &mut ignore);
-        assert!(matches!(
-            plain.weight("a.weight", 8, 64),
-            Ok(Weight::Packed(_))
-        ));
-        assert_eq!(plain.bytes(), 8 * 64 * 4);
+        for kind in [Some(Type::F32), None] {
+            let mut ignore = |_| {};
+            let tally = Tally::new(&mut ignore);
+            let mut plain = Weighed::new(Box::new(formula.clone()), kind, &tally);
+            assert!(matches!(
+                plain.weight("a.weight", 8, 64),
+                Ok(Weight::Packed(_))
+            ));
+            assert_eq!(tally.bytes(), 8 * 64 * 4);
+        }
     }
 }

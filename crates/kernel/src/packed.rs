@@ -43,7 +43,7 @@ impl BlockType {
     }
 }
 
-/// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::kernel::matmul_blocks`].
+/// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::matmul_blocks`].
 ///
 /// The numbers of eight rows and 32 columns stand together. A chunk of 16 bytes holds four consecutive columns of each of four
 /// rows: with Q8_0 the chunks of rows 0 to 3 and 4 to 7 alternate, with Q4_0 one chunk has the former in the low and the latter
@@ -247,7 +247,7 @@ impl PackedBlocks {
     }
 }
 
-/// A matrix `[M, K]` of plain numbers, packed for [`crate::kernel::matmul_f32`]: eight rows stand together, column by column.
+/// A matrix `[M, K]` of plain numbers, packed for [`crate::matmul_f32`]: eight rows stand together, column by column.
 #[derive(Clone, PartialEq)]
 pub struct PackedF32 {
     pub(super) rows: usize,

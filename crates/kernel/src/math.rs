@@ -5,9 +5,9 @@
 //! build. The functions here work on `f32`; [`double`] holds their `f64` twins.
 //!
 //! ```
-//! assert_eq!(engine::math::exp(0.0), 1.0);
-//! assert_eq!(engine::math::exp(f32::NEG_INFINITY), 0.0);
-//! assert_eq!(engine::math::exp(1.0).to_bits(), 0x402d_f854);
+//! assert_eq!(kernel::math::exp(0.0), 1.0);
+//! assert_eq!(kernel::math::exp(f32::NEG_INFINITY), 0.0);
+//! assert_eq!(kernel::math::exp(1.0).to_bits(), 0x402d_f854);
 //! ```
 
 /// e to the power `x`.

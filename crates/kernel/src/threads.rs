@@ -225,7 +225,7 @@ fn share(parts: usize, task: Task<'_>) {
 }
 
 /// Runs `task` on ranges that together are `0..total`, at least `least` long but for the last; on one thread that is one call.
-pub(crate) fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
+pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
     let threads = count();
     if total == 0 {
         return;
@@ -243,7 +243,7 @@ pub(crate) fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + S
 
 /// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and runs `task` on each with the
 /// number of its first unit; a span has at least `least` units. On one thread the slice is one span.
-pub(crate) fn spans<T: Send>(
+pub fn spans<T: Send>(
     slice: &mut [T],
     unit: usize,
     least: usize,
@@ -268,7 +268,7 @@ pub(crate) fn spans<T: Send>(
 }
 
 /// As [`spans`], with `task` run on each unit.
-pub(crate) fn chunks<T: Send>(
+pub fn chunks<T: Send>(
     slice: &mut [T],
     unit: usize,
     least: usize,

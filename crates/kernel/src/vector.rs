@@ -126,18 +126,18 @@ macro_rules! implementation {
         }
         implementation! { @functions generic_packed, $vector, $features,
             quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) -> ();
-            matmul_f32(weights: &$crate::kernel::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
+            matmul_f32(weights: &$crate::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
         implementation! { @functions eight, $eight, $features,
-            matmul_blocks(weights: &$crate::kernel::PackedBlocks, tokens: &$crate::kernel::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
+            matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
 
         /// The table of this instruction set; only for machines that have it.
-        pub(super) static KERNELS: $crate::kernel::Kernels = TABLE;
+        pub(super) static KERNELS: $crate::Kernels = TABLE;
 
         /// The same, for tables that differ from it in a function or two.
-        const TABLE: $crate::kernel::Kernels = $crate::kernel::Kernels {
-            name: $name, dot, axpy: $crate::kernel::reference::axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+        const TABLE: $crate::Kernels = $crate::Kernels {
+            name: $name, dot, axpy: $crate::reference::axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
             silu, gelu_tanh, quantize, matmul_f32, matmul_blocks,
         };
     };
@@ -146,7 +146,7 @@ macro_rules! implementation {
             #[target_feature(enable = $features)]
             unsafe fn $function($($argument: $type),*) -> $result {
                 // SAFETY: this function's callers vouch for the instruction set and for the lengths, as the algorithm asks.
-                unsafe { $crate::kernel::$module::$function::<$vector>($($argument),*) }
+                unsafe { $crate::$module::$function::<$vector>($($argument),*) }
             }
         )*
     };

@@ -242,7 +242,7 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// same operations whatever the number of tokens and wherever row and token stand; so no bit of a result depends on these.
 ///
 /// ```
-/// use engine::kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
+/// use kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
 ///
 /// // One row: the scale 0.5 in half precision, then 32 times the number 2.
 /// let mut block = vec![0x00, 0x38];

@@ -9,7 +9,7 @@ type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
 type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
 
-/// All kernels of one instruction set. A method means what its namesake in [`crate::kernel`] says, and panics where that does.
+/// All kernels of one instruction set. A method means what its namesake in [`crate`] says, and panics where that does.
 ///
 /// The fields are `unsafe` functions because they trust the lengths and the instruction set. Whoever builds a table promises:
 /// the functions are sound on this machine for any arguments that pass the checks of the methods below.
@@ -82,7 +82,7 @@ impl Kernels {
         self.name
     }
 
-    /// See [`crate::kernel::dot`].
+    /// See [`crate::dot`].
     #[track_caller]
     pub fn dot(&self, a: &[f32], b: &[f32]) -> f32 {
         // a [N], b [N] -> scalar
@@ -91,7 +91,7 @@ impl Kernels {
         unsafe { (self.dot)(a, b) }
     }
 
-    /// See [`crate::kernel::axpy`].
+    /// See [`crate::axpy`].
     #[track_caller]
     pub fn axpy(&self, alpha: f32, x: &[f32], y: &mut [f32]) {
         // x [N], y [N]
@@ -100,7 +100,7 @@ impl Kernels {
         unsafe { (self.axpy)(alpha, x, y) }
     }
 
-    /// See [`crate::kernel::matvec`].
+    /// See [`crate::matvec`].
     #[track_caller]
     pub fn matvec(&self, a: &[f32], x: &[f32], out: &mut [f32]) {
         // a [M, K], x [K], out [M]
@@ -115,7 +115,7 @@ impl Kernels {
         unsafe { (self.matvec)(a, x, out) }
     }
 
-    /// See [`crate::kernel::matmul`].
+    /// See [`crate::matmul`].
     #[track_caller]
     pub fn matmul(
         &self,
@@ -132,7 +132,7 @@ impl Kernels {
         unsafe { (self.matmul)(a, b, out, rows, inner, cols) }
     }
 
-    /// See [`crate::kernel::matmul_nt`].
+    /// See [`crate::matmul_nt`].
     #[track_caller]
     pub fn matmul_nt(
         &self,
@@ -155,7 +155,7 @@ impl Kernels {
         unsafe { (self.matmul_nt)(a, b, out, rows, inner, cols) }
     }
 
-    /// See [`crate::kernel::matmul_tn`].
+    /// See [`crate::matmul_tn`].
     #[track_caller]
     pub fn matmul_tn(
         &self,
@@ -178,7 +178,7 @@ impl Kernels {
         unsafe { (self.matmul_tn)(a, b, out, rows, inner, cols) }
     }
 
-    /// See [`crate::kernel::mix`].
+    /// See [`crate::mix`].
     #[track_caller]
     pub fn mix(
         &self,
@@ -201,14 +201,14 @@ impl Kernels {
         unsafe { (self.mix)(weights, values, out, rows, inner, cols) }
     }
 
-    /// See [`crate::kernel::softmax`].
+    /// See [`crate::softmax`].
     pub fn softmax(&self, x: &mut [f32]) {
         // x [N]
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.softmax)(x) }
     }
 
-    /// See [`crate::kernel::layer_norm`].
+    /// See [`crate::layer_norm`].
     #[track_caller]
     pub fn layer_norm(&self, x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
         // x, gamma, beta, out [C]
@@ -217,7 +217,7 @@ impl Kernels {
         unsafe { (self.layer_norm)(x, gamma, beta, eps, out) }
     }
 
-    /// See [`crate::kernel::rms_norm`].
+    /// See [`crate::rms_norm`].
     #[track_caller]
     pub fn rms_norm(&self, x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
         // x, gamma, out [C]
@@ -226,42 +226,42 @@ impl Kernels {
         unsafe { (self.rms_norm)(x, gamma, eps, out) }
     }
 
-    /// See [`crate::kernel::gelu`].
+    /// See [`crate::gelu`].
     pub fn gelu(&self, x: &mut [f32]) {
         // x [N]
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.gelu)(x) }
     }
 
-    /// See [`crate::kernel::relu`].
+    /// See [`crate::relu`].
     pub fn relu(&self, x: &mut [f32]) {
         // x [N]
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.relu)(x) }
     }
 
-    /// See [`crate::kernel::sum`].
+    /// See [`crate::sum`].
     pub fn sum(&self, x: &[f32]) -> f32 {
         // x [N] -> scalar
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.sum)(x) }
     }
 
-    /// See [`crate::kernel::max`].
+    /// See [`crate::max`].
     pub fn max(&self, x: &[f32]) -> f32 {
         // x [N] -> scalar
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.max)(x) }
     }
 
-    /// See [`crate::kernel::silu`].
+    /// See [`crate::silu`].
     pub fn silu(&self, x: &mut [f32]) {
         // x [N]
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
         unsafe { (self.silu)(x) }
     }
 
-    /// See [`crate::kernel::gelu_tanh`].
+    /// See [`crate::gelu_tanh`].
     pub fn gelu_tanh(&self, x: &mut [f32]) {
         // x [N]
         // SAFETY: any slice will do; the table's builder vouches for the instruction set.
@@ -284,7 +284,7 @@ impl Kernels {
         unsafe { (self.quantize)(x, numbers, scales, sums) }
     }
 
-    /// See [`crate::kernel::matmul_f32`].
+    /// See [`crate::matmul_f32`].
     #[track_caller]
     pub fn matmul_f32(&self, weights: &PackedF32, x: &[f32], out: &mut [f32]) {
         // weights [M, K], x [T, K], out [T, M]
@@ -303,7 +303,7 @@ impl Kernels {
         });
     }
 
-    /// See [`crate::kernel::matmul_blocks`].
+    /// See [`crate::matmul_blocks`].
     #[track_caller]
     pub fn matmul_blocks(&self, weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
         // weights [M, K], tokens [T, K], out [T, M]

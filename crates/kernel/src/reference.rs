@@ -1,6 +1,6 @@
 //! Plain loops. Kept forever as the documentation of what each kernel computes, as oracle of the tests, and as fallback.
 //!
-//! Shapes are checked by the callers in [`crate::kernel`]; here a wrong length panics at the index.
+//! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
 pub use super::reference_blocks::{gelu_tanh, quantize, silu};
 use super::reference_blocks::{matmul_blocks, matmul_f32};

@@ -1,0 +1,229 @@
+//! A model that writes digits pixel by pixel, and so completes one of which only the upper part is there.
+//!
+//! ```text
+//! digit [28, 28] -> means of 2 x 2 pixels [14, 14] -> the nearest of 4 greys -> 196 tokens, row by row
+//! ```
+//! Source: Chen et al. 2020, "Generative pretraining from pixels".
+
+use super::data::{Digits, Mnist, card};
+use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
+use crate::{Result, TrainError};
+use engine::drawing::{SIDE, greys, halved};
+use engine::grad::{Draw, Schedule, Tape, Var};
+use engine::model::decoder::{Decoder, Tokens};
+use engine::model::image_gpt::{Config, ImageGpt, clusters};
+use engine::ndarray::Axis;
+use engine::nn::plain::Plain;
+use engine::parameters::Parameters;
+use engine::rng::Rng;
+use serde_json::{Value, json};
+
+/// Greys from paper to ink.
+const GREYS: usize = 4;
+
+/// Pixels in a row, and rows.
+const ACROSS: usize = SIDE / 2;
+
+/// Tokens of a digit.
+const PIXELS: usize = ACROSS * ACROSS;
+
+/// The token before the first pixel.
+const START: usize = GREYS;
+
+/// Digits in a step.
+const BATCH: usize = 16;
+
+/// How many held-out digits choose the best step.
+const LOOKED_AT: usize = 200;
+
+/// How many test digits the card's figures are of.
+const MEASURED: usize = 1_000;
+
+const RATE: f32 = 3e-3;
+
+const STEPS: u64 = 4_000;
+
+fn sizes() -> Config {
+    Config {
+        vocabulary: GREYS + 1,
+        width: 64,
+        heads: 4,
+        layers: 4,
+        inner: 256,
+        context: PIXELS,
+        norm_eps: 1e-5,
+    }
+}
+
+/// The model with the digits that it learns to write.
+pub struct DigitGpt {
+    train: Vec<Vec<usize>>,
+    held_out: Vec<Vec<usize>>,
+    test: Vec<Vec<usize>>,
+}
+
+impl DigitGpt {
+    /// A model of these digits.
+    ///
+    /// # Errors
+    /// When they have another size.
+    pub fn new(digits: &Mnist) -> Result<Self> {
+        Ok(Self {
+            train: tokens(&digits.train, digits.train.len())?,
+            held_out: tokens(&digits.held_out, LOOKED_AT)?,
+            test: tokens(&digits.test, MEASURED)?,
+        })
+    }
+}
+
+/// The pixels of the first `count` digits, as tokens.
+fn tokens(digits: &Digits, count: usize) -> Result<Vec<Vec<usize>>> {
+    let greys = greys(GREYS);
+    let one = |n: usize| {
+        let small = halved(digits.picture(n).insert_axis(Axis(0)));
+        Ok(clusters(small.view(), greys.view())?)
+    };
+    (0..count.min(digits.len())).map(one).collect()
+}
+
+/// What the model reads of some digits, one after the other: the start, then each pixel but the last.
+fn read(digits: &[&[usize]]) -> Vec<usize> {
+    let one = |pixels: &&[usize]| {
+        let before = pixels.iter().take(PIXELS - 1).copied();
+        std::iter::once(START).chain(before).collect::<Vec<_>>()
+    };
+    digits.iter().flat_map(one).collect()
+}
+
+/// The mean information in the pixels from `first` on, in bits, each given all before it.
+fn bits(model: &ImageGpt, digits: &[Vec<usize>], first: usize) -> Result<f64> {
+    let (mut total, mut count) = (0.0, 0usize);
+    for digits in digits.chunks(BATCH) {
+        let digits: Vec<&[usize]> = digits.iter().map(Vec::as_slice).collect();
+        let (ids, lengths) = (read(&digits), vec![PIXELS; digits.len()]);
+        let tokens = Tokens::fresh(&ids, &lengths, PIXELS, GREYS + 1)?;
+        let mut plain = Plain::silent();
+        let hidden = model.run(&mut plain, &tokens, &mut model.caches(digits.len()))?;
+        let logits = model.run_logits(&mut plain, &hidden)?;
+        let pixels = digits.iter().flat_map(|pixels| pixels.iter().copied());
+        for (n, (row, pixel)) in logits.outer_iter().zip(pixels).enumerate() {
+            if n % PIXELS < first {
+                continue;
+            }
+            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum: f64 = row.iter().map(|&x| f64::from(x - largest).exp()).sum();
+            total += sum.log2() - f64::from(row[pixel] - largest) * std::f64::consts::LOG2_E;
+            count += 1;
+        }
+    }
+    Ok(total / count.max(1) as f64)
+}
+
+impl Subject for DigitGpt {
+    type Model = ImageGpt;
+
+    fn name(&self) -> &'static str {
+        "digit-gpt"
+    }
+
+    fn load(&self, source: &mut dyn Parameters) -> Result<ImageGpt> {
+        Ok(ImageGpt::load(sizes(), source)?)
+    }
+
+    fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        // As the model's own names have them: matrices [C_out, C_in].
+        let turned = |(name, mut shape): (String, Vec<usize>)| {
+            if name.contains(".attn.c_") || name.contains(".mlp.c_") {
+                shape.reverse();
+            }
+            (name, shape)
+        };
+        sizes().shapes().into_iter().map(turned).collect()
+    }
+
+    fn config(&self) -> Value {
+        let c = sizes();
+        json!({
+            "model_type": "imagegpt", "vocab_size": c.vocabulary, "n_embd": c.width, "n_head": c.heads, "n_layer": c.layers,
+            "n_inner": c.inner, "n_positions": c.context, "layer_norm_epsilon": 1e-5, "greys": GREYS, "across": ACROSS,
+        })
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe {
+            steps: STEPS,
+            schedule: Schedule::Cosine {
+                peak: RATE,
+                last: RATE / 100.0,
+                warmup: STEPS / 20,
+                steps: STEPS,
+            },
+            beta_2: 0.99,
+            decay: 0.05,
+            clip: 1.0,
+            dropout: 0.0,
+            draw: Draw::Normal(0.05),
+            evaluate_every: 200,
+            patience: 10,
+            score: "bits per pixel of those held out",
+            choice: Choice::SmallestScore,
+        }
+    }
+
+    fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>> {
+        let order = rng.permutation(self.train.len());
+        order.chunks_exact(BATCH).map(<[usize]>::to_vec).collect()
+    }
+
+    fn loss(
+        &self,
+        model: &ImageGpt,
+        tape: &mut Tape,
+        places: &[usize],
+        _: &mut Rng,
+    ) -> Result<Var> {
+        let digits: Vec<&[usize]> = places.iter().map(|&n| self.train[n].as_slice()).collect();
+        let (ids, lengths) = (read(&digits), vec![PIXELS; digits.len()]);
+        let tokens = Tokens::fresh(&ids, &lengths, PIXELS, GREYS + 1)?;
+        let hidden = model.run(tape, &tokens, &mut model.caches(digits.len()))?;
+        let logits = model.run_logits(tape, &hidden)?;
+        let next = digits.iter().flat_map(|pixels| pixels.iter());
+        let next: Vec<Option<usize>> = next.map(|&pixel| Some(pixel)).collect();
+        Ok(tape.cross_entropy(&logits, &next, 0.0)?)
+    }
+
+    fn evaluate(&self, model: &ImageGpt) -> Result<Evaluation> {
+        let score = bits(model, &self.held_out, 0)?;
+        let loss = score * std::f64::consts::LN_2;
+        Ok(Evaluation { loss, score })
+    }
+
+    fn measure(&self, model: &ImageGpt) -> Result<Vec<Figure>> {
+        let figure = |name: String, first: usize| {
+            Ok::<_, TrainError>(Figure {
+                name,
+                value: bits(model, &self.test, first)?,
+                decimals: 4,
+                tolerance: 2e-4,
+            })
+        };
+        Ok(vec![
+            figure(
+                format!(
+                    "bits per pixel of the lower half of {MEASURED} test digits, given the upper"
+                ),
+                PIXELS / 2,
+            )?,
+            figure(format!("bits per pixel of {MEASURED} test digits"), 0)?,
+        ])
+    }
+
+    fn card(&self) -> Card {
+        Card {
+            about: "A small ImageGPT that writes a digit of 14 x 14 pixels in 4 greys, one pixel after the other \
+                (`engine::model::image_gpt`); given the upper half it completes the digit."
+                .to_owned(),
+            ..card()
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Handwritten digits: classifiers with and without attention, and a model that writes them pixel by pixel.
+
+pub mod augment;
+pub mod classifier;
+pub mod data;
+pub mod gpt;

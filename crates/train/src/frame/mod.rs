@@ -1,0 +1,17 @@
+//! What all trainings share.
+
+mod card;
+mod checkpoint;
+mod curve;
+mod files;
+mod log;
+mod progress;
+mod run;
+mod ship;
+mod subject;
+
+pub use card::{Table, tables};
+pub use files::{read, read_gz, replace, table};
+pub use run::{Options, Trained, train};
+pub use ship::{LARGEST_ALL, LARGEST_FILE, ship};
+pub use subject::{Card, Choice, Evaluation, Figure, Recipe, Subject};

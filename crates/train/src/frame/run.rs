@@ -1,0 +1,236 @@
+//! Steps, evaluations and checkpoints, until the last step or until nothing gets better.
+
+use super::checkpoint::{self, Best, Checkpoint, Position};
+use super::log::{Line, Log};
+use super::progress::Progress;
+use super::subject::{Evaluation, Recipe, Subject};
+use super::{curve, files};
+use crate::{Result, TrainError};
+use engine::formula::Formula;
+use engine::grad::{AdamW, Settings, gradients, initialise};
+use engine::parameters::Memory;
+use engine::rng::{Rng, mix};
+use engine::trainable::saved;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What the command line decides.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The folder of checkpoint, log and picture.
+    pub work: PathBuf,
+    /// What everything random depends on.
+    pub seed: u64,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+    /// Whether to go on from the last checkpoint.
+    pub resume: bool,
+    /// The most steps, where it is not the recipe's number.
+    pub steps: Option<u64>,
+}
+
+/// A training that is done.
+pub struct Trained {
+    /// The parameters of the best evaluation.
+    pub best: Memory,
+    /// The step after which they were so.
+    pub step: u64,
+    /// Time taken over all runs, in seconds.
+    pub elapsed_s: f64,
+}
+
+/// A training under way.
+struct Run<'a, S: Subject> {
+    subject: &'a S,
+    recipe: Recipe,
+    options: &'a Options,
+    model: S::Model,
+    optimiser: AdamW,
+    position: Position,
+    best: Option<Memory>,
+    log: Log,
+    progress: Progress,
+    began: Instant,
+    /// Time taken by the runs before this one, in seconds.
+    before_s: f64,
+}
+
+/// Trains a model, from the start or from the last checkpoint; gives the best parameters. A training that was interrupted and
+/// resumed gives the same bits as one that was not.
+///
+/// # Errors
+/// When files cannot be read or written, the work folder holds another training or, without `resume`, any, a checkpoint is not this
+/// model's, the engine refuses, or the loss is no number any more. What was in the work folder is then as it was.
+pub fn train<S: Subject>(subject: &S, options: &Options) -> Result<Trained> {
+    let mut run = Run::begin(subject, options)?;
+    while !run.is_over() {
+        let epoch = run.position.epoch;
+        let order = &mut Rng::named(options.seed, &format!("order.{epoch}"));
+        let batches = subject.batches(order);
+        for batch in batches.iter().skip(run.position.place) {
+            run.step(batch)?;
+            run.position.place += 1;
+            let last = run.position.step == run.recipe.steps;
+            if last || run.position.step.is_multiple_of(run.recipe.evaluate_every) {
+                run.evaluate()?;
+            }
+            if run.is_over() || run.position.step.is_multiple_of(options.checkpoint_every) {
+                run.save()?;
+            }
+            if run.is_over() {
+                break;
+            }
+        }
+        if !run.is_over() {
+            if batches.is_empty() {
+                let error = engine::EngineError::value("train", "batches", "at least 1", 0);
+                return Err(error.into());
+            }
+            run.position.epoch += 1;
+            run.position.place = 0;
+        }
+    }
+    run.end()
+}
+
+impl<'a, S: Subject> Run<'a, S> {
+    fn begin(subject: &'a S, options: &'a Options) -> Result<Self> {
+        let mut recipe = subject.recipe();
+        if let Some(steps) = options.steps {
+            recipe = recipe.of_steps(steps);
+        }
+        let mut model = subject.load(&mut Formula::new(0, subject.shapes()))?;
+        initialise(&mut model, options.seed, recipe.draw)?;
+        let mut optimiser = AdamW {
+            beta_2: recipe.beta_2,
+            decay: recipe.decay,
+            ..AdamW::default()
+        };
+        let fingerprint = format!("{} {recipe:?}", subject.config());
+        let mut position = Position {
+            name: subject.name().to_owned(),
+            recipe: fingerprint.clone(),
+            seed: options.seed,
+            step: 0,
+            epoch: 0,
+            place: 0,
+            best: None,
+            since: 0,
+            elapsed_s: 0.0,
+        };
+        let path = options.work.join(CHECKPOINT);
+        let found = path.exists().then(|| Checkpoint::read(&path)).transpose()?;
+        let work = options.work.clone();
+        let best = match (found, options.resume) {
+            (None, false) => None,
+            (None, true) => return Err(TrainError::NotBegun { path: work }),
+            (Some(found), false) => {
+                let step = found.position.step;
+                return Err(TrainError::Begun { path: work, step });
+            }
+            (Some(found), true) => {
+                found.expect(&path, subject.name(), &fingerprint, options.seed)?;
+                position = found.position.clone();
+                found.restore(&path, &mut model, &mut optimiser)?
+            }
+        };
+        Ok(Self {
+            log: Log::open(&options.work.join(LOG), position.step)?,
+            progress: Progress::new(&recipe, position.step),
+            began: Instant::now(),
+            before_s: position.elapsed_s,
+            subject,
+            recipe,
+            options,
+            model,
+            optimiser,
+            position,
+            best,
+        })
+    }
+
+    /// Whether all steps are done, or nothing has got better for long.
+    fn is_over(&self) -> bool {
+        self.position.step >= self.recipe.steps || self.position.since >= self.recipe.patience
+    }
+
+    fn step(&mut self, batch: &[usize]) -> Result<()> {
+        let (subject, seed, step) = (self.subject, self.options.seed, self.position.step + 1);
+        let settings = Settings {
+            dropout: self.recipe.dropout,
+            seed: mix(seed ^ mix(step)),
+            ..Settings::default()
+        };
+        let mut rng = Rng::named(seed, &format!("step.{step}"));
+        // The engine's errors are of its own kind: ours waits outside.
+        let mut refused = None;
+        let found = gradients(&mut self.model, &settings, |model, tape| {
+            subject.loss(model, tape, batch, &mut rng).map_err(|error| {
+                let shown = engine::EngineError::shape("train", "a loss", error.to_string());
+                refused = Some(error);
+                shown
+            })
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        let (loss, mut found) = found?;
+        if !loss.is_finite() {
+            return Err(TrainError::Diverged { step, loss });
+        }
+        found.clip(self.recipe.clip);
+        let rate = self.recipe.schedule.rate(step);
+        self.optimiser.step(&mut self.model, &found, rate)?;
+        self.position.step = step;
+        self.tell(Line::Step { step, loss, rate })
+    }
+
+    fn evaluate(&mut self) -> Result<()> {
+        let found: Evaluation = self.subject.evaluate(&self.model)?;
+        let (step, choice) = (self.position.step, self.recipe.choice);
+        let value = choice.value(found);
+        self.tell(Line::evaluation(step, found))?;
+        let best = self.position.best;
+        if best.is_none_or(|best| choice.is_better(value, best.value)) {
+            self.best = Some(saved(&mut self.model)?);
+            self.position.best = Some(Best { step, value });
+            self.position.since = 0;
+        } else {
+            self.position.since += 1;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, line: Line) -> Result<()> {
+        self.progress.show(&line);
+        self.log.push(line)
+    }
+
+    /// Log, picture, checkpoint: in this order, so that the log holds all steps of the checkpoint.
+    fn save(&mut self) -> Result<()> {
+        self.position.elapsed_s = self.before_s + self.began.elapsed().as_secs_f64();
+        self.log.flush()?;
+        let picture = curve::draw(self.subject.name(), &self.recipe, &self.log.lines)?;
+        files::replace(&self.options.work.join(CURVE), picture.as_bytes())?;
+        let path = self.options.work.join(CHECKPOINT);
+        let (model, best) = (&mut self.model, self.best.as_ref());
+        checkpoint::save(&path, model, &self.optimiser, best, &self.position)
+    }
+
+    fn end(self) -> Result<Trained> {
+        let best = self.best.zip(self.position.best);
+        let (best, at) = best.ok_or_else(|| {
+            engine::EngineError::value("train", "steps", "at least 1", self.position.step)
+        })?;
+        Ok(Trained {
+            best,
+            step: at.step,
+            elapsed_s: self.position.elapsed_s,
+        })
+    }
+}
+
+/// The files in the work folder.
+const CHECKPOINT: &str = "checkpoint.safetensors";
+const LOG: &str = "log.jsonl";
+const CURVE: &str = "loss.svg";

@@ -1,0 +1,100 @@
+//! Trains one of the models that the lessons ship; see `--help`.
+
+use clap::{Args, Parser, Subcommand};
+use engine::model::cnn::Cnn;
+use engine::model::vit::Vit;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use training::Result;
+use training::digits::classifier::Classifier;
+use training::digits::data::Mnist;
+use training::digits::gpt::DigitGpt;
+use training::frame::{Options, Subject, ship, train};
+
+/// Trains a model that the lessons ship, and writes it with its card to public/models.
+///
+/// While it runs, its checkpoint, a log (log.jsonl) and a picture of the loss (loss.svg) are in the work folder. A training that was
+/// interrupted goes on with --resume, and ends with the same bits as one that was not.
+#[derive(Debug, Parser)]
+#[command(name = "train")]
+struct Arguments {
+    #[command(subcommand)]
+    model: Model,
+}
+
+#[derive(Debug, Subcommand)]
+#[allow(
+    clippy::enum_variant_names,
+    reason = "the names are those of the shipped files"
+)]
+enum Model {
+    /// A ViT that reads handwritten digits (data: mnist)
+    DigitVit(Common),
+    /// Two convolutions that read handwritten digits, to compare with digit-vit (data: mnist)
+    DigitCnn(Common),
+    /// A small ImageGPT that completes half a digit (data: mnist)
+    DigitGpt(Common),
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// The folder of the data
+    #[arg(long, value_name = "PATH")]
+    data: PathBuf,
+    /// Where the trained model and MODELS.md go
+    #[arg(long, value_name = "PATH", default_value = "public/models")]
+    out: PathBuf,
+    /// Where checkpoint, log and picture go [default: target/train/NAME]
+    #[arg(long, value_name = "PATH")]
+    work: Option<PathBuf>,
+    /// What everything random depends on
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The most steps, in place of the recipe's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
+    /// Steps between checkpoints
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_every: u64,
+    /// Go on from the last checkpoint
+    #[arg(long)]
+    resume: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("train: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.model {
+        Model::DigitVit(common) => {
+            let digits = Mnist::read(&common.data)?;
+            make(&Classifier::<Vit>::new(digits), common)
+        }
+        Model::DigitCnn(common) => {
+            let digits = Mnist::read(&common.data)?;
+            make(&Classifier::<Cnn>::new(digits), common)
+        }
+        Model::DigitGpt(common) => make(&DigitGpt::new(&Mnist::read(&common.data)?)?, common),
+    }
+}
+
+/// Trains a model and ships it.
+fn make<S: Subject>(subject: &S, common: &Common) -> Result<()> {
+    let folder = || PathBuf::from("target/train").join(subject.name());
+    let options = Options {
+        work: common.work.clone().unwrap_or_else(folder),
+        seed: common.seed,
+        checkpoint_every: common.checkpoint_every,
+        resume: common.resume,
+        steps: common.steps,
+    };
+    let trained = train(subject, &options)?;
+    ship(subject, &trained, &options, (&common.out, &common.data))
+}

@@ -1,0 +1,220 @@
+//! The files for models: orders to the desk, files for it, news to the page.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::open::Files;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{AbortController, AbortSignal, File};
+use worker::build::Build;
+use worker::model::desk::{Desk, Source};
+use worker::model::error::ModelError;
+use worker::model::file;
+use worker::model::packing::Packing;
+use worker::model::protocol::{Loaded, News, Order, Origin, Reply, Storage};
+
+use super::line::{Host, Line};
+use super::{fetch, keep};
+
+/// Progress is told in steps of this size.
+const STEP: f32 = 0.01;
+
+struct Models {
+    line: Rc<Line>,
+    desk: RefCell<Desk>,
+    /// Ends a fetch.
+    fetching: RefCell<Option<AbortController>>,
+}
+
+impl Host for Models {
+    type Message = Order;
+
+    fn hear(self: &Rc<Self>, order: Order, files: Vec<File>) {
+        self.obey(order, files);
+    }
+
+    fn turn(&self) -> bool {
+        let news = self.desk.borrow_mut().turn(|| self.now_ms());
+        if let Some(news) = news {
+            self.tell(news);
+        }
+        !self.desk.borrow().is_idle()
+    }
+}
+
+impl Models {
+    fn tell(&self, news: News) {
+        self.line.say(&Reply::News(news));
+    }
+
+    fn now_ms(&self) -> f64 {
+        self.line.now_ms()
+    }
+
+    fn obey(self: &Rc<Self>, order: Order, given: Vec<File>) {
+        match order {
+            Order::Load { origin, packing } => {
+                let host = Rc::clone(self);
+                spawn_local(async move {
+                    let news = match host.load(origin, packing, given).await {
+                        Ok(loaded) => News::Loaded(loaded),
+                        Err(Trouble::Stopped) => News::Stopped,
+                        Err(Trouble::Failed(why)) => News::Failed(why),
+                    };
+                    host.tell(news);
+                });
+            }
+            Order::Measure { prompt, new } => {
+                let begun = self.desk.borrow_mut().measure(prompt, new);
+                if let Err(error) = begun {
+                    self.tell(News::Failed(error.to_string()));
+                }
+            }
+            Order::Stop => {
+                self.desk.borrow_mut().stop();
+                match self.fetching.borrow().as_ref() {
+                    // The fetch says that it has stopped.
+                    Some(fetching) => fetching.abort(),
+                    None => self.tell(News::Stopped),
+                }
+            }
+            // The page asks the file that only measures for nothing else, and the code for it is left out.
+            _ if !cfg!(feature = "lab") => {}
+            Order::Write(asked) => {
+                let begun = self.desk.borrow_mut().write(asked);
+                if let Err(error) = begun {
+                    self.tell(News::Failed(error.to_string()));
+                }
+            }
+            Order::Compare { first, second } => {
+                self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
+            }
+            Order::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
+            Order::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
+            Order::Attend(place) => self.answer(|desk| desk.attend(place)),
+        }
+    }
+
+    /// Tells what the desk says at once.
+    fn answer(&self, ask: impl FnOnce(&mut Desk) -> Result<News, ModelError>) {
+        let news = ask(&mut self.desk.borrow_mut());
+        self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
+    }
+
+    async fn load(
+        &self,
+        origin: Origin,
+        packing: Option<Packing>,
+        given: Vec<File>,
+    ) -> Result<Loaded, Trouble> {
+        let begun = self.now_ms();
+        self.desk.borrow_mut().clear();
+        let mut storage = None;
+        let source = match origin {
+            Origin::Shape { name, seed } => Source::shape(&name, seed)?,
+            Origin::Url(_) | Origin::Disk => {
+                let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
+                let signal = abort.signal();
+                self.fetching.replace(Some(abort));
+                let files = match &origin {
+                    Origin::Url(url) => self.fetch(url, &signal, &mut storage).await,
+                    _ => self.read(&given, &signal).await,
+                };
+                self.fetching.replace(None);
+                Source::Files(files?)
+            }
+        };
+        let mut told = 0.0;
+        let mut progress = |share: f32| {
+            if share >= told + STEP {
+                told = share;
+                self.tell(News::Loading(share));
+            }
+        };
+        let mut loaded = self
+            .desk
+            .borrow_mut()
+            .load(source, packing, &mut progress)?;
+        loaded.load_ms = self.now_ms() - begun;
+        loaded.storage = storage;
+        Ok(loaded)
+    }
+
+    /// Tells how much of a file is here, a hundred times or once for each megabyte.
+    fn progress(&self) -> impl FnMut(u64, Option<u64>) {
+        let mut told = 0;
+        move |done: u64, total: Option<u64>| {
+            if done >= told + total.map_or(1 << 20, |total| total / 100) {
+                told = done;
+                self.tell(News::Fetching { done, total });
+            }
+        }
+    }
+
+    /// The files of an address; says in `storage` where the weights are kept.
+    async fn fetch(
+        &self,
+        url: &str,
+        signal: &AbortSignal,
+        storage: &mut Option<Storage>,
+    ) -> Result<Files, Trouble> {
+        let came = keep::bytes(&self.line.scope, url, signal, &mut self.progress()).await?;
+        *storage = Some(came.storage);
+        let groups = file::beside(&came.bytes);
+        Ok(Files {
+            name: fetch::file_name(url).to_owned(),
+            beside: keep::all_beside(&self.line.scope, url, groups, signal).await?,
+            weights: came.bytes,
+        })
+    }
+
+    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, Trouble> {
+        let names: Vec<String> = given.iter().map(File::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let place = file::weights_among(&names)?;
+        let mut beside = Vec::new();
+        for (n, (&name, file)) in names.iter().zip(given).enumerate() {
+            if n != place {
+                let bytes = fetch::of_disk(file, signal, &mut |_, _| {}).await?;
+                beside.push((name.to_owned(), bytes.to_vec()));
+            }
+        }
+        let weights = fetch::of_disk(&given[place], signal, &mut self.progress()).await?;
+        Ok(Files {
+            name: names[place].to_owned(),
+            weights,
+            beside,
+        })
+    }
+}
+
+/// Why a model was not loaded.
+pub(super) enum Trouble {
+    /// The reader did not want it any more.
+    Stopped,
+    /// In words.
+    Failed(String),
+}
+
+impl From<ModelError> for Trouble {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Listens to the page from now on.
+pub(super) fn start() {
+    let Some(line) = Line::open().map(Rc::new) else {
+        return;
+    };
+    let models = Models {
+        line: Rc::clone(&line),
+        desk: RefCell::default(),
+        fetching: RefCell::default(),
+    };
+    line.listen(&Rc::new(models));
+    line.say(&Reply::Ready {
+        build: Build::here(),
+        threads: engine::kernel::threads::count(),
+    });
+}

@@ -1,0 +1,86 @@
+//! A vocabulary for models that came without one: a token is written as its number.
+
+use std::borrow::Cow;
+
+use engine::token::tokenizer::{SpecialTokens, Tokenizer};
+use engine::{EngineError, Result};
+
+/// Tokens as numbers with spaces between them.
+pub struct Numbers {
+    pieces: Vec<String>,
+    special: SpecialTokens,
+}
+
+impl Numbers {
+    /// The numbers of a vocabulary of this size.
+    pub fn new(size: usize) -> Self {
+        Self {
+            pieces: (0..size).map(|id| id.to_string()).collect(),
+            special: SpecialTokens::default(),
+        }
+    }
+}
+
+impl Tokenizer for Numbers {
+    fn encode(&self, text: &str) -> Result<Vec<usize>> {
+        let size = self.pieces.len();
+        let number = |word: &str| {
+            let id = word.parse().ok().filter(|&id: &usize| id < size);
+            id.ok_or_else(|| {
+                let expected = format!("numbers of tokens, each below {size}, because no vocabulary came with the model");
+                EngineError::value("read", "prompt", expected, word)
+            })
+        };
+        text.split_whitespace().map(number).collect()
+    }
+
+    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
+        self.encode(text)
+    }
+
+    fn size(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn piece(&self, id: usize) -> Option<&str> {
+        self.pieces.get(id).map(String::as_str)
+    }
+
+    fn id(&self, piece: &str) -> Option<usize> {
+        piece.parse().ok().filter(|&id| id < self.pieces.len())
+    }
+
+    fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
+        let piece = self.pieces.get(id).ok_or_else(|| {
+            EngineError::value("decode", "id", format!("below {}", self.pieces.len()), id)
+        })?;
+        Ok(Some(match first {
+            true => Cow::Borrowed(piece.as_bytes()),
+            false => Cow::Owned(format!(" {piece}").into_bytes()),
+        }))
+    }
+
+    fn special(&self) -> &SpecialTokens {
+        &self.special
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_and_written() {
+        let numbers = Numbers::new(50);
+        assert_eq!(numbers.encode(" 3  49 ").unwrap(), [3, 49]);
+        assert_eq!(numbers.decode(&[3, 49]).unwrap(), "3 49");
+        assert!(
+            numbers
+                .encode("50")
+                .unwrap_err()
+                .to_string()
+                .contains("below 50")
+        );
+        assert!(numbers.encode("once").is_err() && numbers.token_bytes(50, true).is_err());
+    }
+}

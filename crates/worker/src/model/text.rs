@@ -1,0 +1,228 @@
+//! Continuing a text, one step at a time, and what its tokens attend to.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use engine::EngineError;
+use engine::generate::{Generation, Options};
+use engine::model::decoder::{Decoder, Session};
+use engine::ndarray::{Array1, ArrayViewD};
+use engine::open::top;
+use engine::sample::Sampling;
+use engine::token::tokenizer::Tokenizer;
+use engine::trace::Observer;
+
+use super::error::ModelError;
+use super::protocol::{Candidate, News, Place, Writing};
+
+/// How many tokens of a prompt are read in one step.
+const STEP: usize = 32;
+
+/// How many of the likeliest tokens are told.
+const CANDIDATES: usize = 10;
+
+/// The tokens of the present text, and what is still to be told of it.
+#[derive(Default)]
+pub(super) struct Text {
+    pub(super) ids: RefCell<Vec<usize>>,
+    pub(super) news: RefCell<VecDeque<News>>,
+}
+
+/// A model with its vocabulary.
+#[derive(Clone)]
+pub(super) struct Writer {
+    pub(super) model: Rc<dyn Decoder>,
+    pub(super) tokenizer: Rc<dyn Tokenizer>,
+}
+
+/// Lets the caller of the future do something else; it goes on when it is polled again.
+async fn pause() {
+    let mut paused = false;
+    poll_fn(move |_| match std::mem::replace(&mut paused, true) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
+}
+
+/// Continues a text. It pauses after each step, which is a piece of the prompt or a token, and leaves its news in `text`.
+///
+/// # Errors
+/// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has no meaning.
+pub(super) async fn write(
+    writer: Writer,
+    asked: Writing,
+    text: Rc<Text>,
+) -> Result<(), ModelError> {
+    let Writer { model, tokenizer } = writer;
+    let ids = prompt(&*tokenizer, &asked.prompt)?;
+    if ids.len() >= model.context() {
+        return Err(ModelError::TooLong {
+            context: model.context(),
+            asked: ids.len() + 1,
+        });
+    }
+    text.ids.replace(ids.clone());
+    let mut session = Session::new(model);
+    let mut scores = Array1::zeros(0);
+    let mut tokens = shown(&*tokenizer, &ids)?;
+    let mut done = 0;
+    for piece in ids.chunks(STEP) {
+        scores = session.feed(piece)?;
+        done += piece.len();
+        text.news.borrow_mut().push_back(News::Reading {
+            tokens: std::mem::take(&mut tokens),
+            done,
+            elapsed_ms: 0.0,
+        });
+        pause().await;
+    }
+    let options = Options {
+        sampling: Sampling {
+            temperature: asked.temperature,
+            top_k: asked.top_k,
+            top_p: asked.top_p,
+            repetition_penalty: asked.repetition_penalty,
+        },
+        seed: asked.seed,
+        max_tokens: asked.new,
+        ..Options::default()
+    };
+    let mut generation = Generation::after(&mut session, &*tokenizer, &ids, scores, options)?;
+    while let Some(piece) = generation.next() {
+        let piece = piece?;
+        text.ids.borrow_mut().push(piece.id);
+        let scores = generation.chosen_from();
+        let candidates = scores.map_or_else(
+            || Ok(Vec::new()),
+            |scores| candidates(&*tokenizer, scores, piece.id),
+        )?;
+        text.news.borrow_mut().push_back(News::Wrote {
+            token: one(&*tokenizer, piece.id, false)?,
+            text: piece.text,
+            candidates,
+            elapsed_ms: 0.0,
+        });
+        pause().await;
+    }
+    let why = generation.ending().map(ToString::to_string);
+    text.news
+        .borrow_mut()
+        .push_back(News::Written(why.unwrap_or_default()));
+    Ok(())
+}
+
+/// The tokens of a prompt, after the one that begins a text where the model was trained with it. An empty prompt is that token, or
+/// the one that parts two texts.
+fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelError> {
+    let special = tokenizer.special();
+    let mut ids: Vec<usize> = special
+        .begin
+        .filter(|_| special.add_begin)
+        .into_iter()
+        .collect();
+    ids.extend(tokenizer.encode(text)?);
+    if ids.is_empty() {
+        let first = special
+            .begin
+            .or(special.end)
+            .ok_or_else(|| EngineError::value("write", "prompt", "at least one token", "none"))?;
+        ids.push(first);
+    }
+    Ok(ids)
+}
+
+/// The texts of tokens, each by itself.
+pub(super) fn shown(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
+    let place = |(n, &id): (usize, &usize)| one(tokenizer, id, n == 0);
+    ids.iter().enumerate().map(place).collect()
+}
+
+/// The text of a token by itself; what the vocabulary calls it where it is no text, or a part of a character.
+pub(super) fn one(tokenizer: &dyn Tokenizer, id: usize, first: bool) -> engine::Result<String> {
+    let bytes = tokenizer.token_bytes(id, first)?;
+    let text = bytes
+        .as_deref()
+        .and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let name = || tokenizer.piece(id).unwrap_or_default();
+    Ok(text
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(name)
+        .to_owned())
+}
+
+fn candidates(
+    tokenizer: &dyn Tokenizer,
+    scores: &Array1<f32>,
+    taken: usize,
+) -> engine::Result<Vec<Candidate>> {
+    // scores [V]
+    let best = top(scores, CANDIDATES)
+        .into_iter()
+        .map(|(id, probability)| {
+            Ok(Candidate {
+                text: one(tokenizer, id, false)?,
+                probability,
+                taken: id == taken,
+            })
+        });
+    best.collect()
+}
+
+/// The attention of one token in all layers and heads, kept until another token is asked for.
+pub(super) struct Attention {
+    ids: Vec<usize>,
+    /// `[layers][heads][T]`
+    layers: Vec<Vec<Vec<f32>>>,
+}
+
+impl Attention {
+    /// Reads the text up to a token, and that token under an observer.
+    ///
+    /// # Errors
+    /// When there is no such token.
+    pub(super) fn of(model: &Rc<dyn Decoder>, ids: &[usize]) -> engine::Result<Self> {
+        let (last, before) = ids
+            .split_last()
+            .ok_or_else(|| EngineError::value("attend", "token", "a token of the text", "none"))?;
+        let mut session = Session::new(Rc::clone(model));
+        if !before.is_empty() {
+            session.feed(before)?;
+        }
+        let mut rows = Rows::default();
+        session.feed_traced(&[*last], Some(&mut rows))?;
+        Ok(Self {
+            ids: ids.to_vec(),
+            layers: rows.0,
+        })
+    }
+
+    /// Whether it is that of the last of these tokens.
+    pub(super) fn is_of(&self, ids: &[usize]) -> bool {
+        self.ids == ids
+    }
+
+    /// The row of a layer and a head.
+    pub(super) fn row(&self, place: Place) -> Option<Vec<f32>> {
+        self.layers.get(place.layer)?.get(place.head).cloned()
+    }
+}
+
+/// Keeps the weights of one token's attention, layer by layer.
+#[derive(Default)]
+struct Rows(Vec<Vec<Vec<f32>>>);
+
+impl Observer for Rows {
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
+        // tensor [H, 1, T]
+        if name.starts_with("blocks.") && name.ends_with(".attention.weights") {
+            let heads = tensor
+                .outer_iter()
+                .map(|head| head.iter().copied().collect());
+            self.0.push(heads.collect());
+        }
+    }
+}

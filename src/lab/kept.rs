@@ -1,0 +1,110 @@
+//! What came from an address and is kept on this device: listed with sizes, to be opened again or deleted.
+
+use leptos::prelude::*;
+
+use super::open::Form;
+use super::session::{Lab, megabytes};
+use crate::browser::storage::{self, KeptFile};
+
+/// The list; nothing while it is empty.
+pub(super) fn kept_list(form: Form) -> AnyView {
+    let lab = form.lab;
+    lab.list_kept();
+    let any = Memo::new(move |_| lab.kept.with(|kept| !kept.is_empty()));
+    let list = move || {
+        view! {
+            <details class="lab-kept">
+                <summary>{move || summary(&lab.kept.get())}</summary>
+                <ul>{move || lab.kept.get().into_iter().map(|file| item(form, file)).collect_view()}</ul>
+            </details>
+        }
+    };
+    view! { {move || any.get().then(list)} }.into_any()
+}
+
+/// How many files there are, and how large they are together.
+fn summary(kept: &[KeptFile]) -> String {
+    let bytes = kept.iter().map(|file| file.bytes).sum();
+    let files = match kept.len() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    };
+    format!("Kept on this device: {files}, {}", megabytes(bytes))
+}
+
+/// How much of a file is here.
+fn size(file: &KeptFile) -> String {
+    match file.total {
+        Some(total) if total == file.bytes => megabytes(total),
+        Some(total) => format!("{} of {}", megabytes(file.bytes), megabytes(total)),
+        None => format!("{}, not whole", megabytes(file.bytes)),
+    }
+}
+
+/// Whether a file of this name is a model's weights.
+fn is_weights(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    [".gguf", ".safetensors", ".bin"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
+fn item(form: Form, file: KeptFile) -> AnyView {
+    let lab = form.lab;
+    let name = file.url.rsplit('/').next().unwrap_or(&file.url).to_owned();
+    let words = size(&file);
+    let open = is_weights(&file.url).then(|| {
+        let (url, label) = (file.url.clone(), format!("Open {name}"));
+        let click = move |_| {
+            form.url.set(url.clone());
+            form.open_url();
+        };
+        view! { <button type="button" class="button" aria-label=label on:click=click>"Open"</button> }
+    });
+    let (url, label) = (file.url.clone(), format!("Delete {name}"));
+    let delete = move |_| delete(lab, url.clone());
+    view! {
+        <li>
+            <span class="lab-kept-url">{file.url}</span>
+            <span class="lab-kept-size">{words}</span>
+            {open}
+            <button type="button" class="button" aria-label=label on:click=delete>"Delete"</button>
+        </li>
+    }
+    .into_any()
+}
+
+fn delete(lab: Lab, url: String) {
+    leptos::task::spawn_local(async move {
+        if storage::delete(&url).await.is_err() {
+            let why = format!(
+                "{url} cannot be deleted while it is being fetched, here or on another page."
+            );
+            lab.error.try_set(Some(why));
+        }
+        lab.list_kept();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_here_is_said_in_megabytes() {
+        let file = |bytes, total| KeptFile {
+            url: "https://host/a.gguf".to_owned(),
+            bytes,
+            total,
+        };
+        assert_eq!(size(&file(1_500_000, Some(1_500_000))), "1.5 MB");
+        assert_eq!(size(&file(1_500_000, Some(3_000_000))), "1.5 MB of 3.0 MB");
+        assert_eq!(size(&file(1_500_000, None)), "1.5 MB, not whole");
+        let all = [file(1_000_000, None), file(500_000, None)];
+        assert_eq!(summary(&all), "Kept on this device: 2 files, 1.5 MB");
+        assert!(
+            is_weights("https://host/a.gguf?download=true")
+                && !is_weights("https://host/config.json")
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
+
+mod answers;
+mod inside;
+mod kept;
+mod open;
+mod pictures;
+mod sentences;
+mod session;
+mod text;
+mod view;
+
+use leptos::prelude::AnyView;
+
+use crate::chunk::chunk;
+
+/// Draws the lab.
+pub(crate) type Draw = fn() -> AnyView;
+
+chunk! {
+    /// The lab is fetched when its page is first opened.
+    lab: pub(crate) fn load() -> Draw = view::lab;
+}

@@ -1,0 +1,216 @@
+//! Where a model comes from: the reader's disk, an address, a shape.
+
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::{File, FileList, HtmlInputElement};
+use worker::model::packing::Packing;
+use worker::model::protocol::Origin;
+use worker::model::shape::SHAPES;
+
+use super::kept::kept_list;
+use super::session::{Asked, Lab};
+use crate::browser::address;
+
+/// What the form holds besides files.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) lab: Lab,
+    pub(super) url: RwSignal<String>,
+    shape: RwSignal<String>,
+    seed: RwSignal<String>,
+    packing: RwSignal<String>,
+}
+
+/// The ways to open a model.
+pub(super) fn open_form(lab: Lab) -> AnyView {
+    // A link names a model; it is the reader who opens it, since it may be large.
+    let named = address::query("model").unwrap_or_default();
+    let (url, shape) = match SHAPES.iter().find(|shape| shape.name == named) {
+        Some(shape) => (String::new(), shape.name),
+        None => (named, SHAPES[0].name),
+    };
+    let form = Form {
+        lab,
+        url: RwSignal::new(url),
+        shape: RwSignal::new(shape.to_owned()),
+        seed: RwSignal::new(address::query("seed").unwrap_or_else(|| "0".to_owned())),
+        packing: RwSignal::new(address::query("type").unwrap_or_default()),
+    };
+    let over = RwSignal::new(false);
+    view! {
+        <div
+            class="lab-open"
+            class:is-over=move || over.get()
+            role="group"
+            aria-label="Open a model"
+            on:dragover=move |event| {
+                event.prevent_default();
+                over.set(true);
+            }
+            on:dragleave=move |_| over.set(false)
+            on:drop=move |event| {
+                event.prevent_default();
+                over.set(false);
+                take(form, event.data_transfer().and_then(|data| data.files()));
+            }
+        >
+            <div class="lab-row">
+                {files_button(form)}
+                <span class="hint">"or drop them here: the weights and what lies beside them. They stay on this device."</span>
+            </div>
+            {address_row(form)}
+            {shape_row(form)}
+            <div class="lab-row">{packing_choice(form)}</div>
+            {kept_list(form)}
+        </div>
+    }
+    .into_any()
+}
+
+fn files_button(form: Form) -> AnyView {
+    let changed = move |event: leptos::ev::Event| {
+        let target = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let Some(input) = target else { return };
+        take(form, input.files());
+        // The same files may be chosen again.
+        input.set_value("");
+    };
+    view! {
+        <label class="button file-button">
+            <input type="file" name="files" multiple class="vh" on:change=changed />
+            "Files from this device"
+        </label>
+    }
+    .into_any()
+}
+
+fn take(form: Form, list: Option<FileList>) {
+    let Some(list) = list else { return };
+    let files: Vec<File> = (0..list.length()).filter_map(|n| list.get(n)).collect();
+    let largest = |a: &&File, b: &&File| a.size().total_cmp(&b.size());
+    let Some(name) = files.iter().max_by(largest).map(File::name) else {
+        return;
+    };
+    form.open(name, Origin::Disk, files);
+}
+
+impl Form {
+    fn open(self, name: String, origin: Origin, files: Vec<File>) {
+        self.note(&origin);
+        self.lab.open(Asked {
+            name,
+            origin,
+            files,
+            packing: Packing::from_name(&self.packing.get_untracked()),
+        });
+    }
+
+    /// Writes what is opened into the page's address, so that a link leads to it. Files of the reader's cannot be in a link.
+    fn note(self, origin: &Origin) {
+        let mut query = Vec::new();
+        match origin {
+            Origin::Url(url) => query.push(("model", url.clone())),
+            Origin::Shape { name, seed } => {
+                query.push(("model", name.clone()));
+                query.push(("seed", seed.to_string()));
+            }
+            Origin::Disk => {}
+        }
+        let packing = self.packing.get_untracked();
+        if !query.is_empty() && !packing.is_empty() {
+            query.push(("type", packing));
+        }
+        address::set_query(&query);
+    }
+
+    /// Opens the address in the form.
+    pub(super) fn open_url(self) {
+        let given = self.url.get_untracked();
+        let given = given.trim();
+        let url = address::resolve(given, &address::href()).filter(|_| !given.is_empty());
+        match url {
+            Some(url) => {
+                let path = url.pathname();
+                let name = path.rsplit('/').next().unwrap_or(given).to_owned();
+                self.open(name, Origin::Url(url.href()), Vec::new());
+            }
+            None => self
+                .lab
+                .error
+                .set(Some("Give the address of a file first.".to_owned())),
+        }
+    }
+
+    fn open_shape(self) {
+        let given = self.seed.get_untracked();
+        let Ok(seed) = given.trim().parse() else {
+            let why = format!("A seed is a whole number from 0 on, not {given}.");
+            self.lab.error.set(Some(why));
+            return;
+        };
+        let name = self.shape.get_untracked();
+        let origin = Origin::Shape {
+            name: name.clone(),
+            seed,
+        };
+        self.open(name, origin, Vec::new());
+    }
+}
+
+fn address_row(form: Form) -> AnyView {
+    view! {
+        <form class="lab-row" on:submit=move |event| {
+            event.prevent_default();
+            form.open_url();
+        }>
+            <label class="field"><span>"Address of a file"</span>
+                <input type="text" inputmode="url" name="url" spellcheck="false" autocomplete="off" placeholder="https://…/model.gguf"
+                    prop:value=move || form.url.get() on:input=move |event| form.url.set(event_target_value(&event)) />
+            </label>
+            <button type="submit" class="button">"Fetch and open"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn shape_row(form: Form) -> AnyView {
+    let options = SHAPES.iter().map(|shape| {
+        view! { <option value=shape.name selected=move || form.shape.get() == shape.name>{shape.title}</option> }
+    });
+    view! {
+        <form class="lab-row" on:submit=move |event| {
+            event.prevent_default();
+            form.open_shape();
+        }>
+            <label class="field"><span>"Shape, with random weights"</span>
+                <select name="shape" on:change=move |event| form.shape.set(event_target_value(&event))>{options.collect_view()}</select>
+            </label>
+            <label class="field short"><span>"Seed"</span>
+                <input type="text" inputmode="numeric" name="shape-seed"
+                    prop:value=move || form.seed.get() on:input=move |event| form.seed.set(event_target_value(&event)) />
+            </label>
+            <button type="submit" class="button">"Draw it"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn packing_choice(form: Form) -> AnyView {
+    let options = [
+        ("", "as the file has them"),
+        ("q8_0", "8 bits (q8_0)"),
+        ("q4_0", "4 bits (q4_0)"),
+        ("f32", "plain numbers (f32)"),
+    ];
+    let options = options.map(|(value, words)| {
+        view! { <option value=value selected=move || form.packing.get() == value>{words}</option> }
+    });
+    view! {
+        <label class="field"><span>"Keep its matrices"</span>
+            <select name="packing" on:change=move |event| form.packing.set(event_target_value(&event))>{options.collect_view()}</select>
+        </label>
+    }
+    .into_any()
+}

@@ -1,0 +1,268 @@
+//! Having a model write: prompt, settings, the text as it comes, its tokens.
+
+use leptos::prelude::*;
+use worker::model::protocol::{Loaded, Order, Writing};
+
+use super::inside::inside;
+use super::session::{Lab, Text};
+
+/// A setting's name in the form, its words, its first value.
+const SETTINGS: [(&str, &str, &str); 6] = [
+    ("temperature", "Temperature", "0.8"),
+    ("top-k", "Top-k", "40"),
+    ("top-p", "Top-p", "0.95"),
+    ("penalty", "Repetition penalty", "1.1"),
+    ("seed", "Seed", "7"),
+    ("new", "New tokens", "128"),
+];
+
+/// The form's values, as texts.
+#[derive(Clone, Copy)]
+struct Form {
+    prompt: RwSignal<String>,
+    settings: [RwSignal<String>; 6],
+}
+
+impl Form {
+    /// What is asked, or which setting has no meaning.
+    fn asked(&self) -> Result<Writing, String> {
+        let given = self.settings.map(|setting| setting.get_untracked());
+        let given = given.each_ref().map(|text| text.trim());
+        asked(self.prompt.get_untracked(), given)
+    }
+}
+
+/// Reads the settings; an empty top-k or top-p leaves every token in.
+fn asked(prompt: String, settings: [&str; 6]) -> Result<Writing, String> {
+    fn read<T: std::str::FromStr>(
+        place: usize,
+        text: &str,
+        fits: impl Fn(&T) -> bool,
+        expected: &str,
+    ) -> Result<T, String> {
+        let value = text.replace(',', ".").parse().ok().filter(fits);
+        value.ok_or_else(|| format!("{} has to be {expected}, not {text:?}.", SETTINGS[place].1))
+    }
+    let [temperature, top_k, top_p, penalty, seed, new] = settings;
+    let optional = |text: &str| !text.is_empty();
+    Ok(Writing {
+        prompt,
+        temperature: read(
+            0,
+            temperature,
+            |t: &f32| (0.0..=100.0).contains(t),
+            "a number from 0 to 100",
+        )?,
+        top_k: optional(top_k)
+            .then(|| {
+                read(
+                    1,
+                    top_k,
+                    |&k: &usize| k > 0,
+                    "a whole number from 1 on, or empty",
+                )
+            })
+            .transpose()?,
+        top_p: optional(top_p)
+            .then(|| {
+                read(
+                    2,
+                    top_p,
+                    |&p: &f32| p > 0.0 && p <= 1.0,
+                    "a number above 0 and at most 1, or empty",
+                )
+            })
+            .transpose()?,
+        repetition_penalty: read(
+            3,
+            penalty,
+            |p: &f32| (0.1..=10.0).contains(p),
+            "a number from 0.1 to 10",
+        )?,
+        seed: read(4, seed, |_: &u64| true, "a whole number from 0 on")?,
+        new: read(
+            5,
+            new,
+            |&n: &usize| n <= 100_000,
+            "a whole number from 0 to 100000",
+        )?,
+    })
+}
+
+/// The panel of a model that writes.
+pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
+    let (first, words) = match loaded.has_vocabulary {
+        true => ("Once upon a time", "Prompt"),
+        false => ("1 2 3", "Prompt, as numbers of tokens"),
+    };
+    let form = Form {
+        prompt: RwSignal::new(first.to_owned()),
+        settings: SETTINGS.map(|(.., first)| RwSignal::new(first.to_owned())),
+    };
+    let text = lab.text;
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if text.busy.get_untracked() {
+            return;
+        }
+        text.clear();
+        lab.answers.attention.set(None);
+        match form.asked() {
+            Ok(asked) => {
+                text.prompt.set(asked.prompt.clone());
+                text.busy.set(true);
+                lab.order(Order::Write(asked));
+            }
+            Err(why) => text.error.set(Some(why)),
+        }
+    };
+    let note = (!loaded.has_vocabulary).then(|| {
+        let words = "No vocabulary came with the model, so that its text is the numbers of tokens. Open the weights together with \
+                     their vocabulary to read words.";
+        view! { <p class="cell-note">{words}</p> }
+    });
+    let settings = SETTINGS.iter().zip(form.settings).map(|(&(name, words, _), setting)| {
+        view! {
+            <label class="field"><span>{words}</span>
+                <input type="text" inputmode="decimal" name=name
+                    prop:value=move || setting.get() on:input=move |event| setting.set(event_target_value(&event)) />
+            </label>
+        }
+    });
+    view! {
+        <div class="lab-text">
+            {note}
+            <form class="lab-text" on:submit=submit>
+                <label class="field"><span>{words}</span>
+                    <textarea name="prompt" rows="2"
+                        prop:value=move || form.prompt.get() on:input=move |event| form.prompt.set(event_target_value(&event))></textarea>
+                </label>
+                <div class="lab-settings">{settings.collect_view()}</div>
+                <div class="bench-buttons">
+                    <button type="submit" class="button primary" aria-disabled=move || text.busy.get().to_string()>"Write"</button>
+                    <button type="button" class="button" disabled=move || !text.busy.get()
+                        on:click=move |_| lab.order(Order::Stop)>"Stop writing"</button>
+                </div>
+            </form>
+            <div role="alert">{move || text.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+            {output(text)}
+            {tokens(text)}
+            {inside(lab, loaded.layers, loaded.heads)}
+        </div>
+    }
+    .into_any()
+}
+
+fn output(text: Text) -> AnyView {
+    let per_second = |(count, ms): (usize, f64)| count as f64 * 1000.0 / ms.max(0.001);
+    let speed = move || {
+        let (read, wrote) = (text.read.get(), text.wrote.get());
+        if read.0 == 0 {
+            return String::new();
+        }
+        let prompt = format!(
+            "Prompt: {} tokens, {:.0} a second.",
+            read.0,
+            per_second(read)
+        );
+        if wrote.0 == 0 {
+            return prompt;
+        }
+        format!(
+            "{prompt} New: {} tokens, {:.1} a second.",
+            wrote.0,
+            per_second(wrote)
+        )
+    };
+    view! {
+        <p class="lab-output" tabindex="0" role="region" aria-label="Text">
+            <span class="prompt">{move || text.prompt.get()}</span>
+            <span class="written">{move || text.written.get()}</span>
+        </p>
+        <div class="bench-progress">
+            <span class="lab-speed">{speed}</span>
+            <span role="status">{move || if text.busy.get() { "Writing.".to_owned() } else { text.ending.get() }}</span>
+        </div>
+    }
+    .into_any()
+}
+
+/// The tokens, to choose one. Each is drawn once, when it comes.
+fn tokens(text: Text) -> AnyView {
+    let count = Memo::new(move |_| text.tokens.with(Vec::len));
+    let token = move |n: usize| {
+        let token = text.tokens.with_untracked(|tokens| tokens.get(n).cloned());
+        let (words, is_new) =
+            token.map_or_else(Default::default, |token| (token.text, token.is_new));
+        view! {
+            <li class:is-new=is_new>
+                <button
+                    type="button"
+                    class="token"
+                    aria-pressed=move || (text.selected.get() == Some(n)).to_string()
+                    on:click=move |_| text.selected.update(|at| *at = (*at != Some(n)).then_some(n))
+                >
+                    {visible(&words)}
+                </button>
+            </li>
+        }
+    };
+    let list = move || {
+        view! {
+            <p class="hint">"Its tokens. Choose one to see what it was chosen from, and what it attends to."</p>
+            <div class="lab-tokens" role="group" aria-label="Tokens of the text">
+                <ol class="tokens">
+                    <For each=move || 0..count.get() key=|n| *n children=token />
+                </ol>
+            </div>
+        }
+    };
+    let any = Memo::new(move |_| count.get() > 0);
+    view! { {move || any.get().then(list)} }.into_any()
+}
+
+/// A token's text with its line breaks and lone spaces to be seen.
+pub(super) fn visible(token: &str) -> String {
+    match token.chars().all(|c| c == ' ') {
+        true => "\u{2423}".repeat(token.len()),
+        false => token.replace('\n', "\u{21b5}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_what_is_wrong_with_them_is_named() {
+        let usual = ["0,8", "", "0.95", "1", "7", "12"];
+        let found = asked("a".to_owned(), usual).unwrap();
+        assert_eq!(
+            (found.temperature, found.top_k, found.top_p),
+            (0.8, None, Some(0.95))
+        );
+        assert_eq!((found.seed, found.new), (7, 12));
+        for (place, text) in [
+            (0, "-1"),
+            (1, "0"),
+            (2, "1.5"),
+            (3, "none"),
+            (4, "-1"),
+            (5, "1.5"),
+        ] {
+            let mut settings = usual;
+            settings[place] = text;
+            let why = asked(String::new(), settings).unwrap_err();
+            assert!(
+                why.contains(SETTINGS[place].1) && why.contains(text),
+                "{why}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_gets_a_sign() {
+        assert_eq!(visible(" a\n"), " a\u{21b5}");
+        assert_eq!(visible("  "), "\u{2423}\u{2423}");
+    }
+}

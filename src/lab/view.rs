@@ -1,0 +1,112 @@
+//! The lab's page: opening, what stands, and what can be done with it.
+
+use leptos::prelude::*;
+use worker::model::protocol::Storage;
+
+use super::open::open_form;
+use super::pictures::pictures_panel;
+use super::sentences::sentences_panel;
+use super::session::{Lab, Standing, megabytes};
+use super::text::text_panel;
+
+/// The lab.
+pub(super) fn lab() -> AnyView {
+    let lab = Lab::new();
+    on_cleanup(move || lab.end());
+    let panel = Memo::new(move |_| lab.standing.get());
+    view! {
+        {open_form(lab)}
+        <div class="bench-progress">
+            <span role="status">{move || lab.status.get()}</span>
+            {move || lab.opening.get().then(|| view! {
+                <progress aria-label="How far it is" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
+                <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
+            })}
+        </div>
+        <div role="alert">{move || lab.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+        {move || panel.get().map(|standing| stands(lab, &standing))}
+    }
+    .into_any()
+}
+
+fn stands(lab: Lab, standing: &Standing) -> AnyView {
+    let loaded = &standing.loaded;
+    let threads = match standing.threads {
+        1 => "1 thread".to_owned(),
+        count => format!("{count} threads"),
+    };
+    let facts = [
+        ("Model", standing.name.clone()),
+        ("Kind", loaded.kind.clone()),
+        (
+            "Format",
+            loaded
+                .format
+                .clone()
+                .unwrap_or_else(|| "drawn here".to_owned()),
+        ),
+        ("Weights", megabytes(loaded.weight_bytes)),
+        ("Memory", megabytes(loaded.memory_bytes)),
+        ("Engine", format!("{}, {threads}", standing.build.name())),
+        ("Loaded in", format!("{:.1} s", loaded.load_ms / 1000.0)),
+    ];
+    let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
+    let storage = loaded.storage.as_ref().map(|storage| {
+        view! { <p class="hint lab-storage">{kept(storage, loaded.file_bytes)}</p> }
+    });
+    let untrained = standing.untrained.map(|seed| {
+        view! { <p class="cell-note">{format!("untrained: random weights, seed {seed}")}</p> }
+    });
+    let panel = if loaded.writes {
+        text_panel(lab, loaded)
+    } else if loaded.reads {
+        sentences_panel(lab, loaded)
+    } else {
+        pictures_panel(lab, loaded)
+    };
+    view! {
+        <dl class="lab-facts">{facts.collect_view()}</dl>
+        {storage}
+        {untrained}
+        <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
+        {panel}
+    }
+    .into_any()
+}
+
+/// Where the file is kept now, and how much of it was there before.
+fn kept(storage: &Storage, bytes: u64) -> String {
+    match storage {
+        Storage::Kept { before } if *before == bytes => {
+            "It was kept on this device: nothing was fetched.".to_owned()
+        }
+        Storage::Kept { before: 0 } => {
+            "It is kept on this device: next time it is not fetched again.".to_owned()
+        }
+        Storage::Kept { before } => {
+            let (had, rest) = (megabytes(*before), megabytes(bytes.saturating_sub(*before)));
+            format!("{had} were kept on this device, and {rest} were fetched.")
+        }
+        Storage::Refused(why) => format!(
+            "It is in memory only, and will be fetched again next time: this browser does not keep it ({why})."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_fetched_is_said() {
+        let words = |before| kept(&Storage::Kept { before }, 4_000_000);
+        assert!(words(4_000_000).contains("nothing was fetched"));
+        assert!(words(0).contains("next time"));
+        assert!(
+            words(1_000_000).contains("1.0 MB were kept")
+                && words(1_000_000).contains("3.0 MB were fetched")
+        );
+        let refused = kept(&Storage::Refused("full".to_owned()), 1);
+        assert!(refused.contains("memory only") && refused.contains("full"));
+    }
+}

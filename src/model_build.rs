@@ -1,0 +1,71 @@
+//! Which build of the worker runs a model in this browser, with how many threads.
+
+use worker::build::Build;
+
+use crate::browser::{abilities, dom};
+
+/// The most threads that are used unless more are asked for.
+const USUAL_THREADS: usize = 8;
+
+/// The build to run and how many threads it gets.
+/// `None` leaves a choice to the browser.
+///
+/// # Errors
+/// Why a build that was asked for does not run here.
+pub(crate) fn choose(
+    asked: Option<Build>,
+    threads: Option<usize>,
+) -> Result<(Build, usize), String> {
+    let (there, browser) = (there(), abilities::of_engine());
+    let threads = threads.unwrap_or_else(|| abilities::threads().min(USUAL_THREADS));
+    let Some(build) = asked else {
+        let build = Build::best(&there, browser, threads);
+        return Ok((build, if build.has_threads() { threads } else { 1 }));
+    };
+    let name = build.name();
+    if !there.contains(&build) {
+        return Err(format!("This site was built without the engine {name}."));
+    }
+    if !build.runs_on(browser) {
+        let why = match browser.relaxed_simd {
+            false => "it has no relaxed SIMD",
+            true => {
+                "the page is not isolated from other origins, so that threads cannot share memory"
+            }
+        };
+        return Err(format!(
+            "This browser cannot run the engine {name} here: {why}."
+        ));
+    }
+    Ok((build, if build.has_threads() { threads } else { 1 }))
+}
+
+/// The builds that this site has.
+pub(crate) fn there() -> Vec<Build> {
+    let html = dom::document().and_then(|document| document.document_element());
+    let names = html
+        .map(|html| dom::data(&html, "workers"))
+        .unwrap_or_default();
+    names.split(' ').filter_map(Build::from_name).collect()
+}
+
+/// What this browser runs, and why not more, for the reader.
+pub(crate) fn what_runs_here() -> String {
+    let (there, browser) = (there(), abilities::of_engine());
+    let build = Build::best(&there, browser, 2).name();
+    let threads = match (
+        browser.shared_memory,
+        there.contains(&Build::RelaxedThreads),
+    ) {
+        (false, _) => "one thread, because this page is not isolated from other origins",
+        (true, false) => "one thread, because this site was built without threads",
+        (true, true) if !browser.relaxed_simd => "one thread",
+        (true, true) => "as many threads as you ask for",
+    };
+    let simd = if browser.relaxed_simd {
+        "knows"
+    } else {
+        "does not know"
+    };
+    format!("This browser {simd} relaxed SIMD. The engine here is {build}, with {threads}.")
+}

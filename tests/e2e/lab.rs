@@ -1,0 +1,319 @@
+//! The lab: files from disk become models that write, what is no model is named, and the worker ends with the model.
+
+use std::path::{Path, PathBuf};
+
+use fantoccini::Locator;
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::interactions::click;
+use super::server::{Habits, Server};
+use super::site;
+
+/// Counts the page's workers that have not been ended.
+const COUNT_WORKERS: &str = "window.running = new Set();
+    const Plain = Worker;
+    window.Worker = class extends Plain {
+        constructor(...given) { super(...given); running.add(this); }
+        terminate() { super.terminate(); running.delete(this); }
+    };";
+
+/// A file of the shared data; `None`, with a printed line, where it is absent.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let beside = || format!("{}/../shared", env!("CARGO_MANIFEST_DIR"));
+    let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
+    let path = Path::new(&folder).join("data").join(path);
+    // WebDriver takes no path with `..` in it.
+    if let Ok(path) = path.canonicalize() {
+        return Some(path);
+    }
+    println!("skipped: {} is absent", path.display());
+    None
+}
+
+/// A file made for a test.
+pub(crate) fn made(name: &str, bytes: &[u8]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).expect("the file can be written");
+    path
+}
+
+/// Opens files as a reader does, through the picker.
+pub(crate) async fn choose(browser: &Browser, files: &[&Path]) {
+    choose_in(browser, ".lab-open input[type=file]", files).await;
+}
+
+/// Gives files to a picker.
+pub(crate) async fn choose_in(browser: &Browser, picker: &str, files: &[&Path]) {
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let picker = browser
+        .client()
+        .find(Locator::Css(picker))
+        .await
+        .expect("the picker");
+    picker
+        .send_keys(&names.join("\n"))
+        .await
+        .expect("it takes files");
+}
+
+/// The text of the first element of a selector.
+pub(crate) async fn text(browser: &Browser, selector: &str) -> String {
+    let found = browser
+        .script(
+            "return document.querySelector(arguments[0])?.textContent ?? ''",
+            &[json!(selector)],
+        )
+        .await;
+    found.as_str().unwrap_or_default().to_owned()
+}
+
+pub(crate) async fn wait_open(browser: &Browser) {
+    browser
+        .wait_for(
+            "the model to stand, or an error",
+            "return !!document.querySelector('.lab-facts, .lab .cell-error')",
+        )
+        .await;
+    let error = text(browser, ".lab .cell-error").await;
+    assert_eq!(error, "");
+}
+
+/// Sets fields of the lab's form.
+pub(crate) async fn set(browser: &Browser, values: Value) {
+    let script = "for (const [name, value] of Object.entries(arguments[0])) {
+            const field = document.querySelector(`.lab [name='${name}']`);
+            field.value = value;
+            field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));
+        }";
+    browser.script(script, &[values]).await;
+}
+
+/// By how many pixels the page is wider than its window.
+pub(crate) async fn sideways(browser: &Browser) -> Value {
+    let script =
+        "const root = document.scrollingElement; return root.scrollWidth - root.clientWidth";
+    browser.script(script, &[]).await
+}
+
+/// Has the model write and waits for the end.
+async fn write(browser: &Browser) {
+    click(browser, Locator::XPath("//button[.='Write']")).await;
+    browser
+        .wait_for(
+            "the text to end",
+            "return [...document.querySelectorAll('.lab [role=status]')].some(s => s.textContent.startsWith('The text ended'))",
+        )
+        .await;
+}
+
+pub(crate) async fn start(browser: &Browser, server: &Server, look: Look) {
+    browser.look(look).await;
+    browser
+        .devtools(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": COUNT_WORKERS }),
+        )
+        .await;
+    browser
+        .open_ready(&server.url("lab/"))
+        .await
+        .expect("the form appears");
+}
+
+#[test]
+fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let Some(expected) = shared("stories260K/expected_greedy.json") else {
+        return;
+    };
+    let expected = std::fs::read_to_string(expected).expect("it can be read");
+    let expected: Value = serde_json::from_str(&expected).expect("JSON");
+    let expected = expected["text"].as_str().expect("a text");
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::PHONE_DARK).await;
+        choose(browser, &[&model]).await;
+        wait_open(browser).await;
+        let facts = text(browser, ".lab-facts").await;
+        for fact in ["stories260K-f32.gguf", "Llama", "GGUF", "1.1 MB", "thread"] {
+            assert!(facts.contains(fact), "{fact}: {facts}");
+        }
+        set(
+            browser,
+            json!({ "prompt": "", "temperature": "0", "top-k": "", "top-p": "", "penalty": "1", "new": "60" }),
+        )
+        .await;
+        write(browser).await;
+        let story = text(browser, ".lab-output .written").await;
+        assert!(story.len() > 100 && expected.starts_with(&story), "{story}");
+        let speed = text(browser, ".lab-speed").await;
+        assert!(speed.contains("New: 60 tokens"), "{speed}");
+
+        // Without a temperature the likeliest token was taken.
+        click(browser, Locator::Css(".lab-tokens li:nth-child(5) button")).await;
+        let taken = browser
+            .script(
+                "const rows = [...document.querySelectorAll('.lab-candidates .share')];
+                 return rows.length === 10 && rows.findIndex(row => row.classList.contains('is-taken')) === 0",
+                &[],
+            )
+            .await;
+        assert_eq!(taken, json!(true));
+        let attended = "const rows = [...document.querySelectorAll('.lab-attention .num')];
+            const sum = rows.reduce((sum, row) => sum + parseFloat(row.textContent), 0);
+            return rows.length === 5 && Math.abs(sum - 100) < 0.5
+                && rows.every(row => row.dataset.from.startsWith('attention.weights[0,0,4,'))";
+        browser.wait_for("the attention of a token", attended).await;
+        set(browser, json!({ "layer": "4", "head": "7" })).await;
+        browser
+            .wait_for(
+                "the attention of another head",
+                &attended.replace("[0,0,4,", "[4,7,4,"),
+            )
+            .await;
+        assert_eq!(
+            sideways(browser).await,
+            json!(0),
+            "the page scrolls sideways"
+        );
+        browser.picture("lab").await;
+        let complaints = browser.complaints(&server.origin()).await;
+        assert!(complaints.is_empty(), "{complaints:?}");
+
+        click(browser, Locator::XPath("//button[.='Unload']")).await;
+        browser
+            .wait_for(
+                "the worker to end",
+                "return running.size === 0 && !document.querySelector('.lab-facts')",
+            )
+            .await;
+    });
+}
+
+#[test]
+fn what_is_no_model_is_named_and_the_lab_still_works() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let whole = std::fs::read(&model).expect("it can be read");
+    // A tensor's type stands behind its name, its number of axes and its axes.
+    let name = b"token_embd.weight";
+    let at = whole
+        .windows(name.len())
+        .position(|window| window == name)
+        .expect("a tensor");
+    let mut unknown = whole.clone();
+    // 16 is IQ2_XXS, which is not read here.
+    let kind = at + name.len() + 4 + 2 * 8;
+    unknown[kind..kind + 4].copy_from_slice(&16_u32.to_le_bytes());
+    let tensors = br#"{"one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let tensors = [&(tensors.len() as u64).to_le_bytes()[..], tensors, &[0; 4]].concat();
+    let wrong = [
+        (
+            made("diary.txt", b"Dear diary, today"),
+            vec!["diary.txt is no model", "Dear dia"],
+        ),
+        (
+            made("half.gguf", &whole[..whole.len() / 2]),
+            vec!["half.gguf"],
+        ),
+        (made("other.gguf", &unknown), vec!["other.gguf", "IQ2_XXS"]),
+        (
+            made("alone.safetensors", &tensors),
+            vec!["alone.safetensors needs config.json"],
+        ),
+    ];
+    let server = Server::start(&site::dist(), Habits::SUB_FOLDER);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        for (file, words) in &wrong {
+            choose(browser, &[file]).await;
+            browser
+                .wait_for("an error", "return !!document.querySelector('.lab .cell-error') && !document.querySelector('.lab progress')")
+                .await;
+            let why = text(browser, ".lab .cell-error").await;
+            for word in words {
+                assert!(why.contains(word), "{word}: {why}");
+            }
+            println!("{why}");
+        }
+        choose(browser, &[&model]).await;
+        wait_open(browser).await;
+        let running = browser.script("return running.size", &[]).await;
+        assert_eq!(running, json!(1), "the earlier workers have ended");
+        // A setting without meaning is named, and the next one works.
+        set(browser, json!({ "temperature": "hot" })).await;
+        click(browser, Locator::XPath("//button[.='Write']")).await;
+        browser
+            .wait_for(
+                "the mistake",
+                "return !!document.querySelector('.lab-text .cell-error')?.textContent.includes('Temperature')",
+            )
+            .await;
+        set(browser, json!({ "temperature": "1", "new": "3" })).await;
+        write(browser).await;
+        let count = browser
+            .script(
+                "return document.querySelectorAll('.lab-tokens .is-new').length",
+                &[],
+            )
+            .await;
+        assert_eq!(count, json!(3));
+    });
+}
+
+#[test]
+fn a_shape_says_that_it_is_untrained_and_stops_between_two_tokens() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_DARK).await;
+        set(browser, json!({ "shape-seed": "3", "packing": "q4_0" })).await;
+        click(browser, Locator::XPath("//button[.='Draw it']")).await;
+        wait_open(browser).await;
+        let note = text(browser, ".lab .cell-note").await;
+        assert_eq!(note, "untrained: random weights, seed 3");
+        set(browser, json!({ "new": "1000" })).await;
+        click(browser, Locator::XPath("//button[.='Write']")).await;
+        browser
+            .wait_for(
+                "two tokens",
+                "return document.querySelectorAll('.lab-tokens .is-new').length >= 2",
+            )
+            .await;
+        let count = "return document.querySelectorAll('.lab-tokens .is-new').length";
+        let heard = browser
+            .script(
+                "const [stop] = [...document.querySelectorAll('.lab button')].filter(button => button.textContent === 'Stop writing');
+                 stop.click();
+                 return document.querySelectorAll('.lab-tokens .is-new').length",
+                &[],
+            )
+            .await;
+        browser
+            .wait_for(
+                "the text to stop",
+                "return [...document.querySelectorAll('.lab [role=status]')].some(s => s.textContent === 'Stopped.')",
+            )
+            .await;
+        let then = browser.script(count, &[]).await;
+        // The token that was under way, and one that the page had not heard of yet.
+        let more = then
+            .as_i64()
+            .zip(heard.as_i64())
+            .map(|(then, heard)| then - heard);
+        assert!(
+            more.is_some_and(|more| (0..=2).contains(&more)),
+            "{more:?} tokens after the stop"
+        );
+        super::browser::pause(300).await;
+        assert_eq!(browser.script(count, &[]).await, then);
+    });
+}

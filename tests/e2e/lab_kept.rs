@@ -1,0 +1,231 @@
+//! What the lab fetches is kept: a download that breaks off goes on where it was, and what is here is not fetched again.
+
+use fantoccini::Locator;
+use serde_json::json;
+
+use super::browser::{Browser, Look, with_browser};
+use super::file_host::{FileHost, Sent};
+use super::interactions::click;
+use super::lab::{made, set, shared, start, text, wait_open};
+use super::server::{Habits, Server};
+use super::site;
+
+const MODEL: &str = "/models/story.gguf";
+
+async fn open_url(browser: &Browser, url: &str) {
+    set(browser, json!({ "url": url })).await;
+    click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+}
+
+async fn unload(browser: &Browser) {
+    click(browser, Locator::XPath("//button[.='Unload']")).await;
+    browser
+        .wait_for(
+            "the worker to end",
+            "return running.size === 0 && !document.querySelector('.lab-facts')",
+        )
+        .await;
+}
+
+/// Waits for an error and returns it.
+async fn error(browser: &Browser) -> String {
+    browser
+        .wait_for(
+            "an error",
+            "return !!document.querySelector('.lab .cell-error') && !document.querySelector('.lab progress')",
+        )
+        .await;
+    text(browser, ".lab .cell-error").await
+}
+
+#[test]
+fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let bytes = std::fs::read(model).expect("it can be read");
+    let whole = bytes.len();
+    let host = FileHost::start(vec![(MODEL, bytes)]);
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    let url = host.url(MODEL);
+    with_browser(async |browser| {
+        start(browser, &server, Look::PHONE_DARK).await;
+        host.cut_next(whole / 2);
+        open_url(browser, &url).await;
+        let why = error(browser).await;
+        println!("{why}");
+        assert!(why.contains("What came is kept"), "{why}");
+        browser
+            .wait_for(
+                "the list of what is kept",
+                "return !!document.querySelector('.lab-kept')",
+            )
+            .await;
+        let size = text(browser, ".lab-kept-size").await;
+        assert!(size.contains(" of "), "{size}");
+        host.take_sent();
+
+        // The page's address names the model; a reader who comes back finds it in the form.
+        browser
+            .open_ready(&browser_url(browser).await)
+            .await
+            .expect("the form appears");
+        let named = browser
+            .script(
+                "return document.querySelector('.lab [name=url]').value",
+                &[],
+            )
+            .await;
+        assert_eq!(named, json!(url));
+        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        wait_open(browser).await;
+        let [Sent { from, bytes, .. }] = &host.take_sent()[..] else {
+            panic!("one request for the rest")
+        };
+        assert!(
+            *from > 0 && *from <= whole / 2 && from + bytes == whole,
+            "{from} {bytes}"
+        );
+        let storage = text(browser, ".lab-storage").await;
+        assert!(storage.contains("were kept on this device"), "{storage}");
+
+        unload(browser).await;
+        open_url(browser, &url).await;
+        wait_open(browser).await;
+        assert_eq!(host.take_sent(), [], "all of it was here");
+        let storage = text(browser, ".lab-storage").await;
+        assert!(storage.contains("nothing was fetched"), "{storage}");
+        unload(browser).await;
+
+        click(browser, Locator::Css(".lab-kept summary")).await;
+        click(
+            browser,
+            Locator::Css(".lab-kept button[aria-label='Delete story.gguf']"),
+        )
+        .await;
+        browser
+            .wait_for(
+                "the list to be empty",
+                "return !document.querySelector('.lab-kept')",
+            )
+            .await;
+        open_url(browser, &url).await;
+        wait_open(browser).await;
+        let from_start =
+            |sent: &[Sent]| matches!(sent, [Sent { from: 0, bytes, .. }] if *bytes == whole);
+        assert!(from_start(&host.take_sent()), "it was fetched anew");
+    });
+}
+
+async fn browser_url(browser: &Browser) -> String {
+    let href = browser.script("return location.href", &[]).await;
+    href.as_str().expect("an address").to_owned()
+}
+
+#[test]
+fn where_nothing_can_be_kept_it_comes_into_memory_and_this_is_said() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let bytes = std::fs::read(model).expect("it can be read");
+    let host = FileHost::start(vec![(MODEL, bytes)]);
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    let url = host.url(MODEL);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        // The page itself has the file open, so that the worker cannot have it.
+        let held = browser
+            .script_async(
+                "const [name, done] = arguments;
+                 (async () => {
+                     const root = await navigator.storage.getDirectory();
+                     const folder = await root.getDirectoryHandle('models', { create: true });
+                     const file = await folder.getFileHandle(name, { create: true });
+                     window.held = await file.createWritable();
+                 })().then(() => done(true), error => done(String(error)))",
+                &[json!(worker::model::kept::name(&url))],
+            )
+            .await;
+        assert_eq!(held, json!(true));
+        open_url(browser, &url).await;
+        wait_open(browser).await;
+        let storage = text(browser, ".lab-storage").await;
+        println!("{storage}");
+        assert!(storage.contains("in memory only"), "{storage}");
+    });
+}
+
+#[test]
+fn what_is_too_large_or_not_there_is_named() {
+    let host = FileHost::start(Vec::new());
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    // It has no bytes on the disk.
+    let huge = made("huge.gguf", b"GGUF");
+    let file = std::fs::File::options()
+        .write(true)
+        .open(&huge)
+        .expect("it can be written");
+    file.set_len(3_000_000_000).expect("a file with a hole");
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_DARK).await;
+        for (path, words) in [
+            ("/huge.gguf", "5000000000 bytes is too large"),
+            ("/nothing.gguf", "the host answers 404"),
+        ] {
+            open_url(browser, &host.url(path)).await;
+            let why = error(browser).await;
+            assert!(why.contains(words), "{why}");
+        }
+        super::lab::choose(browser, &[&huge]).await;
+        browser
+            .wait_for(
+                "another error",
+                "return !!document.querySelector('.lab .cell-error')?.textContent.includes('3000000000 bytes is too large')",
+            )
+            .await;
+        // Nothing is left of what did not come.
+        let kept = browser
+            .script("return !!document.querySelector('.lab-kept')", &[])
+            .await;
+        assert_eq!(kept, json!(false));
+    });
+    std::fs::remove_file(&huge).expect("it can be taken away");
+}
+
+#[test]
+fn dropped_files_are_opened_and_leaving_the_page_ends_the_worker() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let bytes = std::fs::read(model).expect("it can be read");
+    let host = FileHost::start(vec![(MODEL, bytes)]);
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        browser
+            .script_async(
+                "const [url, done] = arguments;
+                 fetch(url).then(answer => answer.blob()).then(blob => {
+                     const dataTransfer = new DataTransfer();
+                     dataTransfer.items.add(new File([blob], 'dropped.gguf'));
+                     const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+                     document.querySelector('.lab-open').dispatchEvent(drop);
+                     done(drop.defaultPrevented);
+                 })",
+                &[json!(host.url(MODEL))],
+            )
+            .await;
+        wait_open(browser).await;
+        assert!(text(browser, ".lab-facts").await.contains("dropped.gguf"));
+        // What is on this device is in no link.
+        assert!(!browser_url(browser).await.contains("model="));
+        assert_eq!(browser.script("return running.size", &[]).await, json!(1));
+        click(browser, Locator::Css(".site-name")).await;
+        browser
+            .wait_for(
+                "the home page, without the worker",
+                "return document.querySelector('main').dataset.page === 'home' && running.size === 0",
+            )
+            .await;
+    });
+}
