@@ -146,3 +146,101 @@ pub fn exact(candidate: &str, references: &[String]) -> bool {
     let candidate = words(candidate);
     references.iter().any(|known| words(known) == candidate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(candidate: &str, references: &[&str]) -> Counts {
+        let references: Vec<Vec<String>> = references.iter().map(|known| words(known)).collect();
+        Counts::of(&words(candidate), &references)
+    }
+
+    /// Figures of `sacrebleu.corpus_bleu(candidates, references, smooth_method='exp', tokenize='none')`, sacrebleu 2.6.0.
+    #[test]
+    fn corpora_score_as_sacrebleu_says() {
+        let corpus = [
+            (
+                "il gatto era sul tappeto",
+                [
+                    "il gatto è sul tappeto",
+                    "il gatto era seduto sul tappeto rosso",
+                ],
+            ),
+            (
+                "la macchina rossa è mia",
+                ["la macchina rossa è la mia", "l'auto rossa è mia"],
+            ),
+            (
+                "non so dove abita mia sorella oggi",
+                [
+                    "non so dove vive mia sorella",
+                    "non lo so dove abita mia sorella",
+                ],
+            ),
+            (
+                "vediamo il cielo",
+                ["noi vediamo il cielo", "vediamo il cielo"],
+            ),
+            ("ho ho ho ho ho", ["ho fame oggi", "oggi ho ho"]),
+        ];
+        let sum: Counts = corpus
+            .iter()
+            .map(|(found, known)| counts(found, known))
+            .sum();
+        assert_eq!(
+            (sum.matches, sum.totals),
+            ([21, 15, 9, 3], [25, 20, 15, 10])
+        );
+        assert_eq!((sum.candidate, sum.reference), (25, 22));
+        assert!(
+            (sum.bleu() - 0.580_300_926_080_300_6).abs() < 1e-12,
+            "{}",
+            sum.bleu()
+        );
+
+        let smoothed = [
+            ("il cane mangia una mela", "il gatto mangia una pera"),
+            ("la gatta beve", "il latte bianco"),
+        ];
+        let sum: Counts = smoothed
+            .iter()
+            .map(|(found, known)| counts(found, &[known]))
+            .sum();
+        assert_eq!((sum.matches, sum.totals), ([3, 1, 0, 0], [8, 6, 4, 2]));
+        assert!(
+            (sum.bleu() - 0.176_776_695_296_636_92).abs() < 1e-12,
+            "{}",
+            sum.bleu()
+        );
+
+        let short = counts("uno due tre quattro", &["uno due tre quattro cinque sei"]);
+        assert!((short.bleu() - 0.606_530_659_712_633_6).abs() < 1e-12);
+        assert_eq!(short.bleu(), short.brevity());
+    }
+
+    #[test]
+    fn nothing_in_common_or_nothing_to_count_is_zero() {
+        assert_eq!(counts("a b c d", &["e f g h"]).bleu(), 0.0);
+        assert_eq!(counts("a b c", &["a b c"]).bleu(), 0.0);
+        assert_eq!(counts("", &["a"]).bleu(), 0.0);
+        assert_eq!(counts("a b c d", &[]).bleu(), 0.0);
+        assert_eq!(Counts::default().bleu(), 0.0);
+    }
+
+    #[test]
+    fn punctuation_is_words_but_the_apostrophe_is_none() {
+        assert_eq!(words("L’amico, sì?"), ["l'amico", ",", "sì", "?"]);
+        assert_eq!(words("Ciao!"), ["ciao"]);
+        assert_eq!(words("3,5 semi-nuovo"), ["3", ",", "5", "semi-nuovo"]);
+        assert!(words(" . ").is_empty());
+        assert!(exact(
+            "Vediamo il cielo.",
+            &[
+                "noi vediamo il cielo".to_owned(),
+                "vediamo il cielo".to_owned()
+            ]
+        ));
+        assert!(!exact("vediamo cielo", &["vediamo il cielo".to_owned()]));
+    }
+}

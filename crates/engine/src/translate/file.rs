@@ -27,9 +27,10 @@ pub fn open(name: &str, bytes: Arc<[u8]>) -> Result<Translator, OpenError> {
     })?;
     let text = |key: &str| {
         let found = file.metadata().iter().find(|(known, _)| known == key);
-        let missing = || OpenError::Missing {
+        let missing = || OpenError::Beside {
             file: name.to_owned(),
-            needed: format!("{key} in its metadata, not"),
+            expected: format!("{key} in its metadata"),
+            found: "none".to_owned(),
         };
         found.map(|(_, text)| text.as_str()).ok_or_else(missing)
     };
