@@ -97,10 +97,10 @@ fn models(vocabulary: usize) -> Vec<(Model, Value)> {
             ),
         ),
         (
-            Model::Attention(
+            Model::Attention(Box::new(
                 AttentiveSeq2Seq::load(attention, &mut Formula::new(0, attention.shapes()))
                     .unwrap(),
-            ),
+            )),
             with("seq2seq-attention", json!({ "inner": 5, "readout": 7 })),
         ),
         (

@@ -1,7 +1,7 @@
 //! Writes a byte-level vocabulary as `tokenizer.json`, which Hugging Face's library reads too.
 
 use super::byte_bpe::ByteBpe;
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{SpecialTokens, Tokenizer};
 use crate::error::{EngineError, Result};
 use serde_json::{Map, Value, json};
 
@@ -47,9 +47,35 @@ pub fn tokenizer_json(tokenizer: &ByteBpe) -> Result<String> {
         "added_tokens": added,
         "normalizer": null,
         "pre_tokenizer": bytes,
-        "post_processor": null,
+        "post_processor": ends(special, &written.tokens),
         "decoder": bytes,
         "model": { "type": "BPE", "vocab": vocabulary, "merges": written.merges.unwrap_or_default() },
     });
     Ok(file.to_string())
+}
+
+/// What puts the tokens around a text with which a model was trained; null where there are none.
+fn ends(special: &SpecialTokens, tokens: &[String]) -> Value {
+    let part = |id: usize| json!({ "SpecialToken": { "id": tokens[id], "type_id": 0 } });
+    let begin = special.begin.filter(|_| special.add_begin);
+    let end = special.end.filter(|_| special.add_end);
+    if begin.or(end).is_none() {
+        return Value::Null;
+    }
+    let around = |name: &str| {
+        let text = json!({ "Sequence": { "id": name, "type_id": 0 } });
+        let parts = begin.map(part).into_iter().chain([text]);
+        parts.chain(end.map(part)).collect::<Vec<_>>()
+    };
+    let named = [begin, end].into_iter().flatten().map(|id| {
+        let named = json!({ "id": tokens[id], "ids": [id], "tokens": [tokens[id]] });
+        (tokens[id].clone(), named)
+    });
+    let pair = [around("A"), around("B")].concat();
+    json!({
+        "type": "TemplateProcessing",
+        "single": around("A"),
+        "pair": pair,
+        "special_tokens": named.collect::<Map<String, Value>>(),
+    })
 }

@@ -55,7 +55,7 @@ pub fn open(name: &str, bytes: Arc<[u8]>) -> Result<Translator, OpenError> {
             .map(Model::Gru),
         "seq2seq-attention" => seq2seq_attention::Config::from_keys(&number)
             .and_then(|config| AttentiveSeq2Seq::load(config, source))
-            .map(Model::Attention),
+            .map(|model| Model::Attention(Box::new(model))),
         "transformer" => transformer::Config::from_keys(&number)
             .and_then(|config| Transformer::load(config, source))
             .map(Model::Transformer),

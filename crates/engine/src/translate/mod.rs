@@ -8,10 +8,12 @@
 
 mod file;
 mod reading;
+mod set;
 mod text;
 
 pub use file::{CONFIG, TOKENIZER, open};
 pub use reading::Reading;
+pub use set::{Pair, read_set};
 pub use text::{length, normalised};
 
 use crate::beam::{Beam, Hypothesis, NextToken, search};
@@ -33,7 +35,7 @@ pub enum Model {
     /// Through one fixed vector.
     Gru(Seq2Seq),
     /// With additive attention.
-    Attention(AttentiveSeq2Seq),
+    Attention(Box<AttentiveSeq2Seq>),
     /// The Transformer of 2017.
     Transformer(Transformer),
 }

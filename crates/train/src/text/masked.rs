@@ -141,7 +141,7 @@ impl Masked {
 
     /// The share of words that are the likeliest by the neighbour on the left, on the right, and by both.
     fn neighbours(&self) -> [f64; 3] {
-        let vocabulary = self.pieces.len();
+        let vocabulary = self.pieces.size();
         let turned: Vec<Vec<usize>> = (self.training.iter())
             .map(|ids| ids.iter().rev().copied().collect())
             .collect();
@@ -182,7 +182,7 @@ impl Masked {
             answers[place] = Some(ids[place]);
             read[place] = match rng.below(10) {
                 0 => ids[place],
-                1 => pieces::FIRST_WORD + rng.below(self.pieces.len() - pieces::FIRST_WORD),
+                1 => pieces::FIRST_WORD + rng.below(self.pieces.size() - pieces::FIRST_WORD),
                 _ => pieces::MASK,
             };
         }
@@ -214,15 +214,15 @@ impl Subject for Masked {
     }
 
     fn load(&self, source: &mut dyn Parameters) -> Result<Bert> {
-        Ok(Bert::load(sizes(self.pieces.len()), source)?)
+        Ok(Bert::load(sizes(self.pieces.size()), source)?)
     }
 
     fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        sizes(self.pieces.len()).shapes()
+        sizes(self.pieces.size()).shapes()
     }
 
     fn config(&self) -> Value {
-        let c = sizes(self.pieces.len());
+        let c = sizes(self.pieces.size());
         json!({
             "model_type": "bert", "vocab_size": c.vocabulary, "hidden_size": c.width, "num_attention_heads": c.heads,
             "num_hidden_layers": c.layers, "intermediate_size": c.inner, "max_position_embeddings": c.context,

@@ -8,7 +8,7 @@
 //! b9ae3fab9a814dbbd840f505ffed1813fdca4f67, itself from manythings.org/anki (`ita-eng`) and so from tatoeba.org, CC BY 2.0 FR.
 
 use crate::{Result, TrainError};
-use engine::translate::{length, normalised};
+use engine::translate::{Pair, length, normalised};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -21,22 +21,6 @@ pub const LONGEST: usize = 14;
 const FEWEST: usize = 100_000;
 /// No such text is unpacked to more bytes than this.
 const MOST_BYTES: u64 = 100_000_000;
-
-/// An English sentence and its Italian versions, all normalised, in the order of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// The sentence.
-    pub english: String,
-    /// What it may become; at least one.
-    pub italian: Vec<String>,
-}
-
-impl Pair {
-    /// The English words.
-    pub fn words(&self) -> usize {
-        length(&self.english)
-    }
-}
 
 /// All pairs of the collection, one for each English sentence.
 ///

@@ -65,7 +65,7 @@ impl Pieces {
     }
 
     /// How many tokens there are.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.tokens.len()
     }
 

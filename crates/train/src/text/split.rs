@@ -7,19 +7,17 @@
 //! anything held out, shown or in the evaluation set is trained on: a training sentence loses such versions, and is left out where
 //! it has no other. Of the versions left, training takes one ([`chosen`]).
 
-use super::pairs::Pair;
-use crate::{Result, TrainError};
+use crate::Result;
 use engine::rng::{fnv1a64, mix};
-use engine::translate::normalised;
+use engine::translate::{Pair, read_set};
 use std::collections::HashSet;
-use std::path::Path;
 
 /// What the sentences are dealt out by.
 const SEED: u64 = 5;
 /// Sentences that the pages use as examples.
 pub const SHOWN: [&str; 1] = ["we see the sky"];
-/// The site's own evaluation set, from the root of the repository.
-pub const OWN: &str = "public/models/eval-en-it.tsv";
+/// The site's own evaluation set, which pages load too.
+pub const OWN: &str = include_str!("../../../../public/models/eval-en-it.tsv");
 
 /// The pairs, dealt out.
 #[derive(Debug, Clone, Default)]
@@ -119,28 +117,73 @@ fn chosen(pair: &Pair) -> Option<String> {
         .cloned()
 }
 
-/// The site's own evaluation set: English, a tab, and the Italian versions with ` | ` between them.
+/// The pairs of the site's own evaluation set.
 ///
 /// # Errors
-/// When it cannot be read, or a line has another form.
-pub fn own(path: &Path) -> Result<Vec<Pair>> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| TrainError::file("read", path, error))?;
-    let mut pairs = Vec::new();
-    for (n, line) in text.lines().enumerate() {
-        let wrong = || {
-            let expected = "English, a tab, and versions with ` | ` between";
-            TrainError::content(path, expected, format!("{line:?} on line {}", n + 1))
-        };
-        let (english, italian) = line.split_once('\t').ok_or_else(wrong)?;
-        let pair = Pair {
-            english: normalised(english),
-            italian: italian.split(" | ").map(normalised).collect(),
-        };
-        if pair.english.is_empty() || pair.italian.iter().any(String::is_empty) {
-            return Err(wrong());
+/// When a line of it has another form.
+pub fn own() -> Result<Vec<Pair>> {
+    Ok(read_set(OWN)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(english: &str, italian: &[&str]) -> Pair {
+        Pair {
+            english: english.to_owned(),
+            italian: italian.iter().map(|&version| version.to_owned()).collect(),
         }
-        pairs.push(pair);
     }
-    Ok(pairs)
+
+    #[test]
+    fn one_way_of_speaking_is_chosen() {
+        let versions = [
+            "tu hai ragione",
+            "ha ragione",
+            "avete ragione",
+            "hai ragione",
+        ];
+        let found = chosen(&pair("you are right", &versions));
+        assert_eq!(found.as_deref(), Some("hai ragione"));
+        let found = chosen(&pair("i sleep", &["io dormo", "dormo", "sto dormendo"]));
+        assert_eq!(found.as_deref(), Some("dormo"));
+        assert_eq!(chosen(&pair("nothing", &[])), None);
+    }
+
+    #[test]
+    fn italian_sides_that_are_held_out_are_not_trained_on() {
+        let number = |n: usize| {
+            pair(
+                &format!("sentence {n}"),
+                &["la stessa frase", &format!("frase {n}")],
+            )
+        };
+        let mut pairs: Vec<Pair> = (0..960).map(number).collect();
+        pairs.push(pair(SHOWN[0], &["vediamo il cielo"]));
+        let own = [pair("sentence 7", &["frase 8"])];
+        let split = Split::new(pairs, &own);
+        assert_eq!(split.withheld, 2);
+        let all = split.training.len() + split.test.len() + split.validation.len();
+        assert_eq!(all + split.without_version + split.withheld, 961);
+        assert!(
+            (55..105).contains(&split.test.len()),
+            "{}",
+            split.test.len()
+        );
+        assert!((8..35).contains(&split.validation.len()));
+        // Held out with others, this version is nobody's.
+        assert!(
+            split
+                .training
+                .iter()
+                .all(|(_, italian)| italian != "la stessa frase")
+        );
+        assert!(
+            split
+                .training
+                .iter()
+                .all(|(_, italian)| italian != "frase 8")
+        );
+    }
 }

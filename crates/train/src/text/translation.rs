@@ -3,13 +3,12 @@
 //! They have the same pairs, vocabulary and batches, and parameters (embeddings counted) within 10 % of each other.
 
 use super::batches::batches;
-use super::pairs::{self, Pair};
-use super::score::{Score, figures};
-use super::split::{OWN, Split, own};
+use super::pairs;
+use super::score::{figures, scored};
+use super::split::{Split, own};
 use super::vocabulary::{joined, learned};
 use crate::Result;
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
-use engine::formula::Formula;
 use engine::grad::{Draw, Schedule, Tape, Var};
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
@@ -20,7 +19,7 @@ use engine::rng::Rng;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::json_write::tokenizer_json;
 use engine::token::tokenizer::Tokenizer;
-use engine::translate::{Model, TOKENIZER, Translator, ids};
+use engine::translate::{Model, Pair, TOKENIZER, Translator, ids};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -102,7 +101,7 @@ impl Translation {
     /// # Errors
     /// When the data or the site's own evaluation set cannot be read or is not what it should be.
     pub fn read(kind: Kind, data: &Path) -> Result<Self> {
-        let own = own(Path::new(OWN))?;
+        let own = own()?;
         let split = Split::new(pairs::read(data)?, &own);
         eprintln!("{}", split.described());
         Self::new(kind, split, own)
@@ -137,7 +136,7 @@ impl Translation {
         Ok(Translator::new(model.clone(), self.tokenizer.clone())?)
     }
 
-    /// The mean loss of some examples, by whoever computes their logits.
+    /// Sources, targets and what is to be predicted at each place of the targets.
     fn packed<'a>(
         &self,
         examples: impl Iterator<Item = &'a Example>,
@@ -180,9 +179,10 @@ impl Subject for Translation {
         let vocabulary = self.tokenizer.size();
         Ok(match self.kind {
             Kind::Gru => Model::Gru(Seq2Seq::load(gru(vocabulary), source)?),
-            Kind::Attention => {
-                Model::Attention(AttentiveSeq2Seq::load(attention(vocabulary), source)?)
-            }
+            Kind::Attention => Model::Attention(Box::new(AttentiveSeq2Seq::load(
+                attention(vocabulary),
+                source,
+            )?)),
             Kind::Transformer => {
                 Model::Transformer(Transformer::load(transformer(vocabulary), source)?)
             }
@@ -288,7 +288,7 @@ impl Subject for Translation {
         let loss = tape.value(&loss)?.sum();
         Ok(Evaluation {
             loss: f64::from(loss),
-            score: 100.0 * Score::of(&translator, self.looked_at())?.bleu(),
+            score: 100.0 * scored(&translator, self.looked_at())?.bleu(),
         })
     }
 
@@ -315,12 +315,4 @@ impl Subject for Translation {
             source: "github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng)".to_owned(),
         }
     }
-}
-
-/// A translator with parameters that are still to be drawn, to know its size.
-///
-/// # Errors
-/// None, as the sizes fit; the type is that of the models' `load`.
-pub fn blank(subject: &Translation) -> Result<Model> {
-    subject.load(&mut Formula::new(0, subject.shapes()))
 }

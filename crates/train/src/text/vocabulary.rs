@@ -34,7 +34,9 @@ pub fn learned(text: &str, size: usize) -> Result<ByteBpe> {
             ..AddedToken::default()
         }],
         special: SpecialTokens {
+            begin: Some(end),
             end: Some(end),
+            add_begin: true,
             ..SpecialTokens::default()
         },
         ..ByteBpeFiles::default()
@@ -78,7 +80,7 @@ mod tests {
         assert_eq!(ids.len(), 3);
         let again = json::read_byte_bpe(&json_write::tokenizer_json(&vocabulary).unwrap()).unwrap();
         assert_eq!(again.encode(" gatto il dorme").unwrap(), ids);
-        assert_eq!(again.special().end, vocabulary.special().end);
+        assert_eq!(again.special(), vocabulary.special());
         assert_eq!(again.size(), vocabulary.size());
     }
 }
