@@ -31,7 +31,7 @@ pub const CONTEXT: usize = 64;
 const BATCH: usize = 16;
 /// Texts for validation that are looked at.
 const LOOKED_AT: usize = 500;
-const STEPS: u64 = 5_000;
+const STEPS: u64 = 4_000;
 const RATE: f32 = 2.5e-3;
 
 fn sizes(vocabulary: usize) -> Config {

@@ -31,7 +31,7 @@ const BATCH: usize = 64;
 /// Held-out texts of which a word is masked: for validation, and for the card.
 const LOOKED_AT: usize = 1_000;
 const MEASURED: usize = 4_000;
-const STEPS: u64 = 6_000;
+const STEPS: u64 = 4_000;
 const RATE: f32 = 2e-3;
 
 fn sizes(vocabulary: usize) -> Config {

@@ -50,8 +50,10 @@ pub fn figures(translator: &Translator, test: &[Pair], own: &[Pair]) -> Result<V
     push("upper end of its 95 % interval".to_owned(), high);
     push(format!("exact, %, {sentences}"), long.exact());
     for lengths in LENGTHS {
-        let of = test.iter().filter(|pair| lengths.contains(&pair.words()));
-        let score = scored(translator, of.take(MOST))?;
+        let of = || test.iter().filter(|pair| lengths.contains(&pair.words()));
+        // The collection is sorted by length: evenly spread over it.
+        let every = of().count().div_ceil(MOST).max(1);
+        let score = scored(translator, of().step_by(every))?;
         let (first, last, count) = (lengths.start(), lengths.end(), score.counts.len());
         let name = format!("BLEU, {count} held-out sentences of {first} to {last} words");
         push(name, score.bleu());
