@@ -179,8 +179,7 @@ impl Order {
     }
 }
 
-/// How many n-grams of words of some texts are longest in common with others: the longest run of words of `text` that stands in
-/// `known`, which holds all runs of [`Runs::LONGEST`] words and shorter.
+/// All runs of words in some texts, to find the longest that another text has in common with them.
 #[derive(Debug, Default)]
 pub struct Runs {
     known: Vec<HashSet<u64>>,
