@@ -21,8 +21,9 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
+use crate::nn::shape::rows;
 use crate::trace::{Observer, tell};
-use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
 
 /// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
@@ -170,7 +171,7 @@ pub trait Decoder {
             *end += length;
             Some(*end - 1)
         });
-        let last = hidden.select(Axis(0), &ends.collect::<Vec<_>>());
+        let last = rows("decoder", hidden.view(), &ends.collect::<Vec<_>>())?;
         let mut logits = self.logits(last.view())?;
         tell(&mut trace, "logits", &mut logits);
         Ok(logits)
