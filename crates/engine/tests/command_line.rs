@@ -5,19 +5,50 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "support/programs.rs"]
-mod programs;
 #[path = "support/shared.rs"]
 mod shared;
+#[path = "command_line/translations.rs"]
+mod translations;
 
 use engine::formula::Formula;
 use engine::model::bert::Config;
 use engine::parameters::Parameters;
-use programs::{output, run};
 use serde_json::{Value, json};
 use shared::shared;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+
+/// Runs a program; gives its exit code, output and messages.
+fn run(program: &str, arguments: &[&str]) -> (i32, String, String) {
+    let test = std::env::current_exe().unwrap();
+    let folder = test
+        .parent()
+        .and_then(Path::parent)
+        .unwrap()
+        .join("examples");
+    let path = folder
+        .join(program)
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        path.exists(),
+        "{} is missing: cargo build -p engine --examples",
+        path.display()
+    );
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(path).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// What a program prints when all is well.
+fn output(program: &str, arguments: &[&str]) -> String {
+    let (code, out, messages) = run(program, arguments);
+    assert_eq!(code, 0, "{program} {arguments:?}: {messages}");
+    out
+}
 
 /// A folder for one test, empty.
 fn folder(name: &str) -> PathBuf {

@@ -1,14 +1,6 @@
-//! The models of text, as a shell runs them.
-#![cfg(not(target_family = "wasm"))]
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, in its helpers too"
-)]
+//! Sentences translated from a shell.
 
-#[path = "support/programs.rs"]
-mod programs;
-
-use programs::{output, run};
+use super::{output, run};
 
 #[test]
 fn what_cannot_be_translated_with_is_named() {
