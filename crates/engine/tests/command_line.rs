@@ -9,6 +9,8 @@
 mod drawings;
 #[path = "support/shared.rs"]
 mod shared;
+#[path = "command_line/translations.rs"]
+mod translations;
 
 use engine::formula::Formula;
 use engine::model::bert::Config;

@@ -10,6 +10,9 @@ use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
 use training::frame::{Options, Subject, ship, train};
+use training::text::language::Language;
+use training::text::masked::Masked;
+use training::text::translation::{Kind, Translation};
 
 /// Trains a model that the lessons ship, and writes it with its card to public/models.
 ///
@@ -23,10 +26,6 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-#[allow(
-    clippy::enum_variant_names,
-    reason = "the names are those of the shipped files"
-)]
 enum Model {
     /// A ViT that reads handwritten digits (data: mnist)
     DigitVit(Common),
@@ -34,6 +33,16 @@ enum Model {
     DigitCnn(Common),
     /// A small ImageGPT that completes half a digit (data: mnist)
     DigitGpt(Common),
+    /// English to Italian through one fixed vector (data: eng-ita-tatoeba)
+    Seq2seqGru(Common),
+    /// English to Italian with additive attention (data: eng-ita-tatoeba)
+    Seq2seqAttention(Common),
+    /// English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
+    Translator(Common),
+    /// A decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+    TinyGpt(Common),
+    /// An encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
+    TinyBert(Common),
 }
 
 #[derive(Debug, Args)]
@@ -85,7 +94,16 @@ fn run(arguments: &Arguments) -> Result<()> {
             make(&Classifier::<Cnn>::new(digits), common)
         }
         Model::DigitGpt(common) => make(&DigitGpt::new(&Mnist::read(&common.data)?)?, common),
+        Model::Seq2seqGru(common) => translation(Kind::Gru, common),
+        Model::Seq2seqAttention(common) => translation(Kind::Attention, common),
+        Model::Translator(common) => translation(Kind::Transformer, common),
+        Model::TinyGpt(common) => make(&Language::read(&common.data)?, common),
+        Model::TinyBert(common) => make(&Masked::read(&common.data)?, common),
     }
+}
+
+fn translation(kind: Kind, common: &Common) -> Result<()> {
+    make(&Translation::read(kind, &common.data)?, common)
 }
 
 /// Trains a model and ships it.
