@@ -4,7 +4,7 @@ use super::corpus::words;
 use super::ngram::{MOST, Ngrams, Runs};
 use crate::Result;
 use engine::generate::{Generation, Options};
-use engine::model::decoder::{Decoder, Session};
+use engine::model::decoder::{DecoderExt, Session};
 use engine::model::gpt2::Gpt2;
 use engine::ndarray::ArrayD;
 use engine::rng::Rng;
