@@ -6,15 +6,13 @@ use gloo_net::http::{Method, RequestBuilder};
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
+use worker::model::file::LARGEST;
 use worker::model::protocol::{News, Order};
 
 use super::session::{Lab, STOPPED, gave_up, megabytes};
 use crate::browser::storage;
 use crate::model_build::choose;
 use crate::model_worker::{Heard, ModelWorker};
-
-/// Larger files are refused with a message of their own, so that there is nothing to ask.
-const LARGEST: u64 = 0x7f00_0000;
 
 /// Memory of the engine by itself.
 const ENGINE_BYTES: u64 = 4_000_000;
@@ -75,7 +73,7 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     let bytes = length.and_then(|length| length.parse().ok());
     // Of what comes compressed this is another size.
     let bytes = bytes.filter(|_| answer.ok() && answer.headers().get("content-encoding").is_none());
-    // What the host refuses is not fetched; the worker says so in its words.
+    // What the host refuses is not fetched, nor what is too large: the worker says so in its words.
     let comes = answer.ok() || knows_no_head;
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
