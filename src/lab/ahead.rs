@@ -1,17 +1,21 @@
 //! What a download will cost, said before it begins.
 
+use std::rc::Rc;
+
 use gloo_net::http::{Method, RequestBuilder};
 use leptos::html::Button;
 use leptos::prelude::*;
-use worker::build::Build;
+use worker::build::{Build, Purpose};
+use worker::model::file::LARGEST;
 use worker::model::protocol::{News, Order};
 
 use super::session::{Lab, STOPPED, gave_up, megabytes};
 use crate::browser::storage;
+use crate::model_build::choose;
 use crate::model_worker::{Heard, ModelWorker};
 
-/// Larger files are refused with a message of their own, so that there is nothing to ask.
-const LARGEST: u64 = 0x7f00_0000;
+/// Memory of the engine by itself.
+const ENGINE_BYTES: u64 = 4_000_000;
 
 /// What the reader is asked about.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +47,7 @@ impl Ahead {
             ),
         };
         // The file and the matrices that are packed from it stand side by side.
-        let memory = megabytes(2 * bytes);
+        let memory = megabytes(2 * bytes + ENGINE_BYTES);
         let rate = self.pace / bytes as f64;
         let tokens = if rate < 10.0 {
             format!("{rate:.1}")
@@ -52,7 +56,7 @@ impl Ahead {
         };
         format!(
             "{size} While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
-             measured just now: a model that writes with all of them gives about {tokens} tokens a second.",
+             measured just now: a model that writes with all of them gives at most about {tokens} tokens a second.",
             self.pace / 1e9
         )
     }
@@ -69,9 +73,23 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     let bytes = length.and_then(|length| length.parse().ok());
     // Of what comes compressed this is another size.
     let bytes = bytes.filter(|_| answer.ok() && answer.headers().get("content-encoding").is_none());
-    // What the host refuses is not fetched; the worker says so in its words.
+    // What the host refuses is not fetched, nor what is too large: the worker says so in its words.
     let comes = answer.ok() || knows_no_head;
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
+}
+
+/// Bytes of weights that this device takes in in a second. Measured in a worker of its own, whose memory is given back.
+async fn pace() -> Result<f64, String> {
+    let (build, threads) = choose(None, None)?;
+    let worker = ModelWorker::start(Purpose::Lab, build, threads).ok_or(STOPPED)?;
+    worker.order(Order::Pace);
+    loop {
+        match worker.hear().await {
+            Heard::News(News::Pace(pace)) => return Ok(pace),
+            Heard::Died(why) => return Err(gave_up(&why)),
+            _ => {}
+        }
+    }
 }
 
 /// Waits for the worker, and for the reader's word where something is to be fetched; the engine that runs.
@@ -80,7 +98,7 @@ async fn size(url: &str) -> (Option<u64>, bool) {
 /// When the reader does not want it, or the worker died.
 pub(super) async fn settle(
     lab: Lab,
-    worker: &ModelWorker,
+    worker: &Rc<ModelWorker>,
     name: &str,
     url: &str,
 ) -> Result<(Build, usize), String> {
@@ -92,8 +110,18 @@ pub(super) async fn settle(
         _ => Some(size(url).await).filter(|(_, asks)| *asks),
     };
     let mut engine = (Build::Simd128, 1);
-    if asks.is_some() {
-        worker.order(Order::Pace);
+    if let Some((bytes, _)) = asks {
+        let pace = pace().await?;
+        // The reader may have given up, or left the page.
+        if lab.has(worker) {
+            lab.say(String::new(), None);
+            lab.ahead.try_set(Some(Ahead {
+                name: name.to_owned(),
+                bytes,
+                here,
+                pace,
+            }));
+        }
     }
     loop {
         match worker.hear().await {
@@ -102,15 +130,6 @@ pub(super) async fn settle(
                 if asks.is_none() {
                     return Ok(engine);
                 }
-            }
-            Heard::News(News::Pace(pace)) => {
-                lab.say(String::new(), None);
-                lab.ahead.try_set(Some(Ahead {
-                    name: name.to_owned(),
-                    bytes: asks.and_then(|(bytes, _)| bytes),
-                    here,
-                    pace,
-                }));
             }
             Heard::GoOn => {
                 lab.ahead.try_set(None);
@@ -161,7 +180,7 @@ mod tests {
         let words = ahead(Some(134_000_000), 0).words();
         for part in [
             "134.0 MB to fetch",
-            "268.0 MB of memory",
+            "272.0 MB of memory",
             "13.4 GB",
             "100 tokens",
         ] {

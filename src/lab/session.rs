@@ -264,7 +264,7 @@ impl Lab {
     }
 
     /// Whether this worker is still the page's.
-    fn has(&self, worker: &Rc<ModelWorker>) -> bool {
+    pub(super) fn has(&self, worker: &Rc<ModelWorker>) -> bool {
         let own = self.worker.try_get_value().flatten();
         own.is_some_and(|own| Rc::ptr_eq(&own, worker))
     }
@@ -339,7 +339,7 @@ pub(super) fn gave_up(why: &str) -> String {
     )
 }
 
-async fn open(lab: Lab, worker: &ModelWorker, asked: Asked) -> Result<Standing, String> {
+async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standing, String> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
         _ => None,
