@@ -4,8 +4,8 @@
 const VERSION = "@version";
 const FILES = {/*files*/};
 
-/** A browser runs one build of the engine for full-size models: it is kept when it is first used, and not the others. */
-const KEPT_ON_USE = /^(engine|lab)-/;
+/** What many readers never use is kept when it is first used: a browser runs one build of the engine, a lesson one or two models. */
+const KEPT_ON_USE = /^(engine|lab)-|^models\/.*\.(safetensors|gguf)$/;
 
 const PREFIX = `notebook ${registration.scope} `;
 const CACHE = PREFIX + VERSION;

@@ -28,6 +28,8 @@ pub(crate) enum Heard {
     },
     /// How the model stands.
     News(News),
+    /// The reader wants what was asked about.
+    GoOn,
     /// The worker was ended by the page.
     Ended,
     /// It died; why, in words.
@@ -112,6 +114,11 @@ impl ModelWorker {
         if self.worker.post_message(&message).is_err() {
             self.inbox.put(Heard::Died("it does not listen".to_owned()));
         }
+    }
+
+    /// Has who waits hear [`Heard::GoOn`].
+    pub(crate) fn go_on(&self) {
+        self.inbox.put(Heard::GoOn);
     }
 
     /// Waits for what comes next.

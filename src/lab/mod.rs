@@ -1,5 +1,6 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
+mod ahead;
 mod answers;
 mod inside;
 mod kept;

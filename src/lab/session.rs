@@ -8,6 +8,7 @@ use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
 
+use super::ahead::{Ahead, settle};
 use super::answers::Answers;
 use crate::browser::storage::{self, KeptFile};
 use crate::model_build::choose;
@@ -152,6 +153,8 @@ pub(super) struct Lab {
     pub(super) status: RwSignal<String>,
     pub(super) share: RwSignal<Option<f64>>,
     pub(super) error: RwSignal<Option<String>>,
+    /// What a download will cost, while the reader is asked about it.
+    pub(super) ahead: RwSignal<Option<Ahead>>,
     pub(super) standing: RwSignal<Option<Standing>>,
     pub(super) text: Text,
     pub(super) answers: Answers,
@@ -169,6 +172,7 @@ impl Lab {
             status: RwSignal::new(String::new()),
             share: RwSignal::new(None),
             error: RwSignal::new(None),
+            ahead: RwSignal::new(None),
             standing: RwSignal::new(None),
             text: Text::new(),
             answers: Answers::new(),
@@ -191,6 +195,7 @@ impl Lab {
             worker.end();
         }
         self.worker.try_set_value(None);
+        self.ahead.try_set(None);
     }
 
     /// Ends the worker and says that nothing is open any more.
@@ -213,6 +218,13 @@ impl Lab {
         self.turn.update_value(|turn| *turn += 1);
         let turn = self.turn.get_value();
         leptos::task::spawn_local(session(*self, asked, turn));
+    }
+
+    /// Says to who waits that the reader wants it.
+    pub(super) fn go_on(&self) {
+        if let Some(Some(worker)) = self.worker.try_get_value() {
+            worker.go_on();
+        }
     }
 
     /// Gives up what is being opened.
@@ -244,7 +256,7 @@ impl Lab {
         }
     }
 
-    fn say(&self, words: String, share: Option<f64>) {
+    pub(super) fn say(&self, words: String, share: Option<f64>) {
         if self.status.try_with_untracked(|shown| *shown != words) == Some(true) {
             self.status.set(words);
         }
@@ -252,7 +264,7 @@ impl Lab {
     }
 
     /// Whether this worker is still the page's.
-    fn has(&self, worker: &Rc<ModelWorker>) -> bool {
+    pub(super) fn has(&self, worker: &Rc<ModelWorker>) -> bool {
         let own = self.worker.try_get_value().flatten();
         own.is_some_and(|own| Rc::ptr_eq(&own, worker))
     }
@@ -308,7 +320,7 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
                 return;
             }
             Heard::Ended => return,
-            Heard::Ready { .. } => {}
+            Heard::Ready { .. } | Heard::GoOn => {}
         }
     }
 }
@@ -318,18 +330,24 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-fn gave_up(why: &str) -> String {
+/// What is said where the reader gave up.
+pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
+
+pub(super) fn gave_up(why: &str) -> String {
     format!(
         "The engine gave up ({why}). A model that does not fit into memory does that: try a smaller one, or matrices of 4 bits."
     )
 }
 
-async fn open(lab: Lab, worker: &ModelWorker, asked: Asked) -> Result<Standing, String> {
+async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standing, String> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
         _ => None,
     };
     let (mut build, mut threads) = (Build::Simd128, 1);
+    if let Origin::Url(url) = &asked.origin {
+        (build, threads) = settle(lab, worker, &asked.name, url).await?;
+    }
     let load = Order::Load {
         origin: asked.origin,
         packing: asked.packing,
@@ -341,9 +359,7 @@ async fn open(lab: Lab, worker: &ModelWorker, asked: Asked) -> Result<Standing, 
                 build: own,
                 threads: count,
             } => (build, threads) = (own, count),
-            Heard::Ended | Heard::News(News::Stopped) => {
-                return Err("Stopped. Nothing was opened.".to_owned());
-            }
+            Heard::Ended | Heard::News(News::Stopped) => return Err(STOPPED.to_owned()),
             Heard::Died(why) => return Err(gave_up(&why)),
             Heard::News(News::Failed(why)) => return Err(why),
             Heard::News(News::Loaded(loaded)) => {
@@ -366,7 +382,7 @@ async fn open(lab: Lab, worker: &ModelWorker, asked: Asked) -> Result<Standing, 
             Heard::News(News::Loading(share)) => {
                 lab.say("Building the model.".to_owned(), Some(f64::from(share)));
             }
-            Heard::News(_) => {}
+            Heard::News(_) | Heard::GoOn => {}
         }
     }
 }

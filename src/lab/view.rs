@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use worker::model::protocol::Storage;
 
+use super::ahead::question;
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
@@ -18,11 +19,12 @@ pub(super) fn lab() -> AnyView {
         {open_form(lab)}
         <div class="bench-progress">
             <span role="status">{move || lab.status.get()}</span>
-            {move || lab.opening.get().then(|| view! {
+            {move || (lab.opening.get() && lab.ahead.with(Option::is_none)).then(|| view! {
                 <progress aria-label="How far it is" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
                 <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
             })}
         </div>
+        {question(lab)}
         <div role="alert">{move || lab.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
         {move || panel.get().map(|standing| stands(lab, &standing))}
     }

@@ -50,7 +50,7 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     Effect::new(move |_| {
         let Some(canvas) = canvas.get() else { return };
         // Nothing is drawn at the size that a canvas has by itself.
-        canvas.set_width(0);
+        canvas.set_height(0);
         let observed = canvas.clone();
         // The signal is gone once the view is; a late call then finds nothing to do.
         let seen = Closure::<dyn FnMut()>::new(move || {

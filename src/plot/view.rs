@@ -34,17 +34,7 @@ pub fn ChartView(
     format: Format,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    let size = size_of(canvas);
-    Effect::new(move |_| {
-        size.track();
-        let Some(canvas) = canvas.get() else { return };
-        chart.with(|chart| {
-            if let Some(chart) = chart {
-                // A canvas that cannot be drawn on leaves the table, which says the same.
-                paint(&canvas, chart);
-            }
-        });
-    });
+    keep_painted(canvas, chart);
     let open = RwSignal::new(false);
     let title = move || chart.with(|c| c.as_ref().map(|c| c.title.clone()).unwrap_or_default());
     let spoken = {
@@ -76,6 +66,36 @@ pub fn ChartView(
             </details>
         </figure>
     }
+}
+
+/// Paints at once at another size or in another theme, and another chart with the next frame: to set a font has the browser lay out the
+/// page, which is best done when all of an edit stands there.
+fn keep_painted(canvas: NodeRef<Canvas>, chart: Signal<Option<Chart>>) {
+    let size = size_of(canvas);
+    let now = move || {
+        if let Some(Some(canvas)) = canvas.try_get_untracked() {
+            // A canvas that cannot be drawn on leaves the table, which says the same.
+            chart.try_with_untracked(|chart| paint(&canvas, chart.as_ref()?));
+        }
+    };
+    Effect::new(move |_| {
+        size.track();
+        now();
+    });
+    let waits = StoredValue::new(false);
+    Effect::new(move |_| {
+        chart.track();
+        if waits.get_value() {
+            return;
+        }
+        waits.set_value(true);
+        request_animation_frame(move || {
+            // The page may have been left.
+            if waits.try_update_value(|waits| *waits = false).is_some() {
+                now();
+            }
+        });
+    });
 }
 
 /// The chart in a sentence: what runs along its axes, and the names of its series.

@@ -202,7 +202,8 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
     let col = Memo::new(move |_| {
         let (row, col) = heat.selected.get().unwrap_or_default();
         heat.grid.with(|g| {
-            let g = g.as_ref()?;
+            // Of a single row it would repeat what stands above it.
+            let g = g.as_ref().filter(|g| g.rows > 1)?;
             let places = part(row, g.rows).map(|i| (g.row_name(i), (i, col)));
             let name = g.col_name(col) + &part_name("rows", row, g.rows);
             Some((name, places.collect::<Vec<_>>()))

@@ -10,11 +10,11 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Node, NodeList};
 
-use super::Place;
 use super::events::place_text;
 use super::grid::{named, origin};
 use super::heat_map::{Frame, Heat};
 use super::num::NOTHING;
+use super::{Grid, Place};
 
 /// What a cell shows of its value.
 #[derive(Clone, PartialEq)]
@@ -58,19 +58,77 @@ impl Look {
     }
 }
 
+/// What stands at the ends of rows and columns.
+#[derive(Clone, PartialEq)]
+pub(super) struct Names {
+    pub(super) rows: Heads,
+    pub(super) cols: Heads,
+}
+
+/// The names of all rows, or of all columns.
+#[derive(Clone, PartialEq)]
+pub(super) struct Heads {
+    /// Plain numbers, for those who hear them only.
+    pub(super) bare: bool,
+    pub(super) names: Vec<String>,
+}
+
+impl Heads {
+    fn of(labels: &[String], count: usize, word: &str) -> Self {
+        Self {
+            bare: labels.is_empty(),
+            names: (0..count).map(|n| named(labels, n, word)).collect(),
+        }
+    }
+
+    /// Writes what has changed.
+    fn show(&self, before: &Self, elements: &[Element]) {
+        for (n, head) in elements.iter().enumerate() {
+            let Some(span) = head.first_element_child() else {
+                continue;
+            };
+            if self.bare != before.bare {
+                set_class(head, "is-bare", self.bare);
+                set_class(&span, "vh", self.bare);
+            }
+            if self.names.get(n) != before.names.get(n) {
+                span.set_text_content(self.names.get(n).map(String::as_str));
+            }
+        }
+    }
+}
+
+impl Names {
+    /// The names that the grid gives now.
+    pub(super) fn of(heat: Heat, frame: &Frame) -> Self {
+        heat.grid.with(|grid| {
+            let labels =
+                |pick: fn(&Grid) -> &Vec<String>| grid.as_ref().map_or(&[][..], |g| pick(g));
+            Self {
+                rows: Heads::of(labels(|g| &g.row_labels), frame.rows, "row"),
+                cols: Heads::of(labels(|g| &g.col_labels), frame.cols, "column"),
+            }
+        })
+    }
+}
+
 /// The looks of all cells as they are now, and all rows as HTML.
-pub(super) fn rows_markup(heat: Heat, frame: &Frame, numbers: bool) -> (Vec<Look>, String) {
+pub(super) fn rows_markup(
+    heat: Heat,
+    frame: &Frame,
+    names: &Heads,
+    numbers: bool,
+) -> (Vec<Look>, String) {
     let looks = untrack(|| Look::all(heat, frame.rows * frame.cols));
     let format = heat.format.to_string();
     let mut html = String::new();
-    for i in 0..frame.rows {
-        let bare = frame.row_labels.is_empty();
-        let classes = if bare {
+    for (i, name) in names.names.iter().enumerate() {
+        let classes = if names.bare {
             (" class=\"is-bare\"", " class=\"vh\"")
         } else {
             ("", "")
         };
-        let name = escaped(&named(&frame.row_labels, i, "row"));
+        let name = escaped(name);
         // Writing to a text cannot fail.
         let _ = write!(
             html,
@@ -218,6 +276,25 @@ pub(super) fn keep_drawn(
                 });
             }
         }
+        shown = now;
+    });
+}
+
+/// Writes the names of rows and columns that have changed; `shown` is what the markup says.
+pub(super) fn keep_named(
+    heat: Heat,
+    table: NodeRef<Table>,
+    elements: Elements,
+    frame: &Frame,
+    mut shown: Names,
+) {
+    let frame = frame.clone();
+    Effect::new(move |_| {
+        let Some(table) = table.get() else { return };
+        let now = Names::of(heat, &frame);
+        let found = elements.find(&table);
+        now.rows.show(&shown.rows, &found.row_heads);
+        now.cols.show(&shown.cols, &found.col_heads);
         shown = now;
     });
 }

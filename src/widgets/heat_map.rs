@@ -16,15 +16,13 @@ const TABLE_COLS: usize = 128;
 /// Up to this many cells numbers are printed unless the caller says otherwise.
 const NUMBER_CELLS: usize = 144;
 
-/// All of a grid but its values: what decides the markup.
+/// Of a grid what decides the markup: all but its values and names.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) source: String,
     pub(crate) prefix: Vec<usize>,
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    pub(crate) row_labels: Vec<String>,
-    pub(crate) col_labels: Vec<String>,
     pub(crate) vector: bool,
 }
 
@@ -35,8 +33,6 @@ impl Frame {
             prefix: grid.prefix.clone(),
             rows: grid.rows,
             cols: grid.cols,
-            row_labels: grid.row_labels.clone(),
-            col_labels: grid.col_labels.clone(),
             vector: grid.vector,
         }
     }

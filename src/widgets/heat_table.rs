@@ -4,8 +4,7 @@ use leptos::html::Table;
 use leptos::prelude::*;
 
 use super::events::{focus_place, place_of};
-use super::grid::named;
-use super::heat_cells::{Elements, keep_drawn, keep_marked, rows_markup};
+use super::heat_cells::{Elements, Heads, Names, keep_drawn, keep_marked, keep_named, rows_markup};
 use super::heat_map::{Frame, Heat};
 
 /// The table. One listener for each kind of event stands on the table, not on its cells, and one effect draws all of them: an edit
@@ -33,8 +32,11 @@ pub(crate) fn heat_table(
         place
     };
     let elements = Elements::default();
-    let (looks, markup) = rows_markup(heat, frame, numbers);
+    let names = untrack(|| Names::of(heat, frame));
+    let (looks, markup) = rows_markup(heat, frame, &names.rows, numbers);
+    let heads = table_head(&names.cols);
     keep_drawn(heat, table, elements.clone(), frame, looks);
+    keep_named(heat, table, elements.clone(), frame, names);
     keep_marked(heat, table, elements, cursor, cols);
     view! {
         <div class="scroll">
@@ -60,18 +62,20 @@ pub(crate) fn heat_table(
                 }
             >
                 <caption class="vh">{label}</caption>
-                <thead>{table_head(frame)}</thead>
+                <thead>{heads}</thead>
                 <tbody inner_html=markup></tbody>
             </table>
         </div>
     }
 }
 
-fn table_head(frame: &Frame) -> impl IntoView + use<> {
-    let bare = frame.col_labels.is_empty();
-    let heads = (0..frame.cols)
-        .map(|j| {
-            let name = named(&frame.col_labels, j, "column");
+fn table_head(heads: &Heads) -> impl IntoView + use<> {
+    let bare = heads.bare;
+    let heads = heads
+        .names
+        .iter()
+        .map(|name| {
+            let name = name.clone();
             view! {
                 <th scope="col" data-label="" class:is-bare=bare>
                     <span class:vh=bare>{name}</span>

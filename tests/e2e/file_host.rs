@@ -117,6 +117,13 @@ impl Shared {
                 "HTTP/1.1 404 Not Found\r\n{every}Content-Length: 0\r\n\r\n"
             );
         };
+        if method == "HEAD" {
+            return write!(
+                stream,
+                "HTTP/1.1 200 OK\r\n{every}Content-Length: {}\r\n\r\n",
+                file.len()
+            );
+        }
         let range = lines.iter().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
             let from = value.strip_prefix("bytes=")?.strip_suffix('-')?;

@@ -198,6 +198,82 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
     });
 }
 
+/// Keys as WebDriver writes them.
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+const RIGHT: &str = "\u{e014}";
+const DOWN: &str = "\u{e015}";
+
+async fn press(browser: &Browser, key: &str) {
+    let focused = browser.client().active_element().await;
+    let focused = focused.expect("something has the focus");
+    focused.send_keys(key).await.expect("a key can be pressed");
+}
+
+/// Presses Tab until the element that has the focus fulfils the condition, at most so often.
+async fn tab_to(browser: &Browser, condition: &str, most: usize) {
+    let script = format!("const it = document.activeElement; return {condition}");
+    for _ in 0..most {
+        press(browser, TAB).await;
+        if browser.script(&script, &[]).await == json!(true) {
+            return;
+        }
+    }
+    panic!("no Tab leads to {condition}");
+}
+
+#[test]
+fn once_a_model_stands_the_keyboard_is_enough() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_DARK).await;
+        choose(browser, &[&model]).await;
+        wait_open(browser).await;
+        // WebDriver takes keys for a file picker as names of files.
+        browser
+            .script("document.querySelector('.lab [name=url]').focus()", &[])
+            .await;
+        tab_to(browser, "it.name === 'prompt'", 40).await;
+        press(browser, "Once upon a time").await;
+        tab_to(browser, "it.name === 'new'", 10).await;
+        press(browser, TAB).await;
+        press(browser, ENTER).await;
+        browser
+            .wait_for(
+                "the text to end",
+                "return document.querySelector('.lab').textContent.includes('The text ended')",
+            )
+            .await;
+        // The text, then one stop for all of its tokens.
+        tab_to(browser, "it.matches('.lab-tokens .token')", 3).await;
+        for _ in 0..3 {
+            press(browser, RIGHT).await;
+        }
+        press(browser, ENTER).await;
+        let fourth = "return document.activeElement === document.querySelector('.lab-tokens li:nth-child(4) button')
+            && document.activeElement.ariaPressed === 'true'";
+        assert_eq!(browser.script(fourth, &[]).await, json!(true));
+        let layer = |layer: usize| {
+            format!(
+                "const first = document.querySelector('.lab-attention .num');
+                 return !!first && first.dataset.from.startsWith('attention.weights[{layer},0,3,')"
+            )
+        };
+        browser.wait_for("its attention", &layer(0)).await;
+        tab_to(browser, "it.name === 'layer'", 2).await;
+        press(browser, DOWN).await;
+        browser.wait_for("another layer's", &layer(1)).await;
+        press(browser, TAB).await;
+        let head = browser
+            .script("return document.activeElement.name", &[])
+            .await;
+        assert_eq!(head, json!("head"));
+    });
+}
+
 #[test]
 fn what_is_no_model_is_named_and_the_lab_still_works() {
     let Some(model) = shared("stories260K/stories260K-f32.gguf") else {

@@ -12,9 +12,25 @@ use super::site;
 
 const MODEL: &str = "/models/story.gguf";
 
-async fn open_url(browser: &Browser, url: &str) {
+/// Opens an address; says yes where the lab asks, and gives what it asked.
+async fn open_url(browser: &Browser, url: &str) -> String {
     set(browser, json!({ "url": url })).await;
+    open_named(browser).await
+}
+
+async fn open_named(browser: &Browser) -> String {
     click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+    browser
+        .wait_for(
+            "a question, a model or an error",
+            "return !!document.querySelector('.lab-ahead, .lab-facts, .lab .cell-error')",
+        )
+        .await;
+    let question = text(browser, ".lab-ahead p").await;
+    if !question.is_empty() {
+        click(browser, Locator::XPath("//button[.='Fetch it']")).await;
+    }
+    question
 }
 
 async fn unload(browser: &Browser) {
@@ -50,8 +66,25 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
     let url = host.url(MODEL);
     with_browser(async |browser| {
         start(browser, &server, Look::PHONE_DARK).await;
+        set(browser, json!({ "url": url })).await;
+        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        browser
+            .wait_for(
+                "the question, with the keyboard on its answer",
+                "return !!document.querySelector('.lab-ahead') && document.activeElement.textContent === 'Fetch it'",
+            )
+            .await;
+        assert_eq!(host.take_sent(), [], "nothing is fetched unasked");
+        browser.picture("lab-ahead").await;
+        click(browser, Locator::XPath("//button[.='Leave it']")).await;
+        assert!(error(browser).await.contains("Nothing was opened"));
+        assert_eq!(host.take_sent(), []);
+
         host.cut_next(whole / 2);
-        open_url(browser, &url).await;
+        let question = open_url(browser, &url).await;
+        for words in ["1.1 MB to fetch", "6.1 MB of memory", "tokens a second"] {
+            assert!(question.contains(words), "{words}: {question}");
+        }
         let why = error(browser).await;
         println!("{why}");
         assert!(why.contains("What came is kept"), "{why}");
@@ -77,7 +110,8 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
             )
             .await;
         assert_eq!(named, json!(url));
-        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        let question = open_named(browser).await;
+        assert!(question.contains("of which"), "{question}");
         wait_open(browser).await;
         let [Sent { from, bytes, .. }] = &host.take_sent()[..] else {
             panic!("one request for the rest")
@@ -90,7 +124,8 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
         assert!(storage.contains("were kept on this device"), "{storage}");
 
         unload(browser).await;
-        open_url(browser, &url).await;
+        let question = open_url(browser, &url).await;
+        assert_eq!(question, "", "there is nothing to fetch");
         wait_open(browser).await;
         assert_eq!(host.take_sent(), [], "all of it was here");
         let storage = text(browser, ".lab-storage").await;

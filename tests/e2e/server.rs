@@ -143,7 +143,10 @@ fn serve(
 ) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut lines = BufReader::new(stream).lines();
-    let request = lines.next().unwrap_or(Ok(String::new()))?;
+    // A browser opens connections before it needs them, and closes some unused: that asks for nothing.
+    let Some(request) = lines.next().transpose()? else {
+        return Ok(());
+    };
     while lines
         .next()
         .transpose()?

@@ -74,6 +74,35 @@ async fn a_new_matrix_of_the_same_shape_keeps_cursor_and_focus() {
 }
 
 #[wasm_bindgen_test]
+async fn other_names_stand_at_the_same_table_and_are_no_markup() {
+    let map = grid("w", 1, 2, &[0.0, 1.0]);
+    let named = |row: &str, cols: [&str; 2]| {
+        let cols = cols.map(str::to_owned).to_vec();
+        Some(map.clone().labelled(vec![row.to_owned()], cols))
+    };
+    let shown = RwSignal::new(named("<i>cat</i>", ["the", "<b>mat</b>"]));
+    let page = Page::with(move || view! { <HeatMap grid=shown label="Weights" /> });
+    settle().await;
+    assert_eq!(page.text("th[scope=row]"), "<i>cat</i>");
+    assert_eq!(page.count("i, b"), 0);
+    page.focus("td[tabindex='0']").await;
+    page.press("ArrowRight").await;
+    shown.set(named("dog & co", ["the", "mats"]));
+    settle().await;
+    assert_eq!(focused_at().as_deref(), Some("0,1"), "the table stays");
+    assert_eq!(page.text("th[scope=row]"), "dog & co");
+    assert_eq!(page.text("thead th:nth-of-type(2)"), "mats");
+    shown.set(Some(map));
+    settle().await;
+    assert_eq!(page.text("th[scope=row]"), "row 1");
+    assert_eq!(
+        page.count("th.is-bare > .vh"),
+        3,
+        "plain numbers are for the ear"
+    );
+}
+
+#[wasm_bindgen_test]
 async fn a_large_map_is_a_canvas_with_its_row_and_column_as_tables() {
     let values: Vec<f64> = (0..1600).map(f64::from).collect();
     let map = grid("big", 40, 40, &values);

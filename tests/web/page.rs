@@ -126,10 +126,14 @@ pub(crate) fn focused_at() -> Option<String> {
     document().active_element()?.get_attribute("data-at")
 }
 
-/// Lets effects run and a frame be drawn.
+/// Lets effects run and frames be drawn: a canvas learns its size from one and is painted with the next.
 pub(crate) async fn settle() {
     for _ in 0..3 {
-        gloo_timers::future::TimeoutFuture::new(20).await;
+        let frame = js_sys::Promise::new(&mut |resolve, _| {
+            window().request_animation_frame(&resolve).unwrap();
+        });
+        wasm_bindgen_futures::JsFuture::from(frame).await.unwrap();
+        gloo_timers::future::TimeoutFuture::new(5).await;
     }
 }
 

@@ -47,6 +47,7 @@ mod native {
             embedding: 256,
             width: 512,
             inner: 512,
+            readout: None,
         };
         let model = AttentiveSeq2Seq::load(config, &mut Formula::new(0, config.shapes()))?;
         let source = source();

@@ -41,10 +41,14 @@ pub mod picture;
 pub mod quant;
 pub mod rng;
 pub mod sample;
+#[cfg(feature = "json")]
+pub mod score;
 pub mod stats;
 pub mod token;
 pub mod trace;
 pub mod trainable;
+#[cfg(feature = "json")]
+pub mod translate;
 
 pub use error::{EngineError, Result};
 pub use kernel;

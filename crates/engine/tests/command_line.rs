@@ -5,8 +5,12 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+#[path = "command_line/drawings.rs"]
+mod drawings;
 #[path = "support/shared.rs"]
 mod shared;
+#[path = "command_line/translations.rs"]
+mod translations;
 
 use engine::formula::Formula;
 use engine::model::bert::Config;

@@ -10,7 +10,7 @@
 mod small;
 
 use engine::formula::Formula;
-use engine::model::decoder::Decoder;
+use engine::model::decoder::{Decoder, DecoderExt};
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
 use engine::ndarray::{Array2, Axis, s};

@@ -10,7 +10,7 @@
 mod small;
 
 use engine::EngineError;
-use engine::model::decoder::{Decoder, Session};
+use engine::model::decoder::{DecoderExt, Session};
 use engine::ndarray::{ArrayView2, ArrayViewD, ArrayViewMutD, Axis, Ix3, array, s};
 use engine::trace::{Observer, Recorder};
 use small::{IDS, all, llama, llama_config};

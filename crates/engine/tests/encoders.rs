@@ -12,7 +12,7 @@ mod file;
 mod small;
 
 use engine::formula::{Formula, image};
-use engine::model::decoder::Decoder;
+use engine::model::decoder::DecoderExt;
 use engine::model::{bert, dinov2, image_gpt, swin, vit};
 use engine::ndarray::s;
 use engine::nn::packed::Packed;

@@ -14,7 +14,7 @@ use convert::{CONVERTED, bert_file, gpt2_file, llama_file, llama_source, permute
 use engine::format::gguf::{Gguf, TensorBytes, write};
 use engine::format::gguf_value::Value;
 use engine::model::bert::Bert;
-use engine::model::decoder::Decoder;
+use engine::model::decoder::{Decoder, DecoderExt};
 use engine::model::gpt2::Gpt2;
 use engine::model::llama::Llama;
 use engine::ndarray::Array2;

@@ -8,7 +8,7 @@
 #[path = "support/shared.rs"]
 mod shared;
 
-use engine::model::decoder::Decoder;
+use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::ndarray::{Array2, ArrayD, ArrayView2, Axis, Ix3, IxDyn, concatenate};
 use engine::nn::softmax::softmax_rows;

@@ -116,6 +116,7 @@ fn attention_over_the_source() {
         embedding: 4,
         width: 5,
         inner: 3,
+        readout: None,
     };
     let (source, target, answers) = pairs();
     learns(

@@ -13,7 +13,7 @@ mod shared;
 
 use engine::formula::Formula;
 use engine::model::bert::{self, Bert};
-use engine::model::decoder::Decoder;
+use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{self, Gpt2};
 use engine::ndarray::{Array1, Array2, ArrayView1};
 use engine::open::{Files, Model, Opened, open, top};

@@ -120,6 +120,7 @@ fn attention_over_the_source() {
         embedding: 4,
         width: 6,
         inner: 5,
+        readout: None,
     };
     let mut parameters = source(&c, config.shapes());
     let model = seq2seq_attention::AttentiveSeq2Seq::load(config, &mut parameters).unwrap();
@@ -208,6 +209,7 @@ fn a_padded_batch_is_its_pairs() {
         embedding: 4,
         width: 6,
         inner: 5,
+        readout: None,
     };
     let mut parameters = Formula::new(3, config.shapes());
     let model = seq2seq_attention::AttentiveSeq2Seq::load(config, &mut parameters).unwrap();

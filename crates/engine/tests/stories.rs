@@ -9,7 +9,7 @@
 mod shared;
 
 use engine::format::llama2c::Llama2c;
-use engine::model::decoder::{Decoder, Session};
+use engine::model::decoder::{DecoderExt, Session};
 use engine::model::llama::Llama;
 use serde_json::Value;
 use std::path::Path;

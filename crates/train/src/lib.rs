@@ -7,6 +7,7 @@
 pub mod digits;
 pub mod error;
 pub mod frame;
+pub mod text;
 
 pub use error::TrainError;
 

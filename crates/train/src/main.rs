@@ -10,6 +10,9 @@ use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
 use training::frame::{Options, Subject, ship, train};
+use training::text::language::Language;
+use training::text::masked::Masked;
+use training::text::translation::{Kind, Translation};
 
 /// Trains a model that the lessons ship, and writes it with its card to public/models.
 ///
@@ -23,10 +26,6 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-#[allow(
-    clippy::enum_variant_names,
-    reason = "the names are those of the shipped files"
-)]
 enum Model {
     /// A ViT that reads handwritten digits (data: mnist)
     DigitVit(Common),
@@ -34,6 +33,16 @@ enum Model {
     DigitCnn(Common),
     /// A small ImageGPT that completes half a digit (data: mnist)
     DigitGpt(Common),
+    /// English to Italian through one fixed vector (data: eng-ita-tatoeba)
+    Seq2seqGru(Common),
+    /// English to Italian with additive attention (data: eng-ita-tatoeba)
+    Seq2seqAttention(Common),
+    /// English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
+    Translator(Common),
+    /// A decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+    TinyGpt(Common),
+    /// An encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
+    TinyBert(Common),
 }
 
 #[derive(Debug, Args)]
@@ -50,9 +59,12 @@ struct Common {
     /// What everything random depends on
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The most steps, in place of the recipe's
+    /// The most steps, in place of the recipe's: the learning rate falls over as many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
+    /// Stop after this step, before the learning rate has fallen to its end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    stop_after: Option<u64>,
     /// Steps between checkpoints
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: u64,
@@ -82,7 +94,16 @@ fn run(arguments: &Arguments) -> Result<()> {
             make(&Classifier::<Cnn>::new(digits), common)
         }
         Model::DigitGpt(common) => make(&DigitGpt::new(&Mnist::read(&common.data)?)?, common),
+        Model::Seq2seqGru(common) => translation(Kind::Gru, common),
+        Model::Seq2seqAttention(common) => translation(Kind::Attention, common),
+        Model::Translator(common) => translation(Kind::Transformer, common),
+        Model::TinyGpt(common) => make(&Language::read(&common.data)?, common),
+        Model::TinyBert(common) => make(&Masked::read(&common.data)?, common),
     }
+}
+
+fn translation(kind: Kind, common: &Common) -> Result<()> {
+    make(&Translation::read(kind, &common.data)?, common)
 }
 
 /// Trains a model and ships it.
@@ -94,6 +115,7 @@ fn make<S: Subject>(subject: &S, common: &Common) -> Result<()> {
         checkpoint_every: common.checkpoint_every,
         resume: common.resume,
         steps: common.steps,
+        stop_after: common.stop_after,
     };
     let trained = train(subject, &options)?;
     ship(subject, &trained, &options, (&common.out, &common.data))

@@ -171,6 +171,7 @@ fn options(name: &str) -> Options {
         checkpoint_every: 5,
         resume: false,
         steps: None,
+        stop_after: None,
     }
 }
 
@@ -234,6 +235,26 @@ fn a_training_that_was_killed_twice_ends_with_the_same_bits() {
     let again = train(&Tiny::default(), &parts).unwrap();
     assert_eq!(bits(&again.best), bits(&expected.best));
     assert!(found.elapsed_s > 0.0);
+}
+
+#[test]
+fn a_training_that_is_cut_short_can_go_on() {
+    let whole = options("uncut");
+    let expected = train(&Tiny::default(), &whole).unwrap();
+    let short = Options {
+        stop_after: Some(11),
+        ..options("cut")
+    };
+    let first = train(&Tiny::default(), &short).unwrap();
+    assert!([4, 8, 11].contains(&first.step), "{}", first.step);
+    let on = Options {
+        stop_after: None,
+        resume: true,
+        ..short
+    };
+    let found = train(&Tiny::default(), &on).unwrap();
+    assert_eq!(bits(&found.best), bits(&expected.best));
+    assert_eq!(found.step, expected.step);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The decoders.
 
 use crate::file::{AttentionWeights, Failure, Found, Reference};
-use engine::model::decoder::Decoder;
+use engine::model::decoder::{Decoder, DecoderExt};
 use engine::model::{gpt2, llama};
 use engine::nn::position::rotary::Pairing;
 

@@ -19,7 +19,7 @@
 //! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section II.B; Springenberg et al. 2015,
 //! "Striving for simplicity", section 2 (strides for pooling). Names of parameters: `convs.N`, `up`, `down`, as PyTorch would.
 
-use super::config::LARGEST;
+use super::config::{self, LARGEST, Lookup};
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
@@ -52,6 +52,35 @@ pub struct Config {
 const STRIDE: usize = 2;
 
 impl Config {
+    /// The sizes from named numbers: `channels`, `image`, `side`, `inner`, `classes`, and for each convolution `width_1`, `width_2`, …
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range, or the side is even.
+    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
+        let size = |name: &'static str| config::size("cnn", lookup, &[name]);
+        // Each convolution halves the picture: no more of them than a side has bits.
+        let names = [
+            "width_1", "width_2", "width_3", "width_4", "width_5", "width_6",
+        ];
+        let mut widths = Vec::new();
+        for name in names {
+            match config::optional("cnn", lookup, &[name])? {
+                Some(width) => widths.push(width),
+                None => break,
+            }
+        }
+        let config = Self {
+            channels: size("channels")?,
+            image: size("image")?,
+            widths,
+            side: size("side")?,
+            inner: size("inner")?,
+            classes: size("classes")?,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
     fn check(&self) -> Result<()> {
         let sizes = [
             self.channels,
@@ -256,5 +285,29 @@ mod tests {
         assert!(load(even).is_err());
         let empty = Config { inner: 0, ..config };
         assert!(load(empty).is_err());
+    }
+
+    #[test]
+    fn sizes_have_names() {
+        let names = [
+            "channels", "image", "width_1", "width_2", "side", "inner", "classes",
+        ];
+        let found = |missing: &str| {
+            Config::from_keys(&|name| {
+                let place = names.iter().position(|known| *known == name)?;
+                (name != missing).then_some(2.0 * place as f64 + 1.0)
+            })
+        };
+        let expected = Config {
+            channels: 1,
+            image: 3,
+            widths: vec![5, 7],
+            side: 9,
+            inner: 11,
+            classes: 13,
+        };
+        assert_eq!(found("none").unwrap(), expected);
+        assert_eq!(found("width_2").unwrap().widths, [5]);
+        assert!(found("inner").is_err());
     }
 }

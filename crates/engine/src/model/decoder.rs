@@ -1,7 +1,7 @@
 //! What all decoders share: the pass over a text, batches, and reading on token by token with a cache.
 //!
 //! ```
-//! use engine::model::{decoder::{Decoder, Session}, gpt2::{Config, Gpt2}};
+//! use engine::model::{decoder::{DecoderExt, Session}, gpt2::{Config, Gpt2}};
 //! use engine::{formula::Formula, parameters::Parameters};
 //! let config = Config { vocabulary: 10, width: 8, heads: 2, layers: 1, inner: 16, context: 4, norm_eps: 1e-5 };
 //! let model = Gpt2::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
@@ -21,8 +21,9 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
+use crate::nn::shape::rows;
 use crate::trace::{Observer, tell};
-use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
 
 /// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
@@ -91,7 +92,11 @@ pub trait Decoder {
     /// # Errors
     /// When the hidden states have another width.
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
+}
 
+/// What every decoder can do, in terms of [`Decoder`]. A trait of its own, so that a `dyn Decoder` does not carry the code once for each
+/// kind of model.
+pub trait DecoderExt: Decoder {
     /// The logits of every place of one text. The observer gets what the model's own documentation lists, then `logits`.
     ///
     /// # Errors
@@ -170,12 +175,14 @@ pub trait Decoder {
             *end += length;
             Some(*end - 1)
         });
-        let last = hidden.select(Axis(0), &ends.collect::<Vec<_>>());
+        let last = rows("decoder", hidden.view(), &ends.collect::<Vec<_>>())?;
         let mut logits = self.logits(last.view())?;
         tell(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 }
+
+impl<D: Decoder + ?Sized> DecoderExt for D {}
 
 /// The places of new tokens behind what the caches hold.
 fn follow<'a>(

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use engine::model::{decoder::Decoder, image_gpt::{Config, ImageGpt, clusters}};
+//! use engine::model::{decoder::DecoderExt, image_gpt::{Config, ImageGpt, clusters}};
 //! use engine::formula::Formula;
 //! use ndarray::{array, Array3};
 //! let config = Config { vocabulary: 5, width: 8, heads: 2, layers: 2, inner: 32, context: 16, norm_eps: 1e-5 };

@@ -23,6 +23,7 @@
 //! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs in place of
 //! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
 
+use super::config::{self, Lookup};
 use crate::error::Result;
 use crate::nn::compute::Compute;
 use crate::nn::gru::Gru;
@@ -52,6 +53,22 @@ pub struct Config {
 }
 
 impl Config {
+    /// The sizes from named numbers, named as the fields are; `reverse_source` is a number too, 0 for no.
+    ///
+    /// # Errors
+    /// When a size is missing or not a whole number in range.
+    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
+        let size = |name: &'static str| config::size("seq2seq-gru", lookup, &[name]);
+        Ok(Self {
+            source_vocabulary: size("source_vocabulary")?,
+            target_vocabulary: size("target_vocabulary")?,
+            embedding: size("embedding")?,
+            width: size("width")?,
+            layers: size("layers")?,
+            reverse_source: lookup("reverse_source").is_some_and(|yes| yes != 0.0),
+        })
+    }
+
     /// The names of all parameters with their shapes.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let Self {

@@ -5,14 +5,16 @@
 //! s_0 = tanh(W_b ←h_1 + b_b)                                                                      [C]
 //! w_t, c_t = additive attention of s_{t−1} over a                                                 [S], [2C]
 //! s_t = GRU([E_t[y_t]; c_t], s_{t−1})                                                             [C]
-//! logits_t = W_o [s_t; c_t; E_t[y_t]] + b_o                                                       [V_t]
+//! o_t = [s_t; c_t; E_t[y_t]], or with a readout tanh(W_r [s_t; c_t; E_t[y_t]] + b_r)              [3C + E] or [R]
+//! logits_t = W_o o_t + b_o                                                                        [V_t]
 //! ```
-//! The paper's output has a layer with maxout between (appendix A.2.2); here the same three vectors go straight to the logits.
+//! The paper's output has a layer with maxout between (appendix A.2.2); the readout stands where it does and is what keeps W_o,
+//! which has a row for each word, small.
 //!
 //! ```
 //! use engine::model::seq2seq_attention::{AttentiveSeq2Seq, Config};
 //! use engine::{formula::Formula, trace::Recorder};
-//! let config = Config { source_vocabulary: 9, target_vocabulary: 7, embedding: 4, width: 6, inner: 5 };
+//! let config = Config { source_vocabulary: 9, target_vocabulary: 7, embedding: 4, width: 6, inner: 5, readout: None };
 //! let model = AttentiveSeq2Seq::load(config, &mut Formula::new(1, config.shapes()))?;
 //! let mut seen = Recorder::default();
 //! let logits = model.forward(&[3, 1, 4], &[0, 5], Some(&mut seen))?;
@@ -23,6 +25,10 @@
 //!
 //! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3 and
 //! appendix A.
+
+mod sizes;
+
+pub use sizes::Config;
 
 use crate::error::{EngineError, Result};
 use crate::math;
@@ -39,54 +45,6 @@ use crate::trace::{Observer, tell, within};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
 
-/// The sizes of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
-    /// V_s.
-    pub source_vocabulary: usize,
-    /// V_t.
-    pub target_vocabulary: usize,
-    /// E, the width of both token tables.
-    pub embedding: usize,
-    /// C, the width of all states.
-    pub width: usize,
-    /// A, the inner width of the network that scores.
-    pub inner: usize,
-}
-
-impl Config {
-    /// The names of all parameters with their shapes.
-    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let Self {
-            embedding: e,
-            width: c,
-            target_vocabulary: v,
-            ..
-        } = *self;
-        let mut all = vec![
-            (
-                "encoder.embedding.weight".to_owned(),
-                vec![self.source_vocabulary, e],
-            ),
-            ("bridge.weight".to_owned(), vec![c, c]),
-            ("bridge.bias".to_owned(), vec![c]),
-            ("decoder.embedding.weight".to_owned(), vec![v, e]),
-            ("decoder.output.weight".to_owned(), vec![v, 3 * c + e]),
-            ("decoder.output.bias".to_owned(), vec![v]),
-        ];
-        all.extend(GruCell::shapes("encoder.gru", "l0", e, c));
-        all.extend(GruCell::shapes("encoder.gru", "l0_reverse", e, c));
-        all.extend(AdditiveAttention::shapes(
-            "decoder.attention",
-            c,
-            2 * c,
-            self.inner,
-        ));
-        all.extend(GruCell::shapes("decoder.gru", "l0", e + 2 * c, c));
-        all
-    }
-}
-
 /// The model: a token table for each side, the two directions of the encoder, attention, the decoder and the output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttentiveSeq2Seq {
@@ -98,6 +56,7 @@ pub struct AttentiveSeq2Seq {
     target_tokens: Weight,
     attention: AdditiveAttention,
     decoder: GruCell,
+    readout: Option<Projection>,
     output: Projection,
 }
 
@@ -144,7 +103,10 @@ impl AttentiveSeq2Seq {
                 config.inner,
             )?,
             decoder: GruCell::load(source, "decoder.gru", "l0", e + 2 * c, c)?,
-            output: Projection::load(source, "decoder.output", 3 * c + e, v, true)?,
+            readout: (config.readout)
+                .map(|r| Projection::load(source, "decoder.readout", 3 * c + e, r, true))
+                .transpose()?,
+            output: Projection::load(source, "decoder.output", config.seen(), v, true)?,
             config,
         })
     }
@@ -229,9 +191,11 @@ impl AttentiveSeq2Seq {
                 let read = side_by_side(&[&x, &context])?;
                 state.hidden = self.decoder.next(read.row(0), state.hidden.view(), trace)?;
                 let hidden = state.hidden.clone().insert_axis(Axis(0));
-                let mut logits = self
-                    .output
-                    .forward(side_by_side(&[&hidden, &context, &x])?.view())?;
+                let mut seen = side_by_side(&[&hidden, &context, &x])?;
+                if let Some(readout) = &self.readout {
+                    seen = readout.forward(seen.view())?.mapv_into(math::tanh);
+                }
+                let mut logits = self.output.forward(seen.view())?;
                 tell(trace, "logits", &mut logits);
                 Ok(logits.row(0).to_owned())
             },
@@ -335,7 +299,11 @@ impl AttentiveSeq2Seq {
         let states = compute.assemble(tokens, width, &states)?;
         let contexts = compute.assemble(tokens, 2 * width, &contexts)?;
         let joined = compute.side_by_side(&[&states, &contexts, &x])?;
-        let joined = compute.dropout(joined);
+        let mut joined = compute.dropout(joined);
+        if let Some(readout) = &self.readout {
+            joined = readout.run(compute, &joined)?;
+            joined = compute.tanh(joined);
+        }
         self.output.run(compute, &joined)
     }
 
@@ -372,6 +340,9 @@ impl Trainable for AttentiveSeq2Seq {
         self.bridge.parameters("bridge", visit)?;
         self.attention.parameters("decoder.attention", visit)?;
         self.decoder.parameters("decoder.gru", "l0", visit)?;
+        if let Some(readout) = &mut self.readout {
+            readout.parameters("decoder.readout", visit)?;
+        }
         self.output.parameters("decoder.output", visit)
     }
 }

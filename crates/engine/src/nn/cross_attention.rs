@@ -23,7 +23,7 @@
 
 use super::attention::scale;
 use super::compute::Compute;
-use super::heads::{attend, join, split};
+use super::heads::{attend, join_into, split};
 use super::packed::ranges;
 use super::parts::Parts;
 use super::projection::Projection;
@@ -149,12 +149,11 @@ pub(super) fn ask_each(
     expect(operation, "memories", &[lengths.len()], &[memories.len()])?;
     let mut side_by_side = Array2::zeros(q.raw_dim());
     for (rows, memory) in ranges(lengths).zip(memories) {
-        let rows = s![rows, ..];
-        let mut q = split(q.slice(rows), heads)?;
+        let mut q = split(q.slice(s![rows.clone(), ..]), heads)?;
         tell(trace, "attention.q", &mut q);
         let scale = scale(q.dim().2);
         let found = attend(q, memory.k.view(), memory.v.view(), scale, trace)?;
-        side_by_side.slice_mut(rows).assign(&join(found.view()));
+        join_into(found.view(), &mut side_by_side, rows.start)?;
     }
     Ok(side_by_side)
 }

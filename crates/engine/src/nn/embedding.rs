@@ -15,6 +15,7 @@
 //!
 //! Source: Bengio et al. 2003, "A neural probabilistic language model", section 2; `torch.nn.Embedding`.
 
+use super::shape::rows;
 use crate::error::{EngineError, Result};
 use ndarray::{Array2, ArrayView2};
 
@@ -25,7 +26,7 @@ use ndarray::{Array2, ArrayView2};
 pub fn embed(table: ArrayView2<'_, f32>, ids: &[usize]) -> Result<Array2<f32>> {
     // table [V, C], ids [T] -> [T, C]
     expect_ids(ids, table.nrows())?;
-    Ok(table.select(ndarray::Axis(0), ids))
+    rows("embed", table, ids)
 }
 
 /// Refuses ids that are not below the vocabulary size.

@@ -28,7 +28,7 @@
 use super::attention::scale;
 use super::compute::Compute;
 use super::grouped::Qkv;
-use super::heads::{attend, join, split};
+use super::heads::{attend, join_into, split};
 use super::packed::ranges;
 use super::parts::Parts;
 use super::plain::Plain;
@@ -116,7 +116,7 @@ pub(super) fn attend_each(
     // q, k, v [T, C] -> [T, C]
     let mut side_by_side = Array2::zeros(q.raw_dim());
     for rows in ranges(lengths) {
-        let rows = s![rows, ..];
+        let (start, rows) = (rows.start, s![rows, ..]);
         let mut q = split(q.slice(rows), heads)?;
         let mut k = split(k.slice(rows), heads)?;
         let mut v = split(v.slice(rows), heads)?;
@@ -125,7 +125,7 @@ pub(super) fn attend_each(
         tell(trace, "attention.v", &mut v);
         let scale = scale(q.dim().2);
         let found = attend(q, k.view(), v.view(), scale, trace)?;
-        side_by_side.slice_mut(rows).assign(&join(found.view()));
+        join_into(found.view(), &mut side_by_side, start)?;
     }
     Ok(side_by_side)
 }

@@ -34,6 +34,7 @@
 use super::attention::scale;
 use super::blockwise::Heads;
 use super::compute::Compute;
+use super::heads::{join, join_into, split};
 use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::parts::Parts;
@@ -248,7 +249,7 @@ impl GroupedAttention {
         for (rows, cache) in ranges(lengths).zip(caches) {
             let (start, rows) = (rows.start, s![rows, ..]);
             let heads = self.attend(q.slice(rows), k.slice(rows), v.slice(rows), cache, trace)?;
-            join(&heads, &mut side_by_side, start);
+            join_into(heads.view(), &mut side_by_side, start)?;
         }
         Ok(side_by_side)
     }
@@ -294,13 +295,13 @@ impl GroupedAttention {
     ) -> Result<Array3<f32>> {
         // q [T, H·D], k and v [T, G·D] -> [H, T, D]
         let (tokens, width, before) = (q.nrows(), self.head_width, cache.len());
-        let mut q = split(q, self.heads);
+        let mut q = split(q, self.heads)?;
         tell(trace, "attention.q", &mut q);
         if trace.is_some() {
-            let (mut k, mut v) = (split(k, self.kv_heads), split(v, self.kv_heads));
+            let (mut k, mut v) = (split(k, self.kv_heads)?, split(v, self.kv_heads)?);
             tell(trace, "attention.k", &mut k);
             tell(trace, "attention.v", &mut v);
-            cache.append(joined(&k).view(), joined(&v).view())?;
+            cache.append(join(k.view()).view(), join(v.view()).view())?;
         } else {
             cache.append(k, v)?;
         }
@@ -373,32 +374,5 @@ impl GroupedAttention {
             );
         }
         Ok(heads)
-    }
-}
-
-/// [T, H·D] -> [H, T, D]: head h takes columns h·D … h·D + D − 1.
-fn split(joined: ArrayView2<'_, f32>, heads: usize) -> Array3<f32> {
-    let (tokens, width) = (joined.nrows(), joined.ncols() / heads);
-    let mut out = Array3::zeros((heads, tokens, width));
-    for (h, mut head) in out.outer_iter_mut().enumerate() {
-        head.assign(&joined.slice(s![.., h * width..(h + 1) * width]));
-    }
-    out
-}
-
-/// [H, T, D] -> [T, H·D]: the way back of [`split`].
-fn joined(heads: &Array3<f32>) -> Array2<f32> {
-    let (count, tokens, width) = heads.dim();
-    let mut out = Array2::zeros((tokens, count * width));
-    join(heads, &mut out, 0);
-    out
-}
-
-/// [H, T, D] into the rows of [.., H·D] from `start` on.
-fn join(heads: &Array3<f32>, out: &mut Array2<f32>, start: usize) {
-    let (_, tokens, width) = heads.dim();
-    for (h, head) in heads.outer_iter().enumerate() {
-        out.slice_mut(s![start..start + tokens, h * width..(h + 1) * width])
-            .assign(&head);
     }
 }

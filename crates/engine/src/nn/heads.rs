@@ -24,7 +24,7 @@ use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
 use crate::trace::{Observer, tell};
-use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis, s};
+use ndarray::{Array2, Array3, ArrayView2, ArrayView3};
 
 /// Columns to heads.
 ///
@@ -37,12 +37,15 @@ pub fn split(joined: ArrayView2<'_, f32>, heads: usize) -> Result<Array3<f32>> {
         let expected = format!("a divisor of the width {columns}");
         return Err(EngineError::value("split", "heads", expected, heads));
     }
-    let width = columns / heads;
-    let mut out = Array3::zeros((heads, tokens, width));
-    for (h, mut head) in out.outer_iter_mut().enumerate() {
-        head.assign(&joined.slice(s![.., h * width..(h + 1) * width]));
+    let (width, all) = (columns / heads, contiguous(&joined));
+    let mut out = Vec::with_capacity(all.len());
+    for h in 0..heads {
+        for row in all.chunks_exact(columns.max(1)) {
+            out.extend_from_slice(&row[h * width..(h + 1) * width]);
+        }
     }
-    Ok(out)
+    Array3::from_shape_vec((heads, tokens, width), out)
+        .map_err(|error| EngineError::shape("split", "heads", error.to_string()))
 }
 
 /// Heads side by side.
@@ -50,11 +53,30 @@ pub fn join(heads: ArrayView3<'_, f32>) -> Array2<f32> {
     // heads [H, T, D] -> [T, H·D]
     let (count, tokens, width) = heads.dim();
     let mut out = Array2::zeros((tokens, count * width));
-    for (h, head) in heads.axis_iter(Axis(0)).enumerate() {
-        out.slice_mut(s![.., h * width..(h + 1) * width])
-            .assign(&head);
-    }
+    // A new array lies row by row, and has the rows.
+    let _ = join_into(heads, &mut out, 0);
     out
+}
+
+/// Heads side by side, into the rows from `start` on.
+///
+/// # Errors
+/// When `out` does not lie row by row.
+pub(super) fn join_into(
+    heads: ArrayView3<'_, f32>,
+    out: &mut Array2<f32>,
+    start: usize,
+) -> Result<()> {
+    // heads [H, T, D], out [.., H·D]
+    let ((_, tokens, width), columns) = (heads.dim(), out.ncols());
+    let all = contiguous(&heads);
+    let out = elements_mut("attention", out)?;
+    for (n, from) in all.chunks_exact(width.max(1)).enumerate() {
+        let (head, token) = (n / tokens, n % tokens);
+        let at = (start + token) * columns + head * width;
+        out[at..at + width].copy_from_slice(from);
+    }
+    Ok(())
 }
 
 /// scale · q · kᵀ of each head.
@@ -166,6 +188,7 @@ mod tests {
     use super::*;
     use crate::nn::attention::{Mask, attend as one_head};
     use crate::rng::normal_matrix;
+    use ndarray::s;
 
     #[test]
     fn each_head_is_an_attention_of_its_own() {

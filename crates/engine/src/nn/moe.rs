@@ -31,11 +31,12 @@
 //! "Mixtral of experts", section 2.1.
 
 use super::projection::Projection;
+use super::shape::{expect, rows};
 use super::softmax::softmax;
 use super::swiglu::SwiGlu;
 use crate::error::{EngineError, Result};
 use crate::trace::{Observer, tell};
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// The router and its experts.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,12 +67,18 @@ impl MixtureOfExperts {
             return Err(EngineError::value("moe", "top_k", expected, self.top_k));
         }
         let mut logits = self.router.forward(x)?;
-        super::shape::expect("moe", "router", &[x.nrows(), count], logits.shape())?;
+        expect("moe", "router", &[x.nrows(), count], logits.shape())?;
         tell(trace, "mlp.router.logits", &mut logits);
         let mut weights = Array2::zeros(logits.raw_dim());
         for (row, mut target) in logits.rows().into_iter().zip(weights.rows_mut()) {
             let chosen = largest(row, self.top_k);
-            let shares = softmax(row.select(Axis(0), &chosen).view());
+            let shares = softmax(
+                chosen
+                    .iter()
+                    .map(|&n| row[n])
+                    .collect::<Array1<f32>>()
+                    .view(),
+            );
             for (&expert, &share) in chosen.iter().zip(&shares) {
                 target[expert] = share;
             }
@@ -90,7 +97,7 @@ impl MixtureOfExperts {
             if tokens.is_empty() {
                 continue;
             }
-            let answers = expert.forward(x.select(Axis(0), &tokens).view(), &mut None)?;
+            let answers = expert.forward(rows("experts", x, &tokens)?.view(), &mut None)?;
             for (&t, answer) in tokens.iter().zip(answers.rows()) {
                 output.row_mut(t).scaled_add(shares[t], &answer);
             }

@@ -24,12 +24,12 @@ use super::compute::Compute;
 use super::patch::cut;
 use super::plain::Plain;
 use super::projection::Projection;
-use super::shape::expect;
+use super::shape::{contiguous, expect, matrix};
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight, tensor, vector};
 use crate::quant::Matrix;
 use crate::trace::Observer;
-use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis, s};
+use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
 /// The weights of the embedding.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,11 +78,13 @@ impl PictureTokens {
         expect("picture", "channels", &[self.channels()], &[channels])?;
         let grid = (height / self.patch.max(1), width / self.patch.max(1));
         let each = grid.0 * grid.1;
-        let mut cuts = Array2::zeros((count * each, channels * self.patch * self.patch));
-        for (n, image) in images.outer_iter().enumerate() {
-            let rows = s![n * each..(n + 1) * each, ..];
-            cuts.slice_mut(rows).assign(&cut(image, self.patch)?);
+        let pixels = channels * self.patch * self.patch;
+        let mut cuts = Vec::with_capacity(count * each * pixels);
+        for n in 0..count {
+            let image = cut(images.index_axis(Axis(0), n), self.patch)?;
+            cuts.extend_from_slice(&contiguous(&image.view()));
         }
+        let cuts = matrix("picture", count * each, pixels, cuts)?;
         let mut patches = compute.constant(cuts.view());
         compute.tell("patches", &mut patches);
         let mut embedded = self.patches.run(compute, &patches)?;

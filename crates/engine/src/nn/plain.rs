@@ -6,7 +6,7 @@ use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::position::{interpolate::bicubic, rope::Turns};
-use super::shape::expect;
+use super::shape::{self, contiguous, elements_mut, expect, matrix};
 use super::unfold::Windows;
 use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling};
 use crate::error::{EngineError, Result};
@@ -147,8 +147,9 @@ impl Compute for Plain<'_> {
         let side = grid_side(table.nrows(), first)?;
         let (class, grid) = table.view().split_at(Axis(0), first);
         let grid = bicubic(grid, (side, side), to)?;
-        concatenate(Axis(0), &[class, grid.view()])
-            .map_err(|error| EngineError::shape("picture", "rows of one width", error.to_string()))
+        let mut all = contiguous(&class).into_owned();
+        all.extend_from_slice(&contiguous(&grid.view()));
+        matrix("picture", first + grid.nrows(), table.ncols(), all)
     }
 
     fn add(&mut self, mut a: Array2<f32>, b: &Array2<f32>) -> Result<Array2<f32>> {
@@ -168,8 +169,12 @@ impl Compute for Plain<'_> {
             ));
         }
         expect("add_repeated", "rows", &[count, x.ncols()], &[count, width])?;
-        for mut part in x.axis_chunks_iter_mut(Axis(0), count) {
-            part += rows;
+        let rows = contiguous(&rows.view()).into_owned();
+        let all = elements_mut("add_repeated", &mut x)?;
+        for part in all.chunks_exact_mut(rows.len().max(1)) {
+            for (x, row) in part.iter_mut().zip(&rows) {
+                *x += row;
+            }
         }
         Ok(x)
     }
@@ -235,7 +240,7 @@ impl Compute for Plain<'_> {
 
     fn select(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
         expect_rows("select", rows, x.nrows())?;
-        Ok(x.select(Axis(0), rows))
+        shape::rows("select", x.view(), rows)
     }
 
     fn assemble(
@@ -268,13 +273,13 @@ impl Compute for Plain<'_> {
             let expected = format!("a multiple of {every} rows");
             return Err(EngineError::shape("picture", expected, format!("{rows}")));
         }
-        let mut out = Array2::zeros((rows / every * (every + 1), width));
-        let parts = x.axis_chunks_iter(Axis(0), every);
-        for (mut to, part) in out.axis_chunks_iter_mut(Axis(0), every + 1).zip(parts) {
-            to.row_mut(0).assign(first);
-            to.slice_mut(s![1.., ..]).assign(&part);
+        let longer = rows / every * (every + 1);
+        let mut out = Vec::with_capacity(longer * width);
+        for part in contiguous(&x.view()).chunks_exact((every * width).max(1)) {
+            out.extend(first);
+            out.extend_from_slice(part);
         }
-        Ok(out)
+        matrix("picture", longer, width, out)
     }
 
     fn mean_rows(&mut self, x: &Array2<f32>, ranges: &[Range<usize>]) -> Result<Array2<f32>> {

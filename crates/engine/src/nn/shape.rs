@@ -23,6 +23,20 @@ pub(crate) fn elements_mut<'a, D: Dimension>(
     slice.ok_or_else(|| EngineError::shape(operation, "rows one after the other", found))
 }
 
+/// The rows that `places` names, in their order; each must be there.
+pub(crate) fn rows(
+    operation: &'static str,
+    x: ArrayView2<'_, f32>,
+    places: &[usize],
+) -> Result<Array2<f32>> {
+    // x [N, C], places [T] -> [T, C]
+    let mut out = Vec::with_capacity(places.len() * x.ncols());
+    for &place in places {
+        out.extend_from_slice(&contiguous(&x.row(place)));
+    }
+    matrix(operation, places.len(), x.ncols(), out)
+}
+
 /// A matrix from its elements in row-major order.
 pub(crate) fn matrix(
     operation: &'static str,

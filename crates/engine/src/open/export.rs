@@ -61,13 +61,13 @@ pub fn to_gguf(
         Weights::Gguf(file) => from_gguf(*file),
         Weights::SafeTensors(file) => {
             let (architecture, text) = Config::of(files, file.metadata())?.text()?;
-            let tensors = Source::new(file.tensors, architecture, &text);
-            (described(files, architecture, &text)?, tensors)
+            let described = described(files, file.metadata(), architecture, &text)?;
+            (described, Source::new(file.tensors, architecture, &text))
         }
         Weights::Llama2c(file) => {
             let text = Text::Llama(file.config);
             let tensors = Source::new(file.tensors, Architecture::Llama, &text);
-            (described(files, Architecture::Llama, &text)?, tensors)
+            (described(files, &[], Architecture::Llama, &text)?, tensors)
         }
     };
     let own = ["general.file_type", "general.quantization_version"];
@@ -249,9 +249,10 @@ fn divisors(rope: &Rope) -> Option<Packed> {
     })
 }
 
-/// The metadata of a model and its vocabulary.
+/// The metadata of a model and its vocabulary, which the file of weights may hold in its own metadata.
 fn described(
     files: &Files,
+    held: &[(String, String)],
     architecture: Architecture,
     text: &Text,
 ) -> Result<Vec<(String, Value)>, OpenError> {
@@ -314,7 +315,7 @@ fn described(
             ));
         }
     }
-    let tokenizer = vocabulary::beside(files)?.ok_or_else(|| OpenError::Missing {
+    let tokenizer = vocabulary::of(files, held)?.ok_or_else(|| OpenError::Missing {
         file: files.name.clone(),
         needed: "a vocabulary".to_owned(),
     })?;

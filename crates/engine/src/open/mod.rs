@@ -3,8 +3,8 @@
 //! | weights | what else is needed |
 //! |---|---|
 //! | GGUF (gpt2, llama, qwen2, bert) | nothing |
-//! | safetensors | `config.json`, or the same as `config` in its metadata; for text a vocabulary; for pictures
-//! | | `preprocessor_config.json` where `config.json` does not say it |
+//! | safetensors | `config.json`, or the same as `config` in its metadata; for text a vocabulary, or the same in its metadata under the
+//! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not say it |
 //! | llama2.c | a vocabulary |
 //!
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
@@ -19,6 +19,7 @@
 mod config;
 mod export;
 mod pictures;
+pub mod shipped;
 mod vocabulary;
 
 use std::sync::Arc;
@@ -312,12 +313,13 @@ pub fn open_through<'a>(
         }
         Weights::SafeTensors(file) => {
             let config = Config::of(files, file.metadata())?;
+            let metadata = file.metadata().to_vec();
             let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
             labels = config.labels();
             if model.reads_pictures() {
                 preparation = Some(config.preparation(&model)?);
             } else {
-                tokenizer = vocabulary::beside(files)?;
+                tokenizer = vocabulary::of(files, &metadata)?;
             }
             model
         }

@@ -47,6 +47,21 @@ pub(super) fn is_known(name: &str) -> bool {
     reader(name).is_some() || PAIRS.iter().any(in_pair)
 }
 
+/// The vocabulary that a file of weights holds in its own metadata, under the name that it would have beside them; else the one that
+/// lies there.
+pub(super) fn of(
+    files: &Files,
+    metadata: &[(String, String)],
+) -> std::result::Result<Option<Box<dyn Tokenizer>>, OpenError> {
+    let own = metadata
+        .iter()
+        .find_map(|(key, held)| Some(reader(key)?(held.as_bytes())));
+    match own {
+        Some(own) => files.model(own).map(Some),
+        None => beside(files),
+    }
+}
+
 /// The vocabulary beside the weights; `None` where there is none. `tokenizer.json` goes before the others.
 pub(super) fn beside(files: &Files) -> std::result::Result<Option<Box<dyn Tokenizer>>, OpenError> {
     let wrong = |file: &str, source| OpenError::Model {

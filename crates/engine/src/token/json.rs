@@ -65,17 +65,25 @@ pub fn tokenizer(tokenizer_json: &str) -> Result<Box<dyn Tokenizer>> {
     let is_llama = file["model"]["byte_fallback"] == Value::Bool(true);
     match text(&file["model"]["type"]) {
         "BPE" if is_llama => Ok(Box::new(json_llama::read(&file)?)),
-        "BPE" => Ok(Box::new(read_byte_bpe(&file)?)),
+        "BPE" => Ok(Box::new(read_bytes(&file)?)),
         "WordPiece" => Ok(Box::new(read_word_piece(&file)?)),
         // Files of older versions do not say it.
-        "" if file["model"]["merges"].is_array() => Ok(Box::new(read_byte_bpe(&file)?)),
+        "" if file["model"]["merges"].is_array() => Ok(Box::new(read_bytes(&file)?)),
         other => Err(refuse(FILE, "model.type", "BPE or WordPiece", other)),
     }
 }
 
 pub(super) const FILE: &str = "tokenizer.json";
 
-fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
+/// The byte-level vocabulary that a `tokenizer.json` describes.
+///
+/// # Errors
+/// When the file is not of that form, is of another kind, or asks for what this crate does not do.
+pub fn read_byte_bpe(tokenizer_json: &str) -> Result<ByteBpe> {
+    read_bytes(&parse(FILE, tokenizer_json)?)
+}
+
+fn read_bytes(file: &Value) -> Result<ByteBpe> {
     let model = &file["model"];
     for name in [
         "byte_fallback",

@@ -10,6 +10,8 @@ pub mod gguf;
 pub mod json;
 #[cfg(feature = "json")]
 mod json_llama;
+#[cfg(feature = "json")]
+pub mod json_write;
 pub mod llama;
 pub mod llama_files;
 mod merge;

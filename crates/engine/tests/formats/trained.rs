@@ -3,7 +3,7 @@
 use super::shared::shared;
 use engine::format::gguf::Gguf;
 use engine::format::llama2c::Llama2c;
-use engine::model::decoder::{Decoder, Session};
+use engine::model::decoder::{DecoderExt, Session};
 use engine::model::llama::Llama;
 use engine::ndarray::Array1;
 use engine::token::tokenizer::Tokenizer;

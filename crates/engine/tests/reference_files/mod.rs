@@ -2,7 +2,7 @@
 
 use crate::{files, models};
 use engine::formula::Formula;
-use engine::model::decoder::Decoder;
+use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{Config, Gpt2};
 use serde_json::{Map, Value, json};
 

@@ -25,8 +25,10 @@ pub struct Options {
     pub checkpoint_every: u64,
     /// Whether to go on from the last checkpoint.
     pub resume: bool,
-    /// The most steps, where it is not the recipe's number.
+    /// The most steps, where it is not the recipe's number: the rate falls over as many.
     pub steps: Option<u64>,
+    /// The step to stop after, though the rate has not fallen to its end; the training can go on from there.
+    pub stop_after: Option<u64>,
 }
 
 /// A training that is done.
@@ -70,8 +72,9 @@ pub fn train<S: Subject>(subject: &S, options: &Options) -> Result<Trained> {
         for batch in batches.iter().skip(run.position.place) {
             run.step(batch)?;
             run.position.place += 1;
-            let last = run.position.step == run.recipe.steps;
-            if last || run.position.step.is_multiple_of(run.recipe.evaluate_every) {
+            if run.position.step == run.last()
+                || run.position.step.is_multiple_of(run.recipe.evaluate_every)
+            {
                 run.evaluate()?;
             }
             if run.is_over() || run.position.step.is_multiple_of(options.checkpoint_every) {
@@ -151,7 +154,13 @@ impl<'a, S: Subject> Run<'a, S> {
 
     /// Whether all steps are done, or nothing has got better for long.
     fn is_over(&self) -> bool {
-        self.position.step >= self.recipe.steps || self.position.since >= self.recipe.patience
+        self.position.step >= self.last() || self.position.since >= self.recipe.patience
+    }
+
+    /// The last step.
+    fn last(&self) -> u64 {
+        let most = self.options.stop_after.unwrap_or(u64::MAX);
+        most.min(self.recipe.steps)
     }
 
     fn step(&mut self, batch: &[usize]) -> Result<()> {

@@ -37,7 +37,7 @@ pub fn ship<S: Subject>(
     let mut model = subject.load(&mut tensors)?;
     eprintln!("measuring {name}");
     let figures = subject.measure(&model)?;
-    let metadata = metadata(subject, options, &figures);
+    let metadata = metadata(subject, options, &figures)?;
     let bytes = write_parameters(&metadata, &trained.best, Type::F16).map_err(&format)?;
     check_sizes(folder, &path, name, bytes.len())?;
     let command = command(subject, options, data);
@@ -65,7 +65,7 @@ fn metadata<S: Subject>(
     subject: &S,
     options: &Options,
     figures: &[Figure],
-) -> Vec<(String, String)> {
+) -> Result<Vec<(String, String)>> {
     let mut all = vec![
         ("config".to_owned(), subject.config().to_string()),
         ("seed".to_owned(), options.seed.to_string()),
@@ -74,18 +74,23 @@ fn metadata<S: Subject>(
         all.push(("score".to_owned(), score.shown()));
         all.push(("score_of".to_owned(), score.name.clone()));
     }
-    all
+    all.extend(subject.beside()?);
+    Ok(all)
 }
 
 /// The command that makes the file again.
 fn command<S: Subject>(subject: &S, options: &Options, data: &Path) -> String {
-    let steps = options.steps.map(|n| format!(" --steps {n}"));
+    let option = |name: &str, value: Option<u64>| {
+        let text = value.map(|n| format!(" --{name} {n}"));
+        text.unwrap_or_default()
+    };
     format!(
-        "`cargo xtask train {} --data {} --seed {}{}`",
+        "`cargo xtask train {} --data {}{}{}{}`",
         subject.name(),
         data.display(),
-        options.seed,
-        steps.unwrap_or_default()
+        option("seed", Some(options.seed)),
+        option("steps", options.steps),
+        option("stop-after", options.stop_after)
     )
 }
 

@@ -27,6 +27,14 @@ pub trait Subject {
     /// What the shipped file says of the model, as a `config.json` would.
     fn config(&self) -> Value;
 
+    /// A file that the model needs beside its weights, with its usual name: a vocabulary. The shipped file holds it as metadata.
+    ///
+    /// # Errors
+    /// When it cannot be written in that form.
+    fn beside(&self) -> Result<Option<(String, String)>> {
+        Ok(None)
+    }
+
     /// How it is trained.
     fn recipe(&self) -> Recipe;
 

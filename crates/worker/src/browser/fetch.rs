@@ -10,12 +10,10 @@ use web_sys::{
     RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
+use worker::model::file::LARGEST;
 use worker::model::kept::Answer;
 
 use super::models::Trouble;
-
-/// The largest file: no piece of memory is larger than 2 GiB, and the model has to stand beside it.
-const LARGEST: u64 = 0x7f00_0000;
 
 /// A file on its way into memory.
 pub(super) struct Coming<'a> {

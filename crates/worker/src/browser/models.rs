@@ -10,6 +10,7 @@ use worker::build::Build;
 use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
 use worker::model::file;
+use worker::model::pace;
 use worker::model::packing::Packing;
 use worker::model::protocol::{Loaded, News, Order, Origin, Reply, Storage};
 
@@ -80,6 +81,7 @@ impl Models {
             }
             // The page asks the file that only measures for nothing else, and the code for it is left out.
             _ if !cfg!(feature = "lab") => {}
+            Order::Pace => self.tell(News::Pace(pace::bytes_per_s(|| self.now_ms()))),
             Order::Write(asked) => {
                 let begun = self.desk.borrow_mut().write(asked);
                 if let Err(error) = begun {

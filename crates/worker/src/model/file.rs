@@ -2,6 +2,9 @@
 
 use super::error::ModelError;
 
+/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model has to stand beside it.
+pub const LARGEST: u64 = 0x7f00_0000;
+
 /// The place of the weights among files of these names; all others lie beside them.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ pub mod error;
 pub mod file;
 pub mod kept;
 pub mod numbers;
+pub mod pace;
 pub mod packing;
 pub mod protocol;
 mod sentence;

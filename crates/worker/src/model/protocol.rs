@@ -39,6 +39,8 @@ pub enum Order {
         /// Tokens written one by one.
         new: usize,
     },
+    /// Say how fast this device takes in weights.
+    Pace,
     /// Continue a text.
     Write(Writing),
     /// Say how alike two sentences are.
@@ -257,6 +259,8 @@ pub enum News {
         /// What it takes from each token up to it, of a picture from all of its tokens; the sum is 1.
         weights: Vec<f32>,
     },
+    /// So many bytes of weights in a second.
+    Pace(f64),
     /// A run goes on: share that is done, 0 to 1.
     Measuring(f32),
     /// A run ended.

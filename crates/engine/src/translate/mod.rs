@@ -1,0 +1,235 @@
+//! Translating: three kinds of model behind one door, with the vocabulary that they share.
+//!
+//! ```text
+//! text -> normalised -> ids of the source -> [model, token after token from ⟨end⟩ until ⟨end⟩] -> ids -> text
+//! ```
+//! One token, `<|endoftext|>`, begins and ends every target. A file of a model is safetensors with two texts as metadata:
+//! `config`, the sizes with `model_type` as a `config.json` has them, and `tokenizer.json`, the vocabulary.
+
+mod file;
+mod reading;
+mod set;
+mod text;
+
+pub use file::{CONFIG, TOKENIZER, open};
+pub use reading::Reading;
+pub use set::{Pair, read_set};
+pub use text::{length, normalised};
+
+use crate::beam::{Beam, Hypothesis, NextToken, search};
+use crate::error::{EngineError, Result};
+use crate::model::seq2seq::Seq2Seq;
+use crate::model::seq2seq_attention::AttentiveSeq2Seq;
+use crate::model::transformer::Transformer;
+use crate::nn::compute::Compute;
+use crate::nn::packed::Packed;
+use crate::sample::greedy;
+use crate::token::byte_bpe::ByteBpe;
+use crate::token::tokenizer::Tokenizer;
+use crate::trainable::{Trainable, Visit};
+use ndarray::Array1;
+
+/// What translates.
+#[derive(Debug, Clone)]
+pub enum Model {
+    /// Through one fixed vector.
+    Gru(Seq2Seq),
+    /// With additive attention.
+    Attention(Box<AttentiveSeq2Seq>),
+    /// The Transformer of 2017.
+    Transformer(Transformer),
+}
+
+impl Model {
+    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary, a source is empty, or there are more of one side than of the other.
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        // source ids [M], target ids [N] -> [N, V]
+        match self {
+            Self::Gru(model) => model.run(compute, source, target),
+            Self::Attention(model) => model.run(compute, source, target),
+            Self::Transformer(model) => model.run(compute, source, target),
+        }
+    }
+}
+
+impl Trainable for Model {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        match self {
+            Self::Gru(model) => model.parameters(visit),
+            Self::Attention(model) => model.parameters(visit),
+            Self::Transformer(model) => model.parameters(visit),
+        }
+    }
+}
+
+/// A model with its vocabulary.
+#[derive(Debug, Clone)]
+pub struct Translator {
+    /// The model.
+    pub model: Model,
+    tokenizer: ByteBpe,
+    end: usize,
+}
+
+/// The most tokens that are written for a source.
+pub const LONGEST: usize = 60;
+
+impl Translator {
+    /// A model and its vocabulary, of which the special token for the end begins and ends targets.
+    ///
+    /// # Errors
+    /// When the vocabulary has no token for the end, or is not as large as the model's.
+    pub fn new(model: Model, tokenizer: ByteBpe) -> Result<Self> {
+        let end = tokenizer.special().end.ok_or_else(|| {
+            EngineError::value(
+                "translator",
+                "vocabulary",
+                "with a token for the end",
+                "none",
+            )
+        })?;
+        let sizes = match &model {
+            Model::Gru(model) => {
+                let config = model.config();
+                [config.source_vocabulary, config.target_vocabulary]
+            }
+            Model::Attention(model) => {
+                let config = model.config();
+                [config.source_vocabulary, config.target_vocabulary]
+            }
+            Model::Transformer(model) => [model.config().vocabulary; 2],
+        };
+        if sizes != [tokenizer.size(); 2] {
+            let expected = format!("of {sizes:?} tokens");
+            let found = tokenizer.size();
+            return Err(EngineError::value(
+                "translator",
+                "vocabulary",
+                expected,
+                found,
+            ));
+        }
+        Ok(Self {
+            model,
+            tokenizer,
+            end,
+        })
+    }
+
+    /// The vocabulary.
+    pub fn tokenizer(&self) -> &ByteBpe {
+        &self.tokenizer
+    }
+
+    /// The token that begins and ends a target.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The ids of a sentence of either language: normalised, every word with the space before it, so that a word has the same
+    /// tokens wherever it stands.
+    ///
+    /// # Errors
+    /// When the vocabulary cannot write it.
+    pub fn ids(&self, sentence: &str) -> Result<Vec<usize>> {
+        ids(&self.tokenizer, sentence)
+    }
+
+    /// The text of a target's ids.
+    ///
+    /// # Errors
+    /// When there is no token of one of these ids.
+    pub fn text(&self, ids: &[usize]) -> Result<String> {
+        Ok(self.tokenizer.decode(ids)?.trim().to_owned())
+    }
+
+    /// Reads a source, to be asked token by token.
+    ///
+    /// # Errors
+    /// When it has no token, or an id is outside the vocabulary.
+    pub fn read(&self, source: &[usize]) -> Result<Reading<'_>> {
+        Reading::new(&self.model, source)
+    }
+
+    /// The likeliest token again and again, until the end (which is not given back) or [`LONGEST`] tokens.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn greedy(&self, source: &[usize]) -> Result<Vec<usize>> {
+        let mut reading = self.read(source)?;
+        let (mut target, mut last) = (Vec::new(), self.end);
+        while target.len() < LONGEST {
+            last = greedy(reading.feed(last)?.view())?;
+            if last == self.end {
+                break;
+            }
+            target.push(last);
+        }
+        Ok(target)
+    }
+
+    /// A sentence in the other language, by [`Self::greedy`]; of nothing, nothing.
+    ///
+    /// # Errors
+    /// When the vocabulary cannot write the sentence.
+    pub fn translate(&self, sentence: &str) -> Result<String> {
+        let source = self.ids(sentence)?;
+        if source.is_empty() {
+            return Ok(String::new());
+        }
+        self.text(&self.greedy(&source)?)
+    }
+
+    /// The best translations of a source by beam search, best first, each of at most [`LONGEST`] tokens.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and when a number of the search has no meaning.
+    pub fn beam(&self, source: &[usize], width: usize, penalty: f32) -> Result<Vec<Hypothesis>> {
+        let mut next = Again {
+            start: self.read(source)?,
+        };
+        let beam = Beam {
+            width,
+            length_penalty: penalty,
+            max_tokens: LONGEST,
+            end: Some(self.end),
+        };
+        search(&mut next, &[self.end], &beam)
+    }
+}
+
+/// The ids of a sentence in a vocabulary; see [`Translator::ids`].
+///
+/// # Errors
+/// When the vocabulary cannot write it.
+pub fn ids(tokenizer: &ByteBpe, sentence: &str) -> Result<Vec<usize>> {
+    let sentence = normalised(sentence);
+    if sentence.is_empty() {
+        return Ok(Vec::new());
+    }
+    tokenizer.encode(&format!(" {sentence}"))
+}
+
+/// Reads the target again from its beginning for each token: short targets cost little.
+struct Again<'a> {
+    start: Reading<'a>,
+}
+
+impl NextToken for Again<'_> {
+    fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
+        let mut reading = self.start.clone();
+        let mut logits = None;
+        for &id in ids {
+            logits = Some(reading.feed(id)?);
+        }
+        logits.ok_or_else(|| EngineError::value("translator", "target", "at least 1 token", 0))
+    }
+}

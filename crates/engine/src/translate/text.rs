@@ -1,0 +1,42 @@
+//! Sentences as the translators know them.
+
+/// A sentence in lower case, with straight quotes, single spaces, and without the full stop or exclamation mark at its end, so that
+/// "We see the sky." and "we see the sky" are one sentence. A question keeps its mark, which changes the meaning.
+///
+/// ```
+/// use engine::translate::normalised;
+/// assert_eq!(normalised("  We\u{a0}see the sky!. "), "we see the sky");
+/// assert_eq!(normalised("L’hai visto ?"), "l'hai visto?");
+/// ```
+pub fn normalised(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for character in sentence.chars().flat_map(char::to_lowercase) {
+        match character {
+            '’' | '‘' | '`' | '´' => out.push('\''),
+            '“' | '”' | '«' | '»' => out.push('"'),
+            '…' => out.push_str("..."),
+            // Invisible: a soft hyphen, a space without width.
+            '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
+            space if space.is_whitespace() => {
+                if !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            mark @ ('.' | ',' | '?' | '!' | ';' | ':') => {
+                out.truncate(out.trim_end().len());
+                out.push(mark);
+            }
+            other => out.push(other),
+        }
+    }
+    let end = |character: char| matches!(character, '.' | '!' | ' ');
+    out.trim_start().trim_end_matches(end).to_owned()
+}
+
+/// The words of a normalised sentence, as lengths are counted in: what stands between spaces.
+pub fn length(normalised: &str) -> usize {
+    normalised
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .count()
+}

@@ -1,0 +1,222 @@
+//! Translators of all three kinds, with random weights.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use engine::format::safetensors::write_parameters;
+use engine::formula::Formula;
+use engine::grad::{Draw, initialise};
+use engine::model::seq2seq::{self, Seq2Seq};
+use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
+use engine::model::transformer::{self, Transformer};
+use engine::nn::packed::Packed;
+use engine::nn::plain::Plain;
+use engine::quant::Type;
+use engine::token::added::AddedToken;
+use engine::token::byte_bpe::{ByteBpe, ByteBpeFiles};
+use engine::token::json_write::tokenizer_json;
+use engine::token::split::Split;
+use engine::token::tokenizer::{SpecialTokens, Tokenizer};
+use engine::token::train::train;
+use engine::translate::{CONFIG, Model, TOKENIZER, Translator, open};
+use serde_json::{Value, json};
+
+/// A vocabulary of the bytes, four merges and the end.
+fn tokenizer() -> ByteBpe {
+    let learned = train(" il gatto il gatto", 4, Split::Gpt2)
+        .unwrap()
+        .tokenizer;
+    let mut tokens: Vec<String> = (0..learned.size())
+        .map(|id| learned.piece(id).unwrap().to_owned())
+        .collect();
+    let merges = learned.merges();
+    let merges = merges
+        .iter()
+        .map(|(left, right, _)| format!("{} {}", tokens[*left], tokens[*right]));
+    let (merges, end) = (merges.collect(), tokens.len());
+    tokens.push("<|endoftext|>".to_owned());
+    ByteBpe::new(ByteBpeFiles {
+        tokens,
+        merges,
+        added: vec![AddedToken {
+            text: "<|endoftext|>".to_owned(),
+            id: end,
+            special: true,
+            ..AddedToken::default()
+        }],
+        special: SpecialTokens {
+            end: Some(end),
+            ..SpecialTokens::default()
+        },
+        ..ByteBpeFiles::default()
+    })
+    .unwrap()
+}
+
+/// A model of each kind, drawn at random, with its sizes.
+fn models(vocabulary: usize) -> Vec<(Model, Value)> {
+    let gru = seq2seq::Config {
+        source_vocabulary: vocabulary,
+        target_vocabulary: vocabulary,
+        embedding: 4,
+        width: 6,
+        layers: 2,
+        reverse_source: true,
+    };
+    let attention = seq2seq_attention::Config {
+        source_vocabulary: vocabulary,
+        target_vocabulary: vocabulary,
+        embedding: 4,
+        width: 6,
+        inner: 5,
+        readout: Some(7),
+    };
+    let transformer = transformer::Config {
+        vocabulary,
+        width: 8,
+        heads: 2,
+        inner: 12,
+        encoder_layers: 1,
+        decoder_layers: 2,
+        norm_eps: 1e-5,
+    };
+    let both = json!({ "source_vocabulary": vocabulary, "target_vocabulary": vocabulary, "embedding": 4, "width": 6 });
+    let with = |kind: &str, more: Value| {
+        let mut all = both.as_object().unwrap().clone();
+        all.insert("model_type".to_owned(), json!(kind));
+        all.extend(more.as_object().unwrap().clone());
+        Value::Object(all)
+    };
+    let mut all = vec![
+        (
+            Model::Gru(Seq2Seq::load(gru, &mut Formula::new(0, gru.shapes())).unwrap()),
+            with(
+                "seq2seq-gru",
+                json!({ "layers": 2, "reverse_source": true }),
+            ),
+        ),
+        (
+            Model::Attention(Box::new(
+                AttentiveSeq2Seq::load(attention, &mut Formula::new(0, attention.shapes()))
+                    .unwrap(),
+            )),
+            with("seq2seq-attention", json!({ "inner": 5, "readout": 7 })),
+        ),
+        (
+            Model::Transformer(
+                Transformer::load(
+                    transformer.clone(),
+                    &mut Formula::new(0, transformer.shapes()),
+                )
+                .unwrap(),
+            ),
+            json!({
+                "model_type": "transformer", "vocabulary": vocabulary, "width": 8, "heads": 2, "inner": 12,
+                "encoder_layers": 1, "decoder_layers": 2, "norm_eps": 1e-5,
+            }),
+        ),
+    ];
+    for (model, _) in &mut all {
+        initialise(model, 3, Draw::Xavier).unwrap();
+    }
+    all
+}
+
+#[test]
+fn token_by_token_and_all_at_once_are_the_same() {
+    let vocabulary = tokenizer();
+    for (model, _) in models(vocabulary.size()) {
+        let translator = Translator::new(model, vocabulary.clone()).unwrap();
+        let source = translator.ids("Il gatto è qui.").unwrap();
+        let target = [translator.end(), 5, 90, 257];
+        let all = translator
+            .model
+            .run(
+                &mut Plain::silent(),
+                &Packed::one(&source),
+                &Packed::one(&target),
+            )
+            .unwrap();
+        let mut reading = translator.read(&source).unwrap();
+        for (id, row) in target.into_iter().zip(all.outer_iter()) {
+            let next = reading.feed(id).unwrap();
+            assert!((&next - &row).iter().all(|d| d.abs() < 1e-5));
+        }
+    }
+}
+
+#[test]
+fn a_beam_of_one_is_the_greedy_choice() {
+    let vocabulary = tokenizer();
+    for (model, _) in models(vocabulary.size()) {
+        let translator = Translator::new(model, vocabulary.clone()).unwrap();
+        let source = translator.ids("the cat").unwrap();
+        let greedy = translator.greedy(&source).unwrap();
+        let beam = translator.beam(&source, 1, 0.0).unwrap();
+        let found: Vec<usize> = beam[0]
+            .ids
+            .iter()
+            .copied()
+            .filter(|&id| id != translator.end())
+            .collect();
+        assert_eq!(found, greedy);
+        assert_eq!(
+            translator.translate("The  cat!").unwrap(),
+            translator.text(&greedy).unwrap()
+        );
+        assert_eq!(translator.translate(" . ").unwrap(), "");
+    }
+}
+
+#[test]
+fn a_file_holds_model_and_vocabulary() {
+    let vocabulary = tokenizer();
+    for (mut model, sizes) in models(vocabulary.size()) {
+        let metadata = [
+            (CONFIG.to_owned(), sizes.to_string()),
+            (TOKENIZER.to_owned(), tokenizer_json(&vocabulary).unwrap()),
+        ];
+        let saved = engine::trainable::saved(&mut model).unwrap();
+        let whole = |metadata: &[(String, String)]| {
+            let bytes = write_parameters(metadata, &saved, Type::F32).unwrap();
+            open("a file", bytes.into())
+        };
+        let translator = whole(&metadata).unwrap();
+        let source = translator.ids("il gatto").unwrap();
+        let same = Translator::new(model, vocabulary.clone()).unwrap();
+        assert_eq!(
+            translator.greedy(&source).unwrap(),
+            same.greedy(&source).unwrap()
+        );
+
+        let error = whole(&metadata[..1]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("a file: ") && error.contains("tokenizer.json"),
+            "{error}"
+        );
+        let other = [
+            (
+                CONFIG.to_owned(),
+                json!({ "model_type": "gpt2" }).to_string(),
+            ),
+            metadata[1].clone(),
+        ];
+        let error = whole(&other).unwrap_err().to_string();
+        assert!(error.ends_with("found gpt2"), "{error}");
+        let mut wider = sizes.clone();
+        wider["width"] = json!(10);
+        let other = [(CONFIG.to_owned(), wider.to_string()), metadata[1].clone()];
+        let error = whole(&other).unwrap_err().to_string();
+        assert!(error.contains("expected ["), "{error}");
+    }
+}
+
+#[test]
+fn a_vocabulary_of_another_size_is_refused() {
+    let vocabulary = tokenizer();
+    for (model, _) in models(vocabulary.size() + 1) {
+        let error = Translator::new(model, vocabulary.clone()).unwrap_err();
+        assert!(error.to_string().contains("vocabulary must be"), "{error}");
+    }
+}

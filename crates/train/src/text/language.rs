@@ -1,0 +1,333 @@
+//! `tiny-gpt`: a decoder with a vocabulary of its own that writes simple English, one text a line.
+//!
+//! ```text
+//! a window: ⟨end⟩ text \n text \n …, as many whole texts as 64 predicted tokens hold          a longer text is cut into pieces
+//! ```
+//! Source of the model: Radford et al. 2019 (GPT-2).
+
+use super::corpus::Corpus;
+use super::measures;
+use super::vocabulary::{joined_lines, learned};
+use crate::Result;
+use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
+use engine::grad::{Draw, Schedule, Tape, Var};
+use engine::model::decoder::{Decoder, Tokens};
+use engine::model::gpt2::{Config, Gpt2};
+use engine::nn::plain::Plain;
+use engine::parameters::Parameters;
+use engine::rng::Rng;
+use engine::token::byte_bpe::ByteBpe;
+use engine::token::json_write::tokenizer_json;
+use engine::token::tokenizer::Tokenizer;
+use engine::translate::TOKENIZER;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// V.
+const VOCABULARY: usize = 2048;
+/// The most tokens that the model reads.
+pub const CONTEXT: usize = 64;
+/// Windows in a step.
+const BATCH: usize = 16;
+/// Texts for validation that are looked at.
+const LOOKED_AT: usize = 500;
+const STEPS: u64 = 4_000;
+const RATE: f32 = 2.5e-3;
+
+fn sizes(vocabulary: usize) -> Config {
+    Config {
+        vocabulary,
+        width: 96,
+        heads: 6,
+        layers: 4,
+        inner: 384,
+        context: CONTEXT,
+        norm_eps: 1e-5,
+    }
+}
+
+/// The model with the texts that it learns from.
+#[derive(Debug)]
+pub struct Language {
+    corpus: Corpus,
+    tokenizer: ByteBpe,
+    end: usize,
+    training: Vec<Vec<usize>>,
+    validation: Vec<Vec<usize>>,
+    test: Vec<Vec<usize>>,
+}
+
+impl Language {
+    /// The texts in the folder of data, and a vocabulary learned from those for training.
+    ///
+    /// # Errors
+    /// When the data cannot be read or are not what they should be.
+    pub fn read(data: &Path) -> Result<Self> {
+        Self::new(Corpus::read(data)?)
+    }
+
+    /// A model of these texts.
+    ///
+    /// # Errors
+    /// None that texts could cause; the type is that of the vocabulary.
+    pub fn new(corpus: Corpus) -> Result<Self> {
+        let tokenizer = learned(&joined_lines(&corpus.training), VOCABULARY)?;
+        let pieces = |texts: &[String]| pieces(&tokenizer, texts);
+        let looked_at = corpus.validation.len().min(LOOKED_AT);
+        Ok(Self {
+            training: pieces(&corpus.training)?,
+            validation: pieces(&corpus.validation[..looked_at])?,
+            test: pieces(&corpus.test)?,
+            end: tokenizer.special().end.unwrap_or_default(),
+            tokenizer,
+            corpus,
+        })
+    }
+
+    /// Bits in some texts, by the model.
+    fn bits(&self, model: &Gpt2, texts: &[Vec<usize>]) -> Result<f64> {
+        let mut bits = 0.0;
+        let all: Vec<usize> = (0..texts.len()).collect();
+        let windows = windows(texts, &all, self.end);
+        for batch in windows.chunks(BATCH) {
+            let (ids, lengths, answers) = taught(batch);
+            let tokens = Tokens::fresh(&ids, &lengths, CONTEXT, self.tokenizer.size())?;
+            let mut plain = Plain::silent();
+            let hidden = model.run(&mut plain, &tokens, &mut model.caches(lengths.len()))?;
+            let logits = model.run_logits(&mut plain, &hidden)?;
+            for (row, answer) in logits.outer_iter().zip(answers) {
+                let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let sum: f64 = row.iter().map(|&x| f64::from(x - largest).exp()).sum();
+                let chosen = answer.map_or(0.0, |id| f64::from(row[id] - largest));
+                bits += sum.log2() - chosen * std::f64::consts::LOG2_E;
+            }
+        }
+        Ok(bits)
+    }
+
+    /// The bytes of some texts, with the line's end.
+    fn bytes(&self, texts: &[Vec<usize>]) -> Result<usize> {
+        let bytes = |ids: &Vec<usize>| Ok(self.tokenizer.decode_bytes(ids)?.len());
+        texts.iter().map(bytes).sum()
+    }
+}
+
+/// The tokens of texts with their line's end, those of long ones in pieces that fit into a window.
+fn pieces(tokenizer: &ByteBpe, texts: &[String]) -> Result<Vec<Vec<usize>>> {
+    let mut pieces = Vec::with_capacity(texts.len());
+    for text in texts {
+        let ids = tokenizer.encode(&format!("{text}\n"))?;
+        pieces.extend(ids.chunks(CONTEXT).map(<[usize]>::to_vec));
+    }
+    Ok(pieces)
+}
+
+/// Windows of whole texts, in order: the places of the texts that each one holds.
+fn packed(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
+    let (mut windows, mut length) = (Vec::<Vec<usize>>::new(), CONTEXT + 1);
+    for &place in order {
+        let more = texts[place].len();
+        match windows.last_mut() {
+            Some(last) if length + more <= CONTEXT => {
+                last.push(place);
+                length += more;
+            }
+            _ => {
+                windows.push(vec![place]);
+                length = more;
+            }
+        }
+    }
+    windows
+}
+
+/// The same as ids, each from the end token on.
+fn windows(texts: &[Vec<usize>], order: &[usize], end: usize) -> Vec<Vec<usize>> {
+    let ids = |places: Vec<usize>| {
+        let ids = places
+            .into_iter()
+            .flat_map(|place| texts[place].iter().copied());
+        std::iter::once(end).chain(ids).collect()
+    };
+    packed(texts, order).into_iter().map(ids).collect()
+}
+
+/// What the model reads of some windows, how long each is, and what comes next at each place.
+fn taught(windows: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>, Vec<Option<usize>>) {
+    let (mut ids, mut lengths, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+    for window in windows {
+        let before = window.len() - 1;
+        ids.extend_from_slice(&window[..before]);
+        lengths.push(before);
+        answers.extend(window[1..].iter().copied().map(Some));
+    }
+    (ids, lengths, answers)
+}
+
+impl Subject for Language {
+    type Model = Gpt2;
+
+    fn name(&self) -> &'static str {
+        "tiny-gpt"
+    }
+
+    fn load(&self, source: &mut dyn Parameters) -> Result<Gpt2> {
+        Ok(Gpt2::load(sizes(self.tokenizer.size()), source)?)
+    }
+
+    fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        // As the model's own names have them: matrices [C_out, C_in].
+        let turned = |(name, mut shape): (String, Vec<usize>)| {
+            if name.contains(".attn.c_") || name.contains(".mlp.c_") {
+                shape.reverse();
+            }
+            (name, shape)
+        };
+        let shapes = sizes(self.tokenizer.size()).shapes();
+        shapes.into_iter().map(turned).collect()
+    }
+
+    fn config(&self) -> Value {
+        let c = sizes(self.tokenizer.size());
+        json!({
+            "model_type": "gpt2", "vocab_size": c.vocabulary, "n_embd": c.width, "n_head": c.heads, "n_layer": c.layers,
+            "n_inner": c.inner, "n_positions": c.context, "layer_norm_epsilon": 1e-5,
+        })
+    }
+
+    fn beside(&self) -> Result<Option<(String, String)>> {
+        Ok(Some((
+            TOKENIZER.to_owned(),
+            tokenizer_json(&self.tokenizer)?,
+        )))
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe {
+            steps: STEPS,
+            schedule: Schedule::Cosine {
+                peak: RATE,
+                last: RATE / 50.0,
+                warmup: STEPS / 20,
+                steps: STEPS,
+            },
+            beta_2: 0.99,
+            decay: 0.05,
+            clip: 1.0,
+            dropout: 0.0,
+            draw: Draw::Normal(0.02),
+            evaluate_every: STEPS / 10,
+            patience: 4,
+            score: "bits per byte",
+            choice: Choice::SmallestScore,
+        }
+    }
+
+    /// The places of the texts of 16 windows each.
+    fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>> {
+        let order = rng.permutation(self.training.len());
+        let windows = packed(&self.training, &order);
+        windows
+            .chunks_exact(BATCH)
+            .map(<[Vec<usize>]>::concat)
+            .collect()
+    }
+
+    fn loss(&self, model: &Gpt2, tape: &mut Tape, batch: &[usize], _: &mut Rng) -> Result<Var> {
+        let (ids, lengths, answers) = taught(&windows(&self.training, batch, self.end));
+        let tokens = Tokens::fresh(&ids, &lengths, CONTEXT, self.tokenizer.size())?;
+        let hidden = model.run(tape, &tokens, &mut model.caches(lengths.len()))?;
+        let logits = model.run_logits(tape, &hidden)?;
+        Ok(tape.cross_entropy(&logits, &answers, 0.0)?)
+    }
+
+    fn evaluate(&self, model: &Gpt2) -> Result<Evaluation> {
+        let bits = self.bits(model, &self.validation)?;
+        let tokens: usize = self.validation.iter().map(Vec::len).sum();
+        Ok(Evaluation {
+            loss: bits * std::f64::consts::LN_2 / tokens.max(1) as f64,
+            score: bits / self.bytes(&self.validation)? as f64,
+        })
+    }
+
+    fn measure(&self, model: &Gpt2) -> Result<Vec<Figure>> {
+        let bytes = self.bytes(&self.test)? as f64;
+        let own = self.bits(model, &self.test)? / bytes;
+        let grams = measures::ngrams(&self.training, self.end, self.tokenizer.size());
+        let grams = measures::bits(&grams, &self.test, self.end) / bytes;
+        let samples = measures::samples(model, &self.tokenizer, self.end)?;
+        let written = measures::written(&samples, &self.corpus.training);
+        let heads = measures::heads(
+            model,
+            &windows(&self.test, &[0, 1, 2, 3, 4, 5, 6, 7], self.end),
+            self.end,
+        )?;
+        let figure = |name: &str, value: f64, decimals, tolerance| Figure {
+            name: name.to_owned(),
+            value,
+            decimals,
+            tolerance,
+        };
+        let count = self.corpus.test.len();
+        Ok(vec![
+            figure(
+                &format!("bits per byte, {count} held-out texts"),
+                own,
+                3,
+                0.005,
+            ),
+            figure("bits per byte of the smoothed 4-gram", grams, 3, 0.002),
+            figure(
+                "bits per byte better than the 4-gram",
+                grams - own,
+                3,
+                0.007,
+            ),
+            figure(
+                "words of 100 samples that are in the training text, %",
+                100.0 * written.known,
+                1,
+                1.0,
+            ),
+            figure(
+                "longest run of words copied from it, words",
+                written.longest as f64,
+                0,
+                2.0,
+            ),
+            figure(
+                "mean weight of the best previous-token head",
+                heads.previous,
+                3,
+                0.01,
+            ),
+            figure("induction score of the best head", heads.induction, 3, 0.02),
+        ])
+    }
+
+    fn card(&self) -> Card {
+        Card {
+            about: "Writes simple English, a text a line: GPT-2 in small, four blocks 96 wide, with 2048 tokens of its own (byte-pair encoding). The 4-gram that it is compared with has interpolated modified Kneser–Ney smoothing over the same tokens and the same training text (Chen and Goodman 1999).".to_owned(),
+            data: format!("{} texts: the English side of eng-ita-tatoeba and tinystories-sample; held out by normalised text", self.corpus.training.len()),
+            licence: "CC BY 2.0 FR, Tatoeba (tatoeba.org); CDLA-Sharing-1.0, TinyStories (Eldan and Li 2023)".to_owned(),
+            source: "github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng); github.com/Niklas6/Mini_GPT, tinystories.txt, commit 0e989377".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_hold_whole_texts_up_to_the_context() {
+        let texts: Vec<Vec<usize>> = [40, 24, 30, 64, 1].iter().map(|&n| vec![1; n]).collect();
+        let places = packed(&texts, &[0, 1, 2, 3, 4]);
+        assert_eq!(places, [vec![0, 1], vec![2], vec![3], vec![4]]);
+        let again = packed(&texts, &places.concat());
+        assert_eq!(again, places);
+        let (ids, lengths, answers) = taught(&windows(&texts, &[4, 0], 9));
+        assert_eq!((ids.len(), lengths.as_slice()), (41, &[41][..]));
+        assert_eq!((ids[0], answers[0], answers.len()), (9, Some(1), 41));
+    }
+}

@@ -1,0 +1,322 @@
+//! `tiny-bert`: an encoder that fills in masked words of simple English sentences.
+//!
+//! ```text
+//! a text: [CLS] pieces [SEP]; 15 % of the pieces are to be predicted: 80 % of these read [MASK], 10 % another piece, 10 % themselves
+//! ```
+//! Measured on one masked word of each held-out sentence, against what its neighbours alone say: bigrams from the left, from the
+//! right, and their product P(w | left) P(w | right) / P(w), all smoothed (interpolated modified Kneser–Ney).
+//!
+//! Source: Devlin et al. 2019 (BERT), section 3.1 and appendix A.1.
+
+use super::batches::batches;
+use super::corpus::Corpus;
+use super::ngram::Ngrams;
+use super::pieces::{self, Pieces};
+use crate::Result;
+use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
+use engine::grad::{Draw, Schedule, Tape, Var};
+use engine::model::bert::{Bert, Config};
+use engine::nn::compute::Compute;
+use engine::nn::packed::Packed;
+use engine::nn::plain::Plain;
+use engine::parameters::Parameters;
+use engine::rng::Rng;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The most pieces of a text, its ends counted.
+const CONTEXT: usize = 48;
+/// Texts in a step.
+const BATCH: usize = 64;
+/// Held-out texts of which a word is masked: for validation, and for the card.
+const LOOKED_AT: usize = 1_000;
+const MEASURED: usize = 4_000;
+const STEPS: u64 = 4_000;
+const RATE: f32 = 2e-3;
+
+fn sizes(vocabulary: usize) -> Config {
+    Config {
+        vocabulary,
+        width: 96,
+        heads: 4,
+        layers: 3,
+        inner: 384,
+        context: CONTEXT,
+        types: 2,
+        norm_eps: 1e-5,
+    }
+}
+
+/// A text with one word hidden.
+#[derive(Debug, Clone)]
+struct Question {
+    /// The text, [`pieces::MASK`] in place of the word.
+    ids: Vec<usize>,
+    place: usize,
+    answer: usize,
+}
+
+/// The model with the texts that it learns from.
+#[derive(Debug)]
+pub struct Masked {
+    pieces: Pieces,
+    texts: usize,
+    training: Vec<Vec<usize>>,
+    validation: Vec<Question>,
+    test: Vec<Question>,
+}
+
+impl Masked {
+    /// The texts in the folder of data, and a vocabulary of the words in those for training.
+    ///
+    /// # Errors
+    /// When the data cannot be read or are not what they should be.
+    pub fn read(data: &Path) -> Result<Self> {
+        Self::new(&Corpus::read(data)?)
+    }
+
+    /// A model of these texts.
+    ///
+    /// # Errors
+    /// None that texts could cause; the type is that of the vocabulary.
+    pub fn new(corpus: &Corpus) -> Result<Self> {
+        let pieces = Pieces::new(&corpus.training)?;
+        let read = |texts: &[String]| {
+            let all: Result<Vec<Vec<usize>>> = texts.iter().map(|text| pieces.ids(text)).collect();
+            Ok::<_, crate::TrainError>(
+                all?.into_iter()
+                    .filter(|ids| (4..=CONTEXT).contains(&ids.len()))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let questions = |texts: &[String], most: usize| {
+            let all = read(texts)?;
+            let asked = all.iter().enumerate();
+            let asked = asked.filter_map(|(n, ids)| question(&pieces, ids, n));
+            Ok::<_, crate::TrainError>(asked.take(most).collect::<Vec<_>>())
+        };
+        let (validation, test) = (
+            questions(&corpus.validation, LOOKED_AT)?,
+            questions(&corpus.test, MEASURED)?,
+        );
+        let training = read(&corpus.training)?;
+        Ok(Self {
+            texts: training.len(),
+            training,
+            validation,
+            test,
+            pieces,
+        })
+    }
+
+    /// The scores `[N, V]` of the hidden words.
+    fn scores(&self, model: &Bert, questions: &[Question]) -> Result<engine::ndarray::Array2<f32>> {
+        let (mut ids, mut lengths, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for question in questions {
+            places.push(ids.len() + question.place);
+            ids.extend_from_slice(&question.ids);
+            lengths.push(question.ids.len());
+        }
+        let mut plain = Plain::silent();
+        let hidden = model.run(&mut plain, &Packed::many(ids, lengths)?, None)?;
+        let hidden = plain.select(&hidden, &places)?;
+        Ok(model.run_logits(&mut plain, &hidden)?)
+    }
+
+    /// The mean loss in nats, and the share of words that are the likeliest of all.
+    fn right(&self, model: &Bert, questions: &[Question]) -> Result<(f64, f64)> {
+        let (mut loss, mut right) = (0.0, 0usize);
+        for part in questions.chunks(BATCH) {
+            let scores = self.scores(model, part)?;
+            for (row, question) in scores.outer_iter().zip(part) {
+                let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let sum: f64 = row.iter().map(|&x| f64::from(x - largest).exp()).sum();
+                loss += sum.ln() - f64::from(row[question.answer] - largest);
+                right += usize::from(row[question.answer] == largest);
+            }
+        }
+        let count = questions.len().max(1) as f64;
+        Ok((loss / count, right as f64 / count))
+    }
+
+    /// The share of words that are the likeliest by the neighbour on the left, on the right, and by both.
+    fn neighbours(&self) -> [f64; 3] {
+        let vocabulary = self.pieces.size();
+        let turned: Vec<Vec<usize>> = (self.training.iter())
+            .map(|ids| ids.iter().rev().copied().collect())
+            .collect();
+        let left = Ngrams::new(self.training.iter().map(Vec::as_slice), 2, vocabulary);
+        let right = Ngrams::new(turned.iter().map(Vec::as_slice), 2, vocabulary);
+        let alone = Ngrams::new(self.training.iter().map(Vec::as_slice), 1, vocabulary);
+        let mut correct = [0usize; 3];
+        for Question { ids, place, answer } in &self.test {
+            let (before, after) = (&ids[place - 1..*place], &ids[place + 1..=place + 1]);
+            let mut best = [(f64::NEG_INFINITY, 0); 3];
+            for id in 0..vocabulary {
+                let [l, r, p] = [
+                    left.probability(before, id),
+                    right.probability(after, id),
+                    alone.probability(&[], id),
+                ];
+                for (best, score) in best.iter_mut().zip([l, r, l * r / p]) {
+                    if score > best.0 {
+                        *best = (score, id);
+                    }
+                }
+            }
+            for (correct, (_, id)) in correct.iter_mut().zip(best) {
+                *correct += usize::from(id == *answer);
+            }
+        }
+        correct.map(|count| count as f64 / self.test.len().max(1) as f64)
+    }
+
+    /// The text as it is read in training, and what is to be predicted at each place.
+    fn hidden(&self, ids: &[usize], rng: &mut Rng) -> (Vec<usize>, Vec<Option<usize>>) {
+        let (mut read, mut answers) = (ids.to_vec(), vec![None; ids.len()]);
+        // At least one, or a short text would mostly teach nothing.
+        let inside = ids.len() - 2;
+        let count = (inside * 15).div_ceil(100);
+        for place in rng.permutation(inside).into_iter().take(count) {
+            let place = place + 1;
+            answers[place] = Some(ids[place]);
+            read[place] = match rng.below(10) {
+                0 => ids[place],
+                1 => pieces::FIRST_WORD + rng.below(self.pieces.size() - pieces::FIRST_WORD),
+                _ => pieces::MASK,
+            };
+        }
+        (read, answers)
+    }
+}
+
+/// A text with one of its whole words hidden, the same one each time; `None` where it has none.
+fn question(pieces: &Pieces, ids: &[usize], n: usize) -> Option<Question> {
+    let words: Vec<usize> = (1..ids.len() - 1)
+        .filter(|&place| pieces.is_word(ids, place))
+        .collect();
+    let mut rng = Rng::named(n as u64, "masked word");
+    let place = *words.get(rng.below(words.len()))?;
+    let mut hidden = ids.to_vec();
+    hidden[place] = pieces::MASK;
+    Some(Question {
+        ids: hidden,
+        place,
+        answer: ids[place],
+    })
+}
+
+impl Subject for Masked {
+    type Model = Bert;
+
+    fn name(&self) -> &'static str {
+        "tiny-bert"
+    }
+
+    fn load(&self, source: &mut dyn Parameters) -> Result<Bert> {
+        Ok(Bert::load(sizes(self.pieces.size()), source)?)
+    }
+
+    fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        sizes(self.pieces.size()).shapes()
+    }
+
+    fn config(&self) -> Value {
+        let c = sizes(self.pieces.size());
+        json!({
+            "model_type": "bert", "vocab_size": c.vocabulary, "hidden_size": c.width, "num_attention_heads": c.heads,
+            "num_hidden_layers": c.layers, "intermediate_size": c.inner, "max_position_embeddings": c.context,
+            "type_vocab_size": c.types, "layer_norm_eps": 1e-5,
+        })
+    }
+
+    fn beside(&self) -> Result<Option<(String, String)>> {
+        Ok(Some(("vocab.txt".to_owned(), self.pieces.vocab_txt())))
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe {
+            steps: STEPS,
+            schedule: Schedule::Cosine {
+                peak: RATE,
+                last: RATE / 50.0,
+                warmup: STEPS / 20,
+                steps: STEPS,
+            },
+            beta_2: 0.98,
+            decay: 0.01,
+            clip: 1.0,
+            dropout: 0.0,
+            draw: Draw::Normal(0.02),
+            evaluate_every: STEPS / 10,
+            patience: 4,
+            score: "right, %",
+            choice: Choice::SmallestLoss,
+        }
+    }
+
+    fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>> {
+        let lengths: Vec<usize> = self.training.iter().map(Vec::len).collect();
+        batches(&lengths, BATCH, rng)
+    }
+
+    fn loss(&self, model: &Bert, tape: &mut Tape, batch: &[usize], rng: &mut Rng) -> Result<Var> {
+        let (mut ids, mut lengths, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+        for &place in batch {
+            let (read, asked) = self.hidden(&self.training[place], rng);
+            lengths.push(read.len());
+            ids.extend(read);
+            answers.extend(asked);
+        }
+        let hidden = model.run(tape, &Packed::many(ids, lengths)?, None)?;
+        // Only places that are asked for go through the large product with the vocabulary.
+        let places: Vec<usize> = (0..answers.len())
+            .filter(|&n| answers[n].is_some())
+            .collect();
+        let hidden = tape.select(&hidden, &places)?;
+        let logits = model.run_logits(tape, &hidden)?;
+        answers.retain(Option::is_some);
+        Ok(tape.cross_entropy(&logits, &answers, 0.0)?)
+    }
+
+    fn evaluate(&self, model: &Bert) -> Result<Evaluation> {
+        let (loss, right) = self.right(model, &self.validation)?;
+        Ok(Evaluation {
+            loss,
+            score: 100.0 * right,
+        })
+    }
+
+    fn measure(&self, model: &Bert) -> Result<Vec<Figure>> {
+        let (_, own) = self.right(model, &self.test)?;
+        let neighbours = self.neighbours();
+        let best = neighbours.iter().copied().fold(0.0, f64::max);
+        let figure = |name: &str, value: f64| Figure {
+            name: name.to_owned(),
+            value: 100.0 * value,
+            decimals: 1,
+            tolerance: 0.3,
+        };
+        let count = self.test.len();
+        let [left, right, both] = neighbours;
+        Ok(vec![
+            figure(
+                &format!("masked words right, %, of {count} held-out texts"),
+                own,
+            ),
+            figure("by the left neighbour, %", left),
+            figure("by the right neighbour, %", right),
+            figure("by both neighbours, %", both),
+            figure("points above the best of these", own - best),
+        ])
+    }
+
+    fn card(&self) -> Card {
+        Card {
+            about: format!("Fills in masked words of simple English: BERT in small, three blocks 96 wide, WordPiece with the {} most frequent words and all characters, lower case.", pieces::WORDS),
+            data: format!("{} texts: the English side of eng-ita-tatoeba and tinystories-sample; held out by normalised text", self.texts),
+            licence: "CC BY 2.0 FR, Tatoeba (tatoeba.org); CDLA-Sharing-1.0, TinyStories (Eldan and Li 2023)".to_owned(),
+            source: "github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng); github.com/Niklas6/Mini_GPT, tinystories.txt, commit 0e989377".to_owned(),
+        }
+    }
+}

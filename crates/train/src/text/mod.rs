@@ -1,0 +1,14 @@
+//! Text: what the translators and the language models learn from, and what they are measured by.
+
+pub mod batches;
+pub mod corpus;
+pub mod language;
+pub mod masked;
+pub mod measures;
+pub mod ngram;
+pub mod pairs;
+pub mod pieces;
+pub mod score;
+pub mod split;
+pub mod translation;
+pub mod vocabulary;

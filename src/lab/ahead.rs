@@ -1,0 +1,196 @@
+//! What a download will cost, said before it begins.
+
+use std::rc::Rc;
+
+use gloo_net::http::{Method, RequestBuilder};
+use leptos::html::Button;
+use leptos::prelude::*;
+use worker::build::{Build, Purpose};
+use worker::model::file::LARGEST;
+use worker::model::protocol::{News, Order};
+
+use super::session::{Lab, STOPPED, gave_up, megabytes};
+use crate::browser::storage;
+use crate::model_build::choose;
+use crate::model_worker::{Heard, ModelWorker};
+
+/// Memory of the engine by itself.
+const ENGINE_BYTES: u64 = 4_000_000;
+
+/// What the reader is asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ahead {
+    name: String,
+    /// Bytes of the file, where the host says so.
+    bytes: Option<u64>,
+    /// How many of them are on this device.
+    here: u64,
+    /// Bytes of weights that this device takes in in a second.
+    pace: f64,
+}
+
+impl Ahead {
+    fn words(&self) -> String {
+        let Some(bytes) = self.bytes else {
+            return format!(
+                "{} is not on this device, and its host does not say how large it is.",
+                self.name
+            );
+        };
+        let size = match self.here {
+            0 => format!("{} is {} to fetch.", self.name, megabytes(bytes)),
+            here => format!(
+                "{} is {}, of which {} are here.",
+                self.name,
+                megabytes(bytes),
+                megabytes(here)
+            ),
+        };
+        // The file and the matrices that are packed from it stand side by side.
+        let memory = megabytes(2 * bytes + ENGINE_BYTES);
+        let rate = self.pace / bytes as f64;
+        let tokens = if rate < 10.0 {
+            format!("{rate:.1}")
+        } else {
+            format!("{rate:.0}")
+        };
+        format!(
+            "{size} While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
+             measured just now: a model that writes with all of them gives at most about {tokens} tokens a second.",
+            self.pace / 1e9
+        )
+    }
+}
+
+/// The size that the host states; whether there is something to ask about.
+async fn size(url: &str) -> (Option<u64>, bool) {
+    let asked = RequestBuilder::new(url).method(Method::HEAD).send().await;
+    let Ok(answer) = asked else {
+        return (None, true);
+    };
+    let knows_no_head = matches!(answer.status(), 405 | 501);
+    let length = answer.headers().get("content-length");
+    let bytes = length.and_then(|length| length.parse().ok());
+    // Of what comes compressed this is another size.
+    let bytes = bytes.filter(|_| answer.ok() && answer.headers().get("content-encoding").is_none());
+    // What the host refuses is not fetched, nor what is too large: the worker says so in its words.
+    let comes = answer.ok() || knows_no_head;
+    (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
+}
+
+/// Bytes of weights that this device takes in in a second. Measured in a worker of its own, whose memory is given back.
+async fn pace() -> Result<f64, String> {
+    let (build, threads) = choose(None, None)?;
+    let worker = ModelWorker::start(Purpose::Lab, build, threads).ok_or(STOPPED)?;
+    worker.order(Order::Pace);
+    loop {
+        match worker.hear().await {
+            Heard::News(News::Pace(pace)) => return Ok(pace),
+            Heard::Died(why) => return Err(gave_up(&why)),
+            _ => {}
+        }
+    }
+}
+
+/// Waits for the worker, and for the reader's word where something is to be fetched; the engine that runs.
+///
+/// # Errors
+/// When the reader does not want it, or the worker died.
+pub(super) async fn settle(
+    lab: Lab,
+    worker: &Rc<ModelWorker>,
+    name: &str,
+    url: &str,
+) -> Result<(Build, usize), String> {
+    let kept = storage::list().await;
+    let kept = kept.iter().find(|file| file.url == url);
+    let here = kept.map_or(0, |file| file.bytes);
+    let asks = match kept.and_then(|file| file.total) {
+        Some(total) if total == here => None,
+        _ => Some(size(url).await).filter(|(_, asks)| *asks),
+    };
+    let mut engine = (Build::Simd128, 1);
+    if let Some((bytes, _)) = asks {
+        let pace = pace().await?;
+        // The reader may have given up, or left the page.
+        if lab.has(worker) {
+            lab.say(String::new(), None);
+            lab.ahead.try_set(Some(Ahead {
+                name: name.to_owned(),
+                bytes,
+                here,
+                pace,
+            }));
+        }
+    }
+    loop {
+        match worker.hear().await {
+            Heard::Ready { build, threads } => {
+                engine = (build, threads);
+                if asks.is_none() {
+                    return Ok(engine);
+                }
+            }
+            Heard::GoOn => {
+                lab.ahead.try_set(None);
+                return Ok(engine);
+            }
+            Heard::Ended => return Err(STOPPED.to_owned()),
+            Heard::Died(why) => return Err(gave_up(&why)),
+            Heard::News(_) => {}
+        }
+    }
+}
+
+/// The question, while there is one.
+pub(super) fn question(lab: Lab) -> AnyView {
+    let yes = NodeRef::<Button>::new();
+    // The reader has just pressed a button; the answer is where the keyboard is.
+    Effect::new(move |_| {
+        if let Some(yes) = yes.get() {
+            yes.focus().ok();
+        }
+    });
+    let asked = move |ahead: Ahead| {
+        view! {
+            <div class="panel lab-ahead" role="group" aria-label="Before it is fetched">
+                <p>{ahead.words()}</p>
+                <div class="lab-row">
+                    <button type="button" class="button primary" node_ref=yes on:click=move |_| lab.go_on()>"Fetch it"</button>
+                    <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Leave it"</button>
+                </div>
+            </div>
+        }
+    };
+    view! { {move || lab.ahead.get().map(asked)} }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ahead;
+
+    #[test]
+    fn size_memory_and_speed_are_said() {
+        let ahead = |bytes, here| Ahead {
+            name: "a.gguf".to_owned(),
+            bytes,
+            here,
+            pace: 13.4e9,
+        };
+        let words = ahead(Some(134_000_000), 0).words();
+        for part in [
+            "134.0 MB to fetch",
+            "272.0 MB of memory",
+            "13.4 GB",
+            "100 tokens",
+        ] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        let words = ahead(Some(4_000_000_000), 1_000_000).words();
+        assert!(
+            words.contains("1.0 MB are here") && words.contains("3.4 tokens"),
+            "{words}"
+        );
+        assert!(ahead(None, 0).words().contains("does not say"));
+    }
+}
