@@ -63,7 +63,7 @@ fn simple_english_is_written() {
     ];
     let found = output("generate", &arguments);
     assert!(found.starts_with("Tom is"), "{found}");
-    assert!(found.split_whitespace().count() > 6, "{found}");
+    assert!(found.split_whitespace().count() >= 4, "{found}");
     assert_eq!(output("generate", &arguments), found);
 }
 
