@@ -128,8 +128,8 @@ impl Learner {
                 ..AdamW::default()
             },
             settings,
-            plan,
             rng: Rng::named(plan.seed, "training"),
+            plan,
         })
     }
 
