@@ -65,12 +65,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let stretch = inputs.number("stretch")? as f32;
     let state = s * stretch;
     let w = inputs.matrix("w")?;
-    let question = shown!(
-        record,
-        engine::nn::linear::project,
-        state.view(),
-        w.view()
-    )?;
+    let question = shown!(record, engine::nn::linear::project, state.view(), w.view())?;
     let keys = shown!(
         record,
         engine::nn::bahdanau::AdditiveAttention::keys,
@@ -113,11 +108,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.number("one", 1.0);
     let columns = [additive.column(0), dot.column(0), scaled.column(0)];
     let scores = stack(Axis(0), &columns).map_err(|e| CellError::Mismatch(e.to_string()))?;
-    let weights = shown!(
-        record,
-        engine::nn::softmax::softmax_rows,
-        scores.view()
-    );
+    let weights = shown!(record, engine::nn::softmax::softmax_rows, scores.view());
     let context = shown!(
         record,
         engine::nn::attention::mix_values,
@@ -198,7 +189,9 @@ mod tests {
             let at = |name, i| c.at(name, &[i, j]).unwrap();
             assert!((at("scores", 0) - f64::from(found.scores[j])).abs() < 1e-6);
             assert!((at("weights", 0) - f64::from(found.weights[j])).abs() < 1e-6);
-            let sum = (0..2).map(|k| f64::from(s[[0, k]] * h[[j, k]])).sum::<f64>();
+            let sum = (0..2)
+                .map(|k| f64::from(s[[0, k]] * h[[j, k]]))
+                .sum::<f64>();
             assert!((at("scores", 1) - sum).abs() < 1e-6);
             assert!((at("scores", 2) - sum / 2f64.sqrt()).abs() < 1e-6);
         }

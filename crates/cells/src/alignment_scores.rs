@@ -107,7 +107,9 @@ mod tests {
         assert_row(&c, 0, [0.0, 0.0, 1.0, 0.0]);
         assert_row(&c, 1, [0.25; 4]);
         let h = inputs()[1].default.clone();
-        let InputValue::Matrix(h) = h else { unreachable!() };
+        let InputValue::Matrix(h) = h else {
+            unreachable!()
+        };
         for (k, &value) in h.row(2).iter().enumerate() {
             assert_eq!(c.at("context", &[0, k]), Some(f64::from(value)));
         }

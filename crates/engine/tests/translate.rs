@@ -10,6 +10,7 @@ use engine::grad::{Draw, initialise};
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};
+use engine::ndarray;
 use engine::nn::packed::Packed;
 use engine::nn::plain::Plain;
 use engine::quant::Type;
@@ -19,8 +20,9 @@ use engine::token::json_write::tokenizer_json;
 use engine::token::split::Split;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::train::train;
-use engine::ndarray;
-use engine::translate::{CONFIG, Model, TOKENIZER, Translator, by_words, open, words};
+use engine::translate::{
+    CONFIG, Model, TOKENIZER, Translator, by_words, crossings, heaviest, open, words,
+};
 use serde_json::{Value, json};
 
 /// A vocabulary of the bytes, four merges and the end.
@@ -262,6 +264,16 @@ fn pieces_become_words() {
     let weights = ndarray::array![[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.75, 0.25, 0.0]];
     let found = by_words(weights.view(), &[0..2, 2..3], &[0..1, 1..3]).unwrap();
     assert_eq!(found, ndarray::array![[0.25, 0.75], [0.75, 0.25]]);
+    assert_eq!(heaviest(found.view()), [1, 0]);
+    assert_eq!(heaviest(ndarray::array![[0.5, 0.5]].view()), [0]);
+    for (joined, expected) in [
+        (&[0, 1, 1, 2][..], 0),
+        (&[0, 2, 1], 1),
+        (&[2, 1, 0], 3),
+        (&[], 0),
+    ] {
+        assert_eq!(crossings(joined), expected);
+    }
     let nothing: std::ops::Range<usize> = 1..1;
     assert!(by_words(weights.view(), &[nothing], &[0..3]).is_err());
 }

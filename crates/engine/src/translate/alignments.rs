@@ -16,7 +16,7 @@ use crate::nn::shape::{expect, matrix};
 use crate::sample::greedy;
 use crate::token::tokenizer::Tokenizer;
 use crate::trace::Recorder;
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use std::ops::Range;
 
 /// A translation, and for each of its tokens the weights of the source's.
@@ -73,7 +73,12 @@ pub fn words(translator: &Translator, ids: &[usize]) -> Result<Vec<Range<usize>>
         }
     }
     let ends = starts.iter().copied().skip(1).chain([ids.len()]);
-    Ok(starts.iter().copied().zip(ends).map(|(a, b)| a..b).collect())
+    Ok(starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(a, b)| a..b)
+        .collect())
 }
 
 /// Weights from word to word: columns of a word are added, rows of a word averaged.
@@ -96,7 +101,12 @@ pub fn by_words(
     for (i, rows) in target.iter().enumerate() {
         if rows.is_empty() {
             let found = format!("{rows:?}");
-            return Err(EngineError::value("by_words", "word", "of at least 1 token", found));
+            return Err(EngineError::value(
+                "by_words",
+                "word",
+                "of at least 1 token",
+                found,
+            ));
         }
         for (j, columns) in source.iter().enumerate() {
             let part = weights.slice(s![rows.clone(), columns.clone()]);
@@ -104,4 +114,26 @@ pub fn by_words(
         }
     }
     Ok(out)
+}
+
+/// For each row the column with the largest weight, of equal ones the first.
+pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
+    // weights [I, J] -> [I]
+    let first = |row: ArrayView1<'_, f32>| {
+        let better = |best: (usize, f32), (j, &weight): (usize, &f32)| {
+            if weight > best.1 { (j, weight) } else { best }
+        };
+        row.iter()
+            .enumerate()
+            .fold((0, f32::NEG_INFINITY), better)
+            .0
+    };
+    weights.rows().into_iter().map(first).collect()
+}
+
+/// How many pairs of lines cross when each target word is joined to one source word: 0 where both sentences go in one order.
+pub fn crossings(joined: &[usize]) -> usize {
+    let later = |i: usize| joined.iter().skip(i + 1);
+    let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();
+    joined.iter().enumerate().map(crossed).sum()
 }
