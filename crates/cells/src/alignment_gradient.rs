@@ -31,7 +31,7 @@ fn inputs() -> Vec<InputSpec> {
         [0.0, 0.2, 1.0],
         [0.1, 1.0, 0.1],
     ]);
-    let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, 0.5, 2.0], [2.0, -1.0, -1.0]]);
+    let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]]);
     vec![
         InputSpec::choice("right", "Word that follows", TARGET),
         InputSpec::matrix("e", "Scores e", (1, 1), (4, 4), Array2::zeros((1, 4))),

@@ -23,10 +23,10 @@ fn inputs() -> Vec<InputSpec> {
     let (targets, sources, width) = SHAPE;
     let scores = arr2(&[[2.1, 1.8, 0.3, 0.1], [0.1, 0.2, 0.5, 2.8]]);
     let annotations = arr2(&[
-        [1.0, 0.0, 0.0],
-        [0.2, 1.0, 0.1],
-        [0.0, 0.1, 0.4],
-        [0.1, 0.0, 1.0],
+        [1.0, 0.0, 0.1],
+        [0.6, 0.1, 0.0],
+        [0.0, 0.2, 1.0],
+        [0.1, 1.0, 0.1],
     ]);
     vec![
         InputSpec::matrix(
@@ -94,8 +94,8 @@ mod tests {
         assert_row(&c, 1, [0.054, 0.060, 0.081, 0.805]);
         let printed = [0.45, 0.38, 0.10, 0.07];
         assert!((c.at("weights", &[0, 0]).unwrap() - printed[0]).abs() > 0.03);
-        // The first context, by hand: 0.490 · 1.0 + 0.363 · 0.2 + 0.081 · 0.0 + 0.066 · 0.1.
-        assert!((c.at("context", &[0, 0]).unwrap() - 0.569).abs() < 1e-3);
+        // The first context, by hand: 0.490 · 1.0 + 0.363 · 0.6 + 0.081 · 0.0 + 0.066 · 0.1.
+        assert!((c.at("context", &[0, 0]).unwrap() - 0.7144).abs() < 1e-3);
     }
 
     #[test]

@@ -93,3 +93,85 @@ def by_words(source, target, weights):
     """A word's weights: the sum over the pieces that are looked at, the mean over the pieces that look."""
     columns = torch.stack([weights[:, list(r)].sum(1) for r in ranges(source)], dim=1)
     return torch.stack([columns[list(r)].mean(0) for r in ranges(target)])
+
+
+def alignment_scores():
+    e = torch.tensor([[2.1, 1.8, 0.3, 0.1], [0.1, 0.2, 0.5, 2.8]], dtype=torch.float64)
+    h = torch.tensor([[1.0, 0.0, 0.1], [0.6, 0.1, 0.0], [0.0, 0.2, 1.0], [0.1, 1.0, 0.1]], dtype=torch.float64)
+    weights = torch.softmax(e, dim=1)
+    return cell("alignment-scores", {"weights": tensor(weights, 1e-6), "context": tensor(weights @ h, 1e-6)})
+
+
+def additive_and_dot(stretch):
+    s = stretch * torch.tensor([[1.0, 0.5]], dtype=torch.float64)
+    h = torch.tensor([[0.2, 0.1], [0.9, 0.8], [0.4, -0.6], [-0.7, 0.3]], dtype=torch.float64)
+    w = torch.tensor([[0.8, -0.4], [0.3, 0.9]], dtype=torch.float64)
+    u = torch.tensor([[1.0, 0.2], [-0.1, 1.1]], dtype=torch.float64)
+    v = torch.tensor([[1.2], [0.9]], dtype=torch.float64)
+    dot = (h @ s.T)[:, 0]
+    scores = torch.stack([(torch.tanh(s @ w + h @ u) @ v)[:, 0], dot, dot / 2**0.5])
+    weights = scores.softmax(dim=1)
+    tensors = {
+        "scores": tensor(scores, 2e-6),
+        "weights": tensor(weights, 2e-6),
+        "context": tensor(weights @ h, 2e-6),
+        "bound": tensor(v.abs().sum(), 1e-6),
+    }
+    return cell("additive-and-dot", tensors, {"stretch": stretch} if stretch != 1 else {})
+
+
+def alignment_gradient(right, updates):
+    words = ["occhi", "azzurri", "ha"]
+    h = torch.tensor([[1.0, 0.0, 0.1], [0.6, 0.1, 0.0], [0.0, 0.2, 1.0], [0.1, 1.0, 0.1]], dtype=torch.float64)
+    u = torch.tensor([[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]], dtype=torch.float64)
+    e = torch.zeros(4, dtype=torch.float64, requires_grad=True)
+    optimiser, losses, found = torch.optim.SGD([e], lr=1.0), [], {}
+    for update in range(61):
+        weights = e.softmax(0)
+        context = weights @ h
+        context.retain_grad()
+        loss = nn.functional.cross_entropy((context @ u.T)[None], torch.tensor([words.index(right)]))
+        optimiser.zero_grad()
+        loss.backward()
+        if update == updates:
+            found = {
+                "scores": tensor(e.clone(), 2e-5),
+                "weights": tensor(weights, 5e-6),
+                "context": tensor(context, 5e-6),
+                "by_context": tensor(context.grad, 5e-6),
+                "gradient": tensor(e.grad, 2e-6),
+                "loss": tensor(loss, 5e-6),
+            }
+        losses.append(float(loss.detach()))
+        optimiser.step()
+    inputs = ({} if right == "occhi" else {"right": right}) | ({"updates": updates} if updates else {})
+    return cell("alignment-gradient", found | {"curve.loss": tensor(losses, 1e-5)}, inputs)
+
+
+def alignment_lines(model, tokenizer, typed, sentence, show):
+    """`sentence` is what becomes of what was `typed`; the page's own sentence and choice are given by nothing."""
+    source, target, weights = aligned(model, tokenizer, sentence)
+    shown = by_words(source, target, weights) if show == "words" else weights
+    inputs = ({"sentence": typed} if typed else {}) | ({} if show == "words" else {"show": show})
+    tensors = {
+        "weights": tensor(shown, 1e-4),
+        "source.pieces": tensor(float(len(source)), 0.0),
+        "target.pieces": tensor(float(len(target)), 0.0),
+    }
+    return cell("alignment-lines", tensors, inputs)
+
+
+if __name__ == "__main__":
+    model, tokenizer = load()
+    cells = [
+        alignment_scores(),
+        alignment_lines(model, tokenizer, None, "tom has a black dog", "words"),
+        alignment_lines(model, tokenizer, None, "tom has a black dog", "pieces"),
+        alignment_lines(model, tokenizer, "The photographer was astonished.", "the photographer was astonished", "words"),
+        alignment_lines(model, tokenizer, "The photographer was astonished.", "the photographer was astonished", "pieces"),
+        additive_and_dot(1),
+        additive_and_dot(6),
+        alignment_gradient("occhi", 0),
+        alignment_gradient("azzurri", 25),
+    ]
+    write(__file__, "alignment", cells)
