@@ -19,7 +19,7 @@ const COLOURS: [Concept; 4] = [
 ];
 
 /// The words that may follow.
-const TARGET: &[&str] = &["occhi", "azzurri", "ha"];
+const TARGET: &[&str] = &["occhi", "blu", "ha"];
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {

@@ -20,7 +20,7 @@ const FAINTEST: f64 = 0.02;
 const BEHIND: f64 = 0.16;
 
 /// The target word that is chosen at first: in the cell's own sentence the noun whose adjective comes after it.
-const FIRST: usize = 3;
+const FIRST: usize = 2;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {

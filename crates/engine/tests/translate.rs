@@ -21,7 +21,7 @@ use engine::token::split::Split;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::train::train;
 use engine::translate::{
-    CONFIG, Model, TOKENIZER, Translator, by_words, crossings, heaviest, open, words,
+    CONFIG, Model, TOKENIZER, Translator, aligned, by_words, crossings, heaviest, open, words,
 };
 use serde_json::{Value, json};
 
@@ -233,7 +233,7 @@ fn alignments_belong_to_the_translation() {
         let attends = matches!(model, Model::Attention(_));
         let translator = Translator::new(model, tokenizer.clone()).unwrap();
         let source = translator.ids("il gatto il").unwrap();
-        let Ok(found) = translator.alignments(&source) else {
+        let Ok(found) = aligned(&translator, &source) else {
             assert!(!attends);
             continue;
         };
@@ -253,7 +253,7 @@ fn alignments_belong_to_the_translation() {
         for row in found.weights.rows().into_iter().chain(folded.rows()) {
             assert!((row.sum() - 1.0).abs() < 1e-5, "{row}");
         }
-        assert!(translator.alignments(&[]).is_err());
+        assert!(aligned(&translator, &[]).is_err());
         assert!(by_words(folded.view(), &to, &[0..from.len() + 1]).is_err());
     }
 }

@@ -82,7 +82,7 @@ def ranges(pieces):
 def aligned(model, tokenizer, sentence):
     """The pieces of a sentence that is normalised already, those of its translation, and the weights."""
     assert sentence == re.sub(r"[.!\s]*$", "", sentence.lower())
-    source = tokenizer.encode(" " + sentence)
+    source = tokenizer.encode(" " + sentence, add_special_tokens=False)
     end = tokenizer.token_to_id("<|endoftext|>")
     with torch.no_grad():
         target, weights = model.translate(source.ids, end)
@@ -121,7 +121,7 @@ def additive_and_dot(stretch):
 
 
 def alignment_gradient(right, updates):
-    words = ["occhi", "azzurri", "ha"]
+    words = ["occhi", "blu", "ha"]
     h = torch.tensor([[1.0, 0.0, 0.1], [0.6, 0.1, 0.0], [0.0, 0.2, 1.0], [0.1, 1.0, 0.1]], dtype=torch.float64)
     u = torch.tensor([[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]], dtype=torch.float64)
     e = torch.zeros(4, dtype=torch.float64, requires_grad=True)
@@ -165,13 +165,13 @@ if __name__ == "__main__":
     model, tokenizer = load()
     cells = [
         alignment_scores(),
-        alignment_lines(model, tokenizer, None, "tom has a black dog", "words"),
-        alignment_lines(model, tokenizer, None, "tom has a black dog", "pieces"),
+        alignment_lines(model, tokenizer, None, "she has blue eyes", "words"),
+        alignment_lines(model, tokenizer, None, "she has blue eyes", "pieces"),
         alignment_lines(model, tokenizer, "The photographer was astonished.", "the photographer was astonished", "words"),
         alignment_lines(model, tokenizer, "The photographer was astonished.", "the photographer was astonished", "pieces"),
         additive_and_dot(1),
         additive_and_dot(6),
         alignment_gradient("occhi", 0),
-        alignment_gradient("azzurri", 25),
+        alignment_gradient("blu", 25),
     ]
     write(__file__, "alignment", cells)

@@ -28,33 +28,31 @@ pub struct Alignments {
     pub weights: Array2<f32>,
 }
 
-impl Translator {
-    /// As [`Translator::greedy`], with the weights of every step.
-    ///
-    /// # Errors
-    /// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
-    pub fn alignments(&self, source: &[usize]) -> Result<Alignments> {
-        // source [S] -> [T], [T, S]
-        let Model::Attention(model) = &self.model else {
-            let expected = "one with additive attention";
-            return Err(EngineError::value("alignments", "model", expected, "none"));
-        };
-        let mut state = model.encode(source, None)?;
-        let (mut target, mut weights, mut last) = (Vec::new(), Vec::new(), self.end);
-        while target.len() < LONGEST {
-            let mut seen = Recorder::default();
-            let name = format!("decoder.steps.{}.attention.weights", state.position);
-            let logits = model.step(&mut state, last, Some(&mut seen))?;
-            last = greedy(logits.view())?;
-            target.push(last);
-            weights.extend(seen.get(&name).into_iter().flatten());
-            if last == self.end {
-                break;
-            }
+/// As [`Translator::greedy`], with the weights of every step.
+///
+/// # Errors
+/// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
+pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
+    // source [S] -> [T], [T, S]
+    let Model::Attention(model) = &translator.model else {
+        let expected = "one with additive attention";
+        return Err(EngineError::value("alignments", "model", expected, "none"));
+    };
+    let mut state = model.encode(source, None)?;
+    let (mut target, mut weights, mut last) = (Vec::new(), Vec::new(), translator.end());
+    while target.len() < LONGEST {
+        let mut seen = Recorder::default();
+        let name = format!("decoder.steps.{}.attention.weights", state.position);
+        let logits = model.step(&mut state, last, Some(&mut seen))?;
+        last = greedy(logits.view())?;
+        target.push(last);
+        weights.extend(seen.get(&name).into_iter().flatten());
+        if last == translator.end() {
+            break;
         }
-        let weights = matrix("alignments", target.len(), source.len(), weights)?;
-        Ok(Alignments { target, weights })
     }
+    let weights = matrix("alignments", target.len(), source.len(), weights)?;
+    Ok(Alignments { target, weights })
 }
 
 /// The words that tokens make up, as ranges: a token that begins with a space begins a word, and the special ones are words of

@@ -12,7 +12,7 @@ mod reading;
 mod set;
 mod text;
 
-pub use alignments::{Alignments, by_words, crossings, heaviest, words};
+pub use alignments::{Alignments, aligned, by_words, crossings, heaviest, words};
 pub use file::{CONFIG, TOKENIZER, open};
 pub use reading::Reading;
 pub use set::{Pair, read_set};
