@@ -13,6 +13,7 @@
 )]
 
 mod e2e {
+    mod alignment;
     mod axe;
     mod bad_input;
     mod bench;

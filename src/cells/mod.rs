@@ -1,6 +1,10 @@
 //! How each cell looks: one view a cell, a frame around all of them, and the registry that maps names to views.
 
+mod additive_and_dot;
 mod alibi;
+mod alignment_gradient;
+mod alignment_lines;
+mod alignment_scores;
 mod attention_map;
 mod bag_of_words;
 mod break_it;
@@ -16,6 +20,7 @@ mod leak_test;
 mod learned_table;
 mod mask_editor;
 mod minus_ten_thousand;
+mod model_note;
 mod patch_cutter;
 mod patch_embedding;
 mod permutation;

@@ -1,9 +1,12 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
-use engine::grad::{Difference, Learner, Look, Pairs, Plan, Schedule};
+use engine::grad::{Difference, Learner, Look, OneWord, Pairs, Plan, Schedule, Seen};
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
+use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::stats::Histogram;
+use engine::token::tokenizer::Tokenizer;
+use engine::translate::{Alignments, Translator};
 
 use crate::shown::{Describe, Described};
 
@@ -53,6 +56,57 @@ impl Describe for Difference {
         self.here.describe("here", out);
         self.sides[..].describe("sides", out);
         self.losses[..].describe("losses", out);
+    }
+}
+
+/// A network is shown by its sizes and what it reads a score off with.
+impl Describe for AdditiveAttention {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let (inner, width) = self.query.dim();
+        format!("a state of {width} numbers, inner width {inner}").describe(name, out);
+        self.score.describe("score", out);
+    }
+}
+
+/// A word whose scores are free is described by what [`OneWord::look`] sees of it.
+impl Describe for OneWord {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        "scores, annotations, words and the right one".describe(name, out);
+    }
+}
+
+impl Describe for Seen {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.scores.describe("scores", out);
+        self.weights.describe("weights", out);
+        self.context.describe("context", out);
+        self.probabilities.describe("probabilities", out);
+        self.loss.describe("loss", out);
+        self.by_context.describe("by_context", out);
+        self.by_scores.describe("by_scores", out);
+    }
+}
+
+/// A translator is shown by its vocabulary: its weights are a million numbers.
+impl Describe for Translator {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let pieces = self.tokenizer().size();
+        format!("a trained translator, {pieces} pieces").describe(name, out);
+    }
+}
+
+impl Describe for Alignments {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.target.describe("target", out);
+        self.weights.describe("weights", out);
+    }
+}
+
+/// Words as ranges of pieces.
+impl Describe for [std::ops::Range<usize>] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let ranges: Vec<String> = self.iter().map(|r| format!("{r:?}")).collect();
+        ranges.describe(name, out);
     }
 }
 

@@ -48,14 +48,26 @@ pub const TRAINING: &[Entry] = &[
         files: none,
         start: |inputs, _| crate::gradient_check::start(inputs),
     },
+    Entry {
+        spec: &crate::alignment_gradient::SPEC,
+        files: none,
+        start: |inputs, _| crate::alignment_gradient::start(inputs),
+    },
 ];
 
 /// What computes with trained models.
-pub const MODELS: &[Entry] = &[Entry {
-    spec: &crate::patch_embedding::SPEC,
-    files: none,
-    start: |inputs, _| crate::patch_embedding::start(inputs),
-}];
+pub const MODELS: &[Entry] = &[
+    Entry {
+        spec: &crate::alignment_lines::SPEC,
+        files: crate::alignment_lines::files,
+        start: crate::alignment_lines::start,
+    },
+    Entry {
+        spec: &crate::patch_embedding::SPEC,
+        files: none,
+        start: |inputs, _| crate::patch_embedding::start(inputs),
+    },
+];
 
 /// The entry of a cell.
 pub fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {

@@ -11,7 +11,11 @@
 #[macro_use]
 mod shown;
 
+pub mod additive_and_dot;
 pub mod alibi;
+pub mod alignment_gradient;
+pub mod alignment_lines;
+pub mod alignment_scores;
 pub mod attention_map;
 pub mod bag_of_words;
 pub mod break_it;

@@ -13,6 +13,15 @@ pub struct Group {
 /// All cells, in the order of the course.
 pub const GROUPS: &[Group] = &[
     Group {
+        name: "alignment",
+        cells: &[
+            &crate::alignment_scores::SPEC,
+            &crate::alignment_lines::SPEC,
+            &crate::additive_and_dot::SPEC,
+            &crate::alignment_gradient::SPEC,
+        ],
+    },
+    Group {
         name: "self_attention",
         cells: &[
             &crate::attention_map::SPEC,

@@ -6,11 +6,13 @@
 //! One token, `<|endoftext|>`, begins and ends every target. A file of a model is safetensors with two texts as metadata:
 //! `config`, the sizes with `model_type` as a `config.json` has them, and `tokenizer.json`, the vocabulary.
 
+mod alignments;
 mod file;
 mod reading;
 mod set;
 mod text;
 
+pub use alignments::{Alignments, aligned, by_words, crossings, heaviest, words};
 pub use file::{CONFIG, TOKENIZER, open};
 pub use reading::Reading;
 pub use set::{Pair, read_set};
