@@ -50,12 +50,31 @@ pub const TRAINING: &[Entry] = &[
     },
 ];
 
+/// A cell over text with a trained model or random weights, as the reader chooses.
+macro_rules! text {
+    ($cell:ident) => {
+        Entry {
+            spec: &crate::$cell::SPEC,
+            files: crate::trained::files,
+            start: |inputs, shelf| crate::trained::job(inputs, shelf, crate::$cell::compute),
+        }
+    };
+}
+
 /// What computes with trained models.
-pub const MODELS: &[Entry] = &[Entry {
-    spec: &crate::patch_embedding::SPEC,
-    files: none,
-    start: |inputs, _| crate::patch_embedding::start(inputs),
-}];
+pub const MODELS: &[Entry] = &[
+    text!(attention_map),
+    text!(permutation),
+    text!(leak_test),
+    text!(three_attentions),
+    text!(bag_of_words),
+    text!(learned_table),
+    Entry {
+        spec: &crate::patch_embedding::SPEC,
+        files: crate::trained::files,
+        start: crate::patch_embedding::start,
+    },
+];
 
 /// The entry of a cell.
 pub fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {

@@ -1,13 +1,20 @@
 //! Trained models as cells use them: which file the reader's choice stands for, the pieces that a model reads, and what one
 //! head of a layer did.
 
+use std::sync::Arc;
+
+use engine::nn::attention::{Mask, SelfAttention};
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use engine::translate::Translator;
 use ndarray::{Array2, Axis, Ix2, Ix3};
 
+use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
+use crate::shelf::{Filler, Shelf, Writer};
 use crate::shown::Record;
+use crate::spec::{Job, once};
 
 /// The choice of weights that are drawn from the seed.
 pub(crate) const RANDOM: &str = "random";
@@ -85,20 +92,44 @@ impl Head {
         Ok(chosen)
     }
 
-    /// What this head did, `[T, …]`, out of an intermediate of all heads, `[H, T, …]`; `place` is what stands before the layer's number.
-    pub(crate) fn of(
+    /// Queries, keys or values of this head, `[T, D]`, out of those of all heads, `[H, T, D]`; `place` is what stands before the
+    /// layer's number, `attention` what stands behind it.
+    fn of(
         self,
         recorder: &Recorder,
-        place: &str,
+        (place, attention): (&str, &str),
         part: &str,
     ) -> Result<Array2<f32>, CellError> {
-        let name = format!("{place}blocks.{}.{part}", self.layer);
+        let name = format!("{place}blocks.{}.{attention}.{part}", self.layer);
         let all = recorder
             .get(&name)
             .and_then(|all| all.view().into_dimensionality::<Ix3>().ok())
             .filter(|all| self.head < all.dim().0);
         all.map(|all| all.index_axis_move(Axis(0), self.head).to_owned())
             .ok_or(CellError::Missing(name))
+    }
+
+    /// Attention of this head in the open, on the queries, keys and values that the model told of: the numbers of the model itself.
+    pub(crate) fn attend(
+        self,
+        record: &mut Record,
+        recorder: &Recorder,
+        (place, attention): (&str, &str),
+        mask: &Mask,
+    ) -> Result<SelfAttention, CellError> {
+        let [q, k, v] = ["q", "k", "v"].map(|part| self.of(recorder, (place, attention), part));
+        let (q, k, v) = (q?, k?, v?);
+        let scale = shown!(record, engine::nn::attention::scale, q.ncols());
+        let attention = shown!(
+            record,
+            engine::nn::attention::attend,
+            q.view(),
+            k.view(),
+            v.view(),
+            scale,
+            mask
+        )?;
+        Ok(SelfAttention { q, k, v, attention })
     }
 }
 
@@ -200,4 +231,45 @@ pub(crate) const START: &str = "\u{27e8}start\u{27e9}";
 /// A piece's text with its spaces and line breaks to be seen.
 fn visible(text: &str) -> String {
     text.replace(' ', "\u{2423}").replace('\n', "\u{21b5}")
+}
+
+/// The weights that the reader chose for a cell over text.
+pub(crate) enum Text {
+    /// Drawn from the seed.
+    Random,
+    /// tiny-bert.
+    Bert(Arc<Filler>),
+    /// tiny-gpt.
+    Gpt(Arc<Writer>),
+    /// The Transformer of 2017.
+    Translator(Arc<Translator>),
+}
+
+impl Text {
+    fn of(inputs: &Inputs, shelf: &Shelf) -> Result<Self, CellError> {
+        let chosen = inputs.choice("model")?;
+        let Some(file) = file(chosen) else {
+            return Ok(Self::Random);
+        };
+        Ok(match chosen {
+            GPT => Self::Gpt(shelf.opened(file)?),
+            TRANSLATOR => Self::Translator(shelf.opened(file)?),
+            _ => Self::Bert(shelf.opened(file)?),
+        })
+    }
+}
+
+/// A computation with the weights that the reader chose, as a job of the worker's.
+pub(crate) fn job(
+    inputs: &Inputs,
+    shelf: &Shelf,
+    compute: fn(&Inputs, &Text) -> Result<Computation, CellError>,
+) -> Result<Box<dyn Job>, CellError> {
+    let (model, inputs) = (Text::of(inputs, shelf)?, inputs.clone());
+    Ok(once(move || compute(&inputs, &model)))
+}
+
+/// The error of a cell that was given a model it does not offer.
+pub(crate) fn not_offered() -> CellError {
+    CellError::Mismatch("this cell does not offer that model".to_owned())
 }

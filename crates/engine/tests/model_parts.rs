@@ -4,7 +4,7 @@
 
 use engine::formula::Formula;
 use engine::model::bert::{self, Bert};
-use engine::model::decoder::Decoder;
+use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{self, Gpt2};
 use engine::nn::packed::Packed;
 use engine::nn::parts::Parts;
