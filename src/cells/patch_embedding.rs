@@ -61,7 +61,9 @@ fn filters(cx: CellCx) -> AnyView {
     let inner = cx.value("inner", Vec::new());
     let mark = Signal::derive(move || {
         let inner = inner.get().unwrap_or_default() as usize;
-        (0..inner).map(|col| (row.get(), col)).collect::<Vec<Place>>()
+        (0..inner)
+            .map(|col| (row.get(), col))
+            .collect::<Vec<Place>>()
     });
     view! {
         <div class="cols-2">

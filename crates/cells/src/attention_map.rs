@@ -102,14 +102,13 @@ fn encoder(
 }
 
 /// A head of a decoder, which reads the token that begins every text and then the pieces.
-fn decoder(
-    record: &mut Record,
-    inputs: &Inputs,
-    gpt: &Writer,
-) -> Result<SelfAttention, CellError> {
+fn decoder(record: &mut Record, inputs: &Inputs, gpt: &Writer) -> Result<SelfAttention, CellError> {
     let (model, config) = (&gpt.model, gpt.model.config());
-    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text("sentence")?.trim())?
-        .at_most(MOST_WORDS, "sentence", "Your sentence")?;
+    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text("sentence")?.trim())?.at_most(
+        MOST_WORDS,
+        "sentence",
+        "Your sentence",
+    )?;
     let start = gpt.tokenizer.special().end.into_iter();
     let ids: Vec<usize> = start.chain(pieces.ids).collect();
     let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
@@ -176,9 +175,12 @@ mod tests {
         let c = computed(&SPEC, &given(BERT).with("layer", number(3.0))).unwrap();
         let shelf = crate::test_models::shelf();
         let bert: std::sync::Arc<Filler> = shelf.opened("tiny-bert.safetensors").unwrap();
-        let pieces = Pieces::of_words(&bert.tokenizer, &["the", "cat", "sat", "on", "the", "mat"].map(str::to_owned))
-            .unwrap()
-            .enclosed(&bert.tokenizer);
+        let pieces = Pieces::of_words(
+            &bert.tokenizer,
+            &["the", "cat", "sat", "on", "the", "mat"].map(str::to_owned),
+        )
+        .unwrap()
+        .enclosed(&bert.tokenizer);
         let mut seen = Recorder::default();
         bert.model.forward(&pieces.ids, Some(&mut seen)).unwrap();
         let weights = seen.get("blocks.2.attention.weights").unwrap();
@@ -194,8 +196,14 @@ mod tests {
             .with("layer", number(4.0))
             .with("head", number(6.0));
         let c = computed(&SPEC, &far).unwrap();
-        assert_eq!((c.at("layer", &[]), c.at("head", &[])), (Some(3.0), Some(4.0)));
-        assert_eq!((c.at("layers", &[]), c.at("heads", &[])), (Some(3.0), Some(4.0)));
+        assert_eq!(
+            (c.at("layer", &[]), c.at("head", &[])),
+            (Some(3.0), Some(4.0))
+        );
+        assert_eq!(
+            (c.at("layers", &[]), c.at("heads", &[])),
+            (Some(3.0), Some(4.0))
+        );
     }
 
     #[test]
@@ -212,7 +220,11 @@ mod tests {
     #[test]
     fn too_many_words_or_pieces_get_a_message() {
         let long = "word ".repeat(400);
-        for (model, sentence) in [(RANDOM, &*long), (BERT, &*long), (BERT, "antidisestablishmentarianism")] {
+        for (model, sentence) in [
+            (RANDOM, &*long),
+            (BERT, &*long),
+            (BERT, "antidisestablishmentarianism"),
+        ] {
             let given = given(model).with("sentence", text(sentence));
             let found = computed(&SPEC, &given);
             assert!(matches!(found, Err(CellError::Input { .. })), "{model}");

@@ -1,6 +1,5 @@
 //! Words in two orders through a trained model, or through one random attention layer, without and with position vectors.
 
-use engine::nn::attention::Mask;
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
@@ -60,10 +59,7 @@ fn both(
     let second = second.select(Axis(0), &places);
     let differences = row_differences(first.view(), second.view());
     let shown = Slice::from(..SHOWN.min(first.ncols()));
-    record.tensor(
-        &format!("{name}.first"),
-        &first.slice_axis(Axis(1), shown),
-    );
+    record.tensor(&format!("{name}.first"), &first.slice_axis(Axis(1), shown));
     record.tensor(
         &format!("{name}.second"),
         &second.slice_axis(Axis(1), shown),
@@ -131,7 +127,8 @@ fn encoder(
         .at_most(MOST_WORDS, "sentence", "First sentence")?
         .enclosed(&bert.tokenizer);
     let last = pieces.ids.len() - 1;
-    let of_word = |word: &usize| (1..last).filter(|&row| pieces.words[row] == *word);
+    let of = &pieces.words;
+    let of_word = |&word: &usize| (1..last).filter(move |&row| of[row] == word);
     let inner = order.iter().flat_map(of_word);
     let rows: Vec<usize> = std::iter::once(0).chain(inner).chain([last]).collect();
     let moved: Vec<usize> = rows.iter().map(|&row| pieces.ids[row]).collect();
@@ -142,12 +139,7 @@ fn encoder(
             ..Parts::default()
         };
         let model = &bert.model;
-        let model = shown!(
-            record,
-            engine::model::bert::Bert::with_parts,
-            model,
-            parts
-        );
+        let model = shown!(record, engine::model::bert::Bert::with_parts, model, parts);
         let [first, second] = [&pieces.ids, &moved].map(|ids| {
             let (mut seen, ids) = (Recorder::default(), &ids[..]);
             shown!(
@@ -196,7 +188,10 @@ mod tests {
     #[test]
     fn the_pieces_of_a_word_move_together() {
         let c = computed(&SPEC, &given(BERT)).unwrap();
-        assert_eq!(c.words("tokens"), ["[CLS]", "dog", "bite", "##s", "man", "[SEP]"]);
+        assert_eq!(
+            c.words("tokens"),
+            ["[CLS]", "dog", "bite", "##s", "man", "[SEP]"]
+        );
         assert_eq!(c.words("shuffled"), ["man", "bites", "dog"]);
         assert_eq!(c.tensor("with.first").unwrap().shape(), [6, SHOWN]);
         assert_eq!(c.at("width", &[]), Some(96.0));

@@ -142,12 +142,7 @@ fn logits(
 
 /// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins every text. One piece takes the
 /// place of one piece: so all others stay where they are.
-fn trained(
-    record: &mut Record,
-    inputs: &Inputs,
-    gpt: &Writer,
-    new: &str,
-) -> Result<(), CellError> {
+fn trained(record: &mut Record, inputs: &Inputs, gpt: &Writer, new: &str) -> Result<(), CellError> {
     let tokenizer = &gpt.tokenizer;
     let pieces = Pieces::of_text(tokenizer, inputs.text("sentence")?.trim())?
         .at_most(MOST_WORDS, "sentence", "Sentence")?;
@@ -252,7 +247,11 @@ mod tests {
                 let given = given(RANDOM, "The cat sat on the mat", place, "moon");
                 check(&given.with("seed", number(seed)), place, 400.0);
             }
-            check(&given(GPT, "The cat sat on the mat", place, "sun"), place, 1600.0);
+            check(
+                &given(GPT, "The cat sat on the mat", place, "sun"),
+                place,
+                1600.0,
+            );
         }
     }
 
@@ -282,7 +281,13 @@ mod tests {
 
     #[test]
     fn a_word_that_changes_nothing_gets_a_message() {
-        for (model, word) in [(RANDOM, ""), (RANDOM, "CAT"), (RANDOM, "two words"), (GPT, "cat"), (GPT, "")] {
+        for (model, word) in [
+            (RANDOM, ""),
+            (RANDOM, "CAT"),
+            (RANDOM, "two words"),
+            (GPT, "cat"),
+            (GPT, ""),
+        ] {
             let found = computed(&SPEC, &given(model, "the cat", 2, word));
             assert!(matches!(found, Err(CellError::Input { .. })), "{word}");
         }

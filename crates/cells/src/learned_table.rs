@@ -172,7 +172,10 @@ mod tests {
     #[test]
     fn a_trained_table_knows_neighbours() {
         let c = computed(&SPEC, &given(BERT)).unwrap();
-        assert_eq!((c.at("rows", &[]), c.at("width", &[])), (Some(48.0), Some(96.0)));
+        assert_eq!(
+            (c.at("rows", &[]), c.at("width", &[])),
+            (Some(48.0), Some(96.0))
+        );
         let mean = |step: usize| {
             let all: Vec<f64> = (0..30)
                 .map(|i| c.at("alike.learned", &[i, i + step]).unwrap())

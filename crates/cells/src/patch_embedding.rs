@@ -133,7 +133,10 @@ fn learned(
     side: usize,
 ) -> Result<(Array2<f32>, Option<Array1<f32>>), CellError> {
     let patches = &vit.tokens().patches;
-    let (weight, all) = (&patches.weight, (0..patches.weight.dim().0).collect::<Vec<_>>());
+    let (weight, all) = (
+        &patches.weight,
+        (0..patches.weight.dim().0).collect::<Vec<_>>(),
+    );
     let e = shown!(record, engine::parameters::Weight::rows, weight, &all[..])?;
     let filters = e
         .to_shape((e.nrows(), side, side))
@@ -276,19 +279,30 @@ mod tests {
         let c = computed(&SPEC, &drawn("seven")).unwrap();
         let difference = c.at("largest_difference", &[]).unwrap();
         assert!(difference < 1e-5, "{difference}");
-        for (name, expected) in [("tokens", 49.0), ("inner", 16.0), ("width", 64.0), ("parameters", 1024.0)] {
+        for (name, expected) in [
+            ("tokens", 49.0),
+            ("inner", 16.0),
+            ("width", 64.0),
+            ("parameters", 1024.0),
+        ] {
             assert_eq!(c.at(name, &[]), Some(expected), "{name}");
         }
         assert_eq!(c.tensor("filters").unwrap().shape(), [64, 4, 4]);
-        let vit: Arc<Vit> = crate::test_models::shelf().opened("digit-vit.safetensors").unwrap();
+        let vit: Arc<Vit> = crate::test_models::shelf()
+            .opened("digit-vit.safetensors")
+            .unwrap();
         let drawing = c.tensor("drawing").unwrap().values.mapv(|x| x as f32);
         let drawing = drawing.into_dimensionality::<ndarray::Ix2>().unwrap();
         let mut seen = engine::trace::Recorder::default();
-        vit.forward(drawing.insert_axis(Axis(0)).view(), Some(&mut seen)).unwrap();
+        vit.forward(drawing.insert_axis(Axis(0)).view(), Some(&mut seen))
+            .unwrap();
         let embedded = seen.get("embedding").unwrap();
         let first = c.at("first", &[]).unwrap() as usize;
         for (t, j) in [(0, 0), (3, 5), (7, 2)] {
-            let (own, shown) = (embedded[[first + t, j]], c.at("by_matrix", &[t, j]).unwrap());
+            let (own, shown) = (
+                embedded[[first + t, j]],
+                c.at("by_matrix", &[t, j]).unwrap(),
+            );
             assert!((f64::from(own) - shown).abs() < 1e-6, "{own} {shown}");
         }
     }

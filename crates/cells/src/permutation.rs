@@ -103,11 +103,8 @@ fn encoder(
     bert: &Filler,
     words: &[String],
 ) -> Result<Both, CellError> {
-    let pieces = Pieces::of_words(&bert.tokenizer, words)?.at_most(
-        MOST_WORDS,
-        "sentence",
-        "Sentence",
-    )?;
+    let pieces =
+        Pieces::of_words(&bert.tokenizer, words)?.at_most(MOST_WORDS, "sentence", "Sentence")?;
     let order = order_in_use(inputs, pieces.ids.len())?;
     let (model, config) = (&bert.model, bert.model.config());
     let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
@@ -115,12 +112,7 @@ fn encoder(
         positions: inputs.toggle("positions")?,
         ..Parts::default()
     };
-    let model = shown!(
-        record,
-        engine::model::bert::Bert::with_parts,
-        model,
-        parts
-    );
+    let model = shown!(record, engine::model::bert::Bert::with_parts, model, parts);
     let moved: Vec<usize> = order.iter().map(|&i| pieces.ids[i]).collect();
     let mut attend = |ids: &[usize]| -> Result<Attention, CellError> {
         let mut seen = Recorder::default();
@@ -163,7 +155,8 @@ mod tests {
         for seed in 0..200 {
             for text in ["The cat sat on the mat", "a b c d e f g h i j k l"] {
                 let count = text.split(' ').count();
-                let given = given(RANDOM, text, rng.permutation(count)).with("seed", number(seed.into()));
+                let given =
+                    given(RANDOM, text, rng.permutation(count)).with("seed", number(seed.into()));
                 let difference = largest_of(&given);
                 assert!(difference < 1e-6, "seed {seed}: {difference:e}");
             }
@@ -180,7 +173,10 @@ mod tests {
                     .with("layer", number(layer.into()))
                     .with("head", number(head.into()));
                 let difference = largest_of(&given);
-                assert!(difference < 1e-5, "layer {layer}, head {head}: {difference:e}");
+                assert!(
+                    difference < 1e-5,
+                    "layer {layer}, head {head}: {difference:e}"
+                );
             }
         }
     }
@@ -200,7 +196,10 @@ mod tests {
     #[test]
     fn the_weights_move_with_the_words_in_rows_and_columns() {
         let order = vec![2, 0, 1];
-        for (model, words) in [(RANDOM, ["one", "two", "three"]), (BERT, ["tom", "saw", "mary"])] {
+        for (model, words) in [
+            (RANDOM, ["one", "two", "three"]),
+            (BERT, ["tom", "saw", "mary"]),
+        ] {
             let c = computed(&SPEC, &given(model, &words.join(" "), order.clone())).unwrap();
             assert_eq!(c.words("moved"), [words[2], words[0], words[1]]);
             for i in 0..3 {

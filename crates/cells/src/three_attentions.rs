@@ -145,7 +145,9 @@ fn translated(
     let config = model.config();
     let layers = config.encoder_layers.min(config.decoder_layers);
     let head = Head::chosen(record, inputs, (layers, config.heads))?;
-    let from_start: Vec<usize> = std::iter::once(translator.end()).chain(target.ids).collect();
+    let from_start: Vec<usize> = std::iter::once(translator.end())
+        .chain(target.ids)
+        .collect();
     let (mut seen, asks, writes) = (Recorder::default(), &source.ids[..], &from_start[..]);
     shown!(
         record,
@@ -203,15 +205,12 @@ mod tests {
     /// What flows where: a source word reaches encoder and cross-attention, a later target word no earlier row of either.
     #[test]
     fn words_reach_only_what_may_see_them() {
-        let a = computed(&SPEC, &given("the cat sat", "il gatto sedeva"))
-            .unwrap();
-        let b = computed(&SPEC, &given("the dog sat", "il gatto sedeva"))
-            .unwrap();
+        let a = computed(&SPEC, &given("the cat sat", "il gatto sedeva")).unwrap();
+        let b = computed(&SPEC, &given("the dog sat", "il gatto sedeva")).unwrap();
         assert_eq!(a.tensor("decoder.weights"), b.tensor("decoder.weights"));
         assert_ne!(a.tensor("encoder.weights"), b.tensor("encoder.weights"));
         assert_ne!(a.tensor("cross.weights"), b.tensor("cross.weights"));
-        let c = computed(&SPEC, &given("the cat sat", "il gatto dorme"))
-            .unwrap();
+        let c = computed(&SPEC, &given("the cat sat", "il gatto dorme")).unwrap();
         assert_eq!(a.tensor("encoder.weights"), c.tensor("encoder.weights"));
         for name in ["decoder.weights", "cross.weights"] {
             for t in 0..3 {
@@ -241,7 +240,9 @@ mod tests {
         }
         assert_eq!(c.at("decoder.weights", &[0, 1]), Some(0.0));
         let shelf = crate::test_models::shelf();
-        let translator = shelf.opened::<Translator>("translator.safetensors").unwrap();
+        let translator = shelf
+            .opened::<Translator>("translator.safetensors")
+            .unwrap();
         let Model::Transformer(model) = &translator.model else {
             panic!("the translator is a Transformer");
         };

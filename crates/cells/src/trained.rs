@@ -80,10 +80,9 @@ impl Head {
         inputs: &Inputs,
         (layers, heads): (usize, usize),
     ) -> Result<Self, CellError> {
-        let pick = |name: &str, most: usize| Ok(inputs.count(name)?.clamp(1, most.max(1)) - 1);
         let chosen = Self {
-            layer: pick("layer", layers)?,
-            head: pick("head", heads)?,
+            layer: inputs.count("layer")?.clamp(1, layers.max(1)) - 1,
+            head: inputs.count("head")?.clamp(1, heads.max(1)) - 1,
         };
         record.number("layers", layers as f64);
         record.number("heads", heads as f64);
@@ -155,10 +154,7 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     /// The pieces of some words, each word cut by itself, by a vocabulary that marks with `##` what goes on a word.
-    pub(crate) fn of_words(
-        tokenizer: &dyn Tokenizer,
-        words: &[String],
-    ) -> Result<Self, CellError> {
+    pub(crate) fn of_words(tokenizer: &dyn Tokenizer, words: &[String]) -> Result<Self, CellError> {
         let mut all = Self::default();
         for (place, word) in words.iter().enumerate() {
             for id in tokenizer.encode(word)? {
