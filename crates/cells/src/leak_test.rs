@@ -288,7 +288,7 @@ mod tests {
             (GPT, "cat"),
             (GPT, ""),
         ] {
-            let found = computed(&SPEC, &given(model, "the cat", 2, word));
+            let found = computed(&SPEC, &given(model, "The cat", 2, word));
             assert!(matches!(found, Err(CellError::Input { .. })), "{word}");
         }
     }

@@ -73,7 +73,7 @@ def drawing():
     part = torch.nn.functional.interpolate(ink[None, None], size, mode="bilinear", align_corners=False)[0, 0]
     digit = torch.zeros(28, 28, dtype=torch.float64)
     mass = lambda axis: (part.sum(1 - axis) * torch.arange(part.shape[axis])).sum() / part.sum()
-    top, left = (int(numpy.floor(14 - mass(axis) + 0.5)) for axis in (0, 1))
+    top, left = (int((14 - mass(axis) + 0.5).floor()) for axis in (0, 1))
     digit[top : top + size[0], left : left + size[1]] = part
     return digit
 
@@ -88,7 +88,7 @@ def trained_embedding():
     first = map_.shape[1] // 2 * map_.shape[2]
     tensors = {
         "drawing": tensor(digit, TIGHT),
-        "e": tensor(filters.flatten(1), 0),
+        "e": tensor(filters.flatten(1), 1e-7),
         "tokens": tensor(float(tokens.shape[0]), 0),
         "parameters": tensor(float(filters.numel()), 0),
         "first": tensor(float(first), 0),
