@@ -191,19 +191,19 @@ mod tests {
     }
 
     #[test]
-    fn a_head_beyond_the_last_is_the_last() {
-        let far = given(BERT)
-            .with("layer", number(4.0))
-            .with("head", number(6.0));
-        let c = computed(&SPEC, &far).unwrap();
+    fn a_layer_beyond_the_last_is_the_last() {
+        let c = computed(&SPEC, &given(BERT).with("layer", number(4.0))).unwrap();
         assert_eq!(
-            (c.at("layer", &[]), c.at("head", &[])),
-            (Some(3.0), Some(4.0))
+            (c.at("layer", &[]), c.at("layers", &[])),
+            (Some(3.0), Some(3.0))
         );
+        let c = computed(&SPEC, &given(GPT).with("layer", number(4.0))).unwrap();
         assert_eq!(
-            (c.at("layers", &[]), c.at("heads", &[])),
-            (Some(3.0), Some(4.0))
+            (c.at("layer", &[]), c.at("heads", &[])),
+            (Some(4.0), Some(4.0))
         );
+        assert_eq!(c.words("tokens")[..2], [START, "The"]);
+        assert_eq!(c.at("weights", &[1, 2]), Some(0.0));
     }
 
     #[test]

@@ -220,6 +220,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn signs_alone_are_no_sentence_for_the_translator() {
+        let given = given("...", "il gatto").with("model", choice(TRANSLATOR));
+        let found = computed(&SPEC, &given);
+        assert!(matches!(found, Err(CellError::Input { .. })));
+    }
+
     /// The trained model as it runs: its own weights are those shown, the mask and the shapes are those of the three places.
     #[test]
     fn the_trained_translator_has_the_three_attentions() {

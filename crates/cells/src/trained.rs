@@ -54,7 +54,7 @@ pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
 }
 
 /// The most layers and heads that a shipped model has: limits of the inputs that choose one.
-const MOST: (f64, f64) = (4.0, 6.0);
+const MOST: (f64, f64) = (4.0, 4.0);
 
 /// The inputs that choose a layer and a head, counted from one.
 pub(crate) fn layer_and_head(layer: f64, head: f64) -> [InputSpec; 2] {
@@ -141,6 +141,9 @@ pub(crate) fn told(recorder: &Recorder, name: &str) -> Result<Array2<f32>, CellE
         .ok_or_else(|| CellError::Missing(name.to_owned()))
 }
 
+/// The word of a token that belongs to none.
+const NO_WORD: usize = usize::MAX;
+
 /// The pieces that a model reads a text as.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pieces {
@@ -148,7 +151,7 @@ pub(crate) struct Pieces {
     pub(crate) ids: Vec<usize>,
     /// Their texts, to be shown.
     pub(crate) texts: Vec<String>,
-    /// Of each piece, the place of the word that it belongs to.
+    /// Of each piece, the place of the word that it belongs to; its own place where a text was not cut word by word.
     pub(crate) words: Vec<usize>,
 }
 
@@ -188,11 +191,14 @@ impl Pieces {
         self.words.push(word);
     }
 
-    /// Refuses more than `most` pieces, which a cell could not show.
+    /// Refuses more than `most` pieces, which a cell could not show, and none at all, as of a lone full stop.
     ///
     /// # Errors
     /// [`CellError::Input`] with a message for the reader.
     pub(crate) fn at_most(self, most: usize, name: &str, label: &str) -> Result<Self, CellError> {
+        if self.ids.is_empty() {
+            return Err(CellError::input(name, label, "type at least one word."));
+        }
         if self.ids.len() <= most {
             return Ok(self);
         }
@@ -207,15 +213,14 @@ impl Pieces {
     pub(crate) fn enclosed(&self, tokenizer: &dyn Tokenizer) -> Self {
         let mut all = Self::default();
         let special = tokenizer.special();
-        let last = self.words.last().map_or(0, |word| word + 1);
         if let Some(begin) = special.begin {
-            all.push(tokenizer, begin, usize::MAX);
+            all.push(tokenizer, begin, NO_WORD);
         }
         all.ids.extend(&self.ids);
         all.texts.extend(self.texts.iter().cloned());
         all.words.extend(&self.words);
         if let Some(end) = special.end {
-            all.push(tokenizer, end, last);
+            all.push(tokenizer, end, NO_WORD);
         }
         all
     }
