@@ -109,7 +109,14 @@ mod tests {
             }
             assert_eq!(of("/lab/"), Route::Lab);
             assert_eq!(of("/models/"), Route::Models);
-            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a", "/lab/a", "/models/a.safetensors"] {
+            for path in [
+                "/lesson",
+                "/lesson/a/b",
+                "/nothing",
+                "/bench/a",
+                "/lab/a",
+                "/models/a.safetensors",
+            ] {
                 assert_eq!(of(path), Route::Unknown);
             }
         }

@@ -26,6 +26,7 @@ mod e2e {
     mod lab;
     mod lab_kept;
     mod lab_kinds;
+    mod models;
     mod noscript;
     mod offline;
     mod pages;

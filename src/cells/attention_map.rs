@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::model_note::{head_box, is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, HeatMap, Place, TokenStrip};
 
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -25,7 +25,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     view! {
         {cx.text_box("sentence")}
-        <TokenStrip tokens=tokens label="Choose a word" source="input:sentence" selected=word />
+        <TokenStrip tokens=tokens label="Choose a word" source="tokens" selected=word />
         <div class="cols-2">
             {move || row.get().map(|row| bars(cx, row, tokens.get()))}
             <HeatMap
@@ -38,8 +38,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 mark=marked
             />
         </div>
-        <div class="controls">{cx.toggle_box("causal")} {cx.seed_box()}</div>
-        {untrained(cx)}
+        {pieces_note(cx)}
+        <div class="controls">
+            {model_box(cx)} {head_box(cx)}
+            {only_if(is_random(cx), move || cx.toggle_box("causal"))}
+        </div>
+        {model_note(cx)}
     }
     .into_any()
 }
@@ -52,7 +56,7 @@ fn bars(cx: CellCx, row: usize, tokens: Vec<String>) -> AnyView {
         let width = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
         view! {
             <li class="share" style=width>
-                <span class="share-word" data-from=format!("input:sentence[{column}]")>{token}</span>
+                <span class="share-word" data-from=format!("tokens[{column}]")>{token}</span>
                 <span class="share-bar"></span>
                 {cx.num("weights", &[row, column], Format::Percent(1))}
             </li>
@@ -61,7 +65,7 @@ fn bars(cx: CellCx, row: usize, tokens: Vec<String>) -> AnyView {
     view! {
         <div class="panel">
             <p class="share-title">
-                <strong data-from=format!("input:sentence[{row}]")>{asking}</strong> " takes from each word"
+                <strong data-from=format!("tokens[{row}]")>{asking}</strong> " takes from each word"
             </p>
             <ul class="shares">{items.collect_view()}</ul>
         </div>

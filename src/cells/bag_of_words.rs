@@ -5,7 +5,8 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::{untrained, values};
+use super::figures::values;
+use super::model_note::{is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, HeatMap, Palette, TokenStrip};
 
 /// Differences below this are rounding.
@@ -30,7 +31,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("causal")} {cx.seed_box()}</div>
+        <div class="controls">
+            {cx.text_box("sentence")} {model_box(cx)}
+            {only_if(is_random(cx), move || cx.toggle_box("causal"))}
+        </div>
+        {pieces_note(cx)}
         <section class="panel">
             <h4>"Second sentence: the same words, in the order that you give them"</h4>
             <TokenStrip tokens=cx.words("shuffled") label="Second sentence" source="shuffled" selected on_reorder=reorder />
@@ -43,7 +48,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 first: "with.first", second: "with.second", difference: "with.difference", largest: "with.largest",
             })}
         </div>
-        {untrained(cx)}
+        <p class="hint">
+            "The maps show the first numbers of each output; differences are over all " {cx.num("width", &[], Format::Count)} "."
+        </p>
+        {model_note(cx)}
     }
     .into_any()
 }

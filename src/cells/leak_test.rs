@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::model_note::{model_box, model_note, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, TokenStrip};
 
 /// Tensors of one side.
@@ -38,16 +38,18 @@ const WITHOUT: Side = Side {
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let domain = one_scale(cx);
     view! {
-        <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {cx.seed_box()}</div>
+        <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {model_box(cx)}</div>
+        {pieces_note(cx)}
         <section class="panel">
             <h4>"Choose the word to change"</h4>
             {chooser(cx)}
             <p>
                 "After the change: " <span data-label="">{move || cx.words("changed").get().join(" ")}</span>
             </p>
+            {cut(cx)}
         </section>
         <div class="cols-2">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
-        {untrained(cx)}
+        {model_note(cx)}
     }
     .into_any()
 }
@@ -85,7 +87,22 @@ fn chooser(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <TokenStrip tokens=cx.words("tokens") label="Word to change" source="input:sentence" selected />
+        <TokenStrip tokens=cx.words("tokens") label="Word to change" source="tokens" selected />
+    }
+    .into_any()
+}
+
+/// Where the model reads the new word as several pieces, only one of them can take the place of one piece.
+fn cut(cx: CellCx) -> AnyView {
+    let pieces = cx.value("pieces", Vec::new());
+    let several = Memo::new(move |_| pieces.get().is_some_and(|n| n > 1.0));
+    view! {
+        {move || several.get().then(|| view! {
+            <p class="hint">
+                "The model reads the new word as " {cx.num("pieces", &[], Format::Count)}
+                " pieces; the first of them takes the place."
+            </p>
+        })}
     }
     .into_any()
 }

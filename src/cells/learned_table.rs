@@ -4,7 +4,8 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::{labelled, named_rows, place_name, untrained};
+use super::figures::{labelled, named_rows, place_name};
+use super::model_note::{is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
 
 /// The view of the cell.
@@ -43,22 +44,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         };
     view! {
         <div class="controls">
-            {cx.text_box("sentence")} {cx.slider("rows", Format::Count)} {cx.slider("width", Format::Count)}
-            {cx.seed_box()}
+            {cx.text_box("sentence")} {model_box(cx)}
+            {only_if(is_random(cx), move || view! {
+                {cx.slider("rows", Format::Count)} {cx.slider("width", Format::Count)}
+            }.into_any())}
         </div>
+        {pieces_note(cx)}
         <div class="row">
             {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
             <span aria-hidden="true">"+"</span>
             {map(named_rows(cx.grid("table"), place_name), "Table of places", Concept::Position, false)}
             <span aria-hidden="true">"="</span>
-            {map(cx.grid_with("sum", prefix, "kept", ""), "What the first layer gets", Concept::Output, true)}
+            {map(cx.grid_with("sum", prefix, "kept", ""), "Word and place added", Concept::Output, true)}
         </div>
         {end_of_table(cx)}
         <div class="cols-2">
-            {alike(cx, "alike.learned", "How alike are the rows? Learned, before training")}
-            {alike(cx, "alike.waves", "The same for sines and cosines")}
+            {alike(cx, "alike.learned", "How alike are the rows of the table?")}
+            {alike(cx, "alike.waves", "The same for sines and cosines, as wide")}
         </div>
-        {untrained(cx)}
+        {model_note(cx)}
     }
     .into_any()
 }
@@ -70,24 +74,32 @@ fn end_of_table(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
             <div>
+                <dt>"rows of the table"</dt>
+                <dd>{cx.num("rows", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"numbers in a row"</dt>
+                <dd>{cx.num("width", &[], Format::Count)}</dd>
+            </div>
+            <div>
                 <dt>"parameters of the table"</dt>
                 <dd>{cx.num("parameters", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"words of the sentence"</dt>
+                <dt>"tokens of the sentence"</dt>
                 <dd>{cx.num("tokens_total", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"words without a row"</dt>
+                <dt>"tokens without a row"</dt>
                 <dd>{cx.num("left_out", &[], Format::Count)}</dd>
             </div>
         </dl>
         <p class="verdict" class:good=fits class:bad=move || !fits()>
             {move || {
                 if fits() {
-                    "Every word stands at a place that has a row."
+                    "Every token stands at a place that has a row."
                 } else {
-                    "The table has ended: the last words have no row, and the model cannot read them at all."
+                    "The table has ended: the last tokens have no row, and the model cannot read them at all."
                 }
             }}
         </p>

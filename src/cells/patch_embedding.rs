@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::model_note::{is_random, model_box, model_note, only_if};
 use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
 
 /// The view of the cell.
@@ -18,12 +18,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 format=Format::Fixed(3) concept=Concept::Output selected=selected mark=mark />
         }
     };
+    let random = is_random(cx);
+    let trained = Signal::derive(move || !random.get());
     view! {
         {cx.picture_box("picture")}
         <div class="controls">
-            {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}
-            {cx.seed_box()}
+            {model_box(cx)}
+            {only_if(random, move || view! {
+                {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}
+            }.into_any())}
         </div>
+        {only_if(trained, move || filters(cx))}
         <dl class="readout pairs">
             <dt>"Tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd>
             <dt>"Values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd>
@@ -43,7 +48,40 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <p class="verdict good">
             "Largest difference over all tokens: " {cx.num("largest_difference", &[], Format::Power(1))}
         </p>
-        {untrained(cx)}
+        {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that it is used on.
+fn filters(cx: CellCx) -> AnyView {
+    let chosen = RwSignal::new(Some((0, 0)));
+    let row = Signal::derive(move || chosen.get().map(|(row, _): Place| row).unwrap_or_default());
+    let prefix = Signal::derive(move || vec![row.get()]);
+    let inner = cx.value("inner", Vec::new());
+    let mark = Signal::derive(move || {
+        let inner = inner.get().unwrap_or_default() as usize;
+        (0..inner)
+            .map(|col| (row.get(), col))
+            .collect::<Vec<Place>>()
+    });
+    view! {
+        <div class="cols-2">
+            <section class="panel">
+                <h4>"E: a row for each number of a token"</h4>
+                <HeatMap grid=cx.grid("e") label="The learned matrix: rows are numbers of a token, columns pixels of a patch"
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) concept=Concept::Key
+                    numbers=false selected=chosen mark=mark />
+            </section>
+            <section class="panel stack">
+                <h4>"The chosen row, as the square that it is"</h4>
+                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The pattern of the chosen row"
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) concept=Concept::Key />
+                <h4>"The drawing as the model reads it"</h4>
+                <HeatMap grid=cx.grid("drawing") label="The drawing: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
+                    format=Format::Fixed(2) concept=Concept::Value numbers=false />
+            </section>
+        </div>
     }
     .into_any()
 }

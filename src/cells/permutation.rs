@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::model_note::{head_box, model_box, model_note, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, TokenStrip};
 
 /// Differences below this are rounding, whichever kernels run; what order does is a thousand times larger.
@@ -45,7 +45,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")} {cx.seed_box()}</div>
+        <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")}</div>
+        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
+        {pieces_note(cx)}
         <section class="panel">
             <h4>"The same words, in the order that you give them"</h4>
             <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=chosen on_reorder=reorder />
@@ -75,7 +77,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             )}
         </div>
         {verdict(cx)}
-        {untrained(cx)}
+        {model_note(cx)}
     }
     .into_any()
 }

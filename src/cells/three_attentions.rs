@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::untrained;
+use super::model_note::{head_box, is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, HeatMap, Place};
 
 /// One of the three.
@@ -87,7 +87,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             })
         };
     view! {
-        <div class="controls">{cx.text_box("sentence")} {cx.text_box("target")} {cx.seed_box()}</div>
+        <div class="controls">{cx.text_box("sentence")} {cx.text_box("target")}</div>
+        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
+        {pieces_note(cx)}
         <p class="hint">
             "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
         </p>
@@ -100,10 +102,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <p>
                     "The encoder\u{2019}s output becomes the keys and values of cross-attention; the decoder\u{2019}s output becomes its queries. So a source word reaches the encoder and cross-attention, and a target word reaches the decoder and cross-attention, but no row above its own."
                 </p>
-                <p>
-                    "One head each, positions added; the residual additions and norms of the full model are left out."
-                </p>
-                {untrained(cx)}
+                {only_if(is_random(cx), || view! {
+                    <p>
+                        "One head each, positions added; the residual additions and norms of the full model are left out."
+                    </p>
+                }.into_any())}
+                {model_note(cx)}
             </section>
         </div>
     }

@@ -19,12 +19,16 @@ pub fn Choice(
     /// Gets the name of the option chosen.
     #[prop(into)]
     on_change: Callback<String>,
+    /// Shows names as they are: those of models, numbers.
+    #[prop(optional)]
+    verbatim: bool,
 ) -> impl IntoView {
     let group = ids::fresh("choice");
     let radios: Vec<_> = options
         .into_iter()
         .map(|name| {
-            let (chosen, own, words) = (name.clone(), name.clone(), words(&name));
+            let shown = if verbatim { name.clone() } else { words(&name) };
+            let (chosen, own) = (name.clone(), name.clone());
             view! {
                 <label class="segment">
                     <input
@@ -34,7 +38,7 @@ pub fn Choice(
                         prop:checked=move || value.with(|v| *v == chosen)
                         on:change=move |_| on_change.run(own.clone())
                     />
-                    <span data-label="">{words}</span>
+                    <span data-label="">{shown}</span>
                 </label>
             }
         })

@@ -1,4 +1,4 @@
-//! After one visit to the home page the whole site works without a network.
+//! After one visit to the home page the whole site can be read without a network, and what it computes with once the models have been used.
 
 use super::browser::{Look, with_browser};
 use super::server::{Habits, Server};
@@ -29,6 +29,11 @@ fn every_lesson_opens_after_the_server_has_gone() {
                 .await;
             let complaints = browser.complaints(&server.origin()).await;
             assert!(complaints.is_empty(), "{complaints:?}");
+            // A model is kept when a cell first computes with it.
+            for page in site::pages() {
+                let opened = browser.open_ready(&server.url(&page)).await;
+                opened.unwrap_or_else(|error| panic!("{page}: {error}"));
+            }
             server.stop();
             for page in site::all_pages() {
                 let addresses = [page.clone(), page.trim_end_matches('/').to_owned()];

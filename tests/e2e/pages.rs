@@ -65,7 +65,10 @@ async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
         )
         .await;
     faults.extend(faults_of(&page));
-    if page["cells"] == json!(0) && page["tool"] == json!(false) && !url.contains(site::CARDS.trim_end_matches('/')) {
+    if page["cells"] == json!(0)
+        && page["tool"] == json!(false)
+        && !url.contains(site::CARDS.trim_end_matches('/'))
+    {
         faults.push("no live cell".to_owned());
     }
     faults

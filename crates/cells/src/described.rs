@@ -1,11 +1,17 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
 use engine::grad::{Difference, Learner, Look, OneWord, Pairs, Plan, Schedule, Seen};
+use engine::model::bert::Bert;
+use engine::model::gpt2::Gpt2;
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
+use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
+use engine::nn::parts::Parts;
 use engine::nn::softmax_steps::SoftmaxSteps;
+use engine::parameters::Weight;
 use engine::stats::Histogram;
 use engine::token::tokenizer::Tokenizer;
+use engine::trace::Recorder;
 use engine::translate::{Alignments, Translator};
 
 use crate::shown::{Describe, Described};
@@ -142,5 +148,37 @@ impl Describe for TinyConfig {
 impl Describe for TinyDecoder {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         self.config().describe(name, out);
+    }
+}
+
+/// Models in files are shown by their sizes too.
+macro_rules! describe_models {
+    ($($model:ty),*) => {$(
+        impl Describe for $model {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                format!("{:?}", self.config()).describe(name, out);
+            }
+        }
+    )*};
+}
+describe_models!(Bert, Gpt2, Transformer);
+
+impl Describe for Parts {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+/// A table of a model is shown by its sizes.
+impl Describe for Weight {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.dim()).describe(name, out);
+    }
+}
+
+/// An observer that keeps what it is told: how many intermediates there were.
+impl Describe for Recorder {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("keeps {} intermediates", self.names().len()).describe(name, out);
     }
 }

@@ -55,6 +55,17 @@ pub const TRAINING: &[Entry] = &[
     },
 ];
 
+/// A cell over text with a trained model or random weights, as the reader chooses.
+macro_rules! text {
+    ($cell:ident) => {
+        Entry {
+            spec: &crate::$cell::SPEC,
+            files: crate::trained::files,
+            start: |inputs, shelf| crate::trained::job(inputs, shelf, crate::$cell::compute),
+        }
+    };
+}
+
 /// What computes with trained models.
 pub const MODELS: &[Entry] = &[
     Entry {
@@ -62,10 +73,16 @@ pub const MODELS: &[Entry] = &[
         files: crate::alignment_lines::files,
         start: crate::alignment_lines::start,
     },
+    text!(attention_map),
+    text!(permutation),
+    text!(leak_test),
+    text!(three_attentions),
+    text!(bag_of_words),
+    text!(learned_table),
     Entry {
         spec: &crate::patch_embedding::SPEC,
-        files: none,
-        start: |inputs, _| crate::patch_embedding::start(inputs),
+        files: crate::trained::files,
+        start: crate::patch_embedding::start,
     },
 ];
 

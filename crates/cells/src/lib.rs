@@ -53,9 +53,12 @@ pub mod sinusoid_map;
 pub mod softmax_temperature;
 pub mod spec;
 pub mod state;
+#[cfg(test)]
+mod test_models;
 pub mod three_attentions;
 pub mod three_patches;
 pub mod train_tiny;
+mod trained;
 mod training;
 mod untrained;
 pub mod why_scale;

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, normal_matrix, tensor, word_ids, write
+from trained import Gpt, Translator
 
 SENTENCE = "The cat sat on the mat".split()
 TARGET = "Il gatto sedeva sul tappeto".split()
@@ -94,8 +95,25 @@ def leak():
             # In f64 and in 32 bits alike: not one bit of the five earlier rows.
             assert torch.equal(first[:-1], second[:-1])
             tensors["with.earlier"] = tensor(0.0, 0)
-    inputs = {"sentence": " ".join(SENTENCE), "place": 6, "word": "moon"}
+    inputs = {"model": "random", "sentence": " ".join(SENTENCE), "place": 6, "word": "moon"}
     return cell("leak-test", tensors, inputs)
+
+
+def trained_leak():
+    """tiny-gpt, whose pieces are these words; the row of the token that begins every text is left out."""
+    gpt = Gpt()
+    before = [gpt.end, *gpt.ids(" ".join(SENTENCE))]
+    after = [gpt.end, *gpt.ids(" ".join(SENTENCE[:-1] + ["sun"]))]
+    assert len(before) == len(after) == 7
+    tensors = {}
+    for name, mask in [("with", True), ("without", False)]:
+        first, second = (gpt.forward(ids, mask)[1][1:] for ids in (before, after))
+        tensors[f"{name}.first"] = tensor(first[:, :16], DEEP)
+        tensors[f"{name}.difference"] = tensor((second - first)[:, :16], DEEP)
+        tensors[f"{name}.moved"] = tensor((second - first).abs().max(dim=1).values, DEEP)
+        if mask:
+            tensors["with.earlier"] = tensor(float((first[:-1] != second[:-1]).sum()), 0)
+    return cell("leak-test", tensors, {"sentence": " ".join(SENTENCE), "place": 6, "word": "sun"})
 
 
 def ten_thousand(visible, penalty, first, cell_id):
@@ -126,7 +144,22 @@ def three():
         tensors[f"{name}.masked"] = tensor(masked, 2e-5)
         tensors[f"{name}.weights"] = tensor(weights, 2e-5)
         tensors[f"{name}.output"] = tensor(output, 2e-5)
-    return cell("three-attentions", tensors, {"sentence": " ".join(SENTENCE), "target": " ".join(TARGET)})
+    inputs = {"model": "random", "sentence": " ".join(SENTENCE), "target": " ".join(TARGET)}
+    return cell("three-attentions", tensors, inputs)
+
+
+def trained_three(layer, head):
+    """One head of the trained translator in each of the three places."""
+    translator = Translator()
+    source = translator.ids(" ".join(SENTENCE))
+    found = translator.forward(source, [translator.end, *translator.ids(" ".join(TARGET))])
+    tensors = {}
+    for name, blocks in found.items():
+        seen = blocks[layer - 1]
+        tensors[f"{name}.weights"] = tensor(seen["weights"][head - 1], 2e-5)
+        tensors[f"{name}.output"] = tensor(seen["heads"][head - 1], 5e-5)
+    inputs = {"sentence": " ".join(SENTENCE), "target": " ".join(TARGET), "layer": layer, "head": head}
+    return cell("three-attentions", tensors, inputs)
 
 
 if __name__ == "__main__":
@@ -140,10 +173,12 @@ if __name__ == "__main__":
             editor("padding", (places < 4).expand(6, 6)),
             editor("local window", window),
             editor("prefix", causal(6) | (places < 3)),
+            trained_leak(),
             leak(),
             ten_thousand([1, 1, 1, 0, 0], -10000, False, "minus-ten-thousand"),
             ten_thousand([1, 1, 1, 0, 0], -64, True, "minus-ten-thousand"),
             ten_thousand([0, 0, 0, 0, 0], -10000, False, "minus-ten-thousand"),
+            trained_three(2, 1),
             three(),
         ],
     )

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 
 from common import HERE, cell, normal_matrix, tensor, write
+from trained import opened
 
 SEED, WIDTH, SIZE, PATCH = 7, 64, 224, 32
 CUT, CHOSEN = 16, 130
@@ -54,7 +55,47 @@ def patch_embedding(picture):
         "by_matrix": tensor(tokens[first : first + 8, :6], 1e-5),
         "by_convolution": tensor(tokens[first : first + 8, :6], 1e-5),
     }
-    return cell("patch-embedding", tensors)
+    return cell("patch-embedding", tensors, {"model": "random"})
+
+
+# The sample picture: a digit of this table is the brightness in ninths.
+SEVEN = ["00000000", "06999960", "02444990", "00001940", "00006900", "00029300", "00079000", "00049000"]
+
+
+def drawing():
+    """The sample as MNIST's digits lie: its ink in a box of 20 pixels, whose centre of mass goes to the middle of 28."""
+    levels = [[int(c) * 255 // 9 / 255 for c in row] for row in SEVEN]
+    ink = torch.tensor(levels, dtype=torch.float32)
+    rows, cols = ink.sum(1).nonzero().flatten(), ink.sum(0).nonzero().flatten()
+    ink = ink[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1].double()
+    longer = max(ink.shape)
+    size = [(side * 20 + longer // 2) // longer for side in ink.shape]
+    part = torch.nn.functional.interpolate(ink[None, None], size, mode="bilinear", align_corners=False)[0, 0]
+    digit = torch.zeros(28, 28, dtype=torch.float64)
+    mass = lambda axis: (part.sum(1 - axis) * torch.arange(part.shape[axis])).sum() / part.sum()
+    top, left = (int((14 - mass(axis) + 0.5).floor()) for axis in (0, 1))
+    digit[top : top + size[0], left : left + size[1]] = part
+    return digit
+
+
+def trained_embedding():
+    """The patch embedding of digit-vit, by PyTorch's convolution."""
+    weights, config, _ = opened("digit-vit")
+    filters, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
+    digit, side = drawing(), config["patch_size"]
+    map_ = torch.nn.functional.conv2d(digit[None, None], filters, bias, stride=side)[0]
+    tokens = map_.flatten(1).T
+    first = map_.shape[1] // 2 * map_.shape[2]
+    tensors = {
+        "drawing": tensor(digit, TIGHT),
+        "e": tensor(filters.flatten(1), 1e-7),
+        "tokens": tensor(float(tokens.shape[0]), 0),
+        "parameters": tensor(float(filters.numel()), 0),
+        "first": tensor(float(first), 0),
+        "by_matrix": tensor(tokens[first : first + 8, :6], 1e-5),
+        "by_convolution": tensor(tokens[first : first + 8, :6], 1e-5),
+    }
+    return cell("patch-embedding", tensors, {"picture": "seven"})
 
 
 def pixels_as_tokens(d_k=64):
@@ -69,4 +110,4 @@ def pixels_as_tokens(d_k=64):
 
 
 picture = harbour()
-write(__file__, "patches", [patch_cutter(picture), patch_embedding(picture), pixels_as_tokens()])
+write(__file__, "patches", [patch_cutter(picture), trained_embedding(), patch_embedding(picture), pixels_as_tokens()])

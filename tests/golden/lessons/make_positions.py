@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, normal_matrix, tensor, word_ids, write
+from trained import Bert
 
 SENTENCE = "The cat sat on the mat".split()
 SEED = 7
@@ -121,8 +122,24 @@ def bag_cell(causal, cell_id):
         tensors[f"{name}.first"] = tensor(first, SUMS)
         tensors[f"{name}.second"] = tensor(second, SUMS)
         tensors[f"{name}.difference"] = tensor(difference, SUMS)
-    inputs = {"sentence": "dog bites man", "order": order, "causal": causal}
+    inputs = {"model": "random", "sentence": "dog bites man", "order": order, "causal": causal}
     return cell("bag-of-words", tensors, inputs, cell_id)
+
+
+def trained_bag_cell():
+    """All of tiny-bert over both orders; the pieces of a word move together, the ends stay."""
+    bert = Bert()
+    pieces = bert.enclosed("dog bites man")
+    rows = [0, 4, 2, 3, 1, 5]
+    assert [pieces[i] for i in rows] == bert.enclosed("man bites dog")
+    tensors = {}
+    for name, positions in [("without", False), ("with", True)]:
+        first = bert.forward(pieces, positions)[1]
+        second = bert.forward([pieces[i] for i in rows], positions)[1][torch.argsort(torch.tensor(rows))]
+        tensors[f"{name}.first"] = tensor(first[:, :16], 5e-5)
+        tensors[f"{name}.second"] = tensor(second[:, :16], 5e-5)
+        tensors[f"{name}.difference"] = tensor((first - second).abs().max(dim=1).values, 5e-5)
+    return cell("bag-of-words", tensors, {"sentence": "dog bites man", "order": [2, 1, 0]})
 
 
 def learned_cell():
@@ -142,7 +159,27 @@ def learned_cell():
             "alike.learned": tensor(alike(table), TIGHT),
             "alike.waves": tensor(alike(waves), TIGHT),
         },
-        {"rows": 8, "width": 8},
+        {"model": "random", "rows": 8, "width": 8},
+    )
+
+
+def trained_learned_cell():
+    """The position table of tiny-bert."""
+    bert = Bert()
+    pieces = bert.enclosed(" ".join(SENTENCE))
+    x, table = F.embedding(bert.ids(pieces), bert.table("word")), bert.table("position")
+    waves = sinusoid(range(len(table)), table.shape[1])
+    alike = lambda rows: F.cosine_similarity(rows[:, None], rows[None], dim=-1)
+    return cell(
+        "learned-table",
+        {
+            "embedded": tensor(x[:, :16], TIGHT),
+            "table": tensor(table[:, :16], TIGHT),
+            "sum": tensor((x + table[: len(pieces)])[:, :16], TIGHT),
+            "alike.learned": tensor(alike(table), TIGHT),
+            "alike.waves": tensor(alike(waves), TIGHT),
+            "parameters": tensor(float(table.numel()), 0),
+        },
     )
 
 
@@ -228,11 +265,13 @@ def stretch_cell():
 def main():
     torch.set_default_dtype(torch.float64)
     cells = [
+        trained_bag_cell(),
         bag_cell(False, "bag-of-words"),
         bag_cell(True, "bag-of-words"),
         *sinusoid_cells(),
         shift_cell(),
         distance_cell(),
+        trained_learned_cell(),
         learned_cell(),
         relative_cell(),
         alibi_cell(False, 1, "alibi"),

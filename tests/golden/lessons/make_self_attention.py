@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, normal_matrix, tensor, word_ids, write
+from trained import Bert, Gpt
 
 SEED = 7
 TIGHT = 5e-6
@@ -117,8 +118,44 @@ def permutation():
             "expected": tensor(p @ output, TIGHT),
             "largest": tensor((moved - p @ output).abs().max(), 1e-6),
         },
-        {"sentence": " ".join(words), "order": order},
+        {"model": "random", "sentence": " ".join(words), "order": order},
     )
+
+
+def trained_permutation():
+    """A head of tiny-bert without its positions, over pieces without the tokens for beginning and end."""
+    bert, order = Bert(), [5, 1, 2, 0, 4, 3, 7, 6]
+    pieces = bert.enclosed("The cat sat on the mat")[1:-1]
+    first, second = (bert.forward(p, positions=False)[0][0] for p in (pieces, [pieces[i] for i in order]))
+    head = 2
+    output = first["heads"][head]
+    return cell(
+        "permutation",
+        {
+            "weights": tensor(first["weights"][head], TIGHT),
+            "weights_moved": tensor(second["weights"][head], TIGHT),
+            "output": tensor(output, TIGHT),
+            "output_moved": tensor(second["heads"][head], TIGHT),
+            "expected": tensor(output[order], TIGHT),
+            "largest": tensor(0.0, 1e-5),
+        },
+        {"sentence": "The cat sat on the mat", "order": order},
+    )
+
+
+def attention_map(model, layer, head):
+    """One head of a shipped model over the sentence."""
+    sentence = "The cat sat on the mat"
+    if model == "tiny-bert":
+        bert = Bert()
+        blocks, _ = bert.forward(bert.enclosed(sentence))
+    else:
+        gpt = Gpt()
+        blocks, _ = gpt.forward([gpt.end, *gpt.ids(sentence)])
+    seen = blocks[layer - 1]
+    tensors = {name: tensor(seen[name][head - 1], 2e-5) for name in ["q", "k", "v", "scores", "weights"]}
+    tensors["output"] = tensor(seen["heads"][head - 1], 2e-5)
+    return cell("attention-map", tensors, {"sentence": sentence, "model": model, "layer": layer, "head": head})
 
 
 def cross_attention():
@@ -137,5 +174,14 @@ def cross_attention():
 write(
     __file__,
     "self-attention",
-    [*by_hand(), permutation(), three_patches(), similarity(), cross_attention()],
+    [
+        *by_hand(),
+        attention_map("tiny-bert", 1, 2),
+        attention_map("tiny-gpt", 2, 3),
+        permutation(),
+        trained_permutation(),
+        three_patches(),
+        similarity(),
+        cross_attention(),
+    ],
 )

@@ -33,6 +33,7 @@ use crate::nn::compute::Compute;
 use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::Activation;
 use crate::nn::packed::Packed;
+use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
 use crate::nn::projection::Projection;
@@ -150,6 +151,7 @@ pub struct Bert {
     norm: LayerNorm,
     blocks: Vec<PostNormBlock>,
     head: Option<Head>,
+    parts: Parts,
 }
 
 impl Bert {
@@ -186,6 +188,7 @@ impl Bert {
             norm: norm(source, &format!("{tables}LayerNorm"), c, eps)?,
             blocks,
             head,
+            parts: Parts::default(),
             config,
         })
     }
@@ -193,6 +196,27 @@ impl Bert {
     /// Its sizes.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The word table, `[V, C]`.
+    pub fn words(&self) -> &Weight {
+        &self.words
+    }
+
+    /// The position table, a row for each place, `[context, C]`.
+    pub fn positions(&self) -> ArrayView2<'_, f32> {
+        self.positions.view()
+    }
+
+    /// The same weights with these parts in use; without positions, the rows of the position table are not added. The mask has no
+    /// meaning here: BERT has none.
+    pub fn with_parts(&self, parts: Parts) -> Self {
+        let mut model = self.clone();
+        model.parts = parts;
+        for block in &mut model.blocks {
+            block.parts = parts;
+        }
+        model
     }
 
     /// The hidden states of one or more texts, `[N, C]` in the order of `tokens`; `types` holds a type for each token, all 0 where
@@ -224,13 +248,15 @@ impl Bert {
         let zeros = vec![0; if types.is_none() { tokens.ids.len() } else { 0 }];
         let types = types.unwrap_or(&zeros);
         self.check(tokens, types)?;
-        let x = compute.embed(&self.words, &tokens.ids)?;
-        let positions = compute.lookup(&self.positions, &tokens.positions)?;
-        let x = compute.add(x, &positions)?;
+        let mut x = compute.embed(&self.words, &tokens.ids)?;
+        if self.parts.positions {
+            let positions = compute.lookup(&self.positions, &tokens.positions)?;
+            x = compute.add(x, &positions)?;
+        }
         let types = compute.lookup(&self.types, types)?;
         let mut x = compute.add(x, &types)?;
         compute.tell("embedding", &mut x);
-        let mut x = self.norm.run(compute, &x)?;
+        let mut x = self.parts.norm(compute, &self.norm, x)?;
         compute.tell("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {

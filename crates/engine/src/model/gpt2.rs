@@ -22,6 +22,7 @@ use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::{KvCache, KvCaches};
+use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
@@ -165,12 +166,13 @@ impl Block {
         x: C::Matrix,
         lengths: &[usize],
         caches: &mut [KvCache],
+        parts: Parts,
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut normed = self.norm_1.run(compute, &x)?;
         compute.tell("norm_1", &mut normed);
         let attention = &self.attention;
-        let branch = attention.run(compute, &normed, lengths, caches, None)?;
+        let branch = attention.run_with(compute, &normed, lengths, caches, None, parts)?;
         let branch = compute.dropout(branch);
         let mut middle = compute.add(branch, &x)?;
         compute.tell("residual_1", &mut middle);
@@ -219,6 +221,7 @@ pub struct Gpt2 {
     blocks: Vec<Block>,
     norm: LayerNorm,
     head: Option<Weight>,
+    parts: Parts,
 }
 
 impl Gpt2 {
@@ -247,6 +250,7 @@ impl Gpt2 {
             head: own_head
                 .then(|| source.weight("lm_head.weight", v, c))
                 .transpose()?,
+            parts: Parts::default(),
             config,
         })
     }
@@ -254,6 +258,15 @@ impl Gpt2 {
     /// Its sizes.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The same weights with or without scaling and mask in every attention layer; the other parts stay in use. Without the mask
+    /// whole texts are read, and the caches stay empty.
+    pub fn with_parts(&self, parts: Parts) -> Self {
+        Self {
+            parts,
+            ..self.clone()
+        }
     }
 
     /// As [`Decoder::hidden`], by whoever computes.
@@ -277,7 +290,7 @@ impl Gpt2 {
             let caches = caches.layer(n)?;
             x = compute.within(
                 || format!("blocks.{n}."),
-                |compute| block.run(compute, x, tokens.lengths(), caches),
+                |compute| block.run(compute, x, tokens.lengths(), caches, self.parts),
             )?;
         }
         let mut hidden = self.norm.run(compute, &x)?;

@@ -196,6 +196,11 @@ impl Vit {
         &self.config
     }
 
+    /// What makes tokens of a picture.
+    pub fn tokens(&self) -> &PictureTokens {
+        &self.tokens
+    }
+
     /// Whether a class token stands before the patches.
     pub fn has_class_token(&self) -> bool {
         self.tokens.class.is_some()
