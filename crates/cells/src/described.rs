@@ -1,21 +1,21 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
-use engine::grad::{Difference, Learner, Look, Pairs, Plan, Schedule};
+use engine::grad::{Answers, Difference, Drill, Learner, Look, Pairs, Schedule};
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
+use engine::model::transformer::Transformer;
 use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::stats::Histogram;
+use engine::translate::{Model, Translator};
 
 use crate::shown::{Describe, Described};
 
-impl Describe for Plan {
+impl Describe for Drill {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{:?}", self.task).describe(name, out);
-        self.layers.describe("layers", out);
-        self.width.describe("width", out);
+        self.shortest.describe("shortest", out);
         self.batch.describe("batch", out);
         self.schedule.describe("schedule", out);
         self.seed.describe("seed", out);
-        format!("{:?}", self.parts).describe("parts", out);
     }
 }
 
@@ -25,11 +25,40 @@ impl Describe for Schedule {
     }
 }
 
-/// A learner is shown by what it learns and how far it is.
-impl Describe for Learner {
+/// A learner is shown by what it learns, the sizes of its model, and how far it is.
+impl<M: Answers + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.plan().describe(name, out);
+        self.drill().describe(name, out);
+        self.model.describe("model", out);
         self.steps().describe("steps", out);
+    }
+}
+
+/// A Transformer is shown by its sizes and by which of its parts are in use.
+impl Describe for Transformer {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.encoder_layers.describe("layers", out);
+        config.width.describe("width", out);
+        format!("{:?}", self.parts()).describe("parts", out);
+    }
+}
+
+/// A translator's model is shown by its kind and sizes.
+impl Describe for Model {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Self::Gru(model) => format!("{:?}", model.config()).describe(name, out),
+            Self::Attention(model) => format!("{:?}", model.config()).describe(name, out),
+            Self::Transformer(model) => model.describe(name, out),
+        }
+    }
+}
+
+/// So is the translator around it.
+impl Describe for Translator {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.model.describe(name, out);
     }
 }
 

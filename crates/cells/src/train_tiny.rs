@@ -62,7 +62,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     for course in courses {
         course.note(&mut record, "");
         let learner = &course.learner;
-        let (steps, schedule) = (learner.steps(), learner.plan().schedule);
+        let (steps, schedule) = (learner.steps(), learner.drill().schedule);
         record.number("steps", steps as f64);
         record.number("held.count", HELD_OUT as f64);
         record.number("looks.every", LOOK as f64);
@@ -75,7 +75,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
         record.numbers("rates", rates.collect());
         let mut model = learner.model.clone();
         record.number("parameters", trainable::count(&mut model)? as f64);
-        let uniform = f64::from(engine::math::ln(learner.plan().task.vocabulary() as f32));
+        let uniform = f64::from(engine::math::ln(learner.drill().task.vocabulary() as f32));
         record.number("loss.uniform", uniform);
         let example = shown!(record, engine::grad::Learner::held_out, learner, 1)?;
         look_inside(&mut record, course, &example)?;
@@ -102,7 +102,7 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
         let larger = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
         (0..row.len()).fold(0, larger)
     });
-    let (start, answers) = (course.learner.plan().task.start(), &example.answers);
+    let (start, answers) = (course.learner.drill().task.start(), &example.answers);
     let said: Vec<usize> = likeliest.collect();
     let right = said
         .iter()

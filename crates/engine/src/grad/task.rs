@@ -5,7 +5,7 @@
 //! target: start, answer_1 … answer_{L−1}                 to be predicted: answer_1 … answer_L
 //! ```
 //! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
-//! training goes on.
+//! training goes on. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
@@ -21,10 +21,37 @@
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
 use crate::model::transformer::Transformer;
+use crate::nn::compute::Compute;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
+use crate::trainable::Trainable;
 use ndarray::{ArrayView1, ArrayView2};
+
+/// A model that reads sources and says at each place of their targets what comes next.
+pub trait Answers: Trainable {
+    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary, or there are more of one side than of the other.
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix>;
+}
+
+impl Answers for Transformer {
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        self.run(compute, source, target)
+    }
+}
 
 /// What is to be learned, of sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +83,8 @@ pub enum Task {
 const HELD_OUT: u64 = 8;
 
 impl Task {
-    fn sizes(self) -> (usize, usize) {
+    /// n and L.
+    pub fn sizes(self) -> (usize, usize) {
         let (Self::Copy { symbols, length }
         | Self::Reverse { symbols, length }
         | Self::Sort { symbols, length }) = self;
@@ -111,63 +139,80 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The shortest sequences that there are enough of for both kinds.
-    pub const SHORTEST: usize = 8;
+    /// As many different sequences of a length there must be at least, so that there are enough of both kinds.
+    pub const FEWEST: usize = 256;
 
-    /// `count` pairs, from those for training or from those that are held out.
+    /// `count` pairs of the task's length, from those for training or from those that are held out.
     ///
     /// # Errors
-    /// When there are no sequences to draw: no symbols, or none of that kind because the sequences are shorter than
-    /// [`Self::SHORTEST`].
+    /// As [`Self::draw_lengths`].
     pub fn draw(task: Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
-        let (symbols, length) = task.sizes();
-        if symbols < 2 || length < Self::SHORTEST {
-            let expected = format!("at least 2 symbols and a length of {}", Self::SHORTEST);
-            let found = format!("{symbols} and {length}");
+        Self::draw_lengths(task, rng, &vec![task.sizes().1; count], held)
+    }
+
+    /// A pair of each of these lengths, whatever the task's, from those for training or from those that are held out.
+    ///
+    /// # Errors
+    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind.
+    pub fn draw_lengths(
+        task: Task,
+        rng: &mut Rng,
+        lengths: &[usize],
+        held: bool,
+    ) -> Result<Self> {
+        let (symbols, _) = task.sizes();
+        let enough = |&length: &usize| {
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            symbols.checked_pow(length).is_none_or(|all| all >= Self::FEWEST)
+        };
+        if let Some(length) = lengths.iter().find(|length| !enough(length)) {
+            let expected = format!("at least {} different sequences", Self::FEWEST);
+            let found = format!("{length} symbols of {symbols} kinds");
             return Err(EngineError::value("task", "sizes", expected, found));
         }
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-        while sources.len() < count * length {
-            let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
-            if held_out(&source) != held {
-                continue;
-            }
+        for &length in lengths {
+            let source = loop {
+                let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
+                if held_out(&source) == held {
+                    break source;
+                }
+            };
             let answer = task.answer(&source);
             targets.push(task.start());
             targets.extend(&answer[..length.saturating_sub(1)]);
             answers.extend(answer.into_iter().map(Some));
             sources.extend(source);
         }
-        let lengths = vec![length; count];
         Ok(Self {
-            source: Packed::many(sources, lengths.clone())?,
-            target: Packed::many(targets, lengths)?,
+            source: Packed::many(sources, lengths.to_vec())?,
+            target: Packed::many(targets, lengths.to_vec())?,
             answers,
         })
     }
 
-    /// The mean cross-entropy of a Transformer's answers.
+    /// The mean cross-entropy of a model's answers.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn loss(&self, model: &Transformer, tape: &mut Tape, smoothing: f32) -> Result<Var> {
-        let logits = model.run(tape, &self.source, &self.target)?;
+    pub fn loss(&self, model: &impl Answers, tape: &mut Tape, smoothing: f32) -> Result<Var> {
+        let logits = model.answers(tape, &self.source, &self.target)?;
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
-    /// What a Transformer writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
+    /// What a model writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
     /// long as it should be. It is given no more than that, so that a model without a mask has nothing to look ahead at.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn written(&self, model: &Transformer) -> Result<Vec<Vec<usize>>> {
+    pub fn written(&self, model: &impl Answers) -> Result<Vec<Vec<usize>>> {
         let start = |rows: std::ops::Range<usize>| vec![self.target.ids[rows.start]];
         let mut targets: Vec<Vec<usize>> = self.target.ranges().map(start).collect();
         let longest = self.target.lengths.iter().copied().max().unwrap_or(0);
         for _ in 0..longest {
             let lengths = targets.iter().map(Vec::len).collect();
             let target = Packed::many(targets.concat(), lengths)?;
-            let logits = model.run(&mut Plain::silent(), &self.source, &target)?;
+            let logits = model.answers(&mut Plain::silent(), &self.source, &target)?;
             for (target, rows) in targets.iter_mut().zip(target.ranges()) {
                 target.push(likeliest(logits.row(rows.end - 1)));
             }
@@ -179,28 +224,31 @@ impl Pairs {
             .collect())
     }
 
-    /// How many pairs a Transformer answers wholly right, each place predicted from the right beginning. A sequence whose every
-    /// place is right so is what the model writes by itself too, if its mask is in use.
+    /// How many pairs a model answers wholly right, each place predicted from the right beginning. A sequence whose every
+    /// place is right so is what the model writes by itself too, if nothing of it looks ahead.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn right(&self, model: &Transformer) -> Result<usize> {
-        let logits = model.run(&mut Plain::silent(), &self.source, &self.target)?;
-        Ok(self.right_by(logits.view()))
+    pub fn right(&self, model: &impl Answers) -> Result<usize> {
+        let logits = model.answers(&mut Plain::silent(), &self.source, &self.target)?;
+        Ok(self.whole(&self.right_places(logits.view())))
     }
 
-    /// The same by the logits at each place of the targets.
-    pub(super) fn right_by(&self, logits: ArrayView2<'_, f32>) -> usize {
-        // logits [N, V]
+    /// How many pairs are wholly right where each has so many places right.
+    pub(super) fn whole(&self, right: &[usize]) -> usize {
+        let pairs = right.iter().zip(&self.target.lengths);
+        pairs.filter(|(right, length)| right == length).count()
+    }
+
+    /// For each pair, at how many of its places the right symbol has the largest of the logits.
+    pub(super) fn right_places(&self, logits: ArrayView2<'_, f32>) -> Vec<usize> {
+        // logits [N, V] -> [B]
         let predicted = logits.outer_iter().zip(&self.answers).map(|(row, answer)| {
             let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             answer.is_none_or(|id| row[id] == largest)
         });
         let places: Vec<bool> = predicted.collect();
-        let whole = self
-            .target
-            .ranges()
-            .filter(|rows| places[rows.clone()].iter().all(|&r| r));
-        whole.count()
+        let count = |rows: std::ops::Range<usize>| places[rows].iter().filter(|&&r| r).count();
+        self.target.ranges().map(count).collect()
     }
 }
