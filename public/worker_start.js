@@ -1,9 +1,9 @@
-// Starts the worker (crates/worker): the one for cells, or with `?file=NAME&threads=N` a file of the engine for full-size models, with
-// so many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost.
+// Starts the worker (crates/worker): with `?file=NAME` a file for cells, with `?file=NAME&threads=N` one for full-size models, with so
+// many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost.
 // If it cannot be loaded the error reaches the page.
 "use strict";
 const asked = new URLSearchParams(location.search);
-const file = /^(engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0] ?? "worker";
+const file = /^(cells|engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0];
 const early = [];
 onmessage = (event) => early.push(event.data);
 importScripts(`./${file}.js`);

@@ -1,12 +1,14 @@
-//! The page's end of the worker: long computations go there, and stay here where no worker can be had.
+//! The page's end of the worker for cells, which has a file for each desk: long computations go there, and those that need a model.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use cells::{CellError, Computation, Inputs};
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen::JsCast;
+use cells::{CellError, CellSpec, Computation, Desk, Inputs, Run};
+use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{Event, MessageEvent, Worker};
 use worker::protocol::{self, Reply, Request};
 
@@ -19,78 +21,97 @@ pub(crate) enum News {
     Working(f32),
     /// The result and the milliseconds that it took.
     Finished(Result<Computation, CellError>, f64),
-    /// There is no worker in this browser: the page computes by itself.
-    NoWorker,
 }
 
 type Listener = Box<dyn FnMut(News)>;
 
 #[derive(Default)]
 struct Client {
-    worker: Option<Worker>,
-    /// The worker could not be started, or died: nothing is asked of it again.
-    lost: bool,
+    workers: BTreeMap<Desk, Worker>,
     last_job: u64,
-    listeners: BTreeMap<u64, Listener>,
+    listeners: BTreeMap<u64, (Desk, Listener)>,
 }
 
 thread_local! {
     static CLIENT: RefCell<Client> = RefCell::new(Client::default());
 }
 
-/// Asks the worker to compute a cell; `listener` hears how it goes. Returns the number of the request.
-pub(crate) fn compute(cell: &str, inputs: Inputs, mut listener: impl FnMut(News) + 'static) -> u64 {
-    let worker = CLIENT.with_borrow_mut(|client| {
+/// Asks the worker of a desk to compute a cell; `listener` hears how it goes. Returns the number of the request.
+pub(crate) fn compute(
+    desk: Desk,
+    cell: &str,
+    inputs: Inputs,
+    listener: impl FnMut(News) + 'static,
+) -> u64 {
+    let (job, worker) = CLIENT.with_borrow_mut(|client| {
         client.last_job += 1;
-        if client.worker.is_none() && !client.lost {
-            client.worker = start();
-            client.lost = client.worker.is_none();
+        let job = client.last_job;
+        client.listeners.insert(job, (desk, Box::new(listener)));
+        if !client.workers.contains_key(&desk)
+            && let Some(worker) = start(desk)
+        {
+            client.workers.insert(desk, worker);
         }
-        client
-            .worker
-            .clone()
-            .filter(|_| !client.lost)
-            .map(|worker| (worker, client.last_job))
+        (job, client.workers.get(&desk).cloned())
     });
-    let Some((worker, job)) = worker else {
-        listener(News::NoWorker);
-        return 0;
-    };
-    CLIENT.with_borrow_mut(|client| client.listeners.insert(job, Box::new(listener)));
-    send(
-        &worker,
-        &Request::Compute {
-            job,
-            cell: cell.to_owned(),
-            inputs,
-        },
-    );
+    let cell = cell.to_owned();
+    match worker {
+        Some(worker) => send(desk, &worker, &Request::Compute { job, cell, inputs }),
+        None => lose(desk),
+    }
     job
+}
+
+/// What a cell gives, wherever it computes.
+///
+/// # Errors
+/// What the computation meets.
+pub(crate) async fn computed(
+    spec: &'static CellSpec,
+    inputs: Inputs,
+) -> Result<Computation, CellError> {
+    let Run::Sliced(desk) = spec.run else {
+        return spec.compute(&inputs);
+    };
+    let found = Rc::new(RefCell::new(None));
+    let done = Promise::new(&mut |resolve, _| {
+        let found = Rc::clone(&found);
+        compute(desk, spec.name, inputs.clone(), move |news| {
+            if let News::Finished(result, _) = news {
+                found.replace(Some(result));
+                let _ = resolve.call0(&JsValue::NULL);
+            }
+        });
+    });
+    let _ = JsFuture::from(done).await;
+    let found = found.take();
+    found.unwrap_or_else(|| Err(CellError::Missing(spec.name.to_owned())))
 }
 
 /// Drops a request.
 pub(crate) fn cancel(job: u64) {
-    let worker = CLIENT.with_borrow_mut(|client| {
-        let _listener = client.listeners.remove(&job)?;
-        client.worker.clone()
+    let waiting = CLIENT.with_borrow_mut(|client| {
+        let (desk, _) = client.listeners.remove(&job)?;
+        Some((desk, client.workers.get(&desk)?.clone()))
     });
-    if let Some(worker) = worker {
-        send(&worker, &Request::Cancel { job });
+    if let Some((desk, worker)) = waiting {
+        send(desk, &worker, &Request::Cancel { job });
     }
 }
 
-fn send(worker: &Worker, request: &Request) {
+fn send(desk: Desk, worker: &Worker, request: &Request) {
     let bytes = Uint8Array::from(protocol::encode(request).as_slice());
     if worker
         .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()))
         .is_err()
     {
-        lose();
+        lose(desk);
     }
 }
 
-fn start() -> Option<Worker> {
-    let worker = Worker::new(&crate::app::site_url(SCRIPT)).ok()?;
+fn start(desk: Desk) -> Option<Worker> {
+    let script = format!("{SCRIPT}?file={}", desk.file());
+    let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
         let bytes = Uint8Array::new(&event.data()).to_vec();
         match protocol::decode::<Reply>(&bytes) {
@@ -103,9 +124,9 @@ fn start() -> Option<Worker> {
             None => {}
         }
     });
-    let on_error = Closure::<dyn FnMut(Event)>::new(|event: Event| {
+    let on_error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
         event.prevent_default();
-        lose();
+        lose(desk);
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
@@ -116,23 +137,33 @@ fn start() -> Option<Worker> {
 
 /// Hands news to a listener, which may itself ask for more work: it is taken out while it listens.
 fn tell(job: u64, news: News, last: bool) {
-    let Some(mut listener) = CLIENT.with_borrow_mut(|client| client.listeners.remove(&job)) else {
+    let taken = CLIENT.with_borrow_mut(|client| client.listeners.remove(&job));
+    let Some((desk, mut listener)) = taken else {
         return;
     };
     listener(news);
     if !last {
-        CLIENT.with_borrow_mut(|client| client.listeners.insert(job, listener));
+        CLIENT.with_borrow_mut(|client| client.listeners.insert(job, (desk, listener)));
     }
 }
 
-/// Without a worker every waiting request is computed by the page.
-fn lose() {
+/// The worker of a desk could not be started, or died: who waits for it is told, and the next request starts another.
+fn lose(desk: Desk) {
     let waiting = CLIENT.with_borrow_mut(|client| {
-        client.lost = true;
-        client.worker = None;
-        std::mem::take(&mut client.listeners)
+        if let Some(worker) = client.workers.remove(&desk) {
+            worker.terminate();
+        }
+        let all = std::mem::take(&mut client.listeners);
+        let (lost, kept) = all.into_iter().partition(|(_, (of, _))| *of == desk);
+        client.listeners = kept;
+        let lost: BTreeMap<u64, (Desk, Listener)> = lost;
+        lost
     });
-    for mut listener in waiting.into_values() {
-        listener(News::NoWorker);
+    for (_, mut listener) in waiting.into_values() {
+        let error = CellError::Mismatch(
+            "What computes this could not be started, or ended. Change something in this cell, or reload the page, to try again."
+                .to_owned(),
+        );
+        listener(News::Finished(Err(error), 0.0));
     }
 }

@@ -1,24 +1,15 @@
-//! Keeps a cell's outcome up to date: computes when an input changes, in slices where it takes long, and
+//! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes long, and
 //! drops work that a newer edit has made stale.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use cells::{CellError, InputKind, InputValue, Inputs, Job, Kept, Picture, Progress, Run};
+use cells::{CellError, Desk, InputKind, InputValue, Inputs, Picture, Run};
 use leptos::prelude::*;
 use web_sys::Element;
 
 use super::context::CellCx;
 use crate::browser::{clock, dom, picture};
 use crate::client::{self, News};
-
-/// Longest time that a slice of a long computation may hold the page.
-const SLICE_MS: f64 = 8.0;
-
-thread_local! {
-    /// Jobs that may go on, where the page computes by itself.
-    static KEPT: RefCell<Kept> = RefCell::new(Kept::default());
-}
 
 /// Computes now and whenever an input of the cell changes; says how it stands in `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
@@ -62,66 +53,27 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
             let result = compute(&inputs);
             finish(cx, result.map(Arc::new), clock::now_ms() - begun);
         }
-        Run::Sliced(_) => in_worker(cx, inputs, turn, newest),
+        Run::Sliced(desk) => in_worker(cx, desk, inputs, turn, newest),
     }
 }
 
-/// Hands long work to the worker, or does it here in slices where there is none.
-fn in_worker(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+/// Hands work to the worker.
+fn in_worker(cx: CellCx, desk: Desk, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     cx.outcome.update(|o| {
         o.busy = Some(0.0);
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
-    let local = inputs.clone();
-    let job = client::compute(cx.spec.name, inputs, move |news| {
+    let job = client::compute(desk, cx.spec.name, inputs, move |news| {
         if stale() {
             return;
         }
         match news {
             News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
             News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
-            News::NoWorker => match KEPT.with_borrow_mut(|kept| kept.begin(cx.spec, &local)) {
-                Ok(job) => leptos::task::spawn_local(in_slices(cx, job, turn, newest)),
-                Err(error) => finish(cx, Err(error), 0.0),
-            },
         }
     });
     cx.replace_job(job);
-}
-
-async fn in_slices(cx: CellCx, mut job: Box<dyn Job>, turn: u64, newest: StoredValue<u64>) {
-    let mut worked_ms = 0.0;
-    loop {
-        clock::give_way().await;
-        // A newer edit, or the page was left.
-        if newest.try_get_value() != Some(turn) {
-            KEPT.with_borrow_mut(|kept| kept.keep(cx.spec, job));
-            return;
-        }
-        let begun = clock::now_ms();
-        let mut share = 0.0;
-        while clock::now_ms() - begun < SLICE_MS {
-            match job.advance() {
-                Ok(Progress::Working(done)) => share = done,
-                Ok(Progress::Done(result)) => {
-                    finish(
-                        cx,
-                        Ok(Arc::from(result)),
-                        worked_ms + clock::now_ms() - begun,
-                    );
-                    KEPT.with_borrow_mut(|kept| kept.keep(cx.spec, job));
-                    return;
-                }
-                Err(error) => {
-                    finish(cx, Err(error), 0.0);
-                    return;
-                }
-            }
-        }
-        worked_ms += clock::now_ms() - begun;
-        cx.outcome.update(|o| o.busy = Some(share));
-    }
 }
 
 fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapsed_ms: f64) {

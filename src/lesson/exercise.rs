@@ -2,9 +2,9 @@
 
 use std::any::Any;
 
-use cells::CellSpec;
 use cells::exercise::{Answer, Exercise, Grade, Kind};
 use cells::format::{self, Format};
+use cells::{CellSpec, Computation};
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use web_sys::HtmlElement;
 
 use crate::browser::dom;
 use crate::cells::registry;
+use crate::client;
 
 /// What the page carries about an exercise.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,28 +50,50 @@ pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
 
 fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
     let exercise = StoredValue::new(props.exercise);
-    let (rows, cols) = exercise.with_value(|e| e.answer_shape(spec).unwrap_or((1, 1)));
-    let entries = RwSignal::new(vec![String::new(); rows * cols]);
+    let shape = RwSignal::new((1, 1));
+    let entries = RwSignal::new(vec![String::new()]);
     let chosen = RwSignal::new(None::<usize>);
     let verdict = RwSignal::new(None::<Verdict>);
+    if exercise.with_value(|e| matches!(e.kind, Kind::Matrix { .. })) {
+        let exercise = exercise.get_value();
+        leptos::task::spawn_local(async move {
+            let found = computed(&exercise, spec).await;
+            if let Ok((rows, cols)) = found.and_then(|found| exercise.answer_shape(&found)) {
+                entries.try_set(vec![String::new(); rows * cols]);
+                shape.try_set((rows, cols));
+            }
+        });
+    }
     let check = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
         let answer =
             exercise.with_value(|e| answer(e, &entries.get_untracked(), chosen.get_untracked()));
-        verdict.set(Some(match answer {
-            Err(message) => Verdict::Unreadable(message),
-            Ok(answer) => match exercise.with_value(|e| e.grade(spec, &answer)) {
-                Ok(grade) => Verdict::Graded(grade),
-                Err(message) => Verdict::Unreadable(message),
-            },
-        }));
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(message) => return verdict.set(Some(Verdict::Unreadable(message))),
+        };
+        let exercise = exercise.get_value();
+        leptos::task::spawn_local(async move {
+            let graded = computed(&exercise, spec).await;
+            let graded = graded.and_then(|computed| exercise.grade(&computed, &answer));
+            // The reader may have gone on to another page meanwhile.
+            verdict.try_set(Some(
+                graded.map_or_else(Verdict::Unreadable, Verdict::Graded),
+            ));
+        });
     };
     let fields = match exercise.with_value(|e| e.kind.clone()) {
         Kind::Choice { choices } => {
             let texts = choices.into_iter().map(|c| c.text).collect();
             choice_fields(id, texts, chosen)
         }
-        _ => number_fields(rows, cols, entries, verdict),
+        _ => {
+            let fields = move || {
+                let (rows, cols) = shape.get();
+                number_fields(rows, cols, entries, verdict)
+            };
+            fields.into_any()
+        }
     };
     let hint = props.hint.map(|hint| {
         view! {
@@ -89,6 +112,12 @@ fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
         </form>
     }
     .into_any()
+}
+
+/// What the cell of an exercise gives on the inputs that the question fixes.
+async fn computed(exercise: &Exercise, spec: &'static CellSpec) -> Result<Computation, String> {
+    let computed = client::computed(spec, exercise.inputs(spec)?).await;
+    computed.map_err(|error| error.to_string())
 }
 
 /// Reads what the reader entered.

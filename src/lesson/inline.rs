@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cells::Computation;
 use cells::format::{self, Format};
-use cells::{Computation, Run};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::browser::dom;
 use crate::cells::context::CellCx;
-use crate::client::{self, News};
+use crate::client;
 
 /// A number that prose quotes.
 struct Quote {
@@ -71,23 +71,11 @@ fn keep(cx: CellCx, quotes: Quotes) {
 
 fn compute_apart(cx: CellCx, quotes: Quotes) {
     let inputs = cells::picture::with_drawn_samples(cx.initial_inputs());
-    let (spec, again) = (cx.spec, inputs.clone());
-    let here = move |quotes: &Quotes| {
-        if let Ok(computed) = spec.compute(&again) {
-            write(quotes, &computed);
+    leptos::task::spawn_local(async move {
+        if let Ok(computed) = client::computed(cx.spec, inputs).await {
+            write(&quotes, &computed);
         }
-    };
-    match spec.run {
-        Run::Now(_) => here(&quotes),
-        Run::Sliced(_) => {
-            client::compute(spec.name, inputs, move |news| match news {
-                News::Working(_) => {}
-                News::Finished(Ok(computed), _) => write(&quotes, &computed),
-                News::Finished(Err(_), _) => {}
-                News::NoWorker => here(&quotes),
-            });
-        }
-    }
+    });
 }
 
 fn write(quotes: &Quotes, computed: &Computation) {

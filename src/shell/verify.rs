@@ -1,12 +1,13 @@
 //! "Verify this page": recomputes the page's cells here and compares them with PyTorch's tensors.
 
 use cells::format::Format;
-use cells::golden::{self, Check, Golden};
+use cells::golden::{self, Check, Golden, GoldenCell};
 use leptos::prelude::*;
 
 use crate::browser::{address, clock, fetch};
 use crate::cells::registry;
 use crate::cells::rust_panel::page_folder;
+use crate::client;
 use crate::widgets::Num;
 
 /// What has been found so far.
@@ -53,9 +54,7 @@ async fn run(found: RwSignal<Found>) {
             found.update(|f| f.header = golden.header.into_iter().collect());
             for cell in &golden.cells {
                 clock::give_way().await;
-                let outcome = registry::find(&cell.cell)
-                    .ok_or_else(|| format!("{}: the page has no such cell", cell.id))
-                    .and_then(|entry| golden::check(cell, entry.spec));
+                let outcome = checked(cell).await;
                 // The dialog may have been closed meanwhile.
                 let open = found.try_update(|f| match outcome {
                     Ok(checks) => f.checks.extend(checks),
@@ -71,6 +70,17 @@ async fn run(found: RwSignal<Found>) {
         }
     }
     found.try_update(|f| f.finished = true);
+}
+
+async fn checked(cell: &GoldenCell) -> Result<Vec<Check>, String> {
+    let spec = registry::find(&cell.cell)
+        .ok_or_else(|| format!("{}: the page has no such cell", cell.id))?
+        .spec;
+    let computed = client::computed(spec, cell.inputs(spec)?).await;
+    golden::check(
+        cell,
+        &computed.map_err(|error| format!("{}: {error}", cell.id))?,
+    )
 }
 
 fn summary(found: &Found) -> AnyView {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use cells::format::{self, Format};
-use cells::{CellSpec, Computation, InputValue, Inputs};
+use cells::shelf::Shelf;
+use cells::{CellError, CellSpec, Computation, InputValue, Inputs, desk};
 use engine::rng::Rng;
 use serde_json::{Map, Value, json};
 
@@ -244,12 +245,22 @@ pub(crate) fn shaken(
             .iter()
             .map(|(name, value)| (cell.keys[name].clone(), value.to_json()))
             .collect();
-        match cell.spec.compute(&inputs) {
+        match computed(cell.spec, &inputs) {
             Ok(computed) => return (inputs, state, computed),
             Err(error) => last_error = Some(error),
         }
     }
     panic!("{}: no random input works: {last_error:?}", cell.id);
+}
+
+thread_local! {
+    /// The files that the site ships.
+    static SHELF: Shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/public/models"));
+}
+
+/// What the engine gives natively.
+fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
+    SHELF.with(|shelf| desk::compute(spec, inputs, shelf))
 }
 
 #[test]
@@ -282,9 +293,7 @@ fn the_lessons_own_inputs_give_what_the_engine_gives_natively() {
             faults.extend(browser.open_ready(&server.url(&page)).await.err());
             let mut computations = BTreeMap::new();
             for cell in placed(browser).await {
-                let computed = cell
-                    .spec
-                    .compute(&cell.inputs)
+                let computed = computed(cell.spec, &cell.inputs)
                     .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
                 faults.extend(compare(browser, &cell, &cell.inputs, &computed).await);
                 computations.insert(cell.id, computed);
@@ -356,7 +365,7 @@ fn random_inputs_give_what_the_engine_gives_natively() {
             // Prose speaks of the lesson's own inputs, whatever the reader edits.
             let own: BTreeMap<String, Computation> = all
                 .iter()
-                .filter_map(|cell| Some((cell.id.clone(), cell.spec.compute(&cell.inputs).ok()?)))
+                .filter_map(|cell| Some((cell.id.clone(), computed(cell.spec, &cell.inputs).ok()?)))
                 .collect();
             for cell in all {
                 let (inputs, state, computed) = shaken(&mut random, &cell);

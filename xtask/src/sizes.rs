@@ -13,12 +13,14 @@ use crate::project;
 const SITE_WASM_BYTES: usize = 350_000;
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not, in bytes after gzip.
 const PAGE_WASM_BYTES: usize = 540_000;
-/// Largest worker wasm, in bytes after gzip.
-const WORKER_WASM_BYTES: usize = 150_000;
+/// Largest file of the worker for cells, in bytes after gzip.
+const CELLS_WASM_BYTES: usize = 150_000;
+/// The same where no nightly compiler was at hand: the standard library is then the one that ships with the compiler.
+const CELLS_WASM_BYTES_STABLE: usize = 230_000;
 /// Largest file of the engine that loads and measures full-size models, in bytes after gzip. The goal is 150 kB, which it misses
 /// (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: usize = 165_000;
-/// The same where no nightly compiler was at hand: the standard library is then the one that ships with the compiler.
+/// The same where no nightly compiler was at hand.
 const ENGINE_WASM_BYTES_STABLE: usize = 190_000;
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind of model besides.
 const LAB_WASM_BYTES: usize = 290_000;
@@ -69,8 +71,9 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
         } else if name(path).contains("lab-") {
             let budget = [LAB_WASM_BYTES_STABLE, LAB_WASM_BYTES][usize::from(by_nightly)];
             ("engine for the lab", budget)
-        } else if name(path).contains("worker") {
-            ("worker wasm", WORKER_WASM_BYTES)
+        } else if name(path).contains("cells-") {
+            let budget = [CELLS_WASM_BYTES_STABLE, CELLS_WASM_BYTES][usize::from(by_nightly)];
+            ("worker for cells", budget)
         } else {
             ("site wasm", SITE_WASM_BYTES)
         };

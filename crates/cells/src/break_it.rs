@@ -7,7 +7,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
-use crate::spec::{CellSpec, Job, Run};
+use crate::spec::{CellSpec, Desk, Job, Run};
 use crate::training::{Course, HELD_OUT, LOOK, TASKS, Training, schedule, task};
 
 /// Different symbols of a sequence, and its length.
@@ -30,7 +30,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "break-it",
     summary: "Two Transformers from one seed, whole and with scaling, mask, residual, norm, positions or warm-up off, trained side by side.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Training),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -53,7 +53,11 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let parts = Parts {
         scaling: inputs.toggle("scaling")?,
         mask: inputs.toggle("mask")?,
@@ -98,7 +102,9 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk;
     use crate::input::InputValue;
+    use crate::shelf::Shelf;
 
     fn at(off: &[&str], task: &str, steps: f64) -> Computation {
         let mut given = Inputs::defaults(&inputs())
@@ -108,7 +114,7 @@ mod tests {
         for part in off {
             given = given.with(part, InputValue::Toggle(false));
         }
-        SPEC.compute(&given).unwrap()
+        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
     }
 
     fn last(found: &Computation, name: &str) -> f64 {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::computation::Computation;
+use crate::input::Inputs;
 use crate::spec::CellSpec;
 
 /// One exercise as the page carries it.
@@ -78,24 +79,23 @@ pub struct Grade {
 }
 
 impl Exercise {
-    /// Computes its cell, which is `spec`, on the given inputs.
+    /// The inputs of its cell, which is `spec`.
     ///
     /// # Errors
     /// A text for the author: an input that does not fit.
-    fn compute(&self, spec: &CellSpec) -> Result<Computation, String> {
+    pub fn inputs(&self, spec: &CellSpec) -> Result<Inputs, String> {
         let inputs = spec
             .inputs_from(&self.given, &BTreeMap::new())
             .map_err(|e| e.to_string())?;
-        spec.compute(&crate::picture::with_drawn_samples(inputs))
-            .map_err(|e| e.to_string())
+        Ok(crate::picture::with_drawn_samples(inputs))
     }
 
-    /// What the engine gets: the number, the entries, or the index of the one true statement.
+    /// What the engine gets: the number, the entries, or the index of the one true statement; `computed` is what its cell gives on
+    /// [`Exercise::inputs`].
     ///
     /// # Errors
     /// A text for the author: a reference that does not exist, no or several true statements.
-    pub fn expected(&self, spec: &CellSpec) -> Result<Vec<f64>, String> {
-        let computed = self.compute(spec)?;
+    pub fn expected(&self, computed: &Computation) -> Result<Vec<f64>, String> {
         match &self.kind {
             Kind::Number { answer, .. } => {
                 let value = computed
@@ -112,7 +112,7 @@ impl Exercise {
             Kind::Choice { choices } => {
                 let mut holds = Vec::new();
                 for (i, choice) in choices.iter().enumerate() {
-                    if claim_holds(&choice.claim, &computed)? {
+                    if claim_holds(&choice.claim, computed)? {
                         holds.push(i as f64);
                     }
                 }
@@ -131,10 +131,9 @@ impl Exercise {
     ///
     /// # Errors
     /// As [`Exercise::expected`].
-    pub fn answer_shape(&self, spec: &CellSpec) -> Result<(usize, usize), String> {
+    pub fn answer_shape(&self, computed: &Computation) -> Result<(usize, usize), String> {
         match &self.kind {
             Kind::Matrix { answer, .. } => {
-                let computed = self.compute(spec)?;
                 let tensor = computed
                     .tensor(answer)
                     .ok_or_else(|| format!("the cell gives no {answer}"))?;
@@ -150,8 +149,8 @@ impl Exercise {
     ///
     /// # Errors
     /// As [`Exercise::expected`].
-    pub fn grade(&self, spec: &CellSpec, answer: &Answer) -> Result<Grade, String> {
-        let expected = self.expected(spec)?;
+    pub fn grade(&self, computed: &Computation, answer: &Answer) -> Result<Grade, String> {
+        let expected = self.expected(computed)?;
         let (given, tolerance) = match (&self.kind, answer) {
             (Kind::Number { tolerance, .. }, Answer::Number(x)) => (vec![*x], *tolerance),
             (Kind::Matrix { tolerance, .. }, Answer::Matrix(xs)) => (xs.clone(), *tolerance),
@@ -206,6 +205,14 @@ mod tests {
         &crate::three_patches::SPEC
     }
 
+    fn computed(exercise: &Exercise) -> Computation {
+        spec().compute(&exercise.inputs(spec()).unwrap()).unwrap()
+    }
+
+    fn expected(exercise: Exercise) -> Result<Vec<f64>, String> {
+        exercise.expected(&computed(&exercise))
+    }
+
     fn exercise(kind: Value) -> Exercise {
         let mut all = json!({ "cell": "three-patches" });
         all.as_object_mut()
@@ -217,23 +224,35 @@ mod tests {
     #[test]
     fn a_number_is_right_within_its_tolerance() {
         let e = exercise(json!({ "kind": "number", "answer": "weights[0,0]", "tolerance": 0.005 }));
-        assert!(e.grade(spec(), &Answer::Number(0.41)).unwrap().correct);
-        assert!(!e.grade(spec(), &Answer::Number(0.39)).unwrap().correct);
-        assert!(!e.grade(spec(), &Answer::Number(f64::NAN)).unwrap().correct);
+        assert!(
+            e.grade(&computed(&e), &Answer::Number(0.41))
+                .unwrap()
+                .correct
+        );
+        assert!(
+            !e.grade(&computed(&e), &Answer::Number(0.39))
+                .unwrap()
+                .correct
+        );
+        assert!(
+            !e.grade(&computed(&e), &Answer::Number(f64::NAN))
+                .unwrap()
+                .correct
+        );
     }
 
     #[test]
     fn a_matrix_is_graded_entry_by_entry() {
         let e = exercise(json!({ "kind": "matrix", "answer": "weights", "tolerance": 1e-9 }));
-        let mut right = e.expected(spec()).unwrap();
-        assert_eq!(e.answer_shape(spec()).unwrap(), (3, 3));
+        let mut right = e.expected(&computed(&e)).unwrap();
+        assert_eq!(e.answer_shape(&computed(&e)).unwrap(), (3, 3));
         assert!(
-            e.grade(spec(), &Answer::Matrix(right.clone()))
+            e.grade(&computed(&e), &Answer::Matrix(right.clone()))
                 .unwrap()
                 .correct
         );
         right[4] += 0.1;
-        let grade = e.grade(spec(), &Answer::Matrix(right)).unwrap();
+        let grade = e.grade(&computed(&e), &Answer::Matrix(right)).unwrap();
         assert!(!grade.correct && !grade.entries[4] && grade.entries[3]);
     }
 
@@ -241,17 +260,16 @@ mod tests {
     fn exactly_one_claim_must_hold() {
         let two = json!({ "kind": "choice", "choices": [
             { "text": "a", "claim": "weights[0,0] > weights[0,2]" }, { "text": "b", "claim": "weights[0,0] < weights[0,2]" } ] });
-        assert_eq!(exercise(two).expected(spec()).unwrap(), vec![0.0]);
+        assert_eq!(expected(exercise(two)).unwrap(), vec![0.0]);
         let none =
             json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "weights[0,0] > 2" }] });
         assert!(
-            exercise(none)
-                .expected(spec())
+            expected(exercise(none))
                 .unwrap_err()
                 .contains("exactly one")
         );
         let broken =
             json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "nothing[0] > 2" }] });
-        assert!(exercise(broken).expected(spec()).is_err());
+        assert!(expected(exercise(broken)).is_err());
     }
 }

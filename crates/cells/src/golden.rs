@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::computation::Computation;
+use crate::input::Inputs;
 use crate::spec::CellSpec;
 
 /// One file of reference tensors, `tests/golden/lessons/SLUG.json`.
@@ -62,17 +64,25 @@ impl Check {
     }
 }
 
-/// Recomputes one cell, which is `spec`, and compares each of its reference tensors.
+impl GoldenCell {
+    /// The inputs on which PyTorch computed, of the cell `spec`.
+    ///
+    /// # Errors
+    /// A text that names the cell and the input that does not fit.
+    pub fn inputs(&self, spec: &CellSpec) -> Result<Inputs, String> {
+        let inputs = spec
+            .inputs_from(&self.inputs, &BTreeMap::new())
+            .map_err(|error| format!("{}: {error}", self.id))?;
+        Ok(crate::picture::with_drawn_samples(inputs))
+    }
+}
+
+/// Compares what a cell gave on the reference's inputs with each of its tensors.
 ///
 /// # Errors
-/// A text that names the cell and what went wrong, where it could not be computed at all.
-pub fn check(golden: &GoldenCell, spec: &CellSpec) -> Result<Vec<Check>, String> {
+/// A text that names the cell and the tensor that it did not give.
+pub fn check(golden: &GoldenCell, computed: &Computation) -> Result<Vec<Check>, String> {
     let fail = |e: String| format!("{}: {e}", golden.id);
-    let inputs = spec
-        .inputs_from(&golden.inputs, &BTreeMap::new())
-        .map_err(|e| fail(e.to_string()))?;
-    let inputs = crate::picture::with_drawn_samples(inputs);
-    let computed = spec.compute(&inputs).map_err(|e| fail(e.to_string()))?;
     let mut checks = Vec::new();
     for (name, expected) in &golden.tensors {
         let found = computed

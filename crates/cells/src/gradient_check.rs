@@ -6,7 +6,7 @@ use ndarray::{Array2, Axis, Slice};
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
-use crate::spec::{CellSpec, Job, Progress, Run};
+use crate::spec::{CellSpec, Desk, Job, Progress, Run};
 use crate::training::schedule;
 
 /// Width of the model, and side of the part of a matrix that is shown.
@@ -55,7 +55,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "gradient-check",
     summary: "The gradient of one weight by reverse-mode differentiation and by central differences at many step sizes.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Training),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -81,7 +81,11 @@ struct Check {
     found: Vec<(f32, Difference)>,
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let task = Task::Reverse {
         symbols: WIDTH - 1,
         length: LENGTH,
@@ -189,14 +193,16 @@ impl Check {
 mod tests {
     use super::*;
     use crate::computation::Computation;
+    use crate::desk;
     use crate::input::InputValue;
+    use crate::shelf::Shelf;
 
     fn at(matrix: &str, row: f64, column: f64) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("matrix", InputValue::Choice(matrix.to_owned()))
             .with("row", InputValue::Number(row))
             .with("column", InputValue::Number(column));
-        SPEC.compute(&given).unwrap()
+        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
     }
 
     /// For every matrix some h agrees with the gradient to three digits, and the smallest does not agree better than the best.

@@ -7,7 +7,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::measure::{largest, row_differences};
 use crate::patch_cutter::{cut_inputs, patch_side, prepared};
 use crate::shown::Record;
-use crate::spec::{CellSpec, Job, Progress, Run};
+use crate::spec::{CellSpec, Desk, Job, Progress, Run};
 
 /// Tokens and numbers of each that the tables show.
 const SHOWN: (usize, usize) = (8, 6);
@@ -17,7 +17,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "patch-embedding",
     summary: "The embedding of patches as a matrix product and as a strided convolution, and the largest difference.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Models),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -54,7 +54,11 @@ struct Embedding {
     stage: Stage,
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     patch_side(inputs)?;
     Ok(Box::new(Embedding {
         inputs: inputs.clone(),
@@ -168,7 +172,9 @@ impl Embedding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk;
     use crate::input::InputValue;
+    use crate::shelf::Shelf;
 
     /// The curriculum's check: equal to a strided convolution within 1e-5.
     #[test]
@@ -183,9 +189,12 @@ mod tests {
                 .with("size", InputValue::Number(size))
                 .with("patch", InputValue::Number(patch))
                 .with("width", InputValue::Number(width));
-            let c = SPEC
-                .compute(&crate::picture::with_drawn_samples(given))
-                .unwrap();
+            let c = desk::compute(
+                &SPEC,
+                &crate::picture::with_drawn_samples(given),
+                &Shelf::default(),
+            )
+            .unwrap();
             let difference = c.at("largest_difference", &[]).unwrap();
             assert!(difference < 1e-5, "{size} {patch} {width}: {difference}");
             assert_eq!(c.at("parameters", &[]), Some(width * 3.0 * patch * patch));

@@ -77,31 +77,3 @@ pub fn all() -> impl Iterator<Item = &'static CellSpec> {
 pub fn find(name: &str) -> Option<&'static CellSpec> {
     all().find(|spec| spec.name == name)
 }
-
-/// The cells that compute in slices: all that the worker is asked for, and so all that it holds.
-const SLICED: &[&CellSpec] = &[
-    &crate::why_scale::SPEC,
-    &crate::train_tiny::SPEC,
-    &crate::break_it::SPEC,
-    &crate::gradient_check::SPEC,
-    &crate::patch_embedding::SPEC,
-];
-
-/// The cell of a name among those that compute in slices.
-pub fn find_sliced(name: &str) -> Option<&'static CellSpec> {
-    SLICED.iter().copied().find(|spec| spec.name == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::Run;
-
-    #[test]
-    fn the_worker_has_every_cell_that_computes_in_slices() {
-        for spec in all() {
-            let sliced = matches!(spec.run, Run::Sliced(_));
-            assert_eq!(sliced, find_sliced(spec.name).is_some(), "{}", spec.name);
-        }
-    }
-}

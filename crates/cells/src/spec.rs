@@ -41,38 +41,21 @@ pub trait Job: Send {
     }
 }
 
-/// The jobs that may go on, one a cell.
-#[derive(Default)]
-pub struct Kept(BTreeMap<&'static str, Box<dyn Job>>);
-
-impl Kept {
-    /// A job for these inputs: the kept one of that cell where it can go on to them, else a new one.
-    ///
-    /// # Errors
-    /// An input outside its limits, a cell that does not compute in slices, or what the start of the computation meets.
-    pub fn begin(
-        &mut self,
-        spec: &'static CellSpec,
-        inputs: &Inputs,
-    ) -> Result<Box<dyn Job>, CellError> {
-        spec.check(inputs)?;
-        let Run::Sliced(start) = spec.run else {
-            return Err(CellError::Missing(spec.name.to_owned()));
-        };
-        if let Some(mut job) = self.0.remove(spec.name)
-            && job.go_on(inputs)?
-        {
-            return Ok(job);
-        }
-        start(inputs)
-    }
-
-    /// Takes back a job that is done or dropped.
-    pub fn keep(&mut self, spec: &'static CellSpec, job: Box<dyn Job>) {
-        if job.is_kept() {
-            self.0.insert(spec.name, job);
+/// A computation that is done in one go, as a job.
+pub fn once(
+    compute: impl FnOnce() -> Result<Computation, CellError> + Send + 'static,
+) -> Box<dyn Job> {
+    struct Once<F>(Option<F>);
+    impl<F: FnOnce() -> Result<Computation, CellError> + Send> Job for Once<F> {
+        fn advance(&mut self) -> Result<Progress, CellError> {
+            let compute = self
+                .0
+                .take()
+                .ok_or_else(|| CellError::Missing("a computation".to_owned()))?;
+            Ok(Progress::Done(Box::new(compute()?)))
         }
     }
+    Box::new(Once(Some(compute)))
 }
 
 /// How a cell computes.
@@ -80,8 +63,30 @@ impl Kept {
 pub enum Run {
     /// Within a frame, at once.
     Now(fn(&Inputs) -> Result<Computation, CellError>),
-    /// In slices, with progress, cancelled by the next edit.
-    Sliced(fn(&Inputs) -> Result<Box<dyn Job>, CellError>),
+    /// In the worker, in slices, with progress, cancelled by the next edit ([`crate::desk`]).
+    Sliced(Desk),
+}
+
+/// Which file of the worker a cell computes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Desk {
+    /// The one with differentiation.
+    Training,
+    /// The one with trained models.
+    Models,
+}
+
+impl Desk {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Training, Self::Models];
+
+    /// What its file is called, before `.js` and `_bg.wasm`.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Training => "cells-training",
+            Self::Models => "cells-models",
+        }
+    }
 }
 
 /// A cell, as the registry lists it.
@@ -98,22 +103,15 @@ pub struct CellSpec {
 }
 
 impl CellSpec {
-    /// Computes to the end, slices and all.
+    /// Computes a cell that computes at once.
     ///
     /// # Errors
-    /// An input outside its limits, or what the computation meets.
+    /// An input outside its limits, what the computation meets, or a cell that computes in slices: see [`crate::desk::compute`].
     pub fn compute(&self, inputs: &Inputs) -> Result<Computation, CellError> {
         self.check(inputs)?;
         match self.run {
             Run::Now(compute) => compute(inputs),
-            Run::Sliced(start) => {
-                let mut job = start(inputs)?;
-                loop {
-                    if let Progress::Done(computation) = job.advance()? {
-                        return Ok(*computation);
-                    }
-                }
-            }
+            Run::Sliced(_) => Err(CellError::Missing(self.name.to_owned())),
         }
     }
 

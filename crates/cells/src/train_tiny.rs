@@ -9,7 +9,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
-use crate::spec::{CellSpec, Job, Run};
+use crate::spec::{CellSpec, Desk, Job, Run};
 use crate::training::{Course, HELD_OUT, LOOK, TASKS, Training, schedule, task};
 
 /// Different symbols of a sequence.
@@ -26,7 +26,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "train-tiny",
     summary: "A Transformer of two blocks on each side, 64 wide, learns copy, reverse or sort: loss, score, what one head looks at.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Training),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -45,7 +45,11 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let task = task(inputs, SYMBOLS, inputs.count("length")?)?;
     let warmup = inputs.count("warmup")? as u64;
     let plan = Plan {
@@ -129,8 +133,11 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk;
+    use crate::desk::Kept;
     use crate::input::InputValue;
-    use crate::spec::{Kept, Progress};
+    use crate::shelf::Shelf;
+    use crate::spec::Progress;
 
     fn given(steps: f64) -> Inputs {
         Inputs::defaults(&inputs())
@@ -149,10 +156,11 @@ mod tests {
     /// Going on gives the bits of starting anew, and so does going back.
     #[test]
     fn going_on_and_rewinding_give_the_bits_of_a_new_start() {
-        let anew = |steps| SPEC.compute(&given(steps)).unwrap();
+        let anew = |steps| desk::compute(&SPEC, &given(steps), &Shelf::default()).unwrap();
         let mut kept = Kept::default();
+        let entry = desk::find(desk::TRAINING, SPEC.name).unwrap();
         for steps in [0.0, 1.0, 12.0, 0.0, 1.0] {
-            let job = kept.begin(&SPEC, &given(steps)).unwrap();
+            let job = kept.begin(entry, &given(steps), &Shelf::default()).unwrap();
             let (found, job) = run(job);
             kept.keep(&SPEC, job);
             assert_eq!(found.tensors, anew(steps).tensors, "{steps}");
@@ -174,7 +182,7 @@ mod tests {
     /// Every row of every head is a distribution; the rate rises to its peak.
     #[test]
     fn shows_what_it_says_it_shows() {
-        let found = SPEC.compute(&given(0.0)).unwrap();
+        let found = desk::compute(&SPEC, &given(0.0), &Shelf::default()).unwrap();
         let cross = &found.tensor("cross").unwrap().values;
         assert_eq!(cross.shape(), [8, 8, 8]);
         assert!(
@@ -194,7 +202,7 @@ mod tests {
     /// It learns: a lower loss on what it never trains on.
     #[test]
     fn the_held_out_loss_falls() {
-        let found = SPEC.compute(&given(120.0)).unwrap();
+        let found = desk::compute(&SPEC, &given(120.0), &Shelf::default()).unwrap();
         let held = found.tensor("held").unwrap();
         assert_eq!(held.shape(), [13]);
         assert!(held.at(&[12]).unwrap() < 0.7 * held.at(&[0]).unwrap());

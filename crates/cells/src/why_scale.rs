@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2, Axis, Slice, aview1, stack};
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
-use crate::spec::{CellSpec, Job, Progress, Run};
+use crate::spec::{CellSpec, Desk, Job, Progress, Run};
 
 /// Pairs of a query and a key behind each histogram.
 pub(crate) const DRAWS: usize = 10_000;
@@ -28,7 +28,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "why-scale",
     summary: "10,000 products of random queries and keys, their spread with and without 1/\u{221a}d_k, and softmax of one row.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Training),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -57,7 +57,11 @@ struct Draws {
     scaled: Vec<f32>,
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let d_k = inputs.count("d_k")?;
     let mut record = Record::new();
     let scale = shown!(record, engine::nn::attention::scale, d_k);
@@ -256,13 +260,15 @@ fn averages(weights: ArrayView2<'_, f32>) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::computation::Computation;
+    use crate::desk;
     use crate::input::InputValue;
+    use crate::shelf::Shelf;
 
     fn at(d_k: usize, seed: u32) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("d_k", InputValue::Number(d_k as f64))
             .with("seed", InputValue::Number(f64::from(seed)));
-        SPEC.compute(&given).unwrap()
+        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
     }
 
     /// The curriculum's check: over 10,000 draws the variance of q·k is d_k within 5 %, and that of the scaled score 1.

@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 
 use cells::golden::{self, Golden};
-use cells::registry;
+use cells::shelf::Shelf;
+use cells::{Inputs, desk, registry};
 
 fn files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/lessons");
@@ -23,6 +24,7 @@ fn every_cell_agrees_with_pytorch() {
     let files = files();
     assert!(!files.is_empty());
     let mut failed = Vec::new();
+    let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
     for file in files {
         let golden: Golden = serde_json::from_str(&std::fs::read_to_string(&file).unwrap())
             .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -38,7 +40,10 @@ fn every_cell_agrees_with_pytorch() {
                 failed.push(format!("{}: there is no cell {}", cell.id, cell.cell));
                 continue;
             };
-            match golden::check(cell, spec) {
+            let computed = cell.inputs(spec).and_then(|inputs| {
+                desk::compute(spec, &inputs, &shelf).map_err(|e| format!("{}: {e}", cell.id))
+            });
+            match computed.and_then(|computed| golden::check(cell, &computed)) {
                 Ok(checks) => {
                     for check in checks {
                         println!(
@@ -67,11 +72,12 @@ fn a_wrong_value_is_found() {
         "scores": {"shape": [3, 3], "values": [0.7071, 0.6364, 0.0707, 0, 0, 0, 0, 0, 0], "tolerance": 0.001},
         "weights": {"shape": [9], "values": [0, 0, 0, 0, 0, 0, 0, 0, 0], "tolerance": 0.001}}}"#;
     let spec = registry::find("three-patches").unwrap();
-    let checks = golden::check(&serde_json::from_str(text).unwrap(), spec).unwrap();
+    let computed = spec.compute(&Inputs::defaults(&(spec.inputs)())).unwrap();
+    let checks = golden::check(&serde_json::from_str(text).unwrap(), &computed).unwrap();
     assert!(checks.iter().all(|c| !c.passed()));
     let missing = text.replace("\"scores\"", "\"no-such-tensor\"");
     assert!(
-        golden::check(&serde_json::from_str(&missing).unwrap(), spec)
+        golden::check(&serde_json::from_str(&missing).unwrap(), &computed)
             .unwrap_err()
             .contains("no-such-tensor")
     );

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cells::exercise as graded;
-use cells::{CellError, CellSpec, InputValue, Inputs, registry};
+use cells::shelf::Shelf;
+use cells::{CellError, CellSpec, Computation, InputValue, Inputs, desk, registry};
 use lesson::reference::ElementRef;
 use lesson::{Catalog, Exercise, Refusal};
 use serde_json::{Map, Value};
@@ -57,6 +58,13 @@ impl Cells {
     }
 }
 
+impl Cells {
+    fn compute(&self, spec: &CellSpec, inputs: &Inputs) -> Result<Computation, Refusal> {
+        let shelf = Shelf::of_folder(self.public.join("models"));
+        desk::compute(spec, inputs, &shelf).map_err(|error| Refusal::new(error.to_string()))
+    }
+}
+
 impl Catalog for Cells {
     fn check_cell(
         &self,
@@ -97,9 +105,7 @@ impl Catalog for Cells {
     ) -> Result<(), Refusal> {
         let spec = Self::spec(name)?;
         let inputs = cells::picture::with_drawn_samples(Self::inputs(spec, props, shared)?);
-        let computed = spec
-            .compute(&inputs)
-            .map_err(|error| Refusal::new(error.to_string()))?;
+        let computed = self.compute(spec, &inputs)?;
         if computed.at(&element.tensor, &element.index).is_some() {
             return Ok(());
         }
@@ -122,8 +128,10 @@ impl Catalog for Cells {
         } else {
             "answer"
         };
+        let spec = Self::spec(&graded.cell)?;
+        let inputs = graded.inputs(spec).map_err(Refusal::new)?;
         graded
-            .expected(Self::spec(&graded.cell)?)
+            .expected(&self.compute(spec, &inputs)?)
             .map(|_| ())
             .map_err(|message| Refusal::of(key, message))
     }

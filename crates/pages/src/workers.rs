@@ -1,14 +1,15 @@
-//! The files of the engine for full-size models: for measuring and for the lab, each for browsers of different abilities
-//! (`crates/worker/src/build.rs`).
+//! The files of the worker: for the cells of each desk (`cells::Desk`), and for full-size models, for measuring and for the lab, each of
+//! these for browsers of different abilities (`crates/worker/src/build.rs`).
 //!
-//! Trunk has built the worker for cells. These are the same crate with other features and compiler flags, so each has its own
-//! target folder beside the site's, where nothing of it is built twice. Threads over one memory need a standard library that is
+//! They are one crate with different features and compiler flags, which has a target folder for each set of flags beside the site's,
+//! where nothing is built twice. Threads over one memory need a standard library that is
 //! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said. The nightly
-//! compiler also makes the other two smaller by a quarter when they are built for release; without it they do the same.
+//! compiler also makes the others smaller by a quarter when they are built for release; without it they do the same.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cells::Desk;
 use wasm_bindgen_cli_support::Bindgen;
 use worker::build::{Build, Purpose};
 
@@ -76,8 +77,14 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
             Build::Relaxed | Build::Simd128 => nightly.filter(|_| place.release),
         };
         for purpose in Purpose::ALL {
-            compile(place, build, purpose, compiler)?;
-            bind(place, build, purpose, out)?;
+            compile(place, build, purpose.feature(), compiler)?;
+            bind(place, build, &purpose.file(build), out)?;
+        }
+        if build == Build::Simd128 {
+            for desk in Desk::ALL {
+                compile(place, build, desk.file(), compiler)?;
+                bind(place, build, desk.file(), out)?;
+            }
         }
         there.push(build);
     }
@@ -108,7 +115,7 @@ fn folder(place: &Place<'_>, build: Build) -> PathBuf {
 fn compile(
     place: &Place<'_>,
     build: Build,
-    purpose: Purpose,
+    feature: &str,
     nightly: Option<&str>,
 ) -> Result<(), BuildError> {
     let mut cargo = match nightly {
@@ -130,7 +137,7 @@ fn compile(
     }
     cargo
         .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
-        .args(["--no-default-features", "--features", purpose.feature()])
+        .args(["--no-default-features", "--features", feature])
         .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(folder(place, build))
         .current_dir(place.project)
@@ -148,8 +155,8 @@ fn compile(
     }
     let failed = |why: String| {
         BuildError::Other(format!(
-            "the file {} cannot be built: {why}",
-            purpose.file(build)
+            "the worker with {feature}, {}, cannot be built: {why}",
+            build.name()
         ))
     };
     let status = cargo.status().map_err(|error| failed(error.to_string()))?;
@@ -161,13 +168,13 @@ fn compile(
 }
 
 /// Joins what the compiler made with its JavaScript.
-fn bind(place: &Place<'_>, build: Build, purpose: Purpose, out: &Path) -> Result<(), BuildError> {
+fn bind(place: &Place<'_>, build: Build, name: &str, out: &Path) -> Result<(), BuildError> {
     let profile = if place.release { "release" } else { "debug" };
     let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(&wasm)
-        .out_name(&purpose.file(build))
+        .out_name(name)
         .typescript(false)
         .no_modules(true)
         .and_then(|bindgen| bindgen.generate(out))

@@ -6,7 +6,8 @@
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
 //!
-//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`].
+//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`]. Those for cells are built plain only:
+//! what they compute is the same to the bit in every browser.
 
 use serde::{Deserialize, Serialize};
 

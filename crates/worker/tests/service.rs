@@ -1,6 +1,9 @@
 //! The worker's service, driven without a browser.
 
-use cells::{InputValue, Inputs, registry};
+use cells::desk::{self, Entry};
+use cells::shelf::Shelf;
+use cells::spec::once;
+use cells::{Computation, InputValue, Inputs, registry};
 use worker::protocol::{Reply, Request, decode, encode};
 use worker::service::Service;
 
@@ -31,7 +34,7 @@ fn run(service: &mut Service) -> Vec<Reply> {
 
 #[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
-    let mut service = Service::default();
+    let mut service = Service::new(desk::TRAINING);
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "why-scale"));
     let now = clock();
@@ -58,8 +61,9 @@ fn long_work_reports_progress_and_can_be_cancelled() {
 #[test]
 fn long_work_ends_with_the_same_numbers_as_in_one_go() {
     let spec = registry::find("why-scale").unwrap();
-    let expected = spec.compute(&Inputs::defaults(&(spec.inputs)())).unwrap();
-    let mut service = Service::default();
+    let expected =
+        desk::compute(spec, &Inputs::defaults(&(spec.inputs)()), &Shelf::default()).unwrap();
+    let mut service = Service::new(desk::TRAINING);
     service.accept(request(1, "why-scale"));
     let Some(Reply::Finished {
         result: Ok(result), ..
@@ -72,7 +76,7 @@ fn long_work_ends_with_the_same_numbers_as_in_one_go() {
 
 #[test]
 fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
-    let mut service = Service::default();
+    let mut service = Service::new(desk::TRAINING);
     service.accept(request(3, "no-such-cell"));
     service.accept(Request::Compute {
         job: 4,
@@ -108,7 +112,7 @@ fn a_training_goes_on_where_it_was_dropped() {
             .with("steps", InputValue::Number(steps));
         Request::Compute { job, cell, inputs }
     };
-    let mut service = Service::default();
+    let mut service = Service::new(desk::TRAINING);
     service.accept(steps(1, 6.0));
     service.turn(3.0, clock());
     service.accept(Request::Cancel { job: 1 });
@@ -116,7 +120,7 @@ fn a_training_goes_on_where_it_was_dropped() {
     service.accept(steps(2, 6.0));
     let went_on = run(&mut service);
 
-    let mut fresh = Service::default();
+    let mut fresh = Service::new(desk::TRAINING);
     fresh.accept(steps(2, 6.0));
     let anew = run(&mut fresh);
     assert!(went_on.len() < anew.len(), "{} turns", went_on.len());
@@ -127,4 +131,83 @@ fn a_training_goes_on_where_it_was_dropped() {
         other => panic!("{other:?}"),
     };
     assert_eq!(tensors(&went_on), tensors(&anew));
+}
+
+/// A cell that needs a file, and one that does not, at a desk of their own.
+const DESK: &[Entry] = &[
+    Entry {
+        spec: &cells::patch_embedding::SPEC,
+        files: |_| vec!["words.txt"],
+        start: |_, shelf| {
+            let words = shelf.opened::<String>("words.txt")?;
+            Ok(once(move || {
+                let mut computed = Computation::default();
+                computed
+                    .texts
+                    .insert("words".to_owned(), vec![words.to_string()]);
+                Ok(computed)
+            }))
+        },
+    },
+    Entry {
+        spec: &cells::why_scale::SPEC,
+        files: |_| Vec::new(),
+        start: |_, _| Ok(once(|| Ok(Computation::default()))),
+    },
+];
+
+#[test]
+fn who_waits_for_a_file_lets_others_go_first() {
+    let mut service = Service::new(DESK);
+    service.accept(request(1, "patch-embedding"));
+    service.accept(request(2, "why-scale"));
+    assert_eq!(service.wanted(), ["words.txt"]);
+    assert!(matches!(
+        run(&mut service)[..],
+        [Reply::Finished {
+            job: 2,
+            result: Ok(_),
+            ..
+        }]
+    ));
+    assert!(service.is_idle());
+    service.put("words.txt", b"here".as_slice().into());
+    assert!(service.wanted().is_empty() && !service.is_idle());
+    let replies = run(&mut service);
+    let [
+        Reply::Finished {
+            job: 1,
+            result: Ok(found),
+            ..
+        },
+    ] = &replies[..]
+    else {
+        panic!("{replies:?}")
+    };
+    assert_eq!(found.texts["words"], ["here"]);
+    service.accept(request(3, "patch-embedding"));
+    assert!(service.wanted().is_empty(), "a file is asked for once");
+}
+
+#[test]
+fn who_waits_for_a_file_that_does_not_come_is_told_and_may_ask_again() {
+    let mut service = Service::new(DESK);
+    service.accept(request(1, "patch-embedding"));
+    let told = service.go_without("words.txt", "words.txt could not be fetched.");
+    let [
+        Reply::Finished {
+            job: 1,
+            result: Err(error),
+            ..
+        },
+    ] = &told[..]
+    else {
+        panic!("{told:?}")
+    };
+    assert!(error.to_string().contains("words.txt could not be fetched"));
+    assert!(service.is_idle() && service.wanted().is_empty());
+    service.accept(request(2, "patch-embedding"));
+    assert_eq!(service.wanted(), ["words.txt"]);
+    service.accept(Request::Cancel { job: 2 });
+    assert!(service.wanted().is_empty());
 }

@@ -20,9 +20,6 @@ use crate::parameters::Parameters;
 /// The files that this reads.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
 
-/// Where a file's metadata has its `config.json`, so that it needs no other file.
-const OWN: &str = "config";
-
 /// The kinds that are built here.
 const KINDS: &str = if cfg!(feature = "all-models") {
     "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2"
@@ -53,7 +50,10 @@ impl Config {
                 found: error.to_string(),
             })
         };
-        if let Some((_, own)) = metadata.iter().find(|(key, _)| key == OWN) {
+        if let Some((_, own)) = metadata
+            .iter()
+            .find(|(key, _)| key == super::shipped::CONFIG)
+        {
             return Ok(Self {
                 config: parse(&files.name, own.as_bytes())?,
                 preprocessor: Value::Null,

@@ -19,6 +19,7 @@
 mod config;
 mod export;
 mod pictures;
+pub mod shipped;
 mod vocabulary;
 
 use std::sync::Arc;

@@ -1,9 +1,18 @@
 //! The file for cells.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use web_sys::File;
+#[cfg(feature = "cells-models")]
+use cells::desk::MODELS as TABLE;
+#[cfg(not(feature = "cells-models"))]
+use cells::desk::TRAINING as TABLE;
+use js_sys::{ArrayBuffer, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{File, Response};
 use worker::protocol::Request;
 use worker::service::Service;
 
@@ -15,6 +24,8 @@ const SLICE_MS: f64 = 25.0;
 struct Cells {
     line: Rc<Line>,
     service: RefCell<Service>,
+    /// Files on their way.
+    coming: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Host for Cells {
@@ -22,6 +33,11 @@ impl Host for Cells {
 
     fn hear(self: &Rc<Self>, request: Request, _: Vec<File>) {
         self.service.borrow_mut().accept(request);
+        for file in self.service.borrow().wanted() {
+            if self.coming.borrow_mut().insert(file) {
+                spawn_local(Rc::clone(self).bring(file));
+            }
+        }
     }
 
     fn turn(&self) -> bool {
@@ -33,6 +49,42 @@ impl Host for Cells {
     }
 }
 
+impl Cells {
+    /// Fetches a file below `models/`.
+    async fn bring(self: Rc<Self>, file: &'static str) {
+        let fetched = self.fetched(file).await;
+        self.coming.borrow_mut().remove(file);
+        let mut service = self.service.borrow_mut();
+        match fetched {
+            Ok(bytes) => {
+                service.put(file, bytes);
+                self.line.schedule();
+            }
+            Err(why) => {
+                for reply in service.go_without(file, &why) {
+                    self.line.say(&reply);
+                }
+            }
+        }
+    }
+
+    async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
+        let failed = |_: JsValue| format!("{file} could not be fetched.");
+        let address = format!("models/{file}");
+        let response = JsFuture::from(self.line.scope.fetch_with_str(&address)).await;
+        let response: Response = response.map_err(failed)?.dyn_into().map_err(failed)?;
+        if !response.ok() {
+            let status = response.status();
+            return Err(format!(
+                "{file} could not be fetched: the host answered {status}."
+            ));
+        }
+        let whole = JsFuture::from(response.array_buffer().map_err(failed)?).await;
+        let whole: ArrayBuffer = whole.map_err(failed)?.dyn_into().map_err(failed)?;
+        Ok(Uint8Array::new(&whole).to_vec().into())
+    }
+}
+
 /// Listens to the page from now on.
 pub(super) fn start() {
     let Some(line) = Line::open().map(Rc::new) else {
@@ -40,7 +92,8 @@ pub(super) fn start() {
     };
     let cells = Cells {
         line: Rc::clone(&line),
-        service: RefCell::default(),
+        service: RefCell::new(Service::new(TABLE)),
+        coming: RefCell::default(),
     };
     line.listen(&Rc::new(cells));
 }

@@ -1,0 +1,197 @@
+//! The files of the site that cells compute with: trained models and sets of sentences, each opened once.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::model::bert::{self, Bert};
+use engine::model::gpt2::{self, Gpt2};
+use engine::model::vit::{self, Vit};
+use engine::open::OpenError;
+use engine::open::shipped::Shipped as File;
+use engine::token::byte_bpe::ByteBpe;
+use engine::token::json::read_byte_bpe;
+use engine::token::word_piece::{WordPiece, WordPieceFiles};
+use engine::translate::{self, Translator};
+
+use crate::error::CellError;
+
+/// Something that the site ships as one file below `models/`.
+pub trait Shipped: Any + Send + Sync + Sized {
+    /// Opens the file; `name` is what it is called in messages.
+    ///
+    /// # Errors
+    /// When the file is not what it should be.
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError>;
+}
+
+impl Shipped for Translator {
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        translate::open(name, bytes)
+    }
+}
+
+/// A decoder that writes text, with its vocabulary.
+#[derive(Debug)]
+pub struct Writer {
+    /// The model.
+    pub model: Gpt2,
+    /// Its vocabulary.
+    pub tokenizer: ByteBpe,
+}
+
+impl Shipped for Writer {
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes)?;
+        Ok(Self {
+            model: file
+                .model(|number, source| Gpt2::load(gpt2::Config::from_keys(number)?, source))?,
+            tokenizer: file.check(read_byte_bpe(file.text(translate::TOKENIZER)?))?,
+        })
+    }
+}
+
+/// An encoder that fills in masked words, with its vocabulary.
+#[derive(Debug)]
+pub struct Filler {
+    /// The model.
+    pub model: Bert,
+    /// Its vocabulary.
+    pub tokenizer: WordPiece,
+}
+
+impl Shipped for Filler {
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes)?;
+        let vocabulary = WordPieceFiles::from_vocab_txt(file.text("vocab.txt")?);
+        Ok(Self {
+            model: file
+                .model(|number, source| Bert::load(bert::Config::from_keys(number)?, source))?,
+            tokenizer: file.check(WordPiece::new(vocabulary))?,
+        })
+    }
+}
+
+impl Shipped for Vit {
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        File::parse(name, bytes)?
+            .model(|number, source| Vit::load(vit::Config::from_keys(number)?, source))
+    }
+}
+
+/// A text.
+impl Shipped for String {
+    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+        Self::from_utf8(bytes.to_vec()).map_err(|error| OpenError::Beside {
+            file: name.to_owned(),
+            expected: "a text in UTF-8".to_owned(),
+            found: error.to_string(),
+        })
+    }
+}
+
+/// What is there for cells to compute with.
+#[derive(Default)]
+pub struct Shelf {
+    /// Files that nothing has opened yet.
+    files: RefCell<BTreeMap<String, Arc<[u8]>>>,
+    opened: RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>,
+    #[cfg(not(target_arch = "wasm32"))]
+    folder: Option<std::path::PathBuf>,
+}
+
+impl Shelf {
+    /// All files of a folder, each read when a cell asks for it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn of_folder(folder: impl Into<std::path::PathBuf>) -> Self {
+        Self {
+            folder: Some(folder.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a file is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.files.borrow().contains_key(name) || self.opened.borrow().contains_key(name)
+    }
+
+    /// Puts a file here.
+    pub fn put(&self, name: &str, bytes: Arc<[u8]>) {
+        self.files.borrow_mut().insert(name.to_owned(), bytes);
+    }
+
+    /// What a file holds, opened when it is first asked for.
+    ///
+    /// # Errors
+    /// [`CellError::Mismatch`] where the file is not here or not what it should be.
+    pub fn opened<T: Shipped>(&self, name: &str) -> Result<Arc<T>, CellError> {
+        if let Some(opened) = self.opened.borrow().get(name) {
+            return Arc::clone(opened)
+                .downcast()
+                .map_err(|_| CellError::Mismatch(format!("{name}: opened as something else")));
+        }
+        let bytes = self.bytes(name)?;
+        let opened =
+            T::open(name, bytes).map_err(|error| CellError::Mismatch(error.to_string()))?;
+        let opened = Arc::new(opened);
+        let kept: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&opened);
+        self.opened.borrow_mut().insert(name.to_owned(), kept);
+        Ok(opened)
+    }
+
+    fn bytes(&self, name: &str) -> Result<Arc<[u8]>, CellError> {
+        if let Some(bytes) = self.files.borrow_mut().remove(name) {
+            return Ok(bytes);
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(folder) = &self.folder {
+            let path = folder.join(name);
+            return match std::fs::read(&path) {
+                Ok(bytes) => Ok(bytes.into()),
+                Err(error) => Err(CellError::Mismatch(format!("{}: {error}", path.display()))),
+            };
+        }
+        Err(CellError::Mismatch(format!("{name} has not been loaded")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_opened_once_and_as_what_it_is() {
+        let shelf = Shelf::default();
+        shelf.put("a.txt", b"words".as_slice().into());
+        assert!(shelf.has("a.txt") && !shelf.has("b.txt"));
+        let first = shelf.opened::<String>("a.txt").unwrap();
+        assert_eq!(*first, "words");
+        assert!(Arc::ptr_eq(
+            &first,
+            &shelf.opened::<String>("a.txt").unwrap()
+        ));
+        assert!(shelf.opened::<Vit>("a.txt").is_err());
+        assert!(shelf.opened::<String>("b.txt").is_err());
+    }
+
+    #[test]
+    fn damaged_files_are_refused_with_their_name() {
+        let shelf = Shelf::default();
+        for bytes in [&[0xff_u8, 0xfe][..], &[], b"no safetensors at all"] {
+            shelf.put("model", bytes.into());
+            let error = shelf.opened::<Filler>("model").unwrap_err().to_string();
+            assert!(error.contains("model"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_models_of_the_site_open() {
+        let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+        shelf.opened::<Filler>("tiny-bert.safetensors").unwrap();
+        shelf.opened::<Vit>("digit-vit.safetensors").unwrap();
+        shelf.opened::<String>("eval-en-it.tsv").unwrap();
+        assert!(shelf.opened::<Vit>("tiny-bert.safetensors").is_err());
+        assert!(shelf.opened::<Vit>("none.safetensors").is_err());
+    }
+}
