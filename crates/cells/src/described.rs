@@ -1,6 +1,7 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
 use engine::grad::{Answers, Difference, Drill, Learner, Look, Pairs, Schedule};
+use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::model::transformer::Transformer;
 use engine::nn::softmax_steps::SoftmaxSteps;
@@ -44,11 +45,25 @@ impl Describe for Transformer {
     }
 }
 
+/// A model is shown by its sizes.
+impl Describe for Seq2Seq {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.config()).describe(name, out);
+    }
+}
+
+impl Describe for Fading {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.moves.describe("moves", out);
+        self.mean.describe("mean", out);
+    }
+}
+
 /// A translator's model is shown by its kind and sizes.
 impl Describe for Model {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
-            Self::Gru(model) => format!("{:?}", model.config()).describe(name, out),
+            Self::Gru(model) => model.describe(name, out),
             Self::Attention(model) => format!("{:?}", model.config()).describe(name, out),
             Self::Transformer(model) => model.describe(name, out),
         }

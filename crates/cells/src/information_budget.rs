@@ -19,9 +19,24 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::number("tokens", "T, tokens in the text", (1.0, 5000.0, 1.0), 1000.0),
-        InputSpec::number("vocabulary", "V, tokens to choose from", (2.0, 250_000.0, 1.0), 50_000.0),
-        InputSpec::number("width", "d, numbers in the vector", (1.0, 4096.0, 1.0), 512.0),
+        InputSpec::number(
+            "tokens",
+            "T, tokens in the text",
+            (1.0, 5000.0, 1.0),
+            1000.0,
+        ),
+        InputSpec::number(
+            "vocabulary",
+            "V, tokens to choose from",
+            (2.0, 250_000.0, 1.0),
+            50_000.0,
+        ),
+        InputSpec::number(
+            "width",
+            "d, numbers in the vector",
+            (1.0, 4096.0, 1.0),
+            512.0,
+        ),
         InputSpec::number("bits", "b, bits of each number", (1.0, 64.0, 1.0), 32.0),
     ]
 }
@@ -31,9 +46,19 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let (width, bits) = (inputs.count("width")?, inputs.count("bits")?);
     let mut record = Record::new();
     let token = shown!(record, engine::nn::capacity::token_bits, vocabulary);
-    let message = shown!(record, engine::nn::capacity::message_bits, tokens, vocabulary);
+    let message = shown!(
+        record,
+        engine::nn::capacity::message_bits,
+        tokens,
+        vocabulary
+    );
     let vector = shown!(record, engine::nn::capacity::vector_bits, width, bits);
-    let most = shown!(record, engine::nn::capacity::longest_message, vocabulary, vector);
+    let most = shown!(
+        record,
+        engine::nn::capacity::longest_message,
+        vocabulary,
+        vector
+    );
     record.number("token.bits", token);
     record.number("message.bits", message);
     record.number("vector.bits", vector);

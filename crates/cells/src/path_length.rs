@@ -35,7 +35,12 @@ fn inputs() -> Vec<InputSpec> {
         ),
         InputSpec::number("from", "From word", place, 2.0),
         InputSpec::number("to", "To word", place, 11.0),
-        InputSpec::number("kernel", "k, words that a kernel sees", (2.0, 9.0, 1.0), 3.0),
+        InputSpec::number(
+            "kernel",
+            "k, words that a kernel sees",
+            (2.0, 9.0, 1.0),
+            3.0,
+        ),
     ]
 }
 
@@ -48,10 +53,22 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let kernel = inputs.count("kernel")?;
     let mut record = Record::new();
     let paths = [
-        ("recurrent", shown!(record, engine::nn::path::recurrent, from, to)),
-        ("contiguous", shown!(record, engine::nn::path::contiguous, from, to, kernel)?),
-        ("dilated", shown!(record, engine::nn::path::dilated, from, to, kernel)?),
-        ("attention", shown!(record, engine::nn::path::attention, from, to)),
+        (
+            "recurrent",
+            shown!(record, engine::nn::path::recurrent, from, to),
+        ),
+        (
+            "contiguous",
+            shown!(record, engine::nn::path::contiguous, from, to, kernel)?,
+        ),
+        (
+            "dilated",
+            shown!(record, engine::nn::path::dilated, from, to, kernel)?,
+        ),
+        (
+            "attention",
+            shown!(record, engine::nn::path::attention, from, to),
+        ),
     ];
     for (name, path) in paths {
         record.number(&format!("steps.{name}"), steps(&path));
@@ -119,7 +136,10 @@ mod tests {
         assert_eq!(at(&found, "steps"), [9.0, 5.0, 3.0, 1.0]);
         assert_eq!(at(&found, "most"), [12.0, 6.0, 3.0, 1.0]);
         let way = &found.tensor("path.dilated").unwrap().values;
-        assert_eq!(way.iter().copied().collect::<Vec<_>>(), [2.0, 2.0, 2.0, 11.0]);
+        assert_eq!(
+            way.iter().copied().collect::<Vec<_>>(),
+            [2.0, 2.0, 2.0, 11.0]
+        );
         for name in ["recurrent", "contiguous", "dilated", "attention"] {
             let at_13 = found.at(&format!("curve.{name}"), &[11]);
             assert_eq!(at_13, found.at(&format!("most.{name}"), &[]), "{name}");
@@ -129,8 +149,8 @@ mod tests {
     /// A place behind the end of a shorter sentence is its last word; a word is no step from itself.
     #[test]
     fn places_stay_inside_the_sentence() {
-        let given = Inputs::defaults(&inputs())
-            .with("sentence", InputValue::Text("Birds fly".to_owned()));
+        let given =
+            Inputs::defaults(&inputs()).with("sentence", InputValue::Text("Birds fly".to_owned()));
         let found = SPEC.compute(&given).unwrap();
         assert_eq!(found.at("to", &[]), Some(2.0));
         assert_eq!(at(&found, "steps"), [0.0; 4]);

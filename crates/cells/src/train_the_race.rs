@@ -11,7 +11,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::{Call, Record};
-use crate::spec::{CellSpec, Job, Run};
+use crate::spec::{CellSpec, Desk, Job, Run};
 use crate::training::{LOOK, Steps, Training, schedule};
 
 /// Different symbols of a sequence.
@@ -49,21 +49,36 @@ pub const SPEC: CellSpec = CellSpec {
     name: "train-the-race",
     summary: "A GRU translator with one fixed vector and one with attention learn copy or reverse side by side; symbols right by length.",
     inputs,
-    run: Run::Sliced(start),
+    run: Run::Sliced(Desk::Training),
 };
 
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::choice("task", "What to learn", TASKS),
-        InputSpec::toggle("backwards", "The fixed-vector model reads from the end", false),
+        InputSpec::toggle(
+            "backwards",
+            "The fixed-vector model reads from the end",
+            false,
+        ),
         InputSpec::number("steps", "Steps", (0.0, MOST, 1.0), 0.0),
-        InputSpec::number("longest", "Longest sequence to learn from", (8.0, 16.0, 4.0), 16.0),
-        InputSpec::number("rate", "Highest learning rate", (0.0005, 0.02, 0.0005), 0.005),
+        InputSpec::number(
+            "longest",
+            "Longest sequence to learn from",
+            (8.0, 16.0, 4.0),
+            16.0,
+        ),
+        InputSpec::number(
+            "rate",
+            "Highest learning rate",
+            (0.0005, 0.02, 0.0005),
+            0.005,
+        ),
         InputSpec::seed(1),
     ]
 }
 
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+/// Begins to train.
+pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let (symbols, length) = (SYMBOLS, inputs.count("longest")?);
     let task = match inputs.choice("task")? {
         "copy" => Task::Copy { symbols, length },
@@ -120,9 +135,22 @@ impl Runner {
     fn new(model: Model, drill: Drill) -> Result<Self, CellError> {
         let mut record = Record::new();
         let learner = Learner::of(model, drill, Settings::same_bits())?;
-        let lengths: Vec<usize> = LENGTHS.iter().flat_map(|&length| [length; OF_EACH]).collect();
-        let held = shown!(record, engine::grad::Learner::held_out_lengths, &learner, &lengths)?;
-        shown!(record, engine::grad::Learner::symbols_right, &learner, &held)?;
+        let lengths: Vec<usize> = LENGTHS
+            .iter()
+            .flat_map(|&length| [length; OF_EACH])
+            .collect();
+        let held = shown!(
+            record,
+            engine::grad::Learner::held_out_lengths,
+            &learner,
+            &lengths
+        )?;
+        shown!(
+            record,
+            engine::grad::Learner::symbols_right,
+            &learner,
+            &held
+        )?;
         let mut runner = Self {
             learner,
             held,
@@ -201,8 +229,9 @@ fn show(runners: &[Runner], inputs: &Inputs) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::{Kept, TRAINING, find};
     use crate::input::InputValue;
-    use crate::spec::Kept;
+    use crate::shelf::Shelf;
 
     fn given(steps: f64) -> Inputs {
         Inputs::defaults(&inputs()).with("steps", InputValue::Number(steps))
@@ -221,12 +250,16 @@ mod tests {
     fn rewinding_gives_the_bits_of_a_new_start() {
         let mut kept = Kept::default();
         for steps in [0.0, 2.0, 11.0, 0.0, 2.0] {
-            let mut job = kept.begin(&SPEC, &given(steps)).unwrap();
+            let entry = find(TRAINING, SPEC.name).unwrap();
+            let mut job = kept.begin(entry, &given(steps), &Shelf::default()).unwrap();
             let found = run(&mut *job);
             kept.keep(&SPEC, job);
             let anew = run(&mut *start(&given(steps)).unwrap());
             assert_eq!(found.tensors, anew.tensors, "{steps}");
-            assert_eq!(found.tensor("fixed.loss").unwrap().shape(), [steps as usize]);
+            assert_eq!(
+                found.tensor("fixed.loss").unwrap().shape(),
+                [steps as usize]
+            );
         }
     }
 
@@ -241,8 +274,14 @@ mod tests {
             let given = given(0.0).with("backwards", InputValue::Toggle(backwards));
             run(&mut *start(&given).unwrap())
         };
-        assert_ne!(job(true).tensor("fixed.symbols"), job(false).tensor("fixed.symbols"));
-        assert_eq!(job(true).tensor("attention.symbols"), job(false).tensor("attention.symbols"));
+        assert_ne!(
+            job(true).tensor("fixed.symbols"),
+            job(false).tensor("fixed.symbols")
+        );
+        assert_eq!(
+            job(true).tensor("attention.symbols"),
+            job(false).tensor("attention.symbols")
+        );
     }
 
     /// What the lesson says: short sequences are learned by both, long ones by the model that may look back.

@@ -154,16 +154,13 @@ impl Pairs {
     ///
     /// # Errors
     /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind.
-    pub fn draw_lengths(
-        task: Task,
-        rng: &mut Rng,
-        lengths: &[usize],
-        held: bool,
-    ) -> Result<Self> {
+    pub fn draw_lengths(task: Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
         let (symbols, _) = task.sizes();
         let enough = |&length: &usize| {
             let length = u32::try_from(length).unwrap_or(u32::MAX);
-            symbols.checked_pow(length).is_none_or(|all| all >= Self::FEWEST)
+            symbols
+                .checked_pow(length)
+                .is_none_or(|all| all >= Self::FEWEST)
         };
         if let Some(length) = lengths.iter().find(|length| !enough(length)) {
             let expected = format!("at least {} different sequences", Self::FEWEST);

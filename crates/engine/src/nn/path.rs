@@ -69,7 +69,11 @@ pub fn dilated(from: usize, to: usize, kernel: usize) -> Result<Vec<usize>> {
 
 /// The positions before and after one layer of attention.
 pub fn attention(from: usize, to: usize) -> Vec<usize> {
-    if from == to { vec![from] } else { vec![from, to] }
+    if from == to {
+        vec![from]
+    } else {
+        vec![from, to]
+    }
 }
 
 /// At most `reach` further.

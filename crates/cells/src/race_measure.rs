@@ -1,0 +1,204 @@
+//! Three translators on the site's own sentences: exact matches and BLEU against length, as many sentences as the reader lets it.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use engine::score::Score;
+use engine::translate::{Pair, Translator};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::input::{InputSpec, Inputs};
+use crate::race::{self, MODELS};
+use crate::shelf::Shelf;
+use crate::shown::{Call, Record};
+use crate::spec::{CellSpec, Desk, Job, Run};
+use crate::training::{Steps, Training};
+
+/// The sentences, with their accepted translations.
+const SET: &str = "eval-en-it.tsv";
+
+/// How many there are.
+const SENTENCES: usize = 273;
+
+/// Words of the sentences that are measured together.
+const BUCKETS: [RangeInclusive<usize>; 6] = [2..=4, 5..=6, 7..=8, 9..=10, 11..=12, 13..=14];
+
+/// From so many words on a sentence counts as long.
+const LONG: usize = 9;
+
+/// Draws behind an interval, and their seed.
+const DRAWS: (usize, u64) = (400, 1);
+
+/// The cell `race-measure`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "race-measure",
+    summary: "Exact matches and BLEU of the three translators against the length of the sentence, on sentences written for the site.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![InputSpec::number(
+        "steps",
+        "Sentences",
+        (0.0, SENTENCES as f64, 1.0),
+        0.0,
+    )]
+}
+
+/// The three models' files, and the sentences.
+pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
+    let mut files = race::files(inputs);
+    files.push(SET);
+    files
+}
+
+/// Begins to measure.
+pub(crate) fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
+    let text = shelf.opened::<String>(SET)?;
+    let pairs = in_turn(engine::translate::read_set(&text)?);
+    if pairs.len() != SENTENCES {
+        let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
+        return Err(CellError::Mismatch(found));
+    }
+    let pairs = Arc::new(pairs);
+    let runners = race::open(shelf)?.into_iter().map(|translator| Runner {
+        translator,
+        pairs: Arc::clone(&pairs),
+        score: Score::default(),
+        last: String::new(),
+        calls: Vec::new(),
+    });
+    Ok(Box::new(Training::new(inputs, runners.collect(), show)?))
+}
+
+/// One sentence of each length, then the second of each, and so on: whenever somebody stops, all lengths have been measured.
+fn in_turn(pairs: Vec<Pair>) -> Vec<Pair> {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut placed: Vec<(usize, Pair)> = pairs
+        .into_iter()
+        .map(|pair| {
+            let round = seen.entry(pair.words()).or_insert(0);
+            *round += 1;
+            (*round, pair)
+        })
+        .collect();
+    placed.sort_by_key(|(round, pair)| (*round, pair.words()));
+    placed.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// One of the three, and how it did so far.
+struct Runner {
+    translator: Arc<Translator>,
+    pairs: Arc<Vec<Pair>>,
+    score: Score,
+    last: String,
+    calls: Vec<Call>,
+}
+
+impl Steps for Runner {
+    fn steps(&self) -> u64 {
+        self.score.counts.len() as u64
+    }
+
+    /// The next sentence. The first one is noted for "Show the Rust"; all others repeat its calls.
+    fn step(&mut self) -> Result<(), CellError> {
+        let place = self.score.counts.len();
+        let pair = self
+            .pairs
+            .get(place)
+            .ok_or_else(|| CellError::Mismatch(format!("{SET} has no sentence {place}")))?;
+        let mut record = Record::new();
+        let (text, _) = race::translation(&mut record, &self.translator, &pair.english)?;
+        if place == 0 {
+            self.calls = record.finish().calls;
+        }
+        self.score.push(&text, &pair.italian);
+        self.last = text;
+        Ok(())
+    }
+}
+
+/// The scores of some of the sentences.
+fn part(score: &Score, chosen: &[usize]) -> Score {
+    Score {
+        counts: chosen.iter().map(|&n| score.counts[n]).collect(),
+        exact: chosen.iter().map(|&n| score.exact[n]).collect(),
+    }
+}
+
+fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let Some(first) = runners.first() else {
+        return Err(CellError::Missing("models".to_owned()));
+    };
+    let done = first.score.counts.len();
+    let words: Vec<usize> = first.pairs[..done].iter().map(Pair::words).collect();
+    let places = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..done).filter(|&n| wanted(words[n])).collect()
+    };
+    let buckets: Vec<Vec<usize>> = BUCKETS
+        .iter()
+        .map(|bucket| places(&|words| bucket.contains(&words)))
+        .collect();
+    record.number("steps", done as f64);
+    record.number("sentences", SENTENCES as f64);
+    record.numbers("bucket.from", BUCKETS.map(|b| *b.start() as f64).to_vec());
+    record.numbers("bucket.to", BUCKETS.map(|b| *b.end() as f64).to_vec());
+    record.numbers(
+        "bucket.middle",
+        BUCKETS.map(|b| (b.start() + b.end()) as f64 / 2.0).to_vec(),
+    );
+    record.numbers(
+        "bucket.count",
+        buckets.iter().map(|b| b.len() as f64).collect(),
+    );
+    for (runner, (name, _)) in runners.iter().zip(MODELS) {
+        record.calls(&runner.calls);
+        let (mut bleu, mut exact) = (Vec::new(), Vec::new());
+        for bucket in buckets.iter().filter(|bucket| !bucket.is_empty()) {
+            let score = part(&runner.score, bucket);
+            bleu.push(100.0 * score.bleu());
+            exact.push(score.exact());
+        }
+        record.numbers(&format!("{name}.bleu"), bleu);
+        record.numbers(&format!("{name}.exact"), exact);
+        if done > 0 {
+            record.number(&format!("{name}.bleu.all"), 100.0 * runner.score.bleu());
+            record.number(&format!("{name}.exact.all"), runner.score.exact());
+        }
+        record.words(&format!("{name}.last"), vec![runner.last.clone()]);
+    }
+    leads(&mut record, runners, &places(&|words| words >= LONG));
+    let last = done.checked_sub(1).map(|n| &first.pairs[n]);
+    let last = |texts: fn(&Pair) -> Vec<String>| last.map(texts).unwrap_or_default();
+    record.words("english", last(|pair| vec![pair.english.clone()]));
+    record.words("italian", last(|pair| pair.italian.clone()));
+    Ok(record.finish())
+}
+
+/// How many points of BLEU the two models with attention are ahead of the fixed vector on long sentences, with the interval that other
+/// sentences of the kind would move that in.
+fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
+    record.number("long.from", LONG as f64);
+    record.number("long.count", long.len() as f64);
+    let Some((fixed, others)) = runners.split_first() else {
+        return;
+    };
+    if long.is_empty() {
+        return;
+    }
+    let fixed = part(&fixed.score, long);
+    for (runner, (name, _)) in others.iter().zip(&MODELS[1..]) {
+        let other = part(&runner.score, long);
+        let (draws, seed) = DRAWS;
+        let (low, high) = other.lead_interval(&fixed, draws, seed);
+        record.number(
+            &format!("{name}.lead"),
+            100.0 * (other.bleu() - fixed.bleu()),
+        );
+        record.number(&format!("{name}.lead.low"), 100.0 * low);
+        record.number(&format!("{name}.lead.high"), 100.0 * high);
+    }
+}
