@@ -11,6 +11,8 @@ pub(crate) enum Route {
     Bench,
     /// `/lab`
     Lab,
+    /// `/models`
+    Models,
     /// Anything else.
     Unknown,
 }
@@ -31,6 +33,7 @@ impl Route {
             (None, None, None) => Self::Home,
             (Some("bench"), None, None) => Self::Bench,
             (Some("lab"), None, None) => Self::Lab,
+            (Some("models"), None, None) => Self::Models,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
         }
@@ -43,6 +46,7 @@ impl Route {
             Self::Lesson(slug) => Some(format!("lesson/{slug}")),
             Self::Bench => Some("bench".to_owned()),
             Self::Lab => Some("lab".to_owned()),
+            Self::Models => Some("models".to_owned()),
             Self::Unknown => None,
         }
     }
@@ -104,7 +108,8 @@ mod tests {
                 assert_eq!(of(path), Route::Bench);
             }
             assert_eq!(of("/lab/"), Route::Lab);
-            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a", "/lab/a"] {
+            assert_eq!(of("/models/"), Route::Models);
+            for path in ["/lesson", "/lesson/a/b", "/nothing", "/bench/a", "/lab/a", "/models/a.safetensors"] {
                 assert_eq!(of(path), Route::Unknown);
             }
         }

@@ -16,6 +16,7 @@ mod leak_test;
 mod learned_table;
 mod mask_editor;
 mod minus_ten_thousand;
+mod model_note;
 mod patch_cutter;
 mod patch_embedding;
 mod permutation;

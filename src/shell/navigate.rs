@@ -110,7 +110,8 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
     }
     match Route::of_path(&url.pathname(), &app::root_path()) {
         Route::Unknown => None,
-        Route::Lesson(_) | Route::Bench if !url.pathname().ends_with('/') => {
+        Route::Lesson(_) | Route::Bench | Route::Lab | Route::Models
+            if !url.pathname().ends_with('/') => {
             url.set_pathname(&format!(
                 "{}/",
                 url.pathname().trim_end_matches("/index.html")

@@ -19,9 +19,13 @@ pub(crate) fn dist() -> PathBuf {
 /// The pages that work with full-size models. They have no cells.
 pub(crate) const TOOLS: [&str; 2] = ["bench/", "lab/"];
 
+/// The cards of the shipped models: to be read, nothing in it computes.
+pub(crate) const CARDS: &str = "models/";
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
-    [pages(), TOOLS.map(str::to_owned).to_vec()].concat()
+    let others = TOOLS.into_iter().chain([CARDS]).map(str::to_owned);
+    [pages(), others.collect()].concat()
 }
 
 /// Every page with cells, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
@@ -29,7 +33,7 @@ pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
-    pages.retain(|page| !TOOLS.contains(&page.as_str()));
+    pages.retain(|page| page != CARDS && !TOOLS.contains(&page.as_str()));
     pages.sort();
     assert!(
         pages.len() > 1,

@@ -16,8 +16,8 @@ const WORDS_A_MINUTE: usize = 200;
 /// Ids that the page around a lesson uses itself.
 const RESERVED_IDS: [&str; 1] = ["main"];
 
-/// Compiles one source file. `file` names it in errors; its last part (`NN-slug.md`, `home.md` or
-/// `404.md`) says which page it is.
+/// Compiles one source file. `file` names it in errors; its last part (`NN-slug.md`, `home.md`,
+/// `404.md` or `MODELS.md`) says which page it is.
 ///
 /// # Errors
 /// Everything that is wrong in the file, in order of lines.
@@ -75,6 +75,7 @@ fn kind_and_slug(file: &str) -> Option<(Kind, String)> {
     match stem {
         "home" => Some((Kind::Home, stem.to_owned())),
         "404" => Some((Kind::NotFound, stem.to_owned())),
+        "MODELS" => Some((Kind::Models, stem.to_lowercase())),
         _ => {
             let (number, slug) = stem.split_once('-')?;
             let number = number.parse().ok().filter(|_| number.len() == 2)?;

@@ -31,6 +31,7 @@ fn path_of(page: &Lesson) -> Option<String> {
     match page.kind {
         Kind::Home => Some("/".to_owned()),
         Kind::Lesson(_) => Some(format!("/lesson/{}", page.slug)),
+        Kind::Models => Some("/models".to_owned()),
         Kind::NotFound => None,
     }
 }

@@ -15,6 +15,8 @@ pub enum Kind {
     Home,
     /// `404.md`, shown for an address that does not exist.
     NotFound,
+    /// `MODELS.md`, the cards of the shipped models.
+    Models,
 }
 
 /// A compiled source file.
@@ -24,7 +26,7 @@ pub struct Lesson {
     pub kind: Kind,
     /// Path of the source, as the caller named it.
     pub file: String,
-    /// The file name without its number: `self-attention`; `home` and `404` for the other two.
+    /// The file name without its number: `self-attention`; `home`, `404` and `models` for the others.
     pub slug: String,
     /// Title, plain text.
     pub title: String,

@@ -6,6 +6,15 @@ use lesson::{Catalog, Kind, Lesson, LessonError, check_links, compile};
 
 use crate::error::{BuildError, names, read};
 
+/// The cards of the shipped models, which their trainers write.
+const MODELS: &str = "public/models/MODELS.md";
+
+/// What stands before them on their page.
+const MODELS_FRONT: &str = "+++\n\
+     title = \"Models\"\n\
+     description = \"The small trained models of the lessons: what each was trained on, with which command, how long it took, and what it scores on data that it has not seen.\"\n\
+     +++\n";
+
 /// The site's content.
 #[derive(Debug, Clone)]
 pub struct Content {
@@ -13,6 +22,8 @@ pub struct Content {
     pub home: Lesson,
     /// The page for addresses that do not exist.
     pub not_found: Lesson,
+    /// The cards of the shipped models.
+    pub models: Lesson,
     /// The lessons, in order of their numbers.
     pub lessons: Vec<Lesson>,
 }
@@ -36,6 +47,10 @@ impl Content {
                 Err(found) => errors.extend(found),
             }
         }
+        match compile(MODELS, &cards(&read(&project.join(MODELS))?), catalog) {
+            Ok(page) => pages.push(page),
+            Err(found) => errors.extend(found),
+        }
         // Links are checked among pages that compile: a page that does not would seem to be missing.
         if errors.is_empty() {
             errors.extend(doubles(&pages));
@@ -52,23 +67,37 @@ impl Content {
             let place = pages.iter().position(|page| page.kind == kind);
             place
                 .map(|i| pages.remove(i))
-                .ok_or_else(|| BuildError::Other(format!("lessons/{file} is missing")))
+                .ok_or_else(|| BuildError::Other(format!("{file} is missing or does not compile")))
         };
-        let home = take(Kind::Home, "home.md")?;
-        let not_found = take(Kind::NotFound, "404.md")?;
+        let home = take(Kind::Home, "lessons/home.md")?;
+        let not_found = take(Kind::NotFound, "lessons/404.md")?;
+        let models = take(Kind::Models, MODELS)?;
         Ok(Self {
             home,
             not_found,
+            models,
             lessons: pages,
         })
     }
 
     /// Every page.
     pub fn pages(&self) -> impl Iterator<Item = &Lesson> {
-        [&self.home, &self.not_found]
+        [&self.home, &self.not_found, &self.models]
             .into_iter()
             .chain(&self.lessons)
     }
+}
+
+/// The cards as a page: what the trainers write, behind the front matter that a page has and they do not know.
+fn cards(text: &str) -> String {
+    let body =
+        text.split_once('\n').map_or(
+            text,
+            |(title, body)| {
+                if title.starts_with("# ") { body } else { text }
+            },
+        );
+    format!("{MODELS_FRONT}{body}")
 }
 
 /// Lessons that share a number or a slug. Files come sorted, so equal numbers are neighbours.

@@ -9,7 +9,7 @@ use lesson::{Kind, Lesson, ROOT};
 pub(crate) fn number(lesson: &Lesson) -> u32 {
     match lesson.kind {
         Kind::Lesson(number) => number,
-        Kind::Home | Kind::NotFound => 0,
+        Kind::Home | Kind::NotFound | Kind::Models => 0,
     }
 }
 

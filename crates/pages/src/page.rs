@@ -165,6 +165,36 @@ pub(crate) fn not_found_main(page: &Lesson, lessons: &[Lesson]) -> String {
     )
 }
 
+/// The cards of the shipped models: prose and tables, nothing that computes.
+pub(crate) fn models_main(page: &Lesson) -> String {
+    let (title, description) = (escape(&page.title), escape(&page.description));
+    format!(
+        "<main id=\"main\" data-page=\"{slug}\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson with-toc model-cards\">\n\
+         <header class=\"lesson-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n</header>\n{toc}\
+         <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
+        slug = page.slug,
+        toc = toc(&page.headings),
+        body = named_rows(&page.article(ROOT)),
+    )
+}
+
+/// What Markdown makes of a table whose columns have no names: it knows no table without a head.
+const NAMELESS_HEAD: &str = "<thead><tr><th></th><th></th></tr></thead>";
+
+/// Tables of two columns without names: the first cell of a row is the row's name.
+fn named_rows(html: &str) -> String {
+    let row = |line: &str| {
+        if line.contains("<tr><td>") {
+            line.replacen("<td>", "<th scope=\"row\">", 1)
+                .replacen("</td>", "</th>", 1)
+        } else {
+            line.to_owned()
+        }
+    };
+    let body = html.replace(NAMELESS_HEAD, "");
+    body.split_inclusive('\n').map(row).collect()
+}
+
 /// "On this page": headings of level 2, those of level 3 below them.
 fn toc(headings: &[Heading]) -> String {
     let listed: Vec<&Heading> = headings

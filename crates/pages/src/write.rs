@@ -13,7 +13,7 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write};
 use crate::frame::{Frame, Parts};
 use crate::offline;
-use crate::page::{TOOLS, Tool, home_main, lesson_main, not_found_main, tool_main};
+use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::root::Root;
 use crate::workers;
 
@@ -128,6 +128,7 @@ impl Site<'_> {
         let (folder, file, depth) = match page.kind {
             Kind::Home => (String::new(), "index.html", 0),
             Kind::NotFound => (String::new(), "404.html", 0),
+            Kind::Models => (format!("{}/", page.slug), "index.html", 1),
             Kind::Lesson(_) => (format!("lesson/{}/", page.slug), "index.html", 2),
         };
         let golden = self.golden(page)?;
@@ -149,6 +150,7 @@ impl Site<'_> {
         let main = match page.kind {
             Kind::Home => home_main(page, lessons, has_golden),
             Kind::NotFound => not_found_main(page, lessons),
+            Kind::Models => models_main(page),
             Kind::Lesson(_) => {
                 let at = lessons
                     .iter()

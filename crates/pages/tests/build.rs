@@ -8,9 +8,10 @@ mod common;
 use common::Project;
 use serde_json::Value;
 
-const PAGES: [&str; 4] = [
+const PAGES: [&str; 5] = [
     "index.html",
     "404.html",
+    "models/index.html",
     "lesson/one/index.html",
     "lesson/two/index.html",
 ];
@@ -62,8 +63,14 @@ fn every_page_is_whole_without_scripts() {
             assert!(!html.contains(leftover), "{page} still holds {leftover}");
         }
         assert_eq!(html.matches("<h1>").count(), 1, "{page}");
+        let description = if page.starts_with("models") {
+            "The small "
+        } else {
+            "What "
+        };
+        let description = format!("name=\"description\" content=\"{description}");
         assert!(
-            html.contains("<title>") && html.contains("name=\"description\" content=\"What "),
+            html.contains("<title>") && html.contains(&description),
             "{page}"
         );
     }
@@ -94,6 +101,31 @@ fn every_page_is_whole_without_scripts() {
     for gone in ["tokens.css", "boot.mjs", "pictures/SOURCE.md"] {
         assert!(!project.has(gone), "{gone}");
     }
+}
+
+/// A reader comes to a card from a cell; the trainers' file is its only source.
+#[test]
+fn the_cards_of_models_are_a_page() {
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    let html = project.built("models/index.html");
+    for expected in [
+        "<title>Models · Transformer Notebook</title>",
+        "data-page=\"models\"",
+        "<h2 id=\"tiny\">",
+        "<tr><th scope=\"row\">bytes</th><td>12</td></tr>",
+    ] {
+        assert!(html.contains(expected), "{expected}\n{html}");
+    }
+    assert!(!html.contains("<thead>") && !html.contains("# Models"));
+    let one = project.built("lesson/one/index.html");
+    assert!(one.contains("<a href=\"../../models/#tiny\">card</a>"));
+    project.put(
+        "public/models/MODELS.md",
+        "# Models\n\n## tiny\n\n### again\n\n#### x\n\n##### y\n\n[gone](/lesson/none)\n",
+    );
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(error.contains("MODELS.md"), "{error}");
 }
 
 #[test]

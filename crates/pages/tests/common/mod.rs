@@ -54,7 +54,7 @@ impl Project {
             "lessons/404.md",
             &format!("{}+++\n[Home](/)\n", front("Nothing here")),
         );
-        let text = "Text with $x$.\n\n## A\n\n### B\n\n## C\n\n[next](/lesson/two#a)\n";
+        let text = "Text with $x$.\n\n## A\n\n### B\n\n## C\n\n[next](/lesson/two#a), [card](/models#tiny)\n";
         project.put(
             "lessons/01-one.md",
             &format!(
@@ -65,6 +65,10 @@ impl Project {
         project.put(
             "lessons/02-two.md",
             &format!("{}part = \"II: y\"\n+++\n## A\n", front("Two")),
+        );
+        project.put(
+            "public/models/MODELS.md",
+            "# Models\n\nSmall ones.\n\n## tiny\n\nReads.\n\n| | |\n|---|---|\n| bytes | 12 |\n",
         );
         project.put("tests/golden/lessons/one.json", "{\"cells\":[]}");
         project.put(
