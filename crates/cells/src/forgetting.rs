@@ -77,6 +77,8 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
         let row = fading.moves.index_axis(Axis(0), read);
         each.row_mut(place).assign(&row.column(last));
     }
+    record.number("left.first", left[0]);
+    record.number("left.last", left[last]);
     record.numbers("left", left);
     record.tensor("left.each", &each);
     record.tensor("fading", &fading.mean);

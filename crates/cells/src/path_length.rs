@@ -79,6 +79,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         record.number(&format!("most.{name}"), steps(&path));
     }
     curves(&mut record, kernel)?;
+    record.number("kernel", kernel as f64);
     record.number("from", (from + 1) as f64);
     record.number("to", (to + 1) as f64);
     record.number("count", count as f64);

@@ -44,7 +44,9 @@ mod tests {
 
     #[test]
     fn a_token_of_two_is_a_bit() {
-        assert_eq!(token_bits(2), 1.0);
+        for power in 1..=17 {
+            assert_eq!(token_bits(1 << power), f64::from(power));
+        }
         assert_eq!(message_bits(7, 1), 0.0);
         assert_eq!(longest_message(1, 5.0), f64::INFINITY);
     }
