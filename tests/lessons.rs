@@ -40,6 +40,7 @@ fn every_lesson_compiles() {
     assert_eq!(
         slugs,
         [
+            "bottleneck",
             "self-attention",
             "scaling",
             "causal-mask",
@@ -76,7 +77,18 @@ fn every_cell_has_a_view_and_every_view_a_cell() {
 /// The cells that the curriculum asks for, by lesson.
 #[test]
 fn every_cell_of_the_curriculum_is_on_its_page() {
-    let wanted: [(&str, &[&str]); 6] = [
+    let wanted: [(&str, &[&str]); 7] = [
+        (
+            "bottleneck",
+            &[
+                "information-budget",
+                "forgetting",
+                "seq2seq-race",
+                "race-measure",
+                "train-the-race",
+                "path-length",
+            ],
+        ),
         (
             "self-attention",
             &[

@@ -25,6 +25,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.num("fixed.parameters", &[], Format::Count)} " parameters, the one with attention "
             {cx.num("attention.parameters", &[], Format::Count)} "."
         </p>
+        <dl class="readout">
+            <div class="c-score">
+                <dt>"loss of the last step, one vector"</dt>
+                <dd>{cx.num("fixed.loss.now", &[], Format::Fixed(4))}</dd>
+            </div>
+            <div class="c-weight">
+                <dt>"loss of the last step, attention"</dt>
+                <dd>{cx.num("attention.loss.now", &[], Format::Fixed(4))}</dd>
+            </div>
+        </dl>
         {charts(cx, computed)}
         {table(cx)}
         {beginning(cx)}

@@ -202,3 +202,110 @@ fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
         record.number(&format!("{name}.lead.high"), 100.0 * high);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{self, Kept, MODELS as TABLE};
+    use crate::input::InputValue;
+    use crate::spec::Progress;
+
+    const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
+
+    fn given(steps: usize) -> Inputs {
+        Inputs::defaults(&inputs()).with("steps", InputValue::Number(steps as f64))
+    }
+
+    fn measured(steps: usize, shelf: &Shelf) -> Computation {
+        desk::compute(&SPEC, &given(steps), shelf).unwrap()
+    }
+
+    /// Whoever stops early has measured every length, and each sentence is measured once.
+    #[test]
+    fn the_first_sentences_are_of_all_lengths() {
+        let text = std::fs::read_to_string(format!("{FOLDER}/{SET}")).unwrap();
+        let pairs = engine::translate::read_set(&text).unwrap();
+        assert_eq!(pairs.len(), SENTENCES);
+        let turns = in_turn(pairs.clone());
+        let first: Vec<usize> = turns[..13].iter().map(Pair::words).collect();
+        assert_eq!(first, (2..=14).collect::<Vec<_>>());
+        assert!(pairs.iter().all(|pair| turns.contains(pair)));
+        let counted = |pair: &Pair| BUCKETS.iter().filter(|b| b.contains(&pair.words())).count();
+        assert!(turns.iter().all(|pair| counted(pair) == 1));
+    }
+
+    /// Going on gives what measuring at once gives; nothing measured has no score.
+    #[test]
+    fn going_on_is_measuring_at_once() {
+        let (shelf, mut kept) = (Shelf::of_folder(FOLDER), Kept::default());
+        let entry = desk::find(TABLE, SPEC.name).unwrap();
+        for steps in [0, 2, 5] {
+            let mut job = kept.begin(entry, &given(steps), &shelf).unwrap();
+            let found = loop {
+                if let Progress::Done(found) = job.advance().unwrap() {
+                    break found;
+                }
+            };
+            kept.keep(&SPEC, job);
+            assert_eq!(found.tensors, measured(steps, &shelf).tensors, "{steps}");
+            assert_eq!(found.at("fixed.bleu.all", &[]).is_some(), steps > 0);
+            assert_eq!(found.words("english").len(), steps.min(1));
+        }
+    }
+
+    /// One sentence: exact or not, by the model alone.
+    #[test]
+    fn a_score_is_that_of_the_translations() {
+        let shelf = Shelf::of_folder(FOLDER);
+        let found = measured(13, &shelf);
+        let text = shelf.opened::<String>(SET).unwrap();
+        let pairs = in_turn(engine::translate::read_set(&text).unwrap());
+        for (name, file) in MODELS {
+            let model = shelf.opened::<Translator>(file).unwrap();
+            let mut score = Score::default();
+            for pair in &pairs[..13] {
+                score.push(&model.translate(&pair.english).unwrap(), &pair.italian);
+            }
+            assert_eq!(
+                found.at(&format!("{name}.exact.all"), &[]),
+                Some(score.exact())
+            );
+            assert_eq!(
+                found.at(&format!("{name}.bleu.all"), &[]),
+                Some(100.0 * score.bleu())
+            );
+        }
+    }
+
+    /// All sentences: the figures of the models' cards, and what the lesson says of them.
+    #[test]
+    fn all_of_it_is_what_the_cards_say() {
+        let cards = std::fs::read_to_string(format!("{FOLDER}/MODELS.md")).unwrap();
+        let found = measured(SENTENCES, &Shelf::of_folder(FOLDER));
+        for (name, file) in MODELS {
+            let card = cards
+                .split("\n## ")
+                .find(|card| card.contains(&format!("| file | {file} |")));
+            let row = format!("| BLEU, the site's own {SENTENCES} sentences | ");
+            let said = card.and_then(|card| card.split_once(&row)?.1.split(' ').next());
+            let said: f64 = said.and_then(|said| said.parse().ok()).unwrap();
+            let bleu = found.at(&format!("{name}.bleu.all"), &[]).unwrap();
+            assert!(
+                (bleu - said).abs() < 0.3,
+                "{name}: {bleu}, the card says {said}"
+            );
+        }
+        let gap = |place: usize| {
+            let of = |name: &str| found.at(&format!("{name}.exact"), &[place]).unwrap();
+            of("attention") - of("fixed")
+        };
+        assert!(gap(3) > 0.1, "9 and 10 words");
+        for name in ["attention", "transformer"] {
+            let low = found.at(&format!("{name}.lead.low"), &[]).unwrap();
+            assert!(
+                low > 5.0,
+                "{name} is ahead of one vector on long sentences: {low}"
+            );
+        }
+    }
+}

@@ -80,7 +80,7 @@ def read(path):
 def forgetting(sentence, given=None):
     weights, metadata = read(FILE)
     config, tokenizer = json.loads(metadata["config"]), Tokenizer.from_str(metadata["tokenizer.json"])
-    ids = lambda text: tokenizer.encode(" " + text.lower().rstrip(".")).ids
+    ids = lambda text: tokenizer.encode(" " + text.lower().rstrip("."), add_special_tokens=False).ids
     source, others = ids(sentence), ids(OTHERS)
     gru = torch.nn.GRU(config["embedding"], config["width"], config["layers"], batch_first=True, dtype=torch.float64)
     gru.load_state_dict({name.removeprefix("encoder.gru."): w for name, w in weights.items() if name.startswith("encoder.gru.")})

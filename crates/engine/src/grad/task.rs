@@ -249,3 +249,66 @@ impl Pairs {
         self.target.ranges().map(count).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: Task = Task::Reverse {
+        symbols: 8,
+        length: 16,
+    };
+
+    /// Each pair has the length that was asked for, is of the right kind, and is answered by the task.
+    #[test]
+    fn pairs_of_many_lengths_are_packed() {
+        let lengths = [4, 16, 7, 4, 20];
+        for held in [false, true] {
+            let pairs = Pairs::draw_lengths(TASK, &mut Rng::new(3), &lengths, held).unwrap();
+            assert_eq!(pairs.source.lengths, lengths);
+            assert_eq!(pairs.target.lengths, lengths);
+            for rows in pairs.source.ranges() {
+                let source = &pairs.source.ids[rows.clone()];
+                assert_eq!(held_out(source), held);
+                let answer = pairs.answers[rows.clone()].iter().flatten().copied();
+                assert_eq!(answer.collect::<Vec<_>>(), TASK.answer(source));
+                assert_eq!(pairs.target.ids[rows.start], TASK.start());
+            }
+        }
+    }
+
+    /// Of 64 sequences perhaps none is held out; 256 are enough.
+    #[test]
+    fn too_few_sequences_are_refused() {
+        let task = Task::Copy {
+            symbols: 4,
+            length: 8,
+        };
+        let drawn = |length| Pairs::draw_lengths(task, &mut Rng::new(1), &[8, length], true);
+        let error = drawn(3).unwrap_err().to_string();
+        assert!(
+            error.contains("256") && error.contains("3 symbols"),
+            "{error}"
+        );
+        assert!(drawn(4).is_ok());
+        assert!(drawn(100).is_ok(), "a power beyond all numbers");
+    }
+
+    #[test]
+    fn right_places_are_counted_for_each_pair() {
+        let pairs = Pairs::draw_lengths(TASK, &mut Rng::new(5), &[4, 5], false).unwrap();
+        let mut logits = ndarray::Array2::zeros((9, TASK.vocabulary()));
+        for (place, answer) in pairs.answers.iter().enumerate() {
+            // The third place of the second pair is wrong.
+            let said = if place == 6 {
+                TASK.start()
+            } else {
+                answer.unwrap()
+            };
+            logits[[place, said]] = 1.0;
+        }
+        let right = pairs.right_places(logits.view());
+        assert_eq!(right, [4, 4]);
+        assert_eq!(pairs.whole(&right), 1);
+    }
+}
