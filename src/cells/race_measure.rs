@@ -66,10 +66,19 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The sentence that was measured last.
+/// The sentence that was measured last, once there is one.
 fn last(cx: CellCx) -> AnyView {
-    let (english, italian) = (cx.words("english"), cx.words("italian"));
-    let shown = move || english.with(|e| e.first().cloned()).unwrap_or_default();
+    let english = cx.words("english");
+    let panel = move || {
+        english
+            .with(|e| e.first().cloned())
+            .map(|e| last_panel(cx, e))
+    };
+    view! { {panel} }.into_any()
+}
+
+fn last_panel(cx: CellCx, english: String) -> AnyView {
+    let italian = cx.words("italian");
     let known = move || {
         let versions = italian.get().into_iter().enumerate();
         versions
@@ -95,8 +104,8 @@ fn last(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <section class="panel stack" hidden=move || english.with(Vec::is_empty)>
-            <h4>"Measured last: " <span data-from="english[0]">{shown}</span></h4>
+        <section class="panel stack">
+            <h4>"Measured last: " <span data-from="english[0]">{english}</span></h4>
             <p>"accepted: " {known}</p>
             <div class="scroll" tabindex="0" role="region" aria-label="What each model made of it">
                 <table><tbody>{rows.collect_view()}</tbody></table>
