@@ -17,6 +17,7 @@ mod e2e {
     mod axe;
     mod bad_input;
     mod bench;
+    mod bottleneck;
     mod browser;
     mod driver;
     mod failing;

@@ -1,8 +1,11 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
-use engine::grad::{Difference, Learner, Look, OneWord, Pairs, Plan, Schedule, Seen};
+use engine::grad::{
+    Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Plan, Schedule, Seen,
+};
 use engine::model::bert::Bert;
 use engine::model::gpt2::Gpt2;
+use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
@@ -12,19 +15,17 @@ use engine::parameters::Weight;
 use engine::stats::Histogram;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
-use engine::translate::{Alignments, Translator};
+use engine::translate::{Alignments, Model, Translator};
 
 use crate::shown::{Describe, Described};
 
-impl Describe for Plan {
+impl Describe for Drill {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{:?}", self.task).describe(name, out);
-        self.layers.describe("layers", out);
-        self.width.describe("width", out);
+        self.shortest.describe("shortest", out);
         self.batch.describe("batch", out);
         self.schedule.describe("schedule", out);
         self.seed.describe("seed", out);
-        format!("{:?}", self.parts).describe("parts", out);
     }
 }
 
@@ -34,11 +35,54 @@ impl Describe for Schedule {
     }
 }
 
-/// A learner is shown by what it learns and how far it is.
-impl Describe for Learner {
+/// A learner is shown by what it learns, the sizes of its model, and how far it is.
+impl<M: Answers + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.plan().describe(name, out);
+        self.drill().describe(name, out);
+        self.model.describe("model", out);
         self.steps().describe("steps", out);
+    }
+}
+
+/// A Transformer is shown by its sizes and by which of its parts are in use.
+impl Describe for Transformer {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.encoder_layers.describe("layers", out);
+        config.width.describe("width", out);
+        format!("{:?}", self.parts()).describe("parts", out);
+    }
+}
+
+/// A model is shown by its sizes.
+impl Describe for Seq2Seq {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.config()).describe(name, out);
+    }
+}
+
+impl Describe for Fading {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.moves.describe("moves", out);
+        self.mean.describe("mean", out);
+    }
+}
+
+/// A translator's model is shown by its kind and sizes.
+impl Describe for Model {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Self::Gru(model) => model.describe(name, out),
+            Self::Attention(model) => format!("{:?}", model.config()).describe(name, out),
+            Self::Transformer(model) => model.describe(name, out),
+        }
+    }
+}
+
+/// So is the translator around it.
+impl Describe for Translator {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.model.describe(name, out);
     }
 }
 

@@ -20,6 +20,7 @@ pub use text::{length, normalised};
 
 use crate::beam::{Beam, Hypothesis, NextToken, search};
 use crate::error::{EngineError, Result};
+use crate::grad::Answers;
 use crate::model::seq2seq::Seq2Seq;
 use crate::model::seq2seq_attention::AttentiveSeq2Seq;
 use crate::model::transformer::Transformer;
@@ -59,6 +60,17 @@ impl Model {
             Self::Attention(model) => model.run(compute, source, target),
             Self::Transformer(model) => model.run(compute, source, target),
         }
+    }
+}
+
+impl Answers for Model {
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        self.run(compute, source, target)
     }
 }
 
