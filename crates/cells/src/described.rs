@@ -1,11 +1,10 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
-use engine::grad::{
-    Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Plan, Schedule, Seen,
-};
+use engine::grad::{Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Schedule, Seen};
 use engine::model::bert::Bert;
 use engine::model::gpt2::Gpt2;
 use engine::model::seq2seq::{Fading, Seq2Seq};
+use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
@@ -13,7 +12,6 @@ use engine::nn::parts::Parts;
 use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::parameters::Weight;
 use engine::stats::Histogram;
-use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Model, Translator};
 
@@ -54,13 +52,6 @@ impl Describe for Transformer {
     }
 }
 
-/// A model is shown by its sizes.
-impl Describe for Seq2Seq {
-    fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        format!("{:?}", self.config()).describe(name, out);
-    }
-}
-
 impl Describe for Fading {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.moves.describe("moves", out);
@@ -73,7 +64,7 @@ impl Describe for Model {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
             Self::Gru(model) => model.describe(name, out),
-            Self::Attention(model) => format!("{:?}", model.config()).describe(name, out),
+            Self::Attention(model) => model.describe(name, out),
             Self::Transformer(model) => model.describe(name, out),
         }
     }
@@ -137,14 +128,6 @@ impl Describe for Seen {
     }
 }
 
-/// A translator is shown by its vocabulary: its weights are a million numbers.
-impl Describe for Translator {
-    fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        let pieces = self.tokenizer().size();
-        format!("a trained translator, {pieces} pieces").describe(name, out);
-    }
-}
-
 impl Describe for Alignments {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.target.describe("target", out);
@@ -205,7 +188,7 @@ macro_rules! describe_models {
         }
     )*};
 }
-describe_models!(Bert, Gpt2, Transformer);
+describe_models!(Bert, Gpt2, Seq2Seq, AttentiveSeq2Seq);
 
 impl Describe for Parts {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
