@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from common import MASK, Rng, cell, mix, tensor, write
 
-SEED, HEADS, HELD_OUT, LOOK, SETTLED = 1, 4, 40, 10, 800
+SEED, HEADS, HELD_OUT, SETTLED = 1, 4, 40, 800
 STACKS = {"encoder": ["self_attn"], "decoder": ["self_attn", "multihead_attn"]}
 
 
@@ -85,6 +85,44 @@ class Model(torch.nn.Module):
         return y @ self.embedding.T
 
 
+class Broken(Model):
+    """The same parameters without the parts in `off`."""
+
+    def __init__(self, vocabulary, width, layers, off):
+        super().__init__(vocabulary, width, layers)
+        self.off = off
+
+    def attend(self, attention, y, x, hidden=None):
+        width = y.shape[2]
+        w, b = attention.in_proj_weight, attention.in_proj_bias
+        q, k, v = (F.linear(z, w[i : i + width], b[i : i + width]) for z, i in [(y, 0), (x, width), (x, 2 * width)])
+        q, k, v = (z.unflatten(2, (HEADS, width // HEADS)).transpose(1, 2) for z in [q, k, v])
+        scale = 1.0 if "scaling" in self.off else None
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=hidden, scale=scale)
+        return attention.out_proj(mixed.transpose(1, 2).flatten(2))
+
+    def join(self, norm, branch, x):
+        x = branch if "residual" in self.off else x + branch
+        return x if "norm" in self.off else norm(x)
+
+    def embed(self, ids):
+        if "positions" not in self.off:
+            return super().embed(ids)
+        return F.embedding(ids, self.embedding) * math.sqrt(self.embedding.shape[1])
+
+    def forward(self, source, target):
+        x, y = self.embed(source), self.embed(target)
+        for layer in self.encoder:
+            x = self.join(layer.norm1, self.attend(layer.self_attn, x, x), x)
+            x = self.join(layer.norm2, layer.linear2(F.relu(layer.linear1(x))), x)
+        seen = None if "mask" in self.off else torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril()
+        for layer in self.decoder:
+            y = self.join(layer.norm1, self.attend(layer.self_attn, y, y, seen), y)
+            y = self.join(layer.norm2, self.attend(layer.multihead_attn, y, x), y)
+            y = self.join(layer.norm3, layer.linear2(F.relu(layer.linear1(y))), y)
+        return y @ self.embedding.T
+
+
 def held_out(source):
     value = 0
     for symbol in source:
@@ -110,34 +148,21 @@ def loss_of(model, batch):
     return F.cross_entropy(model(source, target).flatten(0, 1), answer.flatten())
 
 
-def rate(n, peak=0.002, warmup=100):
+def rate(n, peak=0.002, warmup=100, settled=SETTLED):
     if n < warmup:
         return peak * n / warmup
-    share = min((n - warmup) / (SETTLED - warmup), 1.0)
+    share = min((n - warmup) / (settled - warmup), 1.0)
     return peak / 20 + (peak - peak / 20) * (1 + math.cos(math.pi * share)) / 2
 
 
 def train_tiny(steps):
     symbols, length = 10, 16
     model = Model(symbols + 1, 64, 2)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.0)
     held = pairs(Rng(SEED, "held out"), HELD_OUT, True, symbols, length)
     one = pairs(Rng(SEED, "held out"), 1, True, symbols, length)
-    rng, losses, looks = Rng(SEED, "training"), [], []
     with torch.no_grad():
-        looks.append(float(loss_of(model, held)))
-    for n in range(1, steps + 1):
-        loss = loss_of(model, pairs(rng, 16, False, symbols, length))
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for group in optimiser.param_groups:
-            group["lr"] = rate(n)
-        optimiser.step()
-        losses.append(float(loss.detach()))
-        if n % LOOK == 0:
-            with torch.no_grad():
-                looks.append(float(loss_of(model, held)))
+        looks = [float(loss_of(model, held))]
+    losses = descend(model, symbols, length, 16, steps, rate)
     with torch.no_grad():
         logits = model(*one[:2])[0]
         cross = torch.cat([weights[0] for weights in model.weights])
@@ -153,6 +178,42 @@ def train_tiny(steps):
     if steps == 0:
         tensors["rates"] = tensor([rate(n) for n in range(1, SETTLED + 1)], 1e-9)
     return cell("train-tiny", tensors, {"steps": steps} if steps else {})
+
+
+def descend(model, symbols, length, batch, steps, rate):
+    """The loss that each step began with."""
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.0)
+    rng, losses = Rng(SEED, "training"), []
+    for n in range(1, steps + 1):
+        loss = loss_of(model, pairs(rng, batch, False, symbols, length))
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimiser.param_groups:
+            group["lr"] = rate(n)
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    return losses
+
+
+def break_it(off, steps):
+    """Both models, of which one lacks the parts in `off`; on the page the positions are off."""
+    symbols, length, width = 6, 8, 32
+    held = pairs(Rng(SEED, "held out"), HELD_OUT, True, symbols, length)
+    tensors = {}
+    for prefix, parts in [("whole", []), ("broken", off)]:
+        model = Broken(symbols + 1, width, 2, parts)
+        warmup = 0 if "warmup" in parts else 50
+        with torch.no_grad():
+            look = [float(loss_of(model, held))]
+        losses = descend(model, symbols, length, 32, steps, lambda n: rate(n, 0.004, warmup, 400))
+        # Without norms or scaling numbers are large, and so is their rounding.
+        near = 2e-5 * (1 + steps) * max(1.0, look[0])
+        tensors[f"{prefix}.held"] = tensor(look, near)
+        tensors[f"{prefix}.loss"] = tensor(losses, near)
+    inputs = {part: part not in off for part in ["scaling", "mask", "residual", "norm", "positions", "warmup"]}
+    own = inputs == {part: part != "positions" for part in inputs}
+    return cell("break-it", tensors, ({} if own else inputs) | ({"steps": steps} if steps else {}))
 
 
 def gradient_check(name, choice, row, column):
@@ -174,6 +235,8 @@ if __name__ == "__main__":
     cells = [
         train_tiny(0),
         train_tiny(2),
+        break_it(["positions"], 0),
+        *(break_it([part], 2) for part in ["scaling", "mask", "residual", "norm", "positions", "warmup"]),
         gradient_check(lambda m: m.encoder[0].self_attn.in_proj_weight.grad[:8], None, 1, 6),
         gradient_check(lambda m: m.decoder[0].multihead_attn.in_proj_weight.grad[8:16], "key-over-the-source", 1, 6),
         gradient_check(lambda m: m.decoder[0].linear1.weight.grad, "perceptron-of-the-decoder", 1, 6),

@@ -43,7 +43,7 @@ const HEADS: usize = 4;
 const LONGEST: f32 = 1.0;
 
 /// What is learned, by which model, and how.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// What is to be learned.
     pub task: Task,
@@ -128,8 +128,8 @@ impl Learner {
                 ..AdamW::default()
             },
             settings,
-            plan,
             rng: Rng::named(plan.seed, "training"),
+            plan,
         })
     }
 
@@ -148,17 +148,12 @@ impl Learner {
     /// # Errors
     /// When the task has no sequences to draw.
     pub fn step(&mut self) -> Result<f32> {
-        let Plan {
-            task,
-            batch,
-            schedule,
-            ..
-        } = self.plan;
-        let pairs = Pairs::draw(task, &mut self.rng, batch, false)?;
+        let plan = &self.plan;
+        let pairs = Pairs::draw(&plan.task, &mut self.rng, plan.batch, false)?;
         self.settings.seed = self.optimiser.steps;
         let (loss, mut found) = self.gradients(&pairs)?;
         found.clip(LONGEST);
-        let rate = schedule.rate(self.optimiser.steps + 1);
+        let rate = self.plan.schedule.rate(self.optimiser.steps + 1);
         self.optimiser.step(&mut self.model, &found, rate)?;
         Ok(loss)
     }
@@ -195,7 +190,7 @@ impl Learner {
     /// When the task has no sequences to draw.
     pub fn held_out(&self, count: usize) -> Result<Pairs> {
         let mut rng = Rng::named(self.plan.seed, "held out");
-        Pairs::draw(self.plan.task, &mut rng, count, true)
+        Pairs::draw(&self.plan.task, &mut rng, count, true)
     }
 
     /// The share of `count` held-out sequences that it answers wholly right ([`Pairs::right`]).

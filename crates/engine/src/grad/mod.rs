@@ -72,4 +72,4 @@ pub use learner::{Learner, Look, Plan};
 pub use one_word::{OneWord, Seen, score_gradients};
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
-pub use task::{Pairs, Task};
+pub use task::{Pairs, Task, Text};

@@ -1,17 +1,18 @@
-//! Copy, reverse, sort: tasks whose answers anybody can check, small enough to be learned while one watches.
+//! Copy, reverse, sort: tasks whose answers anybody can check, small enough to be learned while one watches; and a text to go on with.
 //!
 //! ```text
 //! source: L symbols, drawn evenly from 0 … n − 1         answer: the same, reversed, or in order
 //! target: start, answer_1 … answer_{L−1}                 to be predicted: answer_1 … answer_L
 //! ```
 //! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
-//! training goes on.
+//! training goes on. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
+//! the text is held out.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
 //! use engine::rng::Rng;
 //! let task = Task::Reverse { symbols: 10, length: 16 };
-//! let pairs = Pairs::draw(task, &mut Rng::new(1), 4, false)?;
+//! let pairs = Pairs::draw(&task, &mut Rng::new(1), 4, false)?;
 //! assert_eq!(pairs.source.lengths, [16; 4]);
 //! assert_eq!(pairs.answers[0], Some(pairs.source.ids[15]));
 //! assert_eq!(pairs.target.ids[0], task.start());
@@ -25,9 +26,11 @@ use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
 use ndarray::{ArrayView1, ArrayView2};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What is to be learned, of sequences of `length` symbols out of `symbols`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// The sequence itself.
     Copy {
@@ -50,38 +53,116 @@ pub enum Task {
         /// L.
         length: usize,
     },
+    /// How a text goes on.
+    Text {
+        /// The text.
+        text: Arc<Text>,
+        /// L.
+        length: usize,
+    },
+}
+
+/// A text as ids of its characters.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Text {
+    characters: Vec<char>,
+    ids: Vec<usize>,
+}
+
+impl Text {
+    /// The ids are in the order of the characters' code points.
+    pub fn new(text: &str) -> Self {
+        let characters: BTreeSet<char> = text.chars().collect();
+        let characters: Vec<char> = characters.into_iter().collect();
+        let id = |c: char| characters.binary_search(&c).unwrap_or_default();
+        Self {
+            ids: text.chars().map(id).collect(),
+            characters,
+        }
+    }
+
+    /// The different characters, by id.
+    pub fn characters(&self) -> &[char] {
+        &self.characters
+    }
+
+    /// How many characters a text needs for passages of `length`: of the last eighth, or as much as holds one passage and its answer,
+    /// nothing is trained on, and the rest should be several times as long.
+    pub fn fewest(length: usize) -> usize {
+        8 * length
+    }
+
+    /// What is trained on and what is held out.
+    fn parts(&self, length: usize) -> (&[usize], &[usize]) {
+        let held = (self.ids.len() / 8).max(2 * length).min(self.ids.len());
+        self.ids.split_at(self.ids.len() - held)
+    }
 }
 
 /// One in so many sources is held out.
 const HELD_OUT: u64 = 8;
 
 impl Task {
-    fn sizes(self) -> (usize, usize) {
-        let (Self::Copy { symbols, length }
-        | Self::Reverse { symbols, length }
-        | Self::Sort { symbols, length }) = self;
-        (symbols, length)
+    fn sizes(&self) -> (usize, usize) {
+        match self {
+            Self::Copy { symbols, length }
+            | Self::Reverse { symbols, length }
+            | Self::Sort { symbols, length } => (*symbols, *length),
+            Self::Text { text, length } => (text.characters.len(), *length),
+        }
     }
 
     /// The id that starts a target, after all symbols.
-    pub fn start(self) -> usize {
+    pub fn start(&self) -> usize {
         self.sizes().0
     }
 
     /// V: the symbols and the start.
-    pub fn vocabulary(self) -> usize {
+    pub fn vocabulary(&self) -> usize {
         self.sizes().0 + 1
     }
 
-    /// What a source should become.
-    pub fn answer(self, source: &[usize]) -> Vec<usize> {
-        let mut answer = source.to_vec();
-        match self {
-            Self::Copy { .. } => {}
-            Self::Reverse { .. } => answer.reverse(),
-            Self::Sort { .. } => answer.sort_unstable(),
+    /// A source with what should become of it, from those for training or from those that are held out.
+    fn pair(&self, rng: &mut Rng, held: bool) -> (Vec<usize>, Vec<usize>) {
+        if let Self::Text { text, length } = self {
+            let (training, rest) = text.parts(*length);
+            let passages = if held { rest } else { training };
+            let begin = rng.below(passages.len() + 1 - 2 * length);
+            let (source, answer) = passages[begin..begin + 2 * length].split_at(*length);
+            return (source.to_vec(), answer.to_vec());
         }
-        answer
+        let (symbols, length) = self.sizes();
+        loop {
+            let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
+            if held_out(&source) == held {
+                let mut answer = source.clone();
+                match self {
+                    Self::Reverse { .. } => answer.reverse(),
+                    Self::Sort { .. } => answer.sort_unstable(),
+                    Self::Copy { .. } | Self::Text { .. } => {}
+                }
+                return (source, answer);
+            }
+        }
+    }
+
+    /// Refuses what there is nothing to draw of.
+    fn check(&self) -> Result<()> {
+        let (symbols, length) = self.sizes();
+        let refuse = |expected: String, found: String| {
+            Err(EngineError::value("task", "sizes", expected, found))
+        };
+        if symbols < 2 || length < Pairs::SHORTEST {
+            let expected = format!("at least 2 symbols and a length of {}", Pairs::SHORTEST);
+            return refuse(expected, format!("{symbols} and {length}"));
+        }
+        match self {
+            Self::Text { text, .. } if text.ids.len() < Text::fewest(length) => {
+                let expected = format!("at least {} characters", Text::fewest(length));
+                refuse(expected, text.ids.len().to_string())
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -117,22 +198,14 @@ impl Pairs {
     /// `count` pairs, from those for training or from those that are held out.
     ///
     /// # Errors
-    /// When there are no sequences to draw: no symbols, or none of that kind because the sequences are shorter than
-    /// [`Self::SHORTEST`].
-    pub fn draw(task: Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
-        let (symbols, length) = task.sizes();
-        if symbols < 2 || length < Self::SHORTEST {
-            let expected = format!("at least 2 symbols and a length of {}", Self::SHORTEST);
-            let found = format!("{symbols} and {length}");
-            return Err(EngineError::value("task", "sizes", expected, found));
-        }
+    /// When there are no sequences to draw: no symbols, sequences shorter than [`Self::SHORTEST`], or a text shorter than
+    /// [`Text::fewest`].
+    pub fn draw(task: &Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
+        task.check()?;
+        let (_, length) = task.sizes();
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-        while sources.len() < count * length {
-            let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
-            if held_out(&source) != held {
-                continue;
-            }
-            let answer = task.answer(&source);
+        for _ in 0..count {
+            let (source, answer) = task.pair(rng, held);
             targets.push(task.start());
             targets.extend(&answer[..length.saturating_sub(1)]);
             answers.extend(answer.into_iter().map(Some));
@@ -202,5 +275,60 @@ impl Pairs {
             .ranges()
             .filter(|rows| places[rows.clone()].iter().all(|&r| r));
         whole.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_goes_on_and_its_end_is_never_trained_on() {
+        let text: String = (0..200u8).map(|n| char::from(b'a' + n % 26)).collect();
+        let ids = Text::new(&text).ids;
+        let task = Task::Text {
+            text: Arc::new(Text::new(&text)),
+            length: 8,
+        };
+        assert_eq!(task.vocabulary(), 27);
+        let places = |held| {
+            let pairs = Pairs::draw(&task, &mut Rng::new(1), 300, held).unwrap();
+            let sources = pairs.source.ids.chunks(8);
+            let answers = pairs.answers.chunks(8);
+            let mut ends = Vec::new();
+            for (source, answer) in sources.zip(answers) {
+                let both: Vec<usize> = source
+                    .iter()
+                    .copied()
+                    .chain(answer.iter().flatten().copied())
+                    .collect();
+                let known = |(_, window): &(usize, &[usize])| *window == both;
+                ends.push(
+                    ids.windows(16)
+                        .enumerate()
+                        .filter(known)
+                        .map(|(begin, _)| begin + 16)
+                        .collect::<Vec<_>>(),
+                );
+            }
+            ends
+        };
+        // 25 characters are the last eighth: a passage for training ends before them, one that is held out begins in them.
+        assert!(
+            places(false)
+                .iter()
+                .all(|ends| ends.iter().any(|&end| end <= 175))
+        );
+        assert!(
+            places(true)
+                .iter()
+                .all(|ends| ends.iter().any(|&end| end > 175 + 15))
+        );
+        let short = Task::Text {
+            text: Arc::new(Text::new(&text[..63])),
+            length: 8,
+        };
+        let refused = Pairs::draw(&short, &mut Rng::new(1), 1, false).unwrap_err();
+        assert!(refused.to_string().contains("64 characters"), "{refused}");
     }
 }
