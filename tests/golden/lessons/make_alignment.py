@@ -154,7 +154,7 @@ def alignment_lines(model, tokenizer, typed, sentence, show):
     shown = by_words(source, target, weights) if show == "words" else weights
     inputs = ({"sentence": typed} if typed else {}) | ({} if show == "words" else {"show": show})
     tensors = {
-        "weights": tensor(shown, 1e-4),
+        "weights": tensor(shown, 1e-5),
         "source.pieces": tensor(float(len(source)), 0.0),
         "target.pieces": tensor(float(len(target)), 0.0),
     }
