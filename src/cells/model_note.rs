@@ -20,12 +20,6 @@ pub(crate) fn is_random(cx: CellCx) -> Signal<bool> {
     Memo::new(move |_| model.with(|name| name == RANDOM)).into()
 }
 
-/// Whether the cell computes with the model of this name.
-pub(crate) fn is_model(cx: CellCx, name: &'static str) -> Signal<bool> {
-    let model = cx.choice(MODEL);
-    Memo::new(move |_| model.with(|chosen| chosen == name)).into()
-}
-
 /// Controls or words that belong to some choices of the model only.
 pub(crate) fn only_if(shown: Signal<bool>, part: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     view! { {move || shown.get().then(&part)} }.into_any()

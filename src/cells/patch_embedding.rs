@@ -70,16 +70,16 @@ fn filters(cx: CellCx) -> AnyView {
             <section class="panel">
                 <h4>"E: a row for each number of a token"</h4>
                 <HeatMap grid=cx.grid("e") label="The learned matrix: rows are numbers of a token, columns pixels of a patch"
-                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) concept=Concept::Key
-                    numbers=false selected=chosen mark=mark />
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
+                    selected=chosen mark=mark />
             </section>
             <section class="panel stack">
                 <h4>"The chosen row, as the square that it is"</h4>
                 <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The pattern of the chosen row"
-                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) concept=Concept::Key />
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
                 <h4>"The drawing as the model reads it"</h4>
                 <HeatMap grid=cx.grid("drawing") label="The drawing: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
-                    format=Format::Fixed(2) concept=Concept::Value numbers=false />
+                    format=Format::Fixed(2) picture=true />
             </section>
         </div>
     }

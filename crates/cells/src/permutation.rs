@@ -80,9 +80,8 @@ type Both = (Vec<String>, Vec<usize>, [Attention; 2]);
 fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<Both, CellError> {
     let order = order_in_use(inputs, tokens.len())?;
     let seed = inputs.seed()?;
-    let x = embedded(record, &tokens, seed, "embedding", WIDTH)?;
+    let mut x = embedded(record, &tokens, seed, "embedding", WIDTH)?;
     let mut px = x.select(Axis(0), &order);
-    let mut x = x;
     if inputs.toggle("positions")? {
         let places = positions(record, tokens.len(), WIDTH);
         x = placed(record, x.view(), places.view())?;
