@@ -30,6 +30,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.choice_box("task")} {cx.slider("length", Format::Count)} {cx.slider("rate", Format::Typed)}
             {cx.slider("warmup", Format::Count)} {cx.seed_box()}
         </div>
+        {own_text(cx)}
         {player(cx)}
         {readout(cx)}
         {curves(cx, computed)}
@@ -38,6 +39,24 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {beginning(cx)}
     }
     .into_any()
+}
+
+/// Where the reader's text is what is learned.
+fn own_text(cx: CellCx) -> AnyView {
+    let task = cx.choice("task");
+    let shown = Memo::new(move |_| task.with(|task| task == "your text"));
+    let view = move || {
+        shown.get().then(|| {
+            view! {
+                {cx.text_box("text")}
+                <p class="hint">
+                    "The source is a passage, the answer is how the text goes on. The end of the text is held out. A text as short
+                    as this is learned by heart: watch the two losses part. Hardly any held-out passage is ever wholly right."
+                </p>
+            }
+        })
+    };
+    view.into_any()
 }
 
 fn readout(cx: CellCx) -> AnyView {

@@ -77,7 +77,7 @@ pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let broken = Plan {
         parts,
         schedule: schedule(peak, warmup, SETTLED),
-        ..whole
+        ..whole.clone()
     };
     let courses = vec![Course::new(whole, true)?, Course::new(broken, true)?];
     Ok(Box::new(Training::new(inputs, courses, show)?))

@@ -84,6 +84,7 @@ pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         "copy" => Task::Copy { symbols, length },
         _ => Task::Reverse { symbols, length },
     };
+    let vocabulary = task.vocabulary();
     let drill = Drill {
         task,
         shortest: SHORTEST,
@@ -92,16 +93,16 @@ pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         seed: inputs.seed()?,
     };
     let fixed = seq2seq::Config {
-        source_vocabulary: task.vocabulary(),
-        target_vocabulary: task.vocabulary(),
+        source_vocabulary: vocabulary,
+        target_vocabulary: vocabulary,
         embedding: EMBEDDING,
         width: WIDTHS.0,
         layers: 1,
         reverse_source: inputs.toggle("backwards")?,
     };
     let attention = seq2seq_attention::Config {
-        source_vocabulary: task.vocabulary(),
-        target_vocabulary: task.vocabulary(),
+        source_vocabulary: vocabulary,
+        target_vocabulary: vocabulary,
         embedding: EMBEDDING,
         width: WIDTHS.1,
         inner: WIDTHS.1,
@@ -111,7 +112,7 @@ pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let fixed = Seq2Seq::load(fixed, &mut Formula::new(0, fixed.shapes()))?;
     let attention = AttentiveSeq2Seq::load(attention, &mut Formula::new(0, attention.shapes()))?;
     let models = [Model::Gru(fixed), Model::Attention(Box::new(attention))];
-    let runners = models.map(|model| Runner::new(model, drill));
+    let runners = models.map(|model| Runner::new(model, drill.clone()));
     let runners = runners.into_iter().collect::<Result<_, _>>()?;
     Ok(Box::new(Training::new(inputs, runners, show)?))
 }

@@ -1,6 +1,6 @@
 //! A small Transformer learns to copy, reverse or sort from nothing, as many steps as the reader lets it.
 
-use engine::grad::{Pairs, Plan};
+use engine::grad::{Pairs, Plan, Task};
 use engine::trace::Recorder;
 use engine::trainable;
 use ndarray::{Axis, concatenate};
@@ -10,7 +10,7 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::Record;
 use crate::spec::{CellSpec, Desk, Job, Run};
-use crate::training::{Course, HELD_OUT, LOOK, TASKS, Training, schedule, task};
+use crate::training::{Course, HELD_OUT, LOOK, Training, YOUR_TEXT, schedule, task};
 
 /// Different symbols of a sequence.
 const SYMBOLS: usize = 10;
@@ -21,10 +21,20 @@ const SETTLED: u64 = 800;
 /// Most steps that are taken.
 const MOST: f64 = 2000.0;
 
+/// What can be learned, the first being the default.
+const TASKS: &[&str] = &["reverse", "copy", "sort", YOUR_TEXT];
+
+/// A text to begin with: short enough to be learned by heart, which is what it shows.
+const TEXT: &str = "The cat sat on the mat. The mat lay by the fire, and the fire was warm. When the dog came in from the rain, the cat \
+    did not move. The dog lay down on the cold stone, and looked at the fire, and looked at the mat. Then the cat got up, went to the \
+    door, and looked at the rain. When it came back, the dog lay on the mat, warm and dry, and did not move. So the cat lay down on the \
+    dog, and the dog was warm, and the rain went on all night. In the morning the sun came in by the door. The dog went out, and the \
+    cat sat on the mat.";
+
 /// The cell `train-tiny`.
 pub const SPEC: CellSpec = CellSpec {
     name: "train-tiny",
-    summary: "A Transformer of two blocks on each side, 64 wide, learns copy, reverse or sort: loss, score, what one head looks at.",
+    summary: "A Transformer of two blocks on each side, 64 wide, learns copy, reverse, sort or to go on with a text: loss, score, what one head looks at.",
     inputs,
     run: Run::Sliced(Desk::Training),
 };
@@ -32,6 +42,7 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::choice("task", "What to learn", TASKS),
+        InputSpec::text("text", "Your text", TEXT),
         InputSpec::number("steps", "Steps", (0.0, MOST, 1.0), 0.0),
         InputSpec::number(
             "rate",
@@ -101,12 +112,19 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
     record.tensor("cross", &all);
     record.tensor("logits", &logits);
 
-    let word = |id: usize| char::from(b'a' + (id % 26) as u8).to_string();
+    let task = &course.learner.drill().task;
+    let word = |id: usize| match task {
+        Task::Text { text, .. } => match text.characters().get(id) {
+            Some(' ') | None => "\u{2423}".to_owned(),
+            Some(character) => character.to_string(),
+        },
+        _ => char::from(b'a' + (id % 26) as u8).to_string(),
+    };
     let likeliest = logits.rows().into_iter().map(|row| {
         let larger = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
         (0..row.len()).fold(0, larger)
     });
-    let (start, answers) = (course.learner.drill().task.start(), &example.answers);
+    let (start, answers) = (task.start(), &example.answers);
     let said: Vec<usize> = likeliest.collect();
     let right = said
         .iter()
@@ -206,5 +224,35 @@ mod tests {
         let held = found.tensor("held").unwrap();
         assert_eq!(held.shape(), [13]);
         assert!(held.at(&[12]).unwrap() < 0.7 * held.at(&[0]).unwrap());
+    }
+
+    fn text(text: &str, steps: f64) -> Result<crate::Computation, CellError> {
+        let given = given(steps)
+            .with("task", InputValue::Choice(YOUR_TEXT.to_owned()))
+            .with("text", InputValue::Text(text.to_owned()));
+        desk::compute(&SPEC, &given, &Shelf::default())
+    }
+
+    /// So short a text is learned by heart: what was never trained on stays hard.
+    #[test]
+    fn a_short_text_is_learned_by_heart() {
+        let found = text(TEXT, 200.0).unwrap();
+        let (training, held) = (
+            found.at("loss.now", &[]).unwrap(),
+            found.at("held.now", &[]).unwrap(),
+        );
+        assert!(training < 0.6 * held, "{training} {held}");
+        assert!(found.words("source").contains(&"\u{2423}".to_owned()));
+    }
+
+    #[test]
+    fn a_text_that_is_too_short_or_of_too_many_characters_gets_a_message() {
+        let error = text("The cat sat.", 1.0).unwrap_err().to_string();
+        assert!(error.contains("at least 64"), "{error}");
+        let many: String = (0..200u32)
+            .filter_map(|n| char::from_u32(0x4e00 + n))
+            .collect();
+        let error = text(&many, 1.0).unwrap_err().to_string();
+        assert!(error.contains("at most 96"), "{error}");
     }
 }

@@ -1,6 +1,8 @@
 //! What a training shows: its state after so many steps, which is a function of the inputs and that number.
 
-use engine::grad::{Learner, Look, Pairs, Plan, Schedule, Settings, Task};
+use std::sync::Arc;
+
+use engine::grad::{Learner, Look, Pairs, Plan, Schedule, Settings, Task, Text};
 
 use crate::error::CellError;
 use crate::input::Inputs;
@@ -15,13 +17,45 @@ pub(crate) const HELD_OUT: usize = 40;
 /// The tasks, the first being the default.
 pub(crate) const TASKS: &[&str] = &["reverse", "copy", "sort"];
 
+/// The task that learns from the reader's text.
+pub(crate) const YOUR_TEXT: &str = "your text";
+
+/// Most different characters that a text may have.
+const CHARACTERS: usize = 96;
+
 /// The task of the input `task`, of sequences of `length` out of `symbols`.
 pub(crate) fn task(inputs: &Inputs, symbols: usize, length: usize) -> Result<Task, CellError> {
     Ok(match inputs.choice("task")? {
         "copy" => Task::Copy { symbols, length },
         "sort" => Task::Sort { symbols, length },
+        YOUR_TEXT => Task::Text {
+            text: Arc::new(text(inputs.text("text")?, length)?),
+            length,
+        },
         _ => Task::Reverse { symbols, length },
     })
+}
+
+/// The reader's text, every space between words made one.
+fn text(given: &str, length: usize) -> Result<Text, CellError> {
+    let plain: Vec<&str> = given.split_whitespace().collect();
+    let plain = plain.join(" ");
+    let refuse = |message: String| Err(CellError::input("text", "Your text", message));
+    let (count, fewest) = (plain.chars().count(), Text::fewest(length));
+    if count < fewest {
+        return refuse(format!(
+            "this is {count} characters long; passages of {length} need at least {fewest}, so that some can be held out. Write more, or \
+             make the sequences shorter."
+        ));
+    }
+    let text = Text::new(&plain);
+    let different = text.characters().len();
+    if different > CHARACTERS {
+        return refuse(format!(
+            "this has {different} different characters; at most {CHARACTERS} can be learned here."
+        ));
+    }
+    Ok(text)
 }
 
 /// A rate that rises to `peak`, falls to a twentieth of it until step `until`, and stays there.

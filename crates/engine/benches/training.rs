@@ -55,7 +55,7 @@ mod native {
         };
         let mut model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
         initialise(&mut model, 1, Draw::Xavier)?;
-        let pairs = Pairs::draw(task, &mut Rng::new(1), 16, false)?;
+        let pairs = Pairs::draw(&task, &mut Rng::new(1), 16, false)?;
         compare(c, "transformer 64, 16 x 16", &mut model, |model, tape| {
             pairs.loss(model, tape, 0.0)
         });

@@ -43,6 +43,7 @@ fn find(name: &str) -> Option<&'static Kernels> {
 }
 
 stamp!(run, test, reference = "reference");
+stamp!(run, test, four = "four");
 stamp!(run, test, avx2 = "avx2");
 stamp!(run, test, avx_vnni = "avx-vnni");
 
@@ -53,7 +54,7 @@ fn the_fastest_implementation_is_chosen() {
         || !is_x86_feature_detected!("fma")
         || !is_x86_feature_detected!("f16c")
     {
-        "reference"
+        "four"
     } else if is_x86_feature_detected!("avxvnni") {
         "avx-vnni"
     } else {

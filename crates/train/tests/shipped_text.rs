@@ -9,9 +9,132 @@ mod cards;
 #[path = "../../engine/tests/support/shared.rs"]
 mod shared;
 
-use cards::{card, check, number};
+use cards::{card, check, folder, number, start_threads};
+use engine::score::Score;
+use engine::score::bleu::{Counts, exact};
+use engine::score::bootstrap::interval;
+use engine::translate::{Pair, Translator, open};
 use shared::shared;
+use training::frame::Table;
+use training::text::language::Language;
 use training::text::masked::Masked;
+use training::text::pairs;
+use training::text::score::{own_figures, scored};
+use training::text::split::{Split, is_long, own};
+use training::text::translation::{Kind, Translation};
+
+/// The three of the race.
+const RACE: [&str; 3] = ["seq2seq-gru", "seq2seq-attention", "translator"];
+
+fn translator(name: &str) -> Translator {
+    let path = folder().join(format!("{name}.safetensors"));
+    open(name, std::fs::read(path).unwrap().into()).unwrap()
+}
+
+#[test]
+fn translators_do_on_the_sites_own_set_what_their_cards_say() {
+    start_threads();
+    let own = own().unwrap();
+    for name in RACE {
+        let card = card(name);
+        for (row, share) in own_figures(&translator(name), &own).unwrap() {
+            let (stated, found) = (number(&card, &row), 100.0 * share);
+            assert!(
+                (stated - found).abs() <= 0.3,
+                "{name}: {row}: {stated} stated, {found} found"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_sentence_that_pages_show_comes_out_as_good_italian() {
+    let good = ["vediamo il cielo", "noi vediamo il cielo"].map(str::to_owned);
+    for name in RACE {
+        let found = translator(name).translate("we see the sky").unwrap();
+        assert!(exact(&found, &good), "{name}: {found}");
+    }
+}
+
+#[test]
+fn the_race_is_fair_and_attention_wins_it() {
+    let all = RACE.map(card);
+    let sizes = all.each_ref().map(|card| number(card, "parameters"));
+    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    assert!(most <= 1.1 * least, "{sizes:?}");
+    let long = |card: &Table| {
+        let row = card.rows.iter().find(|(name, _)| {
+            name.starts_with("BLEU, ") && name.ends_with(" held-out sentences of 9 and 10 words")
+        });
+        let (name, value) = row.unwrap();
+        let count: usize = name.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!(count >= 500, "{name}");
+        value.parse::<f64>().unwrap()
+    };
+    let [fixed, attention, transformer] = all.each_ref().map(long);
+    assert!(attention >= fixed + 8.0, "{attention} and {fixed}");
+    assert!(transformer >= fixed + 5.0, "{transformer} and {fixed}");
+}
+
+/// On the same draws of sentences the differences are above 0 throughout: other sentences would give the same order.
+#[test]
+fn other_sentences_would_give_the_same_winner() {
+    let Some(data) = shared("data") else { return };
+    start_threads();
+    let split = Split::new(pairs::read(&data).unwrap(), &own().unwrap());
+    let long: Vec<&Pair> = split.test.iter().filter(|pair| is_long(pair)).collect();
+    let [fixed, attention, transformer] =
+        RACE.map(|name| scored(&translator(name), long.iter().copied()).unwrap());
+    for (name, other) in [("attention", &attention), ("transformer", &transformer)] {
+        let bleu = |score: &Score, drawn: &[usize]| {
+            let drawn = drawn.iter().map(|&n| score.counts[n]);
+            100.0 * drawn.sum::<Counts>().bleu()
+        };
+        let difference = |drawn: &[usize]| bleu(other, drawn) - bleu(&fixed, drawn);
+        let (low, high) = interval(long.len(), 1000, 1, difference);
+        println!("{name} is {low:.1} to {high:.1} BLEU better than the fixed vector");
+        assert!(low > 0.0, "{name}: {low} to {high}");
+    }
+}
+
+#[test]
+fn seq2seq_gru() {
+    race(Kind::Gru);
+}
+
+#[test]
+fn seq2seq_attention() {
+    race(Kind::Attention);
+}
+
+#[test]
+fn the_transformer() {
+    race(Kind::Transformer);
+}
+
+fn race(kind: Kind) {
+    if let Some(data) = shared("data") {
+        check(&Translation::read(kind, &data).unwrap());
+    }
+}
+
+#[test]
+fn tiny_gpt() {
+    let card = card("tiny-gpt");
+    assert!(number(&card, "bits per byte better than the 4-gram") > 0.0);
+    assert!(
+        number(
+            &card,
+            "words of 100 samples that are in the training text, %"
+        ) >= 95.0
+    );
+    assert!(number(&card, "longest run of words copied from it, words") < 12.0);
+    assert!(number(&card, "mean weight of the best previous-token head") >= 0.5);
+    if let Some(data) = shared("data") {
+        check(&Language::read(&data).unwrap());
+    }
+}
 
 #[test]
 fn tiny_bert() {

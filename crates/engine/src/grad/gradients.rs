@@ -32,9 +32,11 @@ impl Settings {
     /// Four lanes ([`kernel::same_bits`]): the same bits natively and in wasm, where they are the quickest that training may use; no
     /// dropout.
     pub fn same_bits() -> Self {
+        // Not by the default, whose search for the quickest kernels would bring all of them into a file for the browser.
         Self {
             kernels: kernel::same_bits(),
-            ..Self::default()
+            dropout: 0.0,
+            seed: 0,
         }
     }
 

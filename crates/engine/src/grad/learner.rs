@@ -43,7 +43,7 @@ const HEADS: usize = 4;
 const LONGEST: f32 = 1.0;
 
 /// What is learned, and how, by whatever model.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Drill {
     /// What is to be learned; its length is that of the longest sequences.
     pub task: Task,
@@ -68,12 +68,12 @@ impl Drill {
                 .map(|_| self.shortest + rng.below(choice))
                 .collect(),
         };
-        Pairs::draw_lengths(self.task, rng, &lengths, false)
+        Pairs::draw_lengths(&self.task, rng, &lengths, false)
     }
 }
 
 /// What is learned, by which Transformer, and how.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// What is to be learned.
     pub task: Task,
@@ -108,7 +108,7 @@ impl Plan {
     /// What of it does not depend on the model.
     pub fn drill(&self) -> Drill {
         Drill {
-            task: self.task,
+            task: self.task.clone(),
             shortest: self.task.sizes().1,
             batch: self.batch,
             schedule: self.schedule,
@@ -258,7 +258,7 @@ impl<M: Answers> Learner<M> {
     /// When the task has no sequences of such a length to draw.
     pub fn held_out_lengths(&self, lengths: &[usize]) -> Result<Pairs> {
         let mut rng = Rng::named(self.drill.seed, "held out");
-        Pairs::draw_lengths(self.drill.task, &mut rng, lengths, true)
+        Pairs::draw_lengths(&self.drill.task, &mut rng, lengths, true)
     }
 
     /// The share of `count` held-out sequences that it answers wholly right ([`Pairs::right`]).

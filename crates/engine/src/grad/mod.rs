@@ -69,4 +69,4 @@ pub use initial::{Draw, initialise};
 pub use learner::{Drill, Learner, Look, Plan};
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
-pub use task::{Answers, Pairs, Task};
+pub use task::{Answers, Pairs, Task, Text};

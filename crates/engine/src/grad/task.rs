@@ -1,17 +1,18 @@
-//! Copy, reverse, sort: tasks whose answers anybody can check, small enough to be learned while one watches.
+//! Copy, reverse, sort: tasks whose answers anybody can check, small enough to be learned while one watches; and a text to go on with.
 //!
 //! ```text
 //! source: L symbols, drawn evenly from 0 … n − 1         answer: the same, reversed, or in order
 //! target: start, answer_1 … answer_{L−1}                 to be predicted: answer_1 … answer_L
 //! ```
 //! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
-//! training goes on. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
+//! training goes on. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
+//! the text is held out. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
 //! use engine::rng::Rng;
 //! let task = Task::Reverse { symbols: 10, length: 16 };
-//! let pairs = Pairs::draw(task, &mut Rng::new(1), 4, false)?;
+//! let pairs = Pairs::draw(&task, &mut Rng::new(1), 4, false)?;
 //! assert_eq!(pairs.source.lengths, [16; 4]);
 //! assert_eq!(pairs.answers[0], Some(pairs.source.ids[15]));
 //! assert_eq!(pairs.target.ids[0], task.start());
@@ -27,6 +28,8 @@ use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
 use crate::trainable::Trainable;
 use ndarray::{ArrayView1, ArrayView2};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A model that reads sources and says at each place of their targets what comes next.
 pub trait Answers: Trainable {
@@ -54,7 +57,7 @@ impl Answers for Transformer {
 }
 
 /// What is to be learned, of sequences of `length` symbols out of `symbols`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// The sequence itself.
     Copy {
@@ -77,6 +80,50 @@ pub enum Task {
         /// L.
         length: usize,
     },
+    /// How a text goes on.
+    Text {
+        /// The text.
+        text: Arc<Text>,
+        /// L.
+        length: usize,
+    },
+}
+
+/// A text as ids of its characters.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Text {
+    characters: Vec<char>,
+    ids: Vec<usize>,
+}
+
+impl Text {
+    /// The ids are in the order of the characters' code points.
+    pub fn new(text: &str) -> Self {
+        let characters: BTreeSet<char> = text.chars().collect();
+        let characters: Vec<char> = characters.into_iter().collect();
+        let id = |c: char| characters.binary_search(&c).unwrap_or_default();
+        Self {
+            ids: text.chars().map(id).collect(),
+            characters,
+        }
+    }
+
+    /// The different characters, by id.
+    pub fn characters(&self) -> &[char] {
+        &self.characters
+    }
+
+    /// How many characters a text needs for passages of `length`: of the last eighth, or as much as holds one passage and its answer,
+    /// nothing is trained on, and the rest should be several times as long.
+    pub fn fewest(length: usize) -> usize {
+        8 * length
+    }
+
+    /// What is trained on and what is held out.
+    fn parts(&self, length: usize) -> (&[usize], &[usize]) {
+        let held = (self.ids.len() / 8).max(2 * length).min(self.ids.len());
+        self.ids.split_at(self.ids.len() - held)
+    }
 }
 
 /// One in so many sources is held out.
@@ -84,32 +131,78 @@ const HELD_OUT: u64 = 8;
 
 impl Task {
     /// n and L.
-    pub fn sizes(self) -> (usize, usize) {
-        let (Self::Copy { symbols, length }
-        | Self::Reverse { symbols, length }
-        | Self::Sort { symbols, length }) = self;
-        (symbols, length)
+    pub fn sizes(&self) -> (usize, usize) {
+        match self {
+            Self::Copy { symbols, length }
+            | Self::Reverse { symbols, length }
+            | Self::Sort { symbols, length } => (*symbols, *length),
+            Self::Text { text, length } => (text.characters.len(), *length),
+        }
     }
 
     /// The id that starts a target, after all symbols.
-    pub fn start(self) -> usize {
+    pub fn start(&self) -> usize {
         self.sizes().0
     }
 
     /// V: the symbols and the start.
-    pub fn vocabulary(self) -> usize {
+    pub fn vocabulary(&self) -> usize {
         self.sizes().0 + 1
     }
 
-    /// What a source should become.
-    pub fn answer(self, source: &[usize]) -> Vec<usize> {
+    /// What a source should become; a source alone does not say how a text goes on.
+    fn turned(&self, source: &[usize]) -> Vec<usize> {
         let mut answer = source.to_vec();
         match self {
-            Self::Copy { .. } => {}
             Self::Reverse { .. } => answer.reverse(),
             Self::Sort { .. } => answer.sort_unstable(),
+            Self::Copy { .. } | Self::Text { .. } => {}
         }
         answer
+    }
+
+    /// A source of this length with what should become of it, from those for training or from those that are held out.
+    fn pair(&self, rng: &mut Rng, length: usize, held: bool) -> (Vec<usize>, Vec<usize>) {
+        let (symbols, longest) = self.sizes();
+        if let Self::Text { text, .. } = self {
+            let (training, rest) = text.parts(longest);
+            let passages = if held { rest } else { training };
+            let begin = rng.below(passages.len() + 1 - 2 * length);
+            let (source, answer) = passages[begin..begin + 2 * length].split_at(length);
+            return (source.to_vec(), answer.to_vec());
+        }
+        loop {
+            let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
+            if held_out(&source) == held {
+                let answer = self.turned(&source);
+                return (source, answer);
+            }
+        }
+    }
+
+    /// Refuses lengths of which there is nothing to draw.
+    fn check(&self, length: usize) -> Result<()> {
+        let (symbols, longest) = self.sizes();
+        let (expected, found) = match self {
+            Self::Text { text, .. } => {
+                if symbols > 1 && length <= longest && text.ids.len() >= Text::fewest(longest) {
+                    return Ok(());
+                }
+                let fewest = Text::fewest(length.max(longest));
+                let expected = format!("at least {fewest} characters, not all of them the same");
+                (expected, format!("{} of {symbols} kinds", text.ids.len()))
+            }
+            _ => {
+                let power = u32::try_from(length).unwrap_or(u32::MAX);
+                let all = symbols.checked_pow(power);
+                if all.is_none_or(|all| all >= Pairs::FEWEST) {
+                    return Ok(());
+                }
+                let expected = format!("at least {} different sequences", Pairs::FEWEST);
+                (expected, format!("{length} symbols of {symbols} kinds"))
+            }
+        };
+        Err(EngineError::value("task", "sizes", expected, found))
     }
 }
 
@@ -146,36 +239,20 @@ impl Pairs {
     ///
     /// # Errors
     /// As [`Self::draw_lengths`].
-    pub fn draw(task: Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
+    pub fn draw(task: &Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
         Self::draw_lengths(task, rng, &vec![task.sizes().1; count], held)
     }
 
     /// A pair of each of these lengths, whatever the task's, from those for training or from those that are held out.
     ///
     /// # Errors
-    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind.
-    pub fn draw_lengths(task: Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
-        let (symbols, _) = task.sizes();
-        let enough = |&length: &usize| {
-            let length = u32::try_from(length).unwrap_or(u32::MAX);
-            symbols
-                .checked_pow(length)
-                .is_none_or(|all| all >= Self::FEWEST)
-        };
-        if let Some(length) = lengths.iter().find(|length| !enough(length)) {
-            let expected = format!("at least {} different sequences", Self::FEWEST);
-            let found = format!("{length} symbols of {symbols} kinds");
-            return Err(EngineError::value("task", "sizes", expected, found));
-        }
+    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind; for a text, when it is
+    /// shorter than [`Text::fewest`] or a length is greater than the task's.
+    pub fn draw_lengths(task: &Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
+        lengths.iter().try_for_each(|&length| task.check(length))?;
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for &length in lengths {
-            let source = loop {
-                let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
-                if held_out(&source) == held {
-                    break source;
-                }
-            };
-            let answer = task.answer(&source);
+            let (source, answer) = task.pair(rng, length, held);
             targets.push(task.start());
             targets.extend(&answer[..length.saturating_sub(1)]);
             answers.extend(answer.into_iter().map(Some));
@@ -264,14 +341,14 @@ mod tests {
     fn pairs_of_many_lengths_are_packed() {
         let lengths = [4, 16, 7, 4, 20];
         for held in [false, true] {
-            let pairs = Pairs::draw_lengths(TASK, &mut Rng::new(3), &lengths, held).unwrap();
+            let pairs = Pairs::draw_lengths(&TASK, &mut Rng::new(3), &lengths, held).unwrap();
             assert_eq!(pairs.source.lengths, lengths);
             assert_eq!(pairs.target.lengths, lengths);
             for rows in pairs.source.ranges() {
                 let source = &pairs.source.ids[rows.clone()];
                 assert_eq!(held_out(source), held);
                 let answer = pairs.answers[rows.clone()].iter().flatten().copied();
-                assert_eq!(answer.collect::<Vec<_>>(), TASK.answer(source));
+                assert_eq!(answer.collect::<Vec<_>>(), TASK.turned(source));
                 assert_eq!(pairs.target.ids[rows.start], TASK.start());
             }
         }
@@ -284,7 +361,7 @@ mod tests {
             symbols: 4,
             length: 8,
         };
-        let drawn = |length| Pairs::draw_lengths(task, &mut Rng::new(1), &[8, length], true);
+        let drawn = |length| Pairs::draw_lengths(&task, &mut Rng::new(1), &[8, length], true);
         let error = drawn(3).unwrap_err().to_string();
         assert!(
             error.contains("256") && error.contains("3 symbols"),
@@ -296,7 +373,7 @@ mod tests {
 
     #[test]
     fn right_places_are_counted_for_each_pair() {
-        let pairs = Pairs::draw_lengths(TASK, &mut Rng::new(5), &[4, 5], false).unwrap();
+        let pairs = Pairs::draw_lengths(&TASK, &mut Rng::new(5), &[4, 5], false).unwrap();
         let mut logits = ndarray::Array2::zeros((9, TASK.vocabulary()));
         for (place, answer) in pairs.answers.iter().enumerate() {
             // The third place of the second pair is wrong.
@@ -310,5 +387,55 @@ mod tests {
         let right = pairs.right_places(logits.view());
         assert_eq!(right, [4, 4]);
         assert_eq!(pairs.whole(&right), 1);
+    }
+
+    #[test]
+    fn a_text_goes_on_and_its_end_is_never_trained_on() {
+        let text: String = (0..200u8).map(|n| char::from(b'a' + n % 26)).collect();
+        let ids = Text::new(&text).ids;
+        let task = Task::Text {
+            text: Arc::new(Text::new(&text)),
+            length: 8,
+        };
+        assert_eq!(task.vocabulary(), 27);
+        let places = |held| {
+            let pairs = Pairs::draw(&task, &mut Rng::new(1), 300, held).unwrap();
+            let sources = pairs.source.ids.chunks(8);
+            let answers = pairs.answers.chunks(8);
+            let mut ends = Vec::new();
+            for (source, answer) in sources.zip(answers) {
+                let both: Vec<usize> = source
+                    .iter()
+                    .copied()
+                    .chain(answer.iter().flatten().copied())
+                    .collect();
+                let known = |(_, window): &(usize, &[usize])| *window == both;
+                ends.push(
+                    ids.windows(16)
+                        .enumerate()
+                        .filter(known)
+                        .map(|(begin, _)| begin + 16)
+                        .collect::<Vec<_>>(),
+                );
+            }
+            ends
+        };
+        // 25 characters are the last eighth: a passage for training ends before them, one that is held out begins in them.
+        assert!(
+            places(false)
+                .iter()
+                .all(|ends| ends.iter().any(|&end| end <= 175))
+        );
+        assert!(
+            places(true)
+                .iter()
+                .all(|ends| ends.iter().any(|&end| end > 175 + 15))
+        );
+        let short = Task::Text {
+            text: Arc::new(Text::new(&text[..63])),
+            length: 8,
+        };
+        let refused = Pairs::draw(&short, &mut Rng::new(1), 1, false).unwrap_err();
+        assert!(refused.to_string().contains("64 characters"), "{refused}");
     }
 }

@@ -1,6 +1,37 @@
-//! Sentences translated from a shell.
+//! The shipped models of text, as a shell runs them.
 
 use super::{output, run};
+
+/// Where a shipped model is.
+fn shipped(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
+    format!("{folder}/{name}.safetensors")
+}
+
+#[test]
+fn sentences_are_translated() {
+    for name in ["seq2seq-gru", "seq2seq-attention", "translator"] {
+        let model = shipped(name);
+        let model = ["--model", model.as_str()];
+        let sentence = "We see the sky.";
+        let found = output("translate", &[&model[..], &[sentence]].concat());
+        assert!(
+            found.trim_end().ends_with("vediamo il cielo"),
+            "{name}: {found}"
+        );
+        let beam = output(
+            "translate",
+            &[&model[..], &[sentence, "--beam", "3"]].concat(),
+        );
+        let lines: Vec<&str> = beam.lines().collect();
+        assert_eq!(lines.len(), 3, "{name}: {beam}");
+        let scores: Vec<f64> = lines
+            .iter()
+            .map(|line| line.split_whitespace().next().unwrap().parse().unwrap())
+            .collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{beam}");
+    }
+}
 
 #[test]
 fn what_cannot_be_translated_with_is_named() {
@@ -16,4 +47,38 @@ fn what_cannot_be_translated_with_is_named() {
     assert!(message.starts_with(other), "{message}");
     let help = output("translate", &["--help"]);
     assert!(help.contains("usage: translate"), "{help}");
+}
+
+#[test]
+fn simple_english_is_written() {
+    let model = shipped("tiny-gpt");
+    let arguments = [
+        model.as_str(),
+        "--prompt",
+        "Tom is",
+        "--new",
+        "20",
+        "--seed",
+        "1",
+    ];
+    let found = output("generate", &arguments);
+    assert!(found.starts_with("Tom is"), "{found}");
+    assert!(found.split_whitespace().count() >= 4, "{found}");
+    assert_eq!(output("generate", &arguments), found);
+}
+
+#[test]
+fn gaps_are_filled_with_likely_words() {
+    let model = shipped("tiny-bert");
+    let fill = |text: &str| output("fill-mask", &[model.as_str(), text, "--top", "3"]);
+    let found = fill("I don't [MASK] how to swim.");
+    assert!(
+        found.lines().any(|line| line.ends_with("  know")),
+        "{found}"
+    );
+    let found = fill("She is reading a [MASK].");
+    assert!(
+        found.lines().any(|line| line.ends_with("  book")),
+        "{found}"
+    );
 }

@@ -1,7 +1,7 @@
 //! `tiny-gpt`: a decoder with a vocabulary of its own that writes simple English, one text a line.
 //!
 //! ```text
-//! a window: ⟨end⟩ text \n text \n …, as many whole texts as 64 predicted tokens hold          a longer text is cut into pieces
+//! an example: ⟨end⟩ text ⟨end⟩, predicted from the second token on          a text of more than 64 tokens is cut into pieces
 //! ```
 //! Source of the model: Radford et al. 2019 (GPT-2).
 
@@ -27,20 +27,22 @@ use std::path::Path;
 const VOCABULARY: usize = 2048;
 /// The most tokens that the model reads.
 pub const CONTEXT: usize = 64;
-/// Windows in a step.
-const BATCH: usize = 16;
+/// A step has so many texts that they hold at least this many tokens.
+const BATCH_TOKENS: usize = 1024;
+/// Texts that are looked at together when bits are counted.
+const TOGETHER: usize = 64;
 /// Texts for validation that are looked at.
 const LOOKED_AT: usize = 500;
-const STEPS: u64 = 4_000;
+const STEPS: u64 = 9_000;
 const RATE: f32 = 2.5e-3;
 
 fn sizes(vocabulary: usize) -> Config {
     Config {
         vocabulary,
-        width: 96,
-        heads: 6,
+        width: 128,
+        heads: 4,
         layers: 4,
-        inner: 384,
+        inner: 512,
         context: CONTEXT,
         norm_eps: 1e-5,
     }
@@ -72,13 +74,14 @@ impl Language {
     /// None that texts could cause; the type is that of the vocabulary.
     pub fn new(corpus: Corpus) -> Result<Self> {
         let tokenizer = learned(&joined_lines(&corpus.training), VOCABULARY)?;
-        let pieces = |texts: &[String]| pieces(&tokenizer, texts);
+        let end = tokenizer.special().end.unwrap_or_default();
+        let pieces = |texts: &[String]| pieces(&tokenizer, texts, end);
         let looked_at = corpus.validation.len().min(LOOKED_AT);
         Ok(Self {
             training: pieces(&corpus.training)?,
             validation: pieces(&corpus.validation[..looked_at])?,
             test: pieces(&corpus.test)?,
-            end: tokenizer.special().end.unwrap_or_default(),
+            end,
             tokenizer,
             corpus,
         })
@@ -87,10 +90,8 @@ impl Language {
     /// Bits in some texts, by the model.
     fn bits(&self, model: &Gpt2, texts: &[Vec<usize>]) -> Result<f64> {
         let mut bits = 0.0;
-        let all: Vec<usize> = (0..texts.len()).collect();
-        let windows = windows(texts, &all, self.end);
-        for batch in windows.chunks(BATCH) {
-            let (ids, lengths, answers) = taught(batch);
+        for batch in texts.chunks(TOGETHER) {
+            let (ids, lengths, answers) = taught(batch.iter(), self.end);
             let tokens = Tokens::fresh(&ids, &lengths, CONTEXT, self.tokenizer.size())?;
             let mut plain = Plain::silent();
             let hidden = model.run(&mut plain, &tokens, &mut model.caches(lengths.len()))?;
@@ -105,61 +106,57 @@ impl Language {
         Ok(bits)
     }
 
-    /// The bytes of some texts, with the line's end.
+    /// The bytes of some texts; the end of a text counts as one, as a line's end would.
     fn bytes(&self, texts: &[Vec<usize>]) -> Result<usize> {
-        let bytes = |ids: &Vec<usize>| Ok(self.tokenizer.decode_bytes(ids)?.len());
+        let bytes = |ids: &Vec<usize>| match ids.split_last() {
+            Some((&last, text)) if last == self.end => {
+                Ok(self.tokenizer.decode_bytes(text)?.len() + 1)
+            }
+            _ => Ok(self.tokenizer.decode_bytes(ids)?.len()),
+        };
         texts.iter().map(bytes).sum()
     }
 }
 
-/// The tokens of texts with their line's end, those of long ones in pieces that fit into a window.
-fn pieces(tokenizer: &ByteBpe, texts: &[String]) -> Result<Vec<Vec<usize>>> {
+/// What is to be written of each text: its tokens and the end, those of a long text in pieces that fit into the context.
+fn pieces(tokenizer: &ByteBpe, texts: &[String], end: usize) -> Result<Vec<Vec<usize>>> {
     let mut pieces = Vec::with_capacity(texts.len());
     for text in texts {
-        let ids = tokenizer.encode(&format!("{text}\n"))?;
+        let mut ids = tokenizer.encode(text)?;
+        ids.push(end);
         pieces.extend(ids.chunks(CONTEXT).map(<[usize]>::to_vec));
     }
     Ok(pieces)
 }
 
-/// Windows of whole texts, in order: the places of the texts that each one holds.
-fn packed(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
-    let (mut windows, mut length) = (Vec::<Vec<usize>>::new(), CONTEXT + 1);
+/// The places of texts in the given order, as many together as hold `BATCH_TOKENS`; the last ones, which hold fewer, are left out.
+fn gathered(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
+    let (mut batches, mut batch, mut tokens) = (Vec::new(), Vec::new(), 0);
     for &place in order {
-        let more = texts[place].len();
-        match windows.last_mut() {
-            Some(last) if length + more <= CONTEXT => {
-                last.push(place);
-                length += more;
-            }
-            _ => {
-                windows.push(vec![place]);
-                length = more;
-            }
+        batch.push(place);
+        tokens += texts[place].len();
+        if tokens >= BATCH_TOKENS {
+            batches.push(std::mem::take(&mut batch));
+            tokens = 0;
         }
     }
-    windows
+    if batches.is_empty() {
+        batches.push(batch);
+    }
+    batches
 }
 
-/// The same as ids, each from the end token on.
-fn windows(texts: &[Vec<usize>], order: &[usize], end: usize) -> Vec<Vec<usize>> {
-    let ids = |places: Vec<usize>| {
-        let ids = places
-            .into_iter()
-            .flat_map(|place| texts[place].iter().copied());
-        std::iter::once(end).chain(ids).collect()
-    };
-    packed(texts, order).into_iter().map(ids).collect()
-}
-
-/// What the model reads of some windows, how long each is, and what comes next at each place.
-fn taught(windows: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>, Vec<Option<usize>>) {
+/// What the model reads of some texts, from the end token on, how long each is, and what comes next at each place.
+fn taught<'a>(
+    texts: impl Iterator<Item = &'a Vec<usize>>,
+    end: usize,
+) -> (Vec<usize>, Vec<usize>, Vec<Option<usize>>) {
     let (mut ids, mut lengths, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-    for window in windows {
-        let before = window.len() - 1;
-        ids.extend_from_slice(&window[..before]);
-        lengths.push(before);
-        answers.extend(window[1..].iter().copied().map(Some));
+    for text in texts {
+        ids.push(end);
+        ids.extend_from_slice(&text[..text.len() - 1]);
+        lengths.push(text.len());
+        answers.extend(text.iter().copied().map(Some));
     }
     (ids, lengths, answers)
 }
@@ -223,18 +220,13 @@ impl Subject for Language {
         }
     }
 
-    /// The places of the texts of 16 windows each.
     fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>> {
-        let order = rng.permutation(self.training.len());
-        let windows = packed(&self.training, &order);
-        windows
-            .chunks_exact(BATCH)
-            .map(<[Vec<usize>]>::concat)
-            .collect()
+        gathered(&self.training, &rng.permutation(self.training.len()))
     }
 
     fn loss(&self, model: &Gpt2, tape: &mut Tape, batch: &[usize], _: &mut Rng) -> Result<Var> {
-        let (ids, lengths, answers) = taught(&windows(&self.training, batch, self.end));
+        let texts = batch.iter().map(|&place| &self.training[place]);
+        let (ids, lengths, answers) = taught(texts, self.end);
         let tokens = Tokens::fresh(&ids, &lengths, CONTEXT, self.tokenizer.size())?;
         let hidden = model.run(tape, &tokens, &mut model.caches(lengths.len()))?;
         let logits = model.run_logits(tape, &hidden)?;
@@ -257,11 +249,7 @@ impl Subject for Language {
         let grams = measures::bits(&grams, &self.test, self.end) / bytes;
         let samples = measures::samples(model, &self.tokenizer, self.end)?;
         let written = measures::written(&samples, &self.corpus.training);
-        let heads = measures::heads(
-            model,
-            &windows(&self.test, &[0, 1, 2, 3, 4, 5, 6, 7], self.end),
-            self.end,
-        )?;
+        let heads = measures::heads(model, &self.test[..self.test.len().min(100)], self.end)?;
         let figure = |name: &str, value: f64, decimals, tolerance| Figure {
             name: name.to_owned(),
             value,
@@ -307,7 +295,7 @@ impl Subject for Language {
 
     fn card(&self) -> Card {
         Card {
-            about: "Writes simple English, a text a line: GPT-2 in small, four blocks 96 wide, with 2048 tokens of its own (byte-pair encoding). The 4-gram that it is compared with has interpolated modified Kneser–Ney smoothing over the same tokens and the same training text (Chen and Goodman 1999).".to_owned(),
+            about: "Writes simple English, a text a line: GPT-2 in small, four blocks 128 wide, with 2048 tokens of its own (byte-pair encoding). The 4-gram that it is compared with has interpolated modified Kneser–Ney smoothing over the same tokens and the same training text (Chen and Goodman 1999).".to_owned(),
             data: format!("{} texts: the English side of eng-ita-tatoeba and tinystories-sample; held out by normalised text", self.corpus.training.len()),
             licence: "CC BY 2.0 FR, Tatoeba (tatoeba.org); CDLA-Sharing-1.0, TinyStories (Eldan and Li 2023)".to_owned(),
             source: "github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng); github.com/Niklas6/Mini_GPT, tinystories.txt, commit 0e989377".to_owned(),
@@ -320,14 +308,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_hold_whole_texts_up_to_the_context() {
-        let texts: Vec<Vec<usize>> = [40, 24, 30, 64, 1].iter().map(|&n| vec![1; n]).collect();
-        let places = packed(&texts, &[0, 1, 2, 3, 4]);
-        assert_eq!(places, [vec![0, 1], vec![2], vec![3], vec![4]]);
-        let again = packed(&texts, &places.concat());
-        assert_eq!(again, places);
-        let (ids, lengths, answers) = taught(&windows(&texts, &[4, 0], 9));
-        assert_eq!((ids.len(), lengths.as_slice()), (41, &[41][..]));
-        assert_eq!((ids[0], answers[0], answers.len()), (9, Some(1), 41));
+    fn steps_hold_whole_texts_of_about_as_many_tokens() {
+        let texts: Vec<Vec<usize>> = [1000, 24, 30, 1024, 1]
+            .iter()
+            .map(|&n| vec![1; n])
+            .collect();
+        assert_eq!(gathered(&texts, &[0, 1, 2, 3, 4]), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(gathered(&texts, &[4]), [vec![4]]);
+    }
+
+    #[test]
+    fn each_token_and_the_end_are_predicted_from_those_before() {
+        let texts = [vec![3, 4, 9], vec![5, 9]];
+        let (ids, lengths, answers) = taught(texts.iter(), 9);
+        assert_eq!((ids, lengths), (vec![9, 3, 4, 9, 5], vec![3, 2]));
+        assert_eq!(answers, [3, 4, 9, 5, 9].map(Some));
     }
 }

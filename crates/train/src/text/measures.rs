@@ -36,7 +36,7 @@ fn begun(text: &[usize], end: usize) -> Vec<usize> {
     std::iter::once(end).chain(text.iter().copied()).collect()
 }
 
-/// Texts that the model writes from nothing, each until its context is full.
+/// Texts that the model writes from nothing, each to its end, or until its context is full.
 ///
 /// # Errors
 /// When the model refuses.
@@ -97,12 +97,13 @@ pub struct Heads {
     pub induction: f64,
 }
 
-/// Measures all heads, the first on some windows.
+/// Measures all heads, the first on some texts.
 ///
 /// # Errors
 /// When the model refuses.
-pub fn heads(model: &Gpt2, windows: &[Vec<usize>], end: usize) -> Result<Heads> {
+pub fn heads(model: &Gpt2, texts: &[Vec<usize>], end: usize) -> Result<Heads> {
     let previous = |row: usize| row.checked_sub(1);
+    let begun_all: Vec<Vec<usize>> = texts.iter().map(|text| begun(text, end)).collect();
     let repeated: Vec<Vec<usize>> = (1..=SEQUENCES).map(|seed| twice(end, seed)).collect();
     let after = |row: usize| {
         row.checked_sub(REPEATED)
@@ -110,7 +111,7 @@ pub fn heads(model: &Gpt2, windows: &[Vec<usize>], end: usize) -> Result<Heads> 
             .map(|row| row + 1)
     };
     Ok(Heads {
-        previous: best(model, windows, previous)?,
+        previous: best(model, &begun_all, previous)?,
         induction: best(model, &repeated, after)?,
     })
 }
