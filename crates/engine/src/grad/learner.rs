@@ -179,8 +179,8 @@ impl<M: Answers> Learner<M> {
                 ..AdamW::default()
             },
             settings,
-            drill,
             rng: Rng::named(drill.seed, "training"),
+            drill,
         })
     }
 
