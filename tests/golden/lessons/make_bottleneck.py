@@ -26,8 +26,8 @@ def information_budget(tokens=1000, vocabulary=50_000, width=512, bits=32, given
     lengths = torch.arange(1, 20_001, dtype=torch.float64)
     longest = int((lengths * token <= vector).sum())
     tensors = {
-        "token.bits": tensor(token, 1e-9),
-        "message.bits": tensor(tokens * token, 1e-6),
+        "token.bits": tensor(token, 1e-7),
+        "message.bits": tensor(tokens * token, 1e-4),
         "vector.bits": tensor(vector, 0.0),
         "longest": tensor(float(longest), 0.0),
         "too.long": tensor(float(longest + 1), 0.0),
