@@ -13,9 +13,11 @@
 )]
 
 mod e2e {
+    mod alignment;
     mod axe;
     mod bad_input;
     mod bench;
+    mod bottleneck;
     mod browser;
     mod driver;
     mod failing;

@@ -40,6 +40,8 @@ fn every_lesson_compiles() {
     assert_eq!(
         slugs,
         [
+            "bottleneck",
+            "alignment",
             "self-attention",
             "scaling",
             "causal-mask",
@@ -76,7 +78,27 @@ fn every_cell_has_a_view_and_every_view_a_cell() {
 /// The cells that the curriculum asks for, by lesson.
 #[test]
 fn every_cell_of_the_curriculum_is_on_its_page() {
-    let wanted: [(&str, &[&str]); 6] = [
+    let wanted: [(&str, &[&str]); 8] = [
+        (
+            "bottleneck",
+            &[
+                "information-budget",
+                "forgetting",
+                "seq2seq-race",
+                "race-measure",
+                "train-the-race",
+                "path-length",
+            ],
+        ),
+        (
+            "alignment",
+            &[
+                "alignment-scores",
+                "alignment-lines",
+                "additive-and-dot",
+                "alignment-gradient",
+            ],
+        ),
         (
             "self-attention",
             &[

@@ -114,7 +114,7 @@ pub(crate) fn trained(names: &[&str]) -> AnyView {
                 (_, true) => " and ",
                 (_, false) => ", ",
             };
-            view! { {before} <a href=card(name)>{name.to_owned()}</a> }.into_any()
+            view! { {before} <a href=card(name) data-label="">{name.to_owned()}</a> }.into_any()
         })
         .collect();
     let rest = if names.len() == 1 {

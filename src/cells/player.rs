@@ -24,8 +24,35 @@ fn pace(made: f64, elapsed_ms: f64) -> f64 {
     fitting.floor().clamp(1.0, (2.0 * made).min(MOST_AT_ONCE))
 }
 
-/// The buttons.
+/// What the buttons are called.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    /// All of them together.
+    pub(crate) label: &'static str,
+    /// Go on, as far as it goes.
+    pub(crate) start: &'static str,
+    /// Halt; what was done stays.
+    pub(crate) pause: &'static str,
+    /// Go on by one.
+    pub(crate) step: &'static str,
+    /// Back to the beginning.
+    pub(crate) rewind: &'static str,
+}
+
+/// The buttons of a training.
 pub(crate) fn player(cx: CellCx) -> AnyView {
+    let words = Words {
+        label: "Training",
+        start: "Start",
+        pause: "Pause",
+        step: "One step",
+        rewind: "Rewind",
+    };
+    player_saying(cx, words)
+}
+
+/// The buttons, in other words.
+pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
     let most = match cx.input_spec(STEPS).map(|spec| spec.kind) {
         Some(InputKind::Number { max, .. }) => max,
         _ => 0.0,
@@ -36,7 +63,7 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
     let playing = RwSignal::new(false);
     keep_going(cx, playing, most);
     view! {
-        <div class="row" role="group" aria-label="Training">
+        <div class="row" role="group" aria-label=words.label>
             <button
                 type="button"
                 class="button"
@@ -44,7 +71,7 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
                 aria-disabled=move || ended.get().then_some("true")
                 on:click=move |_| playing.update(|on| *on = !*on && !ended.get_untracked())
             >
-                {move || if playing.get() { "Pause" } else { "Start" }}
+                {move || if playing.get() { words.pause } else { words.start }}
             </button>
             <button
                 type="button"
@@ -57,7 +84,7 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
                     }
                 }
             >
-                "One step"
+                {words.step}
             </button>
             <button
                 type="button"
@@ -69,7 +96,7 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
                     go(0.0);
                 }
             >
-                "Rewind"
+                {words.rewind}
             </button>
         </div>
     }

@@ -49,6 +49,10 @@ macro_rules! lessons {
 
 // In the order of the course; `cells::registry::GROUPS` has the same groups, which a test holds to.
 lessons! {
+    bottleneck: "information-budget" information_budget, "forgetting" forgetting, "seq2seq-race" seq2seq_race,
+        "race-measure" race_measure, "train-the-race" train_the_race, "path-length" path_length;
+    alignment: "alignment-scores" alignment_scores, "alignment-lines" alignment_lines,
+        "additive-and-dot" additive_and_dot, "alignment-gradient" alignment_gradient;
     self_attention: "attention-map" attention_map, "qkv-by-hand" qkv_by_hand, "permutation" permutation,
         "three-patches" three_patches, "similarity" similarity, "cross-attention" cross_attention;
     scaling: "why-scale" why_scale, "softmax-temperature" softmax_temperature;

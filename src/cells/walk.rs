@@ -14,6 +14,10 @@ pub(crate) enum Rule {
     Product(&'static str, &'static str),
     /// left · rightᵀ times the number `scale` of the result.
     Score(&'static str, &'static str),
+    /// left · rightᵀ.
+    Dot(&'static str, &'static str),
+    /// tanh of each row of right plus the one row left.
+    Tanh(&'static str, &'static str),
     /// Softmax of each row of a matrix; the result holds `exponents`, `exponentials` and `totals`.
     Softmax(&'static str),
 }
@@ -161,15 +165,18 @@ impl Walk {
             let (stage, (i, j)) = self.here();
             let row = |i: usize| (0..cols).map(move |k| (i, k)).collect::<Vec<_>>();
             match self.stages.get(stage).map(|s| s.rule) {
-                Some(Rule::Product(left, _) | Rule::Score(left, _) | Rule::Softmax(left))
-                    if left == name =>
-                {
-                    row(i)
-                }
+                Some(
+                    Rule::Product(left, _)
+                    | Rule::Score(left, _)
+                    | Rule::Dot(left, _)
+                    | Rule::Softmax(left),
+                ) if left == name => row(i),
                 Some(Rule::Product(_, right)) if right == name => {
                     (0..rows).map(|k| (k, j)).collect()
                 }
-                Some(Rule::Score(_, right)) if right == name => row(j),
+                Some(Rule::Score(_, right) | Rule::Dot(_, right)) if right == name => row(j),
+                Some(Rule::Tanh(left, _)) if left == name => vec![(0, j)],
+                Some(Rule::Tanh(_, right)) if right == name => vec![(i, j)],
                 _ => Vec::new(),
             }
         })

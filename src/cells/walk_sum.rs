@@ -36,6 +36,15 @@ pub(crate) fn written(
             let sum = products(cx, (left, right), place, true);
             view! { "( " {sum} " ) \u{d7} " {cx.num("scale", &[], Format::Fixed(3))} }.into_any()
         }
+        Rule::Dot(left, right) => products(cx, (left, right), place, true),
+        Rule::Tanh(left, right) => {
+            let (a, b) = (grid_of(cx, left, None), grid_of(cx, right, None));
+            view! {
+                "tanh( " {number(a, (0, place.1), format_of(left))} " + " {number(b, place, format_of(right))}
+                " )"
+            }
+            .into_any()
+        }
         Rule::Softmax(_) => shares(cx, place),
     };
     view! { {sum} " = " <strong>{result}</strong> }.into_any()

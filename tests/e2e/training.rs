@@ -15,16 +15,26 @@ const REWIND: Locator<'static> = Locator::Css("#train-tiny [data-train=rewind]")
 /// Longest time between two frames while the model learns, in milliseconds: what a reader does not take for a halt.
 const LONGEST_FRAME_MS: f64 = 250.0;
 
-/// What the readout says.
+/// What the cell with the player says.
 async fn readout(browser: &Browser, name: &str) -> String {
-    let script = "return document.querySelector(`#train-tiny [data-train=\"${arguments[0]}\"]`).textContent.trim()";
-    let text = browser.script(script, &[json!(name)]).await;
-    text.as_str().unwrap_or_default().to_owned()
+    readout_of(browser, "train-tiny", name).await
 }
 
 async fn wait_for_steps(browser: &Browser, condition: &str) {
+    wait_for_steps_of(browser, "train-tiny", condition).await;
+}
+
+/// What a cell says under a name.
+pub(crate) async fn readout_of(browser: &Browser, cell: &str, name: &str) -> String {
+    let script = "return document.querySelector(`#${arguments[0]} [data-train=\"${arguments[1]}\"]`).textContent.trim()";
+    let text = browser.script(script, &[json!(cell), json!(name)]).await;
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits until the steps of a cell are there and fulfil a condition.
+pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: &str) {
     let script = format!(
-        "const cell = document.getElementById('train-tiny');
+        "const cell = document.getElementById('{cell}');
          const steps = Number(cell.querySelector('[data-train=steps]').textContent.replace(',', ''));
          return cell.dataset.state === 'ready' && steps {condition}"
     );

@@ -44,9 +44,19 @@ pub const TRAINING: &[Entry] = &[
         start: |inputs, _| crate::break_it::start(inputs),
     },
     Entry {
+        spec: &crate::train_the_race::SPEC,
+        files: none,
+        start: |inputs, _| crate::train_the_race::start(inputs),
+    },
+    Entry {
         spec: &crate::gradient_check::SPEC,
         files: none,
         start: |inputs, _| crate::gradient_check::start(inputs),
+    },
+    Entry {
+        spec: &crate::alignment_gradient::SPEC,
+        files: none,
+        start: |inputs, _| crate::alignment_gradient::start(inputs),
     },
 ];
 
@@ -63,6 +73,26 @@ macro_rules! text {
 
 /// What computes with trained models.
 pub const MODELS: &[Entry] = &[
+    Entry {
+        spec: &crate::forgetting::SPEC,
+        files: crate::forgetting::files,
+        start: crate::forgetting::start,
+    },
+    Entry {
+        spec: &crate::seq2seq_race::SPEC,
+        files: crate::race::files,
+        start: crate::seq2seq_race::start,
+    },
+    Entry {
+        spec: &crate::race_measure::SPEC,
+        files: crate::race_measure::files,
+        start: crate::race_measure::start,
+    },
+    Entry {
+        spec: &crate::alignment_lines::SPEC,
+        files: crate::alignment_lines::files,
+        start: crate::alignment_lines::start,
+    },
     text!(attention_map),
     text!(permutation),
     text!(leak_test),

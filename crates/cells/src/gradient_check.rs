@@ -12,6 +12,9 @@ use crate::training::schedule;
 /// Width of the model, and side of the part of a matrix that is shown.
 const WIDTH: usize = 8;
 
+/// Symbols of a sequence.
+const LENGTH: usize = 8;
+
 /// Pairs in the loss.
 const PAIRS: usize = 4;
 
@@ -85,7 +88,7 @@ struct Check {
 pub(crate) fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let task = Task::Reverse {
         symbols: WIDTH - 1,
-        length: Pairs::SHORTEST,
+        length: LENGTH,
     };
     let plan = Plan {
         layers: 1,

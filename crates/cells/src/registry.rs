@@ -13,6 +13,26 @@ pub struct Group {
 /// All cells, in the order of the course.
 pub const GROUPS: &[Group] = &[
     Group {
+        name: "bottleneck",
+        cells: &[
+            &crate::information_budget::SPEC,
+            &crate::forgetting::SPEC,
+            &crate::seq2seq_race::SPEC,
+            &crate::race_measure::SPEC,
+            &crate::train_the_race::SPEC,
+            &crate::path_length::SPEC,
+        ],
+    },
+    Group {
+        name: "alignment",
+        cells: &[
+            &crate::alignment_scores::SPEC,
+            &crate::alignment_lines::SPEC,
+            &crate::additive_and_dot::SPEC,
+            &crate::alignment_gradient::SPEC,
+        ],
+    },
+    Group {
         name: "self_attention",
         cells: &[
             &crate::attention_map::SPEC,

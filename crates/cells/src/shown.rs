@@ -160,6 +160,13 @@ impl<T: Describe> Describe for Option<T> {
     }
 }
 
+impl<A: Describe, B: Describe> Describe for (A, B) {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.0.describe(&format!("{name}.0"), out);
+        self.1.describe(&format!("{name}.1"), out);
+    }
+}
+
 impl<T: Describe, E: std::fmt::Display> Describe for Result<T, E> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {

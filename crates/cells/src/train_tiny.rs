@@ -77,7 +77,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     for course in courses {
         course.note(&mut record, "");
         let learner = &course.learner;
-        let (steps, schedule) = (learner.steps(), learner.plan().schedule);
+        let (steps, schedule) = (learner.steps(), learner.drill().schedule);
         record.number("steps", steps as f64);
         record.number("held.count", HELD_OUT as f64);
         record.number("looks.every", LOOK as f64);
@@ -90,7 +90,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
         record.numbers("rates", rates.collect());
         let mut model = learner.model.clone();
         record.number("parameters", trainable::count(&mut model)? as f64);
-        let uniform = f64::from(engine::math::ln(learner.plan().task.vocabulary() as f32));
+        let uniform = f64::from(engine::math::ln(learner.drill().task.vocabulary() as f32));
         record.number("loss.uniform", uniform);
         let example = shown!(record, engine::grad::Learner::held_out, learner, 1)?;
         look_inside(&mut record, course, &example)?;
@@ -112,7 +112,7 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
     record.tensor("cross", &all);
     record.tensor("logits", &logits);
 
-    let task = &course.learner.plan().task;
+    let task = &course.learner.drill().task;
     let word = |id: usize| match task {
         Task::Text { text, .. } => match text.characters().get(id) {
             Some(' ') | None => "\u{2423}".to_owned(),

@@ -106,13 +106,8 @@ impl Course {
         Ok(course)
     }
 
-    /// Steps made.
-    pub(crate) fn steps(&self) -> u64 {
-        self.learner.steps()
-    }
-
     /// One step. The first one is noted for "Show the Rust"; all others repeat its calls.
-    pub(crate) fn step(&mut self) -> Result<(), CellError> {
+    fn learn(&mut self) -> Result<(), CellError> {
         let loss = if self.losses.is_empty() {
             let mut record = Record::new();
             let loss = shown!(record, engine::grad::Learner::step, &mut self.learner)?;
@@ -170,21 +165,40 @@ impl Course {
     }
 }
 
-/// The job of a cell that trains: its courses, all of them as many steps as the input `steps` says, and what is shown of them.
-pub(crate) struct Training {
-    inputs: Inputs,
-    courses: Vec<Course>,
-    begun: u64,
-    wanted: u64,
-    show: fn(&[Course], &Inputs) -> Result<crate::Computation, CellError>,
+/// What a [`Training`] takes on step by step.
+pub(crate) trait Steps: Send {
+    /// Steps made.
+    fn steps(&self) -> u64;
+
+    /// One step.
+    fn step(&mut self) -> Result<(), CellError>;
 }
 
-impl Training {
+impl Steps for Course {
+    fn steps(&self) -> u64 {
+        self.learner.steps()
+    }
+
+    fn step(&mut self) -> Result<(), CellError> {
+        self.learn()
+    }
+}
+
+/// The job of a cell that trains, or measures: its courses, all of them as many steps as the input `steps` says, and what is shown of them.
+pub(crate) struct Training<C = Course> {
+    inputs: Inputs,
+    courses: Vec<C>,
+    begun: u64,
+    wanted: u64,
+    show: fn(&[C], &Inputs) -> Result<crate::Computation, CellError>,
+}
+
+impl<C: Steps> Training<C> {
     /// From nothing.
     pub(crate) fn new(
         inputs: &Inputs,
-        courses: Vec<Course>,
-        show: fn(&[Course], &Inputs) -> Result<crate::Computation, CellError>,
+        courses: Vec<C>,
+        show: fn(&[C], &Inputs) -> Result<crate::Computation, CellError>,
     ) -> Result<Self, CellError> {
         Ok(Self {
             inputs: inputs.clone(),
@@ -196,18 +210,18 @@ impl Training {
     }
 
     fn steps(&self) -> u64 {
-        self.courses.iter().map(Course::steps).min().unwrap_or(0)
+        self.courses.iter().map(C::steps).min().unwrap_or(0)
     }
 }
 
-impl crate::Job for Training {
+impl<C: Steps> crate::Job for Training<C> {
     fn advance(&mut self) -> Result<crate::Progress, CellError> {
         let now = self.steps();
-        let behind = |course: &&mut Course| course.steps() == now;
+        let behind = |course: &&mut C| course.steps() == now;
         match self.courses.iter_mut().find(behind) {
             Some(course) if now < self.wanted => {
                 course.step()?;
-                let steps: u64 = self.courses.iter().map(Course::steps).sum();
+                let steps: u64 = self.courses.iter().map(C::steps).sum();
                 let all = self.courses.len() as u64;
                 let done = steps - all * self.begun;
                 let share = done as f32 / (all * (self.wanted - self.begun)).max(1) as f32;

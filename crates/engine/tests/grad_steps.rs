@@ -215,6 +215,17 @@ fn gates_and_alignments() {
 }
 
 #[test]
+fn softmax_and_mixture() {
+    step(&[[3, 5]], &[], |_, tape, x| Ok(tape.softmax(&x[0])));
+    step(&[[3, 5], [5, 2]], &[], |_, tape, x| {
+        let weights = tape.softmax(&x[0]);
+        tape.product(&weights, &x[1])
+    });
+    // Both factors one matrix: both shares are added.
+    step(&[[4, 4]], &[], |_, tape, x| tape.product(&x[0], &x[0]));
+}
+
+#[test]
 fn losses() {
     for smoothing in [0.0, 0.1] {
         check(&mut Bag::new(&[[4, 6]], &[]), STEP, |bag: &Bag, tape| {
@@ -282,6 +293,7 @@ fn what_does_not_fit_is_refused() {
     assert!(tape.select(&x, &[2]).is_err());
     assert!(tape.assemble(2, 3, &[(x, vec![0, 0])]).is_err());
     assert!(tape.mean_rows(&x, &[0..1, 1..3]).is_err());
+    assert!(tape.product(&x, &x).is_err());
     assert!(tape.attend([x, x, y], 1, &[2]).is_err());
     assert!(tape.attend([x; 3], 2, &[2]).is_err());
     assert!(tape.attend([x; 3], 1, &[3]).is_err());

@@ -10,6 +10,7 @@ use engine::grad::{Draw, initialise};
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};
+use engine::ndarray;
 use engine::nn::packed::Packed;
 use engine::nn::plain::Plain;
 use engine::quant::Type;
@@ -19,7 +20,9 @@ use engine::token::json_write::tokenizer_json;
 use engine::token::split::Split;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::train::train;
-use engine::translate::{CONFIG, Model, TOKENIZER, Translator, open};
+use engine::translate::{
+    CONFIG, Model, TOKENIZER, Translator, aligned, by_words, crossings, heaviest, open, words,
+};
 use serde_json::{Value, json};
 
 /// A vocabulary of the bytes, four merges and the end.
@@ -219,4 +222,58 @@ fn a_vocabulary_of_another_size_is_refused() {
         let error = Translator::new(model, vocabulary.clone()).unwrap_err();
         assert!(error.to_string().contains("vocabulary must be"), "{error}");
     }
+}
+
+/// The weights of a translation are those of its steps; from word to word they still add up to one.
+#[test]
+fn alignments_belong_to_the_translation() {
+    let tokenizer = tokenizer();
+    let all = models(tokenizer.size());
+    for (model, _) in all {
+        let attends = matches!(model, Model::Attention(_));
+        let translator = Translator::new(model, tokenizer.clone()).unwrap();
+        let source = translator.ids("il gatto il").unwrap();
+        let Ok(found) = aligned(&translator, &source) else {
+            assert!(!attends);
+            continue;
+        };
+        assert!(attends);
+        let mut written = found.target.clone();
+        if written.last() == Some(&translator.end()) {
+            written.pop();
+        }
+        assert_eq!(written, translator.greedy(&source).unwrap());
+        assert_eq!(found.weights.dim(), (found.target.len(), source.len()));
+        let (to, from) = (
+            words(&translator, &found.target).unwrap(),
+            words(&translator, &source).unwrap(),
+        );
+        assert_eq!(from.len(), 3);
+        let folded = by_words(found.weights.view(), &to, &from).unwrap();
+        for row in found.weights.rows().into_iter().chain(folded.rows()) {
+            assert!((row.sum() - 1.0).abs() < 1e-5, "{row}");
+        }
+        assert!(aligned(&translator, &[]).is_err());
+        assert!(by_words(folded.view(), &to, &[0..from.len() + 1]).is_err());
+    }
+}
+
+/// Two pieces of a source word are added, two of a target word averaged.
+#[test]
+fn pieces_become_words() {
+    let weights = ndarray::array![[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.75, 0.25, 0.0]];
+    let found = by_words(weights.view(), &[0..2, 2..3], &[0..1, 1..3]).unwrap();
+    assert_eq!(found, ndarray::array![[0.25, 0.75], [0.75, 0.25]]);
+    assert_eq!(heaviest(found.view()), [1, 0]);
+    assert_eq!(heaviest(ndarray::array![[0.5, 0.5]].view()), [0]);
+    for (joined, expected) in [
+        (&[0, 1, 1, 2][..], 0),
+        (&[0, 2, 1], 1),
+        (&[2, 1, 0], 3),
+        (&[], 0),
+    ] {
+        assert_eq!(crossings(joined), expected);
+    }
+    let nothing: std::ops::Range<usize> = 1..1;
+    assert!(by_words(weights.view(), &[nothing], &[0..3]).is_err());
 }

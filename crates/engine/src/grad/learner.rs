@@ -1,10 +1,10 @@
-//! A Transformer that learns a task from nothing, a step at a time.
+//! A model that learns a task from nothing, a step at a time.
 //!
 //! ```text
 //! step n:  pairs from the stream of the seed → loss → gradients, shortened to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
 //! ```
-//! Its state is a function of the [`Plan`], the kernels and the number of steps: one that is made anew and stepped as often has the same
-//! bits.
+//! Its state is a function of the model's sizes, the [`Drill`], the kernels and the number of steps: one that is made anew and stepped as
+//! often has the same bits. A [`Plan`] is a drill and the sizes of the Transformer that goes through it.
 //!
 //! ```
 //! use engine::grad::{Learner, Plan, Schedule, Settings, Task};
@@ -28,7 +28,7 @@ use super::gradients::{Gradients, Settings, gradients};
 use super::initial::{Draw, initialise};
 use super::schedule::Schedule;
 use super::tape::Tape;
-use super::task::{Pairs, Task};
+use super::task::{Answers, Pairs, Task};
 use crate::error::Result;
 use crate::formula::Formula;
 use crate::model::transformer::{Config, Transformer};
@@ -42,7 +42,37 @@ const HEADS: usize = 4;
 /// The longest gradient that is gone along unshortened.
 const LONGEST: f32 = 1.0;
 
-/// What is learned, by which model, and how.
+/// What is learned, and how, by whatever model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drill {
+    /// What is to be learned; its length is that of the longest sequences.
+    pub task: Task,
+    /// The length of the shortest sequences: each has a length of its own, drawn evenly from here to the task's.
+    pub shortest: usize,
+    /// B: pairs in a step.
+    pub batch: usize,
+    /// The learning rate of each step.
+    pub schedule: Schedule,
+    /// Of the parameters, the pairs and dropout.
+    pub seed: u64,
+}
+
+impl Drill {
+    /// The pairs of the next step.
+    fn pairs(&self, rng: &mut Rng) -> Result<Pairs> {
+        let longest = self.task.sizes().1;
+        let choice = longest.saturating_sub(self.shortest) + 1;
+        let lengths: Vec<usize> = match choice {
+            1 => vec![longest; self.batch],
+            _ => (0..self.batch)
+                .map(|_| self.shortest + rng.below(choice))
+                .collect(),
+        };
+        Pairs::draw_lengths(&self.task, rng, &lengths, false)
+    }
+}
+
+/// What is learned, by which Transformer, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// What is to be learned.
@@ -75,6 +105,17 @@ impl Plan {
         }
     }
 
+    /// What of it does not depend on the model.
+    pub fn drill(&self) -> Drill {
+        Drill {
+            task: self.task.clone(),
+            shortest: self.task.sizes().1,
+            batch: self.batch,
+            schedule: self.schedule,
+            seed: self.seed,
+        }
+    }
+
     /// The sizes of the model.
     pub fn config(&self) -> Config {
         Config {
@@ -100,27 +141,37 @@ pub struct Look {
 
 /// A model that is being trained.
 #[derive(Debug, Clone)]
-pub struct Learner {
+pub struct Learner<M = Transformer> {
     /// The model as it is now.
-    pub model: Transformer,
+    pub model: M,
     /// The optimiser, which counts the steps.
     pub optimiser: AdamW,
     /// How passes are run; the seed of dropout follows the steps.
     pub settings: Settings,
-    plan: Plan,
+    drill: Drill,
     rng: Rng,
 }
 
 impl Learner {
-    /// A model before its first step.
+    /// The Transformer of a plan before its first step.
     ///
     /// # Errors
     /// When the heads do not divide the width.
     pub fn new(plan: Plan, settings: Settings) -> Result<Self> {
         let config = plan.config();
-        let mut model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?
+        let model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?
             .with_parts(plan.parts);
-        initialise(&mut model, plan.seed, Draw::Xavier)?;
+        Self::of(model, plan.drill(), settings)
+    }
+}
+
+impl<M: Answers> Learner<M> {
+    /// A model before its first step: its parameters are drawn anew.
+    ///
+    /// # Errors
+    /// When the model cannot visit its parameters.
+    pub fn of(mut model: M, drill: Drill, settings: Settings) -> Result<Self> {
+        initialise(&mut model, drill.seed, Draw::Xavier)?;
         Ok(Self {
             model,
             optimiser: AdamW {
@@ -128,14 +179,14 @@ impl Learner {
                 ..AdamW::default()
             },
             settings,
-            rng: Rng::named(plan.seed, "training"),
-            plan,
+            rng: Rng::named(drill.seed, "training"),
+            drill,
         })
     }
 
     /// What is learned, and how.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
+    pub fn drill(&self) -> &Drill {
+        &self.drill
     }
 
     /// How many steps were made.
@@ -148,12 +199,11 @@ impl Learner {
     /// # Errors
     /// When the task has no sequences to draw.
     pub fn step(&mut self) -> Result<f32> {
-        let plan = &self.plan;
-        let pairs = Pairs::draw(&plan.task, &mut self.rng, plan.batch, false)?;
+        let pairs = self.drill.pairs(&mut self.rng)?;
         self.settings.seed = self.optimiser.steps;
         let (loss, mut found) = self.gradients(&pairs)?;
         found.clip(LONGEST);
-        let rate = self.plan.schedule.rate(self.optimiser.steps + 1);
+        let rate = self.drill.schedule.rate(self.optimiser.steps + 1);
         self.optimiser.step(&mut self.model, &found, rate)?;
         Ok(loss)
     }
@@ -174,14 +224,24 @@ impl Learner {
     /// When they are another task's.
     pub fn look(&self, pairs: &Pairs) -> Result<Look> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
-        let logits = self.model.run(&mut tape, &pairs.source, &pairs.target)?;
+        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
         let loss = tape.cross_entropy(&logits, &pairs.answers, 0.0)?;
         let loss = tape.value(&loss)?.iter().copied().next();
-        let right = pairs.right_by(tape.value(&logits)?.view());
+        let right = pairs.right_places(tape.value(&logits)?.view());
         Ok(Look {
             loss: loss.unwrap_or_default(),
-            right,
+            right: pairs.whole(&right),
         })
+    }
+
+    /// For each of some pairs, how many of its symbols it answers right, each predicted from the right beginning; no gradients.
+    ///
+    /// # Errors
+    /// When they are another task's.
+    pub fn symbols_right(&self, pairs: &Pairs) -> Result<Vec<usize>> {
+        let mut tape = Tape::of(&self.settings, BTreeMap::new());
+        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
+        Ok(pairs.right_places(tape.value(&logits)?.view()))
     }
 
     /// Pairs that are never trained on, the same ones each time.
@@ -189,8 +249,16 @@ impl Learner {
     /// # Errors
     /// When the task has no sequences to draw.
     pub fn held_out(&self, count: usize) -> Result<Pairs> {
-        let mut rng = Rng::named(self.plan.seed, "held out");
-        Pairs::draw(&self.plan.task, &mut rng, count, true)
+        self.held_out_lengths(&vec![self.drill.task.sizes().1; count])
+    }
+
+    /// A pair of each of these lengths that is never trained on, the same ones each time.
+    ///
+    /// # Errors
+    /// When the task has no sequences of such a length to draw.
+    pub fn held_out_lengths(&self, lengths: &[usize]) -> Result<Pairs> {
+        let mut rng = Rng::named(self.drill.seed, "held out");
+        Pairs::draw_lengths(&self.drill.task, &mut rng, lengths, true)
     }
 
     /// The share of `count` held-out sequences that it answers wholly right ([`Pairs::right`]).

@@ -6,7 +6,7 @@
 //! ```
 //! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
 //! training goes on. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
-//! the text is held out.
+//! the text is held out. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
@@ -19,15 +19,42 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
+use super::passages::Text;
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
 use crate::model::transformer::Transformer;
+use crate::nn::compute::Compute;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
+use crate::trainable::Trainable;
 use ndarray::{ArrayView1, ArrayView2};
-use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// A model that reads sources and says at each place of their targets what comes next.
+pub trait Answers: Trainable {
+    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    ///
+    /// # Errors
+    /// When an id is outside the vocabulary, or there are more of one side than of the other.
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix>;
+}
+
+impl Answers for Transformer {
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        self.run(compute, source, target)
+    }
+}
 
 /// What is to be learned, of sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,53 +89,17 @@ pub enum Task {
     },
 }
 
-/// A text as ids of its characters.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Text {
-    characters: Vec<char>,
-    ids: Vec<usize>,
-}
-
-impl Text {
-    /// The ids are in the order of the characters' code points.
-    pub fn new(text: &str) -> Self {
-        let characters: BTreeSet<char> = text.chars().collect();
-        let characters: Vec<char> = characters.into_iter().collect();
-        let id = |c: char| characters.binary_search(&c).unwrap_or_default();
-        Self {
-            ids: text.chars().map(id).collect(),
-            characters,
-        }
-    }
-
-    /// The different characters, by id.
-    pub fn characters(&self) -> &[char] {
-        &self.characters
-    }
-
-    /// How many characters a text needs for passages of `length`: of the last eighth, or as much as holds one passage and its answer,
-    /// nothing is trained on, and the rest should be several times as long.
-    pub fn fewest(length: usize) -> usize {
-        8 * length
-    }
-
-    /// What is trained on and what is held out.
-    fn parts(&self, length: usize) -> (&[usize], &[usize]) {
-        let held = (self.ids.len() / 8).max(2 * length).min(self.ids.len());
-        self.ids.split_at(self.ids.len() - held)
-    }
-}
-
 /// One in so many sources is held out.
 const HELD_OUT: u64 = 8;
 
 impl Task {
-    fn sizes(&self) -> (usize, usize) {
+    /// n and L.
+    pub fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Copy { symbols, length }
             | Self::Reverse { symbols, length }
             | Self::Sort { symbols, length } => (*symbols, *length),
-            Self::Text { text, length } => (text.characters.len(), *length),
+            Self::Text { text, length } => (text.characters().len(), *length),
         }
     }
 
@@ -122,18 +113,16 @@ impl Task {
         self.sizes().0 + 1
     }
 
-    /// A source with what should become of it, from those for training or from those that are held out.
-    fn pair(&self, rng: &mut Rng, held: bool) -> (Vec<usize>, Vec<usize>) {
-        if let Self::Text { text, length } = self {
-            let (training, rest) = text.parts(*length);
-            let passages = if held { rest } else { training };
+    /// A source of this length with what should become of it, from those for training or from those that are held out.
+    fn pair(&self, rng: &mut Rng, length: usize, held: bool) -> (Vec<usize>, Vec<usize>) {
+        if let Self::Text { text, .. } = self {
+            let passages = text.part(length, held);
             let begin = rng.below(passages.len() + 1 - 2 * length);
-            let (source, answer) = passages[begin..begin + 2 * length].split_at(*length);
+            let (source, answer) = passages[begin..begin + 2 * length].split_at(length);
             return (source.to_vec(), answer.to_vec());
         }
-        let (symbols, length) = self.sizes();
         loop {
-            let source: Vec<usize> = (0..length).map(|_| rng.below(symbols)).collect();
+            let source: Vec<usize> = (0..length).map(|_| rng.below(self.sizes().0)).collect();
             if held_out(&source) == held {
                 let mut answer = source.clone();
                 match self {
@@ -146,22 +135,27 @@ impl Task {
         }
     }
 
-    /// Refuses what there is nothing to draw of.
-    fn check(&self) -> Result<()> {
-        let (symbols, length) = self.sizes();
+    /// Refuses a length of which there is not enough to draw.
+    fn check(&self, length: usize) -> Result<()> {
+        let (symbols, _) = self.sizes();
         let refuse = |expected: String, found: String| {
             Err(EngineError::value("task", "sizes", expected, found))
         };
-        if symbols < 2 || length < Pairs::SHORTEST {
-            let expected = format!("at least 2 symbols and a length of {}", Pairs::SHORTEST);
-            return refuse(expected, format!("{symbols} and {length}"));
-        }
         match self {
-            Self::Text { text, .. } if text.ids.len() < Text::fewest(length) => {
-                let expected = format!("at least {} characters", Text::fewest(length));
-                refuse(expected, text.ids.len().to_string())
+            Self::Text { text, .. } if text.len() < Text::fewest(length) => {
+                let expected = format!("a text of at least {} characters", Text::fewest(length));
+                refuse(expected, text.len().to_string())
             }
-            _ => Ok(()),
+            Self::Text { .. } => Ok(()),
+            _ => {
+                let power = u32::try_from(length).unwrap_or(u32::MAX);
+                let all = symbols.checked_pow(power);
+                if all.is_none_or(|all| all >= Pairs::FEWEST) {
+                    return Ok(());
+                }
+                let expected = format!("at least {} different sequences", Pairs::FEWEST);
+                refuse(expected, format!("{length} symbols of {symbols} kinds"))
+            }
         }
     }
 }
@@ -192,55 +186,61 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The shortest sequences that there are enough of for both kinds.
-    pub const SHORTEST: usize = 8;
+    /// As many different sequences of a length there must be at least, so that there are enough of both kinds.
+    pub const FEWEST: usize = 256;
 
-    /// `count` pairs, from those for training or from those that are held out.
+    /// `count` pairs of the task's length, from those for training or from those that are held out.
     ///
     /// # Errors
-    /// When there are no sequences to draw: no symbols, sequences shorter than [`Self::SHORTEST`], or a text shorter than
-    /// [`Text::fewest`].
+    /// As [`Self::draw_lengths`].
     pub fn draw(task: &Task, rng: &mut Rng, count: usize, held: bool) -> Result<Self> {
-        task.check()?;
-        let (_, length) = task.sizes();
+        Self::draw_lengths(task, rng, &vec![task.sizes().1; count], held)
+    }
+
+    /// A pair of each of these lengths, whatever the task's, from those for training or from those that are held out.
+    ///
+    /// # Errors
+    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind; or when a text is
+    /// shorter than [`Text::fewest`].
+    pub fn draw_lengths(task: &Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..count {
-            let (source, answer) = task.pair(rng, held);
+        for &length in lengths {
+            task.check(length)?;
+            let (source, answer) = task.pair(rng, length, held);
             targets.push(task.start());
             targets.extend(&answer[..length.saturating_sub(1)]);
             answers.extend(answer.into_iter().map(Some));
             sources.extend(source);
         }
-        let lengths = vec![length; count];
         Ok(Self {
-            source: Packed::many(sources, lengths.clone())?,
-            target: Packed::many(targets, lengths)?,
+            source: Packed::many(sources, lengths.to_vec())?,
+            target: Packed::many(targets, lengths.to_vec())?,
             answers,
         })
     }
 
-    /// The mean cross-entropy of a Transformer's answers.
+    /// The mean cross-entropy of a model's answers.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn loss(&self, model: &Transformer, tape: &mut Tape, smoothing: f32) -> Result<Var> {
-        let logits = model.run(tape, &self.source, &self.target)?;
+    pub fn loss(&self, model: &impl Answers, tape: &mut Tape, smoothing: f32) -> Result<Var> {
+        let logits = model.answers(tape, &self.source, &self.target)?;
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
-    /// What a Transformer writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
+    /// What a model writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
     /// long as it should be. It is given no more than that, so that a model without a mask has nothing to look ahead at.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn written(&self, model: &Transformer) -> Result<Vec<Vec<usize>>> {
+    pub fn written(&self, model: &impl Answers) -> Result<Vec<Vec<usize>>> {
         let start = |rows: std::ops::Range<usize>| vec![self.target.ids[rows.start]];
         let mut targets: Vec<Vec<usize>> = self.target.ranges().map(start).collect();
         let longest = self.target.lengths.iter().copied().max().unwrap_or(0);
         for _ in 0..longest {
             let lengths = targets.iter().map(Vec::len).collect();
             let target = Packed::many(targets.concat(), lengths)?;
-            let logits = model.run(&mut Plain::silent(), &self.source, &target)?;
+            let logits = model.answers(&mut Plain::silent(), &self.source, &target)?;
             for (target, rows) in targets.iter_mut().zip(target.ranges()) {
                 target.push(likeliest(logits.row(rows.end - 1)));
             }
@@ -252,29 +252,32 @@ impl Pairs {
             .collect())
     }
 
-    /// How many pairs a Transformer answers wholly right, each place predicted from the right beginning. A sequence whose every
-    /// place is right so is what the model writes by itself too, if its mask is in use.
+    /// How many pairs a model answers wholly right, each place predicted from the right beginning. A sequence whose every
+    /// place is right so is what the model writes by itself too, if nothing of it looks ahead.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn right(&self, model: &Transformer) -> Result<usize> {
-        let logits = model.run(&mut Plain::silent(), &self.source, &self.target)?;
-        Ok(self.right_by(logits.view()))
+    pub fn right(&self, model: &impl Answers) -> Result<usize> {
+        let logits = model.answers(&mut Plain::silent(), &self.source, &self.target)?;
+        Ok(self.whole(&self.right_places(logits.view())))
     }
 
-    /// The same by the logits at each place of the targets.
-    pub(super) fn right_by(&self, logits: ArrayView2<'_, f32>) -> usize {
-        // logits [N, V]
+    /// How many pairs are wholly right where each has so many places right.
+    pub(super) fn whole(&self, right: &[usize]) -> usize {
+        let pairs = right.iter().zip(&self.target.lengths);
+        pairs.filter(|(right, length)| right == length).count()
+    }
+
+    /// For each pair, at how many of its places the right symbol has the largest of the logits.
+    pub(super) fn right_places(&self, logits: ArrayView2<'_, f32>) -> Vec<usize> {
+        // logits [N, V] -> [B]
         let predicted = logits.outer_iter().zip(&self.answers).map(|(row, answer)| {
             let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             answer.is_none_or(|id| row[id] == largest)
         });
         let places: Vec<bool> = predicted.collect();
-        let whole = self
-            .target
-            .ranges()
-            .filter(|rows| places[rows.clone()].iter().all(|&r| r));
-        whole.count()
+        let count = |rows: std::ops::Range<usize>| places[rows].iter().filter(|&&r| r).count();
+        self.target.ranges().map(count).collect()
     }
 }
 
@@ -282,53 +285,61 @@ impl Pairs {
 mod tests {
     use super::*;
 
+    const TASK: Task = Task::Reverse {
+        symbols: 8,
+        length: 16,
+    };
+
+    /// Each pair has the length that was asked for, is of the right kind, and is answered by the task.
     #[test]
-    fn a_text_goes_on_and_its_end_is_never_trained_on() {
-        let text: String = (0..200u8).map(|n| char::from(b'a' + n % 26)).collect();
-        let ids = Text::new(&text).ids;
-        let task = Task::Text {
-            text: Arc::new(Text::new(&text)),
-            length: 8,
-        };
-        assert_eq!(task.vocabulary(), 27);
-        let places = |held| {
-            let pairs = Pairs::draw(&task, &mut Rng::new(1), 300, held).unwrap();
-            let sources = pairs.source.ids.chunks(8);
-            let answers = pairs.answers.chunks(8);
-            let mut ends = Vec::new();
-            for (source, answer) in sources.zip(answers) {
-                let both: Vec<usize> = source
-                    .iter()
-                    .copied()
-                    .chain(answer.iter().flatten().copied())
-                    .collect();
-                let known = |(_, window): &(usize, &[usize])| *window == both;
-                ends.push(
-                    ids.windows(16)
-                        .enumerate()
-                        .filter(known)
-                        .map(|(begin, _)| begin + 16)
-                        .collect::<Vec<_>>(),
-                );
+    fn pairs_of_many_lengths_are_packed() {
+        let lengths = [4, 16, 7, 4, 20];
+        for held in [false, true] {
+            let pairs = Pairs::draw_lengths(&TASK, &mut Rng::new(3), &lengths, held).unwrap();
+            assert_eq!(pairs.source.lengths, lengths);
+            assert_eq!(pairs.target.lengths, lengths);
+            for rows in pairs.source.ranges() {
+                let source = &pairs.source.ids[rows.clone()];
+                assert_eq!(held_out(source), held);
+                let answer = pairs.answers[rows.clone()].iter().flatten().copied();
+                assert_eq!(answer.collect::<Vec<_>>(), TASK.answer(source));
+                assert_eq!(pairs.target.ids[rows.start], TASK.start());
             }
-            ends
-        };
-        // 25 characters are the last eighth: a passage for training ends before them, one that is held out begins in them.
-        assert!(
-            places(false)
-                .iter()
-                .all(|ends| ends.iter().any(|&end| end <= 175))
-        );
-        assert!(
-            places(true)
-                .iter()
-                .all(|ends| ends.iter().any(|&end| end > 175 + 15))
-        );
-        let short = Task::Text {
-            text: Arc::new(Text::new(&text[..63])),
+        }
+    }
+
+    /// Of 64 sequences perhaps none is held out; 256 are enough.
+    #[test]
+    fn too_few_sequences_are_refused() {
+        let task = Task::Copy {
+            symbols: 4,
             length: 8,
         };
-        let refused = Pairs::draw(&short, &mut Rng::new(1), 1, false).unwrap_err();
-        assert!(refused.to_string().contains("64 characters"), "{refused}");
+        let drawn = |length| Pairs::draw_lengths(task, &mut Rng::new(1), &[8, length], true);
+        let error = drawn(3).unwrap_err().to_string();
+        assert!(
+            error.contains("256") && error.contains("3 symbols"),
+            "{error}"
+        );
+        assert!(drawn(4).is_ok());
+        assert!(drawn(100).is_ok(), "a power beyond all numbers");
+    }
+
+    #[test]
+    fn right_places_are_counted_for_each_pair() {
+        let pairs = Pairs::draw_lengths(&TASK, &mut Rng::new(5), &[4, 5], false).unwrap();
+        let mut logits = ndarray::Array2::zeros((9, TASK.vocabulary()));
+        for (place, answer) in pairs.answers.iter().enumerate() {
+            // The third place of the second pair is wrong.
+            let said = if place == 6 {
+                TASK.start()
+            } else {
+                answer.unwrap()
+            };
+            logits[[place, said]] = 1.0;
+        }
+        let right = pairs.right_places(logits.view());
+        assert_eq!(right, [4, 4]);
+        assert_eq!(pairs.whole(&right), 1);
     }
 }

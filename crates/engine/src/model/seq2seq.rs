@@ -23,6 +23,10 @@
 //! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs in place of
 //! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
 
+mod fading;
+
+pub use fading::Fading;
+
 use super::config::{self, Lookup};
 use crate::error::Result;
 use crate::nn::compute::Compute;
@@ -147,6 +151,15 @@ impl Seq2Seq {
         &self.config
     }
 
+    /// What the encoder reads, the first it reads first: the source, or the source from its end.
+    pub fn reading_order(&self, source: &[usize]) -> Vec<usize> {
+        let mut ids = source.to_vec();
+        if self.config.reverse_source {
+            ids.reverse();
+        }
+        ids
+    }
+
     /// The vector: the encoder's states after the whole source. The observer gets `encoder.embedding`,
     /// `encoder.layers.n.steps.t.…` and `encoder.states` `[layers, C]`.
     ///
@@ -155,10 +168,7 @@ impl Seq2Seq {
     pub fn encode(&self, source: &[usize], trace: Option<&mut dyn Observer>) -> Result<State> {
         // source [S] -> [layers][C]
         let mut trace = trace;
-        let mut ids = source.to_vec();
-        if self.config.reverse_source {
-            ids.reverse();
-        }
+        let ids = self.reading_order(source);
         within(
             &mut trace,
             || "encoder.".to_owned(),

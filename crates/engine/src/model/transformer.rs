@@ -169,6 +169,11 @@ impl Transformer {
         })
     }
 
+    /// Which of its parts are in use.
+    pub fn parts(&self) -> Parts {
+        self.parts
+    }
+
     /// The same model with only these parts in use. Without the mask it can be run on whole targets alone, not token by token.
     #[must_use]
     pub fn with_parts(mut self, parts: Parts) -> Self {

@@ -107,6 +107,22 @@ impl AdditiveAttention {
         self.key.linear(annotations, None)
     }
 
+    /// tanh(W_q h + W_k a_s) for each annotation, `[S, A]`: the inner numbers of the network, of which a score is the sum weighted by v.
+    ///
+    /// # Errors
+    /// When the state or the keys have other shapes.
+    pub fn inner(
+        &self,
+        state: ArrayView1<'_, f32>,
+        keys: ArrayView2<'_, f32>,
+    ) -> Result<Array2<f32>> {
+        // state [C], keys [S, A] -> [S, A]
+        let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
+        let shape = [keys.nrows(), question.ncols()];
+        expect("additive attention", "keys", &shape, keys.shape())?;
+        Ok(inner(question.row(0), keys))
+    }
+
     /// One question. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
     ///
     /// # Errors
@@ -176,6 +192,11 @@ pub(crate) fn check(
     }
 }
 
+/// tanh(question + key) of each key.
+fn inner(question: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32> {
+    (&keys + &question).mapv(math::tanh)
+}
+
 /// One question, W_q h, to some annotations. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
 pub(super) fn align(
     question: ArrayView1<'_, f32>,
@@ -185,7 +206,7 @@ pub(super) fn align(
     trace: &mut Option<&mut dyn Observer>,
 ) -> Alignment {
     // question [A], score [A], keys [S, A], annotations [S, K] -> context [K]
-    let mut scores = (&keys + &question).mapv(math::tanh).dot(&score);
+    let mut scores = inner(question, keys).dot(&score);
     tell(trace, "attention.scores", &mut scores);
     let mut weights = softmax(scores.view());
     tell(trace, "attention.weights", &mut weights);

@@ -6,11 +6,13 @@
 //! One token, `<|endoftext|>`, begins and ends every target. A file of a model is safetensors with two texts as metadata:
 //! `config`, the sizes with `model_type` as a `config.json` has them, and `tokenizer.json`, the vocabulary.
 
+mod alignments;
 mod file;
 mod reading;
 mod set;
 mod text;
 
+pub use alignments::{Alignments, aligned, by_words, crossings, heaviest, words};
 pub use file::{CONFIG, TOKENIZER, open};
 pub use reading::Reading;
 pub use set::{Pair, read_set};
@@ -18,6 +20,7 @@ pub use text::{length, normalised};
 
 use crate::beam::{Beam, Hypothesis, NextToken, search};
 use crate::error::{EngineError, Result};
+use crate::grad::Answers;
 use crate::model::seq2seq::Seq2Seq;
 use crate::model::seq2seq_attention::AttentiveSeq2Seq;
 use crate::model::transformer::Transformer;
@@ -57,6 +60,17 @@ impl Model {
             Self::Attention(model) => model.run(compute, source, target),
             Self::Transformer(model) => model.run(compute, source, target),
         }
+    }
+}
+
+impl Answers for Model {
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        self.run(compute, source, target)
     }
 }
 

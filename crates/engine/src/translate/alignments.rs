@@ -1,0 +1,137 @@
+//! Which source words a translation was written from: the weights of additive attention, token by token and word by word.
+//!
+//! ```text
+//! token t of the target, the end among them:  α_t = softmax over the source of the scores for s_{t−1}       [T, S]
+//! word to word:  A_ij = mean over the tokens t of word i of Σ over the tokens s of word j of α_ts           [I, J]
+//! ```
+//! A row of α is a share of one: the shares of a word's pieces add up to the word's. A target word that takes several steps is
+//! given the mean of its rows, so that a row of A still adds up to one.
+//!
+//! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several pieces Clark et al. 2019, "What does BERT
+//! look at?", section 4.1.
+
+use super::{LONGEST, Model, Translator};
+use crate::error::{EngineError, Result};
+use crate::nn::shape::{expect, matrix};
+use crate::sample::greedy;
+use crate::token::tokenizer::Tokenizer;
+use crate::trace::Recorder;
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
+use std::ops::Range;
+
+/// A translation, and for each of its tokens the weights of the source's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignments {
+    /// `[T]`: the translation, the token for the end included where it was reached.
+    pub target: Vec<usize>,
+    /// `[T, S]`: row t belongs to the step that wrote token t.
+    pub weights: Array2<f32>,
+}
+
+/// As [`Translator::greedy`], with the weights of every step.
+///
+/// # Errors
+/// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
+pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
+    // source [S] -> [T], [T, S]
+    let Model::Attention(model) = &translator.model else {
+        let expected = "one with additive attention";
+        return Err(EngineError::value("alignments", "model", expected, "none"));
+    };
+    let mut state = model.encode(source, None)?;
+    let (mut target, mut weights, mut last) = (Vec::new(), Vec::new(), translator.end());
+    while target.len() < LONGEST {
+        let mut seen = Recorder::default();
+        let name = format!("decoder.steps.{}.attention.weights", state.position);
+        let logits = model.step(&mut state, last, Some(&mut seen))?;
+        last = greedy(logits.view())?;
+        target.push(last);
+        weights.extend(seen.get(&name).into_iter().flatten());
+        if last == translator.end() {
+            break;
+        }
+    }
+    let weights = matrix("alignments", target.len(), source.len(), weights)?;
+    Ok(Alignments { target, weights })
+}
+
+/// The words that tokens make up, as ranges: a token that begins with a space begins a word, and the special ones are words of
+/// their own. Vocabularies of [`Translator`] write every word with the space before it.
+///
+/// # Errors
+/// When there is no token of one of these ids.
+pub fn words(translator: &Translator, ids: &[usize]) -> Result<Vec<Range<usize>>> {
+    let mut starts = Vec::new();
+    for (n, &id) in ids.iter().enumerate() {
+        let begins = n == 0
+            || id == translator.end()
+            || translator.tokenizer().decode(&[id])?.starts_with(' ');
+        if begins {
+            starts.push(n);
+        }
+    }
+    let ends = starts.iter().copied().skip(1).chain([ids.len()]);
+    Ok(starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(a, b)| a..b)
+        .collect())
+}
+
+/// Weights from word to word: columns of a word are added, rows of a word averaged.
+///
+/// # Errors
+/// When a range goes beyond the weights, or a target word has no token.
+pub fn by_words(
+    weights: ArrayView2<'_, f32>,
+    target: &[Range<usize>],
+    source: &[Range<usize>],
+) -> Result<Array2<f32>> {
+    // weights [T, S], target [I], source [J] -> [I, J]
+    let end = |words: &[Range<usize>]| words.iter().map(|word| word.end).max().unwrap_or(0);
+    let needed = [
+        end(target).max(weights.nrows()),
+        end(source).max(weights.ncols()),
+    ];
+    expect("by_words", "weights", &needed, weights.shape())?;
+    let mut out = Array2::zeros((target.len(), source.len()));
+    for (i, rows) in target.iter().enumerate() {
+        if rows.is_empty() {
+            let found = format!("{rows:?}");
+            return Err(EngineError::value(
+                "by_words",
+                "word",
+                "of at least 1 token",
+                found,
+            ));
+        }
+        for (j, columns) in source.iter().enumerate() {
+            let part = weights.slice(s![rows.clone(), columns.clone()]);
+            out[[i, j]] = part.sum() / rows.len() as f32;
+        }
+    }
+    Ok(out)
+}
+
+/// For each row the column with the largest weight, of equal ones the first.
+pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
+    // weights [I, J] -> [I]
+    let first = |row: ArrayView1<'_, f32>| {
+        let better = |best: (usize, f32), (j, &weight): (usize, &f32)| {
+            if weight > best.1 { (j, weight) } else { best }
+        };
+        row.iter()
+            .enumerate()
+            .fold((0, f32::NEG_INFINITY), better)
+            .0
+    };
+    weights.rows().into_iter().map(first).collect()
+}
+
+/// How many pairs of lines cross when each target word is joined to one source word: 0 where both sentences go in one order.
+pub fn crossings(joined: &[usize]) -> usize {
+    let later = |i: usize| joined.iter().skip(i + 1);
+    let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();
+    joined.iter().enumerate().map(crossed).sum()
+}

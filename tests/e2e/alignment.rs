@@ -1,0 +1,190 @@
+//! Lesson 02 as a reader uses it: a sentence of one's own, a word chosen with mouse and keys, and an alignment that is learned.
+
+use fantoccini::Locator;
+use fantoccini::key::Key;
+use serde_json::json;
+
+use super::browser::{Browser, Look, with_browser};
+use super::interactions::click;
+use super::server::{Habits, Server};
+use super::site;
+
+const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines input[type=text]");
+const SOURCE: &str = "#alignment-lines .alignment-source .token";
+const TARGET: &str = "#alignment-lines .alignment-target .token";
+
+async fn open(browser: &Browser, server: &Server, look: Look) {
+    browser.look(look).await;
+    let page = site::lessons()
+        .into_iter()
+        .find(|page| page.contains("alignment"));
+    let page = page.expect("the site has the lesson on alignment");
+    browser
+        .open_ready(&server.url(&page))
+        .await
+        .expect("the lesson works");
+}
+
+/// The texts of all elements that fit.
+async fn texts(browser: &Browser, selector: &str) -> Vec<String> {
+    let script =
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())";
+    let found = browser.script(script, &[json!(selector)]).await;
+    serde_json::from_value(found).expect("a list of texts")
+}
+
+/// Types a sentence and waits until its words stand there.
+async fn translate(browser: &Browser, sentence: &str, words: &[&str]) {
+    let field = browser.client().find(SENTENCE).await.expect("a text box");
+    field.clear().await.expect("it can be emptied");
+    field.send_keys(sentence).await.expect("it can be typed in");
+    let words = json!(words);
+    let there = format!(
+        "return document.getElementById('alignment-lines').dataset.state === 'ready'
+            && JSON.stringify([...document.querySelectorAll('{SOURCE}')].map(e => e.textContent.trim())) === JSON.stringify({words})"
+    );
+    browser.wait_for("the words that were typed", &there).await;
+}
+
+/// The shares of the source words, in percent.
+async fn shares(browser: &Browser) -> Vec<f64> {
+    let all = texts(browser, "#alignment-lines .alignment-share .num").await;
+    all.iter()
+        .map(|text| {
+            let digits = text.trim_end_matches('%').trim();
+            digits
+                .parse()
+                .unwrap_or_else(|_| panic!("{text} is no share"))
+        })
+        .collect()
+}
+
+/// Which target words are chosen.
+async fn chosen(browser: &Browser) -> Vec<String> {
+    texts(browser, &format!("{TARGET}[aria-pressed=true]")).await
+}
+
+#[test]
+fn a_word_of_the_translation_shows_its_lines() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server, Look::DESK_LIGHT).await;
+        translate(
+            browser,
+            "She has a white cat.",
+            &["she", "has", "a", "white", "cat"],
+        )
+        .await;
+        let written = texts(browser, "#alignment-lines .translation").await;
+        let target = texts(browser, TARGET).await;
+        assert_eq!(
+            target.last().map(String::as_str),
+            Some("\u{27e8}end\u{27e9}")
+        );
+        assert_eq!(written, [target[..target.len() - 1].join(" ")]);
+
+        // With the mouse: what the first word takes of all words is all of it.
+        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,0']"))).await;
+        assert_eq!(chosen(browser).await, target[..1]);
+        let first = shares(browser).await;
+        assert_eq!(first.len(), 5);
+        assert!(
+            (first.iter().sum::<f64>() - 100.0).abs() <= 3.0,
+            "{first:?}"
+        );
+        let strongest =
+            "return Math.max(...[...document.querySelectorAll('#alignment-lines .alignment path')]
+            .map(p => Number(p.getAttribute('stroke-opacity'))))";
+        let strongest = browser
+            .script(strongest, &[])
+            .await
+            .as_f64()
+            .expect("lines");
+        let largest = first.iter().copied().fold(0.0, f64::max);
+        assert!(
+            (strongest * 100.0 - largest).abs() <= 1.0,
+            "{strongest} {first:?}"
+        );
+
+        // With the keys: on to the next word.
+        let active = browser.client().active_element().await.expect("a focus");
+        active
+            .send_keys(&Key::Right.to_string())
+            .await
+            .expect("a key");
+        let active = browser.client().active_element().await.expect("a focus");
+        active
+            .send_keys(&Key::Enter.to_string())
+            .await
+            .expect("a key");
+        assert_eq!(chosen(browser).await, target[1..2]);
+        assert_ne!(shares(browser).await, first);
+
+        // The same word again: no word is chosen, and all lines are drawn in full.
+        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,1']"))).await;
+        assert!(chosen(browser).await.is_empty());
+        assert!(shares(browser).await.is_empty());
+    });
+}
+
+#[test]
+fn pieces_are_shown_when_asked_for_and_an_empty_sentence_is_not_translated() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server, Look::PHONE_DARK).await;
+        let words = ["the", "photographer", "was", "astonished"];
+        translate(browser, "The photographer was astonished", &words).await;
+        click(
+            browser,
+            Locator::Css("#alignment-lines .segment:has(input[value=pieces])"),
+        )
+        .await;
+        let more = format!("return document.querySelectorAll('{SOURCE}').length > 4");
+        browser.wait_for("pieces", &more).await;
+        let pieces = texts(browser, SOURCE).await.concat().replace('-', "");
+        assert_eq!(pieces, words.concat());
+
+        let field = browser.client().find(SENTENCE).await.expect("a text box");
+        field.clear().await.expect("it can be emptied");
+        let refused = "return document.getElementById('alignment-lines').dataset.state === 'error'";
+        browser.wait_for("a message", refused).await;
+    });
+}
+
+/// Ten updates lower the loss; back at the beginning every digit is as it was.
+#[test]
+fn scores_follow_the_gradient_and_come_back() {
+    let server = Server::start(&site::dist(), Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server, Look::DESK_LIGHT).await;
+        let all = "#alignment-gradient .readout .num";
+        let loss = "#alignment-gradient .readout [data-from=loss]";
+        let (before, high) = (texts(browser, all).await, texts(browser, loss).await);
+        click(
+            browser,
+            Locator::XPath("//section[@id='alignment-gradient']//button[text()='Ten updates']"),
+        )
+        .await;
+        let changed = format!(
+            "return document.querySelector('{loss}').textContent.trim() !== {}",
+            json!(high[0])
+        );
+        browser.wait_for("another loss", &changed).await;
+        let low = texts(browser, loss).await;
+        let number = |text: &str| text.parse::<f64>().expect("a loss");
+        assert!(number(&low[0]) < number(&high[0]), "{low:?} {high:?}");
+        click(
+            browser,
+            Locator::XPath(
+                "//section[@id='alignment-gradient']//button[text()='Back to the beginning']",
+            ),
+        )
+        .await;
+        let back = format!(
+            "return document.querySelector('{loss}').textContent.trim() === {}",
+            json!(high[0])
+        );
+        browser.wait_for("the loss of the beginning", &back).await;
+        assert_eq!(texts(browser, all).await, before);
+    });
+}

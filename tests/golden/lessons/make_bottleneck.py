@@ -1,0 +1,279 @@
+"""Reference tensors of lesson 01, the bottleneck: logarithms of torch, ways found by breadth-first search, torch.nn.GRU with the shipped encoder's
+weights, and the first steps of two recurrent networks by torch's layers and gradients.
+
+Run: python tests/golden/lessons/make_bottleneck.py
+"""
+
+import json
+import struct
+
+import numpy
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
+
+from common import HERE, MASK, Rng, cell, mix, tensor, write
+
+FILE = HERE.parents[2] / "public" / "models" / "seq2seq-gru.safetensors"
+SENTENCE = "The cat that the dog that the boy owned chased ran away."
+OTHERS = "we house red never two"
+
+
+def information_budget(tokens=1000, vocabulary=50_000, width=512, bits=32, given=None):
+    token = torch.log2(torch.tensor(float(vocabulary), dtype=torch.float64))
+    vector = torch.tensor(float(width * bits), dtype=torch.float64)
+    # The longest text that fits, by trying them.
+    lengths = torch.arange(1, 20_001, dtype=torch.float64)
+    longest = int((lengths * token <= vector).sum())
+    tensors = {
+        "token.bits": tensor(token, 1e-7),
+        "message.bits": tensor(tokens * token, 1e-4),
+        "vector.bits": tensor(vector, 0.0),
+        "longest": tensor(float(longest), 0.0),
+        "too.long": tensor(float(longest + 1), 0.0),
+    }
+    return cell("information-budget", tensors, given)
+
+
+def search(start, end, count, edges):
+    """The fewest steps from `start` to `end` among `count` positions; `edges(step)` are the distances that the step can bridge."""
+    here, steps = {start}, 0
+    while end not in here:
+        here = {at + far for at in here for far in edges(steps) if at + far < count}
+        steps += 1
+    return steps
+
+
+def path_length(start=2, end=11, kernel=3, given=None):
+    words = SENTENCE.rstrip(".").split() + ["."]
+    ways = {
+        "recurrent": lambda _: [1],
+        "contiguous": lambda _: range(kernel),
+        "dilated": lambda layer: [n * kernel**layer for n in range(kernel)],
+        "attention": lambda _: range(len(words)),
+    }
+    tensors = {}
+    for name, edges in ways.items():
+        tensors[f"steps.{name}"] = tensor(float(search(start - 1, end - 1, len(words), edges)), 0.0)
+        tensors[f"most.{name}"] = tensor(float(search(0, len(words) - 1, len(words), edges)), 0.0)
+        if name != "attention":
+            curve = [float(search(0, n - 1, n, edges)) for n in range(2, 65)]
+            tensors[f"curve.{name}"] = tensor(curve, 0.0)
+    return cell("path-length", tensors, given)
+
+
+def read(path):
+    """The tensors and the metadata of a safetensors file."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    kinds = {"F16": numpy.float16, "F32": numpy.float32}
+    found = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            start, end = entry["data_offsets"]
+            values = numpy.frombuffer(data[8 + length + start : 8 + length + end], dtype=kinds[entry["dtype"]])
+            found[name] = torch.tensor(values.astype(numpy.float64)).reshape(entry["shape"])
+    return found, header["__metadata__"]
+
+
+def forgetting(sentence, given=None):
+    weights, metadata = read(FILE)
+    config, tokenizer = json.loads(metadata["config"]), Tokenizer.from_str(metadata["tokenizer.json"])
+    ids = lambda text: tokenizer.encode(" " + text.lower().rstrip("."), add_special_tokens=False).ids
+    source, others = ids(sentence), ids(OTHERS)
+    gru = torch.nn.GRU(config["embedding"], config["width"], config["layers"], batch_first=True, dtype=torch.float64)
+    gru.load_state_dict({name.removeprefix("encoder.gru."): w for name, w in weights.items() if name.startswith("encoder.gru.")})
+    assert config["reverse_source"]
+    order = source[::-1]
+
+    def states(tokens):
+        """The states of all layers after each token, side by side."""
+        state, all_states = None, []
+        for token in tokens:
+            x = F.embedding(torch.tensor([[token]]), weights["encoder.embedding.weight"])
+            state = gru(x, state)[1]
+            all_states.append(state.flatten())
+        return torch.stack(all_states)
+
+    count = len(order)
+    moves = torch.zeros(count, len(others), count, dtype=torch.float64)
+    mean = torch.zeros(count, count, dtype=torch.float64)
+    with torch.no_grad():
+        whole = states(order)
+        for place in range(count):
+            used = [r for r, other in enumerate(others) if other != order[place]]
+            for r in used:
+                changed = states(order[:place] + [others[r]] + order[place + 1 :])
+                moves[place, r] = (changed - whole).norm(dim=1) / whole.norm(dim=1)
+            mean[place] = moves[place].sum(dim=0) / max(len(used), 1)
+    tensors = {
+        "fading": tensor(mean, 2e-5),
+        "left": tensor(mean[:, -1].flip(0), 2e-5),
+        "left.each": tensor(moves[:, :, -1].flip(0), 2e-5),
+        "left.first": tensor(mean[-1, -1], 2e-5),
+        "left.last": tensor(mean[0, -1], 2e-5),
+    }
+    return cell("forgetting", tensors, given)
+
+
+SEED, SYMBOLS, SHORTEST, LONGEST, EMBEDDING, BATCH, OF_EACH = 1, 8, 4, 16, 16, 16, 12
+LENGTHS = [4, 8, 12, 16, 20, 24]
+
+
+def drawn(name, shape, kind):
+    """A parameter as the engine's `grad::initialise` draws it, in 32 bits."""
+    rng, count = Rng(SEED, name), int(numpy.prod(shape))
+    if kind == "table":
+        deviation = numpy.float32(1.0) / numpy.sqrt(numpy.float32(shape[-1]))
+        values = [deviation * numpy.float32(rng.normal()) for _ in range(count)]
+    else:
+        limit = numpy.sqrt(numpy.float32(6.0 / (shape[0] + int(numpy.prod(shape[1:])))))
+        span = limit - (-limit)
+        values = [-limit + span * numpy.float32(rng.uniform()) for _ in range(count)]
+    return torch.tensor(numpy.array(values, dtype=numpy.float32)).double().reshape(shape)
+
+
+def fill(module, names):
+    """Draws the matrices of a module under the engine's names; biases are 0."""
+    with torch.no_grad():
+        for parameter, name in names.items():
+            found = dict(module.named_parameters())[parameter]
+            if found.dim() == 1:
+                found.zero_()
+            else:
+                found.copy_(drawn(name, tuple(found.shape), "matrix"))
+
+
+def gru(inputs, width, name, reverse=None):
+    module = torch.nn.GRU(inputs, width, batch_first=True, bidirectional=reverse is not None, dtype=torch.float64)
+    fill(module, {parameter: f"{name}.{parameter}" for parameter, _ in module.named_parameters()})
+    return module
+
+
+class Base(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.source = torch.nn.Parameter(drawn("encoder.embedding.weight", (SYMBOLS + 1, EMBEDDING), "table"))
+        self.target = torch.nn.Parameter(drawn("decoder.embedding.weight", (SYMBOLS + 1, EMBEDDING), "table"))
+
+    def project(self, inputs):
+        output = torch.nn.Linear(inputs, SYMBOLS + 1, dtype=torch.float64)
+        fill(output, {"weight": "decoder.output.weight", "bias": "decoder.output.bias"})
+        return output
+
+
+class Fixed(Base):
+    def __init__(self, width=56):
+        super().__init__()
+        self.encoder, self.decoder = gru(EMBEDDING, width, "encoder.gru"), gru(EMBEDDING, width, "decoder.gru")
+        self.output = self.project(width)
+
+    def forward(self, source, target):
+        state = self.encoder(F.embedding(source, self.source)[None])[1]
+        return self.output(self.decoder(F.embedding(target, self.target)[None], state)[0][0])
+
+
+class Attention(Base):
+    def __init__(self, width=32):
+        super().__init__()
+        self.encoder = gru(EMBEDDING, width, "encoder.gru", reverse=True)
+        self.decoder = gru(EMBEDDING + 2 * width, width, "decoder.gru")
+        self.bridge = torch.nn.Linear(width, width, dtype=torch.float64)
+        fill(self.bridge, {"weight": "bridge.weight", "bias": "bridge.bias"})
+        parts = {"query": (width, width), "key": (width, 2 * width)}
+        self.query, self.key = (
+            torch.nn.Parameter(drawn(f"decoder.attention.{part}.weight", shape, "matrix")) for part, shape in parts.items()
+        )
+        self.score = torch.nn.Parameter(drawn("decoder.attention.score.weight", (1, width), "matrix"))
+        self.output = self.project(3 * width + EMBEDDING)
+
+    def forward(self, source, target):
+        notes, ends = self.encoder(F.embedding(source, self.source)[None])
+        notes, state = notes[0], torch.tanh(self.bridge(ends[1, 0]))
+        logits = []
+        for x in F.embedding(target, self.target):
+            scores = torch.tanh(state @ self.query.T + notes @ self.key.T) @ self.score[0]
+            context = scores.softmax(dim=0) @ notes
+            state = self.decoder(torch.cat([x, context])[None, None], state[None, None])[0][0, 0]
+            logits.append(self.output(torch.cat([state, context, x])))
+        return torch.stack(logits)
+
+
+def held_out(source):
+    value = 0
+    for symbol in source:
+        value = mix((value ^ (symbol + 1)) & MASK)
+    return value % 8 == 0
+
+
+def pairs(rng, lengths, held):
+    """Sources with their targets and answers, of reversing."""
+    found = []
+    for length in lengths:
+        source = [rng.below(SYMBOLS) for _ in range(length)]
+        while held_out(source) != held:
+            source = [rng.below(SYMBOLS) for _ in range(length)]
+        answer = source[::-1]
+        found.append(tuple(torch.tensor(ids) for ids in (source, [SYMBOLS] + answer[:-1], answer)))
+    return found
+
+
+def loss_of(model, batch):
+    logits = torch.cat([model(source, target) for source, target, _ in batch])
+    return F.cross_entropy(logits, torch.cat([answer for _, _, answer in batch]))
+
+
+def shares(model, held):
+    """Of each length, the share of symbols that have the largest logit, and of sequences that have all of theirs so."""
+    symbols, whole = [], []
+    with torch.no_grad():
+        right = [(model(source, target).argmax(dim=1) == answer) for source, target, answer in held]
+    for start in range(0, len(right), OF_EACH):
+        group = torch.stack(right[start : start + OF_EACH])
+        symbols.append(float(group.double().mean()))
+        whole.append(float(group.all(dim=1).double().mean()))
+    return symbols, whole
+
+
+def train_the_race(steps):
+    held = pairs(Rng(SEED, "held out"), [length for length in LENGTHS for _ in range(OF_EACH)], True)
+    tensors = {"lengths": tensor([float(length) for length in LENGTHS], 0.0)}
+    for name, model in [("fixed", Fixed()), ("attention", Attention())]:
+        count = sum(parameter.numel() for parameter in model.parameters())
+        tensors[f"{name}.parameters"] = tensor(float(count), 0.0)
+        if steps == 0:
+            symbols, whole = shares(model, held)
+            # A symbol or two may stand on a tie that rounding decides.
+            tensors[f"{name}.symbols"] = tensor(symbols, 0.022)
+            tensors[f"{name}.whole"] = tensor(whole, 0.0)
+            continue
+        optimiser = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.0)
+        rng, losses = Rng(SEED, "training"), []
+        for n in range(1, steps + 1):
+            lengths = [SHORTEST + rng.below(LONGEST - SHORTEST + 1) for _ in range(BATCH)]
+            loss = loss_of(model, pairs(rng, lengths, False))
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            for group in optimiser.param_groups:
+                group["lr"] = 0.005 * n / 50
+            optimiser.step()
+            losses.append(float(loss.detach()))
+        # Rounding to 32 bits grows with each step.
+        tensors[f"{name}.loss"] = tensor(losses, 2e-5 * (1 + steps))
+    return cell("train-the-race", tensors, {"steps": steps} if steps else {})
+
+
+if __name__ == "__main__":
+    cells = [
+        information_budget(),
+        information_budget(vocabulary=256, width=64, bits=8, given={"vocabulary": 256, "width": 64, "bits": 8}),
+        path_length(),
+        path_length(1, 9, 2, {"from": 1, "to": 9, "kernel": 2}),
+        forgetting(SENTENCE),
+        forgetting("the cat sat on the mat", {"sentence": "the cat sat on the mat"}),
+        train_the_race(0),
+        train_the_race(3),
+    ]
+    write(__file__, "bottleneck", cells)
