@@ -178,7 +178,7 @@ if __name__ == "__main__":
             ten_thousand([1, 1, 1, 0, 0], -10000, False, "minus-ten-thousand"),
             ten_thousand([1, 1, 1, 0, 0], -64, True, "minus-ten-thousand"),
             ten_thousand([0, 0, 0, 0, 0], -10000, False, "minus-ten-thousand"),
-            trained_three(2, 1),
+            trained_three(2, 4),
             three(),
         ],
     )
