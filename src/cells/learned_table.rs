@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use super::context::CellCx;
-use super::figures::{labelled, named_rows, place_name};
+use super::figures::{labelled, named_rows, place_name, values};
 use super::model_note::{is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
 
@@ -25,6 +25,21 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             (0..width).map(|j| (t, j)).collect::<Vec<Place>>()
         })
     });
+    // One scale for all three, so that equal numbers have equal colours.
+    let domain = Signal::derive(move || {
+        let reach = computed.with(|c| {
+            let all = c.as_ref().map(|c| {
+                ["embedded", "picked", "sum"]
+                    .map(|name| values(c, name))
+                    .concat()
+            });
+            all.unwrap_or_default()
+                .into_iter()
+                .map(f64::abs)
+                .fold(0.0, f64::max)
+        });
+        Domain::Fixed(-reach, reach)
+    });
     let map =
         move |grid: Signal<Option<Grid>>, label: &'static str, concept: Concept, last: bool| {
             view! {
@@ -32,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     grid
                     label
                     palette=Palette::Diverging
-                    domain=Domain::Fixed(-4.0, 4.0)
+                    domain
                     format=Format::Fixed(2)
                     concept
                     numbers=false
@@ -53,7 +68,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="row">
             {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
             <span aria-hidden="true">"+"</span>
-            {map(named_rows(cx.grid("table"), place_name), "Table of places", Concept::Position, false)}
+            {map(named_rows(cx.grid("picked"), place_name), "The rows of their places", Concept::Position, false)}
             <span aria-hidden="true">"="</span>
             {map(cx.grid_with("sum", prefix, "kept", ""), "Word and place added", Concept::Output, true)}
         </div>

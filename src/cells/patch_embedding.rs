@@ -67,18 +67,15 @@ fn filters(cx: CellCx) -> AnyView {
     });
     view! {
         <div class="cols-2">
-            <section class="panel">
-                <h4>"E: a row for each number of a token"</h4>
-                <HeatMap grid=cx.grid("e") label="The learned matrix: rows are numbers of a token, columns pixels of a patch"
+            <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
+                <HeatMap grid=cx.grid("e") label="E: a row for each number of a token, a column for each pixel of a patch"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
                     selected=chosen mark=mark />
             </section>
             <section class="panel stack">
-                <h4>"The chosen row, as the square that it is"</h4>
-                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The pattern of the chosen row"
+                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The chosen row as the square that it is"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
-                <h4>"The drawing as the model reads it"</h4>
-                <HeatMap grid=cx.grid("drawing") label="The drawing: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
+                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
                     format=Format::Fixed(2) picture=true />
             </section>
         </div>

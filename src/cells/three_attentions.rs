@@ -144,11 +144,11 @@ fn figure(
             />
             <dl class="readout">
                 <div>
-                    <dt>"words that ask"</dt>
+                    <dt>"tokens that ask"</dt>
                     <dd>{cx.num(kind.rows, &[], Format::Count)}</dd>
                 </div>
                 <div>
-                    <dt>"words that answer"</dt>
+                    <dt>"tokens that answer"</dt>
                     <dd>{cx.num(kind.cols, &[], Format::Count)}</dd>
                 </div>
                 <div>
