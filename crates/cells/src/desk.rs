@@ -11,14 +11,17 @@ use crate::input::Inputs;
 use crate::shelf::Shelf;
 use crate::spec::{CellSpec, Desk, Job, Progress, Run};
 
+/// Begins to compute a cell; the files that it needs are on the shelf.
+pub type Start = fn(&Inputs, &Shelf) -> Result<Box<dyn Job>, CellError>;
+
 /// A cell that computes at a desk.
 pub struct Entry {
     /// Its description.
     pub spec: &'static CellSpec,
     /// The files below `models/` that it needs for some inputs.
     pub files: fn(&Inputs) -> Vec<&'static str>,
-    /// Begins to compute; those files are on the shelf.
-    pub start: fn(&Inputs, &Shelf) -> Result<Box<dyn Job>, CellError>,
+    /// Begins to compute.
+    pub start: Start,
 }
 
 /// No files.

@@ -39,6 +39,10 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// The steps of the computation, each short enough not to be felt.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one, and it lives for three slices"
+)]
 enum Stage {
     Prepare,
     Embed {

@@ -254,7 +254,14 @@ fn alignments_belong_to_the_translation() {
             assert!((row.sum() - 1.0).abs() < 1e-5, "{row}");
         }
         assert!(aligned(&translator, &[]).is_err());
-        assert!(by_words(folded.view(), &to, &[0..from.len() + 1]).is_err());
+        assert!(
+            by_words(
+                folded.view(),
+                &to,
+                std::slice::from_ref(&(0..from.len() + 1))
+            )
+            .is_err()
+        );
     }
 }
 
@@ -275,5 +282,5 @@ fn pieces_become_words() {
         assert_eq!(crossings(joined), expected);
     }
     let nothing: std::ops::Range<usize> = 1..1;
-    assert!(by_words(weights.view(), &[nothing], &[0..3]).is_err());
+    assert!(by_words(weights.view(), &[nothing], std::slice::from_ref(&(0..3))).is_err());
 }
