@@ -50,13 +50,34 @@ fn find(
         }
         match submodule(&module, name)? {
             Some(inner) => module = inner,
-            None => return reexported(src, path, i, &module, reexports),
+            None => {
+                return match below(&module, &path[i..])? {
+                    Some(found) => Ok(Ok(found)),
+                    None => reexported(src, path, i, &module, reexports),
+                };
+            }
         }
     }
     Ok(Err(format!(
         "`{}` is a module, not a function",
         path.join("::")
     )))
+}
+
+/// A type's method whose `impl` stands in a module below the type's.
+fn below(module: &Module, path: &[String]) -> Result<Option<Found>, BuildError> {
+    if path.len() != 2 {
+        return Ok(None);
+    }
+    for item in &module.items {
+        if let Item::Mod(inner) = item
+            && let Some(inner) = submodule(module, &inner.ident.to_string())?
+            && let Some(found) = direct(&inner, path)
+        {
+            return text_of(&inner.file, found).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 /// Follows a `pub use` of the module that makes `path[at]` visible in it.
