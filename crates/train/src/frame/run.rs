@@ -104,6 +104,7 @@ impl<'a, S: Subject> Run<'a, S> {
         }
         let mut model = subject.load(&mut Formula::new(0, subject.shapes()))?;
         initialise(&mut model, options.seed, recipe.draw)?;
+        subject.begin(&mut model)?;
         let mut optimiser = AdamW {
             beta_2: recipe.beta_2,
             decay: recipe.decay,

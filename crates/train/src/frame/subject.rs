@@ -24,6 +24,14 @@ pub trait Subject {
     /// Names and shapes of all parameters, for a model that is drawn anew.
     fn shapes(&self) -> Vec<(String, Vec<usize>)>;
 
+    /// Changes a model whose parameters have just been drawn, before the first step.
+    ///
+    /// # Errors
+    /// When the model cannot visit its parameters.
+    fn begin(&self, _model: &mut Self::Model) -> Result<()> {
+        Ok(())
+    }
+
     /// What the shipped file says of the model, as a `config.json` would.
     fn config(&self) -> Value;
 

@@ -104,7 +104,9 @@ pub struct Heads {
 pub fn heads(model: &Gpt2, texts: &[Vec<usize>], end: usize) -> Result<Heads> {
     let previous = |row: usize| row.checked_sub(1);
     let begun_all: Vec<Vec<usize>> = texts.iter().map(|text| begun(text, end)).collect();
-    let repeated: Vec<Vec<usize>> = (1..=SEQUENCES).map(|seed| twice(end, seed)).collect();
+    let repeated: Vec<Vec<usize>> = (1..=SEQUENCES)
+        .map(|seed| twice(end, REPEATED, &mut Rng::named(seed, "induction")))
+        .collect();
     let after = |row: usize| {
         row.checked_sub(REPEATED)
             .filter(|&row| row > 0)
@@ -116,11 +118,10 @@ pub fn heads(model: &Gpt2, texts: &[Vec<usize>], end: usize) -> Result<Heads> {
     })
 }
 
-/// The end token and random tokens, the latter twice.
-fn twice(end: usize, seed: u64) -> Vec<usize> {
-    let mut rng = Rng::named(seed, "induction");
+/// The end token and `count` random tokens, the latter twice.
+pub fn twice(end: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
     // Merged tokens, which are words and parts of them; bytes hardly ever stand alone.
-    let tokens: Vec<usize> = (0..REPEATED).map(|_| 256 + rng.below(end - 256)).collect();
+    let tokens: Vec<usize> = (0..count).map(|_| 256 + rng.below(end - 256)).collect();
     [&[end], tokens.as_slice(), tokens.as_slice()].concat()
 }
 
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_repeated_sequence_has_each_token_twice() {
-        let ids = twice(300, 1);
+        let ids = twice(300, REPEATED, &mut Rng::new(1));
         assert_eq!(ids.len(), 1 + 2 * REPEATED);
         assert_eq!(ids[1..=REPEATED], ids[REPEATED + 1..]);
         assert!(ids[1..].iter().all(|id| (256..300).contains(id)));
