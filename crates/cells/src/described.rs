@@ -13,7 +13,7 @@ use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::parameters::Weight;
 use engine::stats::Histogram;
 use engine::trace::Recorder;
-use engine::translate::{Alignments, Model, Translator};
+use engine::translate::{Alignments, Model, Pair, Translator};
 
 use crate::shown::{Describe, Described};
 
@@ -125,6 +125,12 @@ impl Describe for Seen {
         self.loss.describe("loss", out);
         self.by_context.describe("by_context", out);
         self.by_scores.describe("by_scores", out);
+    }
+}
+
+impl Describe for Vec<Pair> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{} sentences with their translations", self.len()).describe(name, out);
     }
 }
 

@@ -57,18 +57,20 @@ pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
 /// Begins to measure.
 pub(crate) fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
     let text = shelf.opened::<String>(SET)?;
-    let pairs = in_turn(engine::translate::read_set(&text)?);
+    let mut record = Record::new();
+    let pairs = in_turn(shown!(record, engine::translate::read_set, &text)?);
     if pairs.len() != SENTENCES {
         let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
         return Err(CellError::Mismatch(found));
     }
     let pairs = Arc::new(pairs);
+    let mut calls = record.finish().calls;
     let runners = race::open(shelf)?.into_iter().map(|translator| Runner {
         translator,
         pairs: Arc::clone(&pairs),
         score: Score::default(),
         last: String::new(),
-        calls: Vec::new(),
+        calls: std::mem::take(&mut calls),
     });
     Ok(Box::new(Training::new(inputs, runners.collect(), show)?))
 }
@@ -112,7 +114,7 @@ impl Steps for Runner {
         let mut record = Record::new();
         let (text, _) = race::translation(&mut record, &self.translator, &pair.english)?;
         if place == 0 {
-            self.calls = record.finish().calls;
+            self.calls.extend(record.finish().calls);
         }
         self.score.push(&text, &pair.italian);
         self.last = text;
