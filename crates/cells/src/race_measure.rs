@@ -57,8 +57,8 @@ pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
 /// Begins to measure.
 pub(crate) fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
     let text = shelf.opened::<String>(SET)?;
-    let mut record = Record::new();
-    let pairs = in_turn(shown!(record, engine::translate::read_set, &text)?);
+    let (mut record, text) = (Record::new(), text.as_str());
+    let pairs = in_turn(shown!(record, engine::translate::read_set, text)?);
     if pairs.len() != SENTENCES {
         let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
         return Err(CellError::Mismatch(found));
