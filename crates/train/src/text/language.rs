@@ -346,10 +346,8 @@ mod tests {
 
     #[test]
     fn steps_hold_whole_texts_of_about_as_many_tokens() {
-        let texts: Vec<Vec<usize>> = [1000, 24, 30, 1024, 1]
-            .iter()
-            .map(|&n| vec![1; n])
-            .collect();
+        let lengths = [BATCH_TOKENS - 24, 24, 30, BATCH_TOKENS, 1];
+        let texts: Vec<Vec<usize>> = lengths.iter().map(|&n| vec![1; n]).collect();
         assert_eq!(gathered(&texts, &[0, 1, 2, 3, 4]), [vec![0, 1], vec![2, 3]]);
         assert_eq!(gathered(&texts, &[4]), [vec![4]]);
     }
