@@ -195,7 +195,8 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
         heat.grid.with(|g| {
             let g = g.as_ref()?;
             let places = part(col, g.cols).map(|j| (g.col_name(j), (row, j)));
-            let name = g.row_name(row) + &part_name("columns", col, g.cols);
+            let name = line_name(g.row_name(row), &g.col_name(col), "row")
+                + &part_name("columns", col, g.cols);
             Some((name, places.collect::<Vec<_>>()))
         })
     });
@@ -205,7 +206,8 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
             // Of a single row it would repeat what stands above it.
             let g = g.as_ref().filter(|g| g.rows > 1)?;
             let places = part(row, g.rows).map(|i| (g.row_name(i), (i, col)));
-            let name = g.col_name(col) + &part_name("rows", row, g.rows);
+            let name = line_name(g.col_name(col), &g.row_name(row), "column")
+                + &part_name("rows", row, g.rows);
             Some((name, places.collect::<Vec<_>>()))
         })
     });
@@ -218,6 +220,15 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
         }
     };
     view! { <div class="heat-lines">{table(row)} {table(col)}</div> }
+}
+
+/// The name of a row or column, told apart from the other one where both are called the same.
+fn line_name(name: String, other: &str, kind: &str) -> String {
+    if name == other {
+        format!("{kind} {name}")
+    } else {
+        name
+    }
 }
 
 fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView {

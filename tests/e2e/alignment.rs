@@ -146,6 +146,7 @@ fn pieces_are_shown_when_asked_for_and_an_empty_sentence_is_not_translated() {
 
         let field = browser.client().find(SENTENCE).await.expect("a text box");
         field.clear().await.expect("it can be emptied");
+        field.send_keys(" ").await.expect("it can be typed in");
         let refused = "return document.getElementById('alignment-lines').dataset.state === 'error'";
         browser.wait_for("a message", refused).await;
     });
