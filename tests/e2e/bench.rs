@@ -36,7 +36,7 @@ const KEYS: [&str; 14] = [
 const COUNT_WORKERS: &str = "window.running = new Set();
     const Plain = Worker;
     window.Worker = class extends Plain {
-        constructor(...given) { super(...given); running.add(this); }
+        constructor(...given) { super(...given); if (!String(given[0]).includes('file=cells-')) running.add(this); }
         terminate() { super.terminate(); running.delete(this); }
     };";
 
