@@ -29,6 +29,16 @@ pub(crate) fn pin_links_outside_main() {
             anchor.set_href(&anchor.href());
         }
     }
+    let Some(head) = dom::document().and_then(|d| d.head()) else {
+        return;
+    };
+    // A browser asks for the icon again when the address changes.
+    for link in dom::find_all(&head, "link:is([rel*=icon], [rel=manifest])[href]") {
+        let href = link.get_attribute("href").unwrap_or_default();
+        if let Some(whole) = address::resolve(&href, &address::href()) {
+            let _ = link.set_attribute("href", &whole.href());
+        }
+    }
 }
 
 /// Follows clicks on links and the browser's back and forward buttons.

@@ -32,8 +32,8 @@ const KEYS: [&str; 14] = [
     "weight_bytes",
 ];
 
-/// Counts the page's workers that have not been ended.
-const COUNT_WORKERS: &str = "window.running = new Set();
+/// Counts the page's workers that have not been ended, those for cells aside.
+pub(crate) const COUNT_WORKERS: &str = "window.running = new Set();
     const Plain = Worker;
     window.Worker = class extends Plain {
         constructor(...given) { super(...given); if (!String(given[0]).includes('file=cells-')) running.add(this); }

@@ -5,18 +5,11 @@ use std::path::{Path, PathBuf};
 use fantoccini::Locator;
 use serde_json::{Value, json};
 
+use super::bench::COUNT_WORKERS;
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
 use super::server::{Habits, Server};
 use super::site;
-
-/// Counts the page's workers that have not been ended.
-const COUNT_WORKERS: &str = "window.running = new Set();
-    const Plain = Worker;
-    window.Worker = class extends Plain {
-        constructor(...given) { super(...given); if (!String(given[0]).includes('file=cells-')) running.add(this); }
-        terminate() { super.terminate(); running.delete(this); }
-    };";
 
 /// A file of the shared data; `None`, with a printed line, where it is absent.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
