@@ -12,7 +12,7 @@ use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 use crate::shown::{Call, Record};
 use crate::spec::{CellSpec, Desk, Job, Run};
-use crate::training::{LOOK, Steps, Training, schedule};
+use crate::training::{LOOK, Steps, Training, noted_step, schedule};
 
 /// Different symbols of a sequence.
 const SYMBOLS: usize = 8;
@@ -185,17 +185,8 @@ impl Steps for Runner {
         self.learner.steps()
     }
 
-    /// One step. The first one is noted for "Show the Rust"; all others repeat its calls.
     fn step(&mut self) -> Result<(), CellError> {
-        let loss = if self.losses.is_empty() {
-            let mut record = Record::new();
-            let loss = shown!(record, engine::grad::Learner::step, &mut self.learner)?;
-            self.calls.extend(record.finish().calls);
-            loss
-        } else {
-            self.learner.step()?
-        };
-        self.losses.push(f64::from(loss));
+        noted_step(&mut self.learner, &mut self.losses, &mut self.calls)?;
         if self.steps().is_multiple_of(LOOK) {
             self.look()?;
         }

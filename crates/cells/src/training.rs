@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::grad::{Learner, Look, Pairs, Plan, Schedule, Settings, Task, Text};
+use engine::grad::{Answers, Learner, Look, Pairs, Plan, Schedule, Settings, Task, Text};
 
 use crate::error::CellError;
 use crate::input::Inputs;
-use crate::shown::{Call, Record};
+use crate::shown::{Call, Describe, Record};
 
 /// Steps between two looks at the held-out sequences.
 pub(crate) const LOOK: u64 = 10;
@@ -106,17 +106,8 @@ impl Course {
         Ok(course)
     }
 
-    /// One step. The first one is noted for "Show the Rust"; all others repeat its calls.
     fn learn(&mut self) -> Result<(), CellError> {
-        let loss = if self.losses.is_empty() {
-            let mut record = Record::new();
-            let loss = shown!(record, engine::grad::Learner::step, &mut self.learner)?;
-            self.calls.extend(record.finish().calls);
-            loss
-        } else {
-            self.learner.step()?
-        };
-        self.losses.push(f64::from(loss));
+        noted_step(&mut self.learner, &mut self.losses, &mut self.calls)?;
         if self.steps().is_multiple_of(LOOK) {
             self.look()?;
         }
@@ -163,6 +154,24 @@ impl Course {
             }
         }
     }
+}
+
+/// One step, and the loss that it began with. The first one is noted for "Show the Rust"; all others repeat its calls.
+pub(crate) fn noted_step<M: Answers + Describe>(
+    learner: &mut Learner<M>,
+    losses: &mut Vec<f64>,
+    calls: &mut Vec<Call>,
+) -> Result<(), CellError> {
+    let loss = if losses.is_empty() {
+        let mut record = Record::new();
+        let loss = shown!(record, engine::grad::Learner::step, learner)?;
+        calls.extend(record.finish().calls);
+        loss
+    } else {
+        learner.step()?
+    };
+    losses.push(f64::from(loss));
+    Ok(())
 }
 
 /// What a [`Training`] takes on step by step.
