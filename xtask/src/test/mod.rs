@@ -3,10 +3,11 @@
 mod count;
 mod steps;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use count::Count;
+use count::{Count, Outcome};
 use steps::Step;
 
 use crate::failure::Failure;
@@ -17,7 +18,7 @@ use crate::{npm, tools};
 /// How one step ended.
 struct Report {
     step: &'static Step,
-    count: Count,
+    outcome: Outcome,
     took: Duration,
 }
 
@@ -38,13 +39,13 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     for step in chosen {
         println!("\n== {}: {} ==", step.name, step.title);
         let start = Instant::now();
-        let count = (step.run)().unwrap_or_else(|failure| {
+        let outcome = (step.run)().unwrap_or_else(|failure| {
             eprintln!("xtask: {failure}");
-            Count::one_failed()
+            Outcome::one_failed()
         });
         reports.push(Report {
             step,
-            count,
+            outcome,
             took: start.elapsed(),
         });
     }
@@ -111,15 +112,16 @@ fn summarise(reports: &[Report]) -> ExitCode {
     let mut took = Duration::ZERO;
     for Report {
         step,
-        count,
+        outcome,
         took: step_took,
     } in reports
     {
-        println!("{}", row(step.name, *count, *step_took));
-        total = total + *count;
+        println!("{}", row(step.name, outcome.count, *step_took));
+        total = total + outcome.count;
         took += *step_took;
     }
     println!("{}", row("together", total, took));
+    name_skipped(reports);
     println!(
         "\n{} passed, {} failed, {} skipped",
         total.passed, total.failed, total.skipped
@@ -128,6 +130,29 @@ fn summarise(reports: &[Report]) -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// Prints the names of the tests that did not run, under the reason that each gave.
+fn name_skipped(reports: &[Report]) {
+    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Report { step, outcome, .. } in reports {
+        for skipped in &outcome.skipped {
+            let parts = [step.name, &skipped.program, &skipped.test];
+            let name = parts.into_iter().filter(|part| !part.is_empty());
+            let names = by_reason.entry(&skipped.reason).or_default();
+            names.push(name.collect::<Vec<_>>().join(" "));
+        }
+    }
+    if by_reason.is_empty() {
+        return;
+    }
+    println!("\nskipped, with the reason:");
+    for (reason, names) in by_reason {
+        println!("  {reason}");
+        for name in names {
+            println!("    {name}");
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! What each step of the tests runs.
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use super::count::Count;
+use super::count::Outcome;
 use crate::failure::Failure;
 use crate::process::{cargo, run_and_read};
 use crate::project::{self, WASM_TARGET};
@@ -19,7 +18,7 @@ pub(super) struct Step {
     /// System packages that it needs beside a linker.
     pub(super) needs: &'static [Need],
     /// Runs it.
-    pub(super) run: fn() -> Result<Count, Failure>,
+    pub(super) run: fn() -> Result<Outcome, Failure>,
 }
 
 /// All steps, in the order in which they run: quick ones first.
@@ -92,19 +91,34 @@ pub(super) const ALL: &[Step] = &[
     },
 ];
 
-fn check(command: &mut Command) -> Result<Count, Failure> {
-    run_and_read(command).map(|(succeeded, _)| Count::of_check(succeeded))
+fn check(command: &mut Command) -> Result<Outcome, Failure> {
+    run_and_read(command).map(|(succeeded, _)| Outcome::of_check(succeeded))
 }
 
-fn tests(command: &mut Command) -> Result<Count, Failure> {
-    run_and_read(command).map(|(succeeded, output)| Count::of_tests(succeeded, &output))
+/// Runs native tests, which append those that they skip to a file.
+fn tests(command: &mut Command) -> Result<Outcome, Failure> {
+    let records = project::root().join("target/skipped-tests.txt");
+    // Of a run before.
+    let _ = std::fs::remove_file(&records);
+    let (succeeded, output) = run_and_read(command.env(skip::VARIABLE, &records))?;
+    // No test was skipped where there is no file.
+    let recorded = std::fs::read_to_string(&records).unwrap_or_default();
+    let recorded = skip::from_records(&recorded);
+    Ok(Outcome::of_tests(succeeded, &output, recorded))
 }
 
-fn fmt() -> Result<Count, Failure> {
+/// Runs tests in a browser, which write to its log what they skip.
+fn tests_in_browser(command: &mut Command) -> Result<Outcome, Failure> {
+    let (succeeded, output) = run_and_read(command)?;
+    let recorded = skip::from_output(&output);
+    Ok(Outcome::of_tests(succeeded, &output, recorded))
+}
+
+fn fmt() -> Result<Outcome, Failure> {
     check(cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn clippy() -> Result<Count, Failure> {
+fn clippy() -> Result<Outcome, Failure> {
     let deny = ["--", "-D", "warnings"];
     let all = check(
         cargo()
@@ -120,7 +134,7 @@ fn clippy() -> Result<Count, Failure> {
     Ok(all + e2e)
 }
 
-fn clippy_wasm() -> Result<Count, Failure> {
+fn clippy_wasm() -> Result<Outcome, Failure> {
     check(
         cargo()
             .args([
@@ -141,7 +155,7 @@ fn clippy_wasm() -> Result<Count, Failure> {
     )
 }
 
-fn native() -> Result<Count, Failure> {
+fn native() -> Result<Outcome, Failure> {
     tests(cargo().args(["test", "--workspace", "--no-fail-fast"]))
 }
 
@@ -155,8 +169,8 @@ fn browser_test(arguments: &[&str]) -> Command {
     test
 }
 
-fn kernels_simd128() -> Result<Count, Failure> {
-    tests(&mut browser_test(&[
+fn kernels_simd128() -> Result<Outcome, Failure> {
+    tests_in_browser(&mut browser_test(&[
         "-p",
         "engine",
         "-p",
@@ -169,7 +183,7 @@ fn kernels_simd128() -> Result<Count, Failure> {
 /// Flags for relaxed SIMD, in place of those of `.cargo/config.toml`.
 const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
 
-fn kernels_relaxed() -> Result<Count, Failure> {
+fn kernels_relaxed() -> Result<Outcome, Failure> {
     let arguments = [
         "-p",
         "engine",
@@ -180,18 +194,20 @@ fn kernels_relaxed() -> Result<Count, Failure> {
         "--features",
         "relaxed-simd",
     ];
-    tests(browser_test(&arguments).env("RUSTFLAGS", RELAXED))
+    tests_in_browser(browser_test(&arguments).env("RUSTFLAGS", RELAXED))
 }
 
 /// The reference files are outside the repository: in the folder that NOTEBOOK_SHARED names, or `shared` beside the repository.
-fn reference_wasm() -> Result<Count, Failure> {
-    let beside = || project::root().join("../shared");
-    let shared = std::env::var_os("NOTEBOOK_SHARED").map_or_else(beside, PathBuf::from);
+fn reference_wasm() -> Result<Outcome, Failure> {
+    let shared = skip::shared_folder();
     let files = shared.join("reference");
     // The compiler puts the files into the test, so that it needs a path that does not depend on where it runs.
     let (true, Ok(shared)) = (files.join("gpt2.json").is_file(), shared.canonicalize()) else {
-        println!("skipped: {} is absent", files.display());
-        return Ok(Count::one_skipped());
+        let tests = "all four tests at full size";
+        return Ok(Outcome::one_skipped(
+            tests,
+            "reference/gpt2.json is not in the shared folder",
+        ));
     };
     let run = |features: &str, flags: Option<&str>| {
         let package = ["--release", "-p", "engine", "--test", "reference_wasm"];
@@ -202,15 +218,15 @@ fn reference_wasm() -> Result<Count, Failure> {
         if let Some(flags) = flags {
             test.env("RUSTFLAGS", flags);
         }
-        tests(&mut test)
+        tests_in_browser(&mut test)
     };
     let simd = run("reference-wasm", None)?;
     let relaxed = run("reference-wasm,relaxed-simd", Some(RELAXED))?;
     Ok(simd + relaxed)
 }
 
-fn web() -> Result<Count, Failure> {
-    tests(&mut browser_test(&[
+fn web() -> Result<Outcome, Failure> {
+    tests_in_browser(&mut browser_test(&[
         "-p",
         "transformer-notebook",
         "--test",
@@ -218,19 +234,19 @@ fn web() -> Result<Count, Failure> {
     ]))
 }
 
-fn release_build() -> Result<Count, Failure> {
-    build::build("./").map(|()| Count::of_check(true))
+fn release_build() -> Result<Outcome, Failure> {
+    build::build("./").map(|()| Outcome::of_check(true))
 }
 
 /// Each measured file is one check.
-fn size_budget() -> Result<Count, Failure> {
+fn size_budget() -> Result<Outcome, Failure> {
     Ok(sizes::measure()?
         .iter()
-        .map(|size| Count::of_check(size.fits()))
-        .fold(Count::default(), |sum, one| sum + one))
+        .map(|size| Outcome::of_check(size.fits()))
+        .fold(Outcome::default(), |sum, one| sum + one))
 }
 
-fn end_to_end() -> Result<Count, Failure> {
+fn end_to_end() -> Result<Outcome, Failure> {
     if !project::dist().join("index.html").is_file() {
         return Err(Failure::new(
             "there is no built site in dist/; run the step `build` first",
