@@ -1,7 +1,7 @@
 //! What is measured: each kernel at a size that a small model has. Shared by the native benchmark (`kernels.rs`) and by the one
 //! in the browser (`tests/speed_wasm.rs`).
 
-use engine::kernel::{Activations, BLOCK, BlockType, Kernels, PackedBlocks, PackedF32};
+use engine::kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 use engine::rng::Rng;
 use std::rc::Rc;
 
@@ -116,7 +116,7 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
             let weights = Rc::new(blocks(kind, [rows, cols]));
             for &tokens in counts {
                 let (weights, x) = (Rc::clone(&weights), numbers(tokens * cols));
-                let (mut q, mut out) = (Activations::new(), vec![0.0; tokens * rows]);
+                let (mut q, mut out) = (QuantizedActivations::new(), vec![0.0; tokens * rows]);
                 let bytes = weights.bytes();
                 let run = move |k: &Kernels| {
                     q.quantize_by(k, &x, cols);

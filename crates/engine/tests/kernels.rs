@@ -11,7 +11,7 @@
 
 mod suite;
 
-use engine::kernel::{self, Activations, BlockType, Kernels, PackedBlocks, PackedF32};
+use engine::kernel::{self, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 use proptest::test_runner::{Config, TestRunner};
 
 /// Draws seeds and sizes, and shrinks them where a check panics.
@@ -43,7 +43,7 @@ fn find(name: &str) -> Option<&'static Kernels> {
 }
 
 stamp!(run, test, reference = "reference");
-stamp!(run, test, four = "four");
+stamp!(run, test, portable = "portable");
 stamp!(run, test, avx2 = "avx2");
 stamp!(run, test, avx_vnni = "avx-vnni");
 
@@ -54,7 +54,7 @@ fn the_fastest_implementation_is_chosen() {
         || !is_x86_feature_detected!("fma")
         || !is_x86_feature_detected!("f16c")
     {
-        "four"
+        "portable"
     } else if is_x86_feature_detected!("avxvnni") {
         "avx-vnni"
     } else {
@@ -78,15 +78,15 @@ fn wrong_lengths_panic_before_anything_is_read() {
             |k| k.layer_norm(&[1.0; 2], &[1.0; 2], &[1.0], 0.0, &mut [0.0; 2]),
             |k| k.rms_norm(&[1.0; 2], &[1.0; 2], 0.0, &mut [0.0; 3]),
             |k| k.matmul_f32(&PackedF32::zeros(3, 2), &[1.0; 4], &mut [0.0; 3]),
-            |k| Activations::new().quantize_by(k, &[1.0; 64], 48),
+            |k| QuantizedActivations::new().quantize_by(k, &[1.0; 64], 48),
             |k| {
-                let mut tokens = Activations::new();
+                let mut tokens = QuantizedActivations::new();
                 tokens.quantize_by(k, &[1.0; 64], 32);
                 let weights = PackedBlocks::zeros(BlockType::Q8_0, 3, 64);
                 k.matmul_blocks(&weights, &tokens, &mut [0.0; 3]);
             },
             |k| {
-                let mut tokens = Activations::new();
+                let mut tokens = QuantizedActivations::new();
                 tokens.quantize_by(k, &[1.0; 64], 32);
                 let weights = PackedBlocks::zeros(BlockType::Q8_0, 3, 32);
                 k.matmul_blocks(&weights, &tokens, &mut [0.0; 5]);

@@ -1,10 +1,10 @@
-//! The public kernels: they check lengths once, then run the best implementation that this machine has.
+//! The public kernels: each checks the lengths of its arguments once, then runs the best implementation that this machine has.
 //!
-//! Lengths are the caller's promise, as an index is: a wrong one panics. The layers in [`crate::nn`] check shapes first and
-//! return errors. The checks here are also what makes the pointer arithmetic behind them sound.
+//! A wrong length is a bug of the caller, as a wrong index is, and panics. The engine's layers check shapes first and return
+//! errors. The checks here also make the pointer arithmetic of the implementations sound.
 
 use super::threads::{self, LEAST_ELEMENTS};
-use super::{Activations, PackedBlocks, PackedF32, reference, table::Kernels};
+use super::{PackedBlocks, PackedF32, QuantizedActivations, reference, table::Kernels};
 use std::sync::OnceLock;
 
 /// Every implementation that can run here, the plain loops first, the fastest last.
@@ -12,7 +12,7 @@ pub fn implementations() -> Vec<&'static Kernels> {
     [
         Some(&reference::KERNELS),
         #[cfg(target_arch = "x86_64")]
-        Some(&super::four::KERNELS),
+        Some(&super::portable::KERNELS),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect(),
         #[cfg(target_arch = "x86_64")]
@@ -40,7 +40,7 @@ pub fn implementations() -> Vec<&'static Kernels> {
 }
 
 /// The last of [`implementations`], looked for once.
-pub(super) fn best() -> &'static Kernels {
+pub(crate) fn best() -> &'static Kernels {
     static BEST: OnceLock<&'static Kernels> = OnceLock::new();
     BEST.get_or_init(|| {
         // In wasm the build decides; naming the one that it uses leaves the others out of the file.
@@ -80,7 +80,7 @@ pub fn steady() -> &'static Kernels {
 /// again elsewhere to the last bit, such as a training in the tab. Where neither is compiled in, the plain loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
-    return &super::four::KERNELS;
+    return &super::portable::KERNELS;
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     return &super::wasm_simd128::KERNELS;
     #[cfg(not(any(
@@ -90,7 +90,7 @@ pub fn same_bits() -> &'static Kernels {
     return &reference::KERNELS;
 }
 
-/// The implementation in use: `reference`, `four`, `avx2`, `avx-vnni`, `simd128` or `relaxed`.
+/// The name of the implementation in use, one of those that [`Kernels::name`] lists.
 pub fn chosen() -> &'static str {
     best().name()
 }
@@ -268,13 +268,13 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// same operations whatever the number of tokens and wherever row and token stand; so no bit of a result depends on these.
 ///
 /// ```
-/// use kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
+/// use kernel::{QuantizedActivations, BlockType, PackedBlocks, matmul_blocks};
 ///
 /// // One row: the scale 0.5 in half precision, then 32 times the number 2.
 /// let mut block = vec![0x00, 0x38];
 /// block.extend([2; 32]);
 /// let weights = PackedBlocks::new(BlockType::Q8_0, &block, 1, 32);
-/// let mut tokens = Activations::new();
+/// let mut tokens = QuantizedActivations::new();
 /// tokens.quantize(&[127.0; 32], 32);
 /// let mut out = [0.0];
 /// matmul_blocks(&weights, &tokens, &mut out);
@@ -284,7 +284,7 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// # Panics
 /// When the shapes do not fit each other.
 #[track_caller]
-pub fn matmul_blocks(weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+pub fn matmul_blocks(weights: &PackedBlocks, tokens: &QuantizedActivations, out: &mut [f32]) {
     // weights [M, K], tokens [T, K], out [T, M]
     best().matmul_blocks(weights, tokens, out);
 }

@@ -16,7 +16,7 @@ use super::vector::Vector;
 const UNROLL: usize = 4;
 
 #[inline(always)]
-pub(super) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
     // a [N], b [N] -> scalar
     let (length, a, b) = (a.len(), a.as_ptr(), b.as_ptr());
     // SAFETY: every load reads at `at` + lanes ≤ length of both slices.
@@ -46,7 +46,7 @@ pub(super) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-pub(super) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
+pub(crate) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     // a [M, K], x [K], out [M]: the one row x times A transposed
     let (inner, cols) = (x.len(), out.len());
     // SAFETY: x is [1, K], a is [M, K] and out is [1, M], as the product asks.
@@ -54,7 +54,7 @@ pub(super) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul<V: Vector>(
+pub(crate) unsafe fn matmul<V: Vector>(
     a: &[f32],
     b: &[f32],
     out: &mut [f32],
@@ -68,7 +68,7 @@ pub(super) unsafe fn matmul<V: Vector>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul_tn<V: Vector>(
+pub(crate) unsafe fn matmul_tn<V: Vector>(
     a: &[f32],
     b: &[f32],
     out: &mut [f32],
@@ -205,7 +205,7 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul_nt<V: Vector>(
+pub(crate) unsafe fn matmul_nt<V: Vector>(
     a: &[f32],
     b: &[f32],
     out: &mut [f32],
@@ -292,7 +292,7 @@ unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn mix<V: Vector>(
+pub(crate) unsafe fn mix<V: Vector>(
     weights: &[f32],
     values: &[f32],
     out: &mut [f32],
@@ -363,6 +363,6 @@ unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
     }
 }
 
-pub(super) use super::generic_rows::{
+pub(crate) use super::generic_rows::{
     gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
 };

@@ -6,7 +6,7 @@ use super::packed::{BLOCK, PANEL_ROWS, PackedF32};
 use super::vector::Vector;
 
 #[inline(always)]
-pub(super) unsafe fn quantize<V: Vector>(
+pub(crate) unsafe fn quantize<V: Vector>(
     x: &[f32],
     numbers: &mut [i8],
     scales: &mut [f32],
@@ -38,14 +38,14 @@ pub(super) unsafe fn quantize<V: Vector>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul_f32<V: Vector>(
+pub(crate) unsafe fn matmul_f32<V: Vector>(
     weights: &PackedF32,
     x: &[f32],
     range: Range<usize>,
     out: *mut f32,
 ) {
     // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
-    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
+    // Int8Kernel totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
     // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {

@@ -55,14 +55,14 @@ unsafe fn total<V: Vector>([a, b, c, d]: [V; 4]) -> f32 {
 }
 
 #[inline(always)]
-pub(super) unsafe fn sum<V: Vector>(x: &[f32]) -> f32 {
+pub(crate) unsafe fn sum<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
     // SAFETY: `fold` reads up to `length`; the instruction set is the caller's promise.
     unsafe { total(fold!(V, x, 0.0, 0.0, |total, value| total.add(value))) }
 }
 
 #[inline(always)]
-pub(super) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
+pub(crate) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
     // SAFETY: `fold` reads up to `length`; the instruction set is the caller's promise.
     unsafe {
@@ -73,7 +73,7 @@ pub(super) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-pub(super) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
+pub(crate) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
     // x [N]
     // SAFETY: `max` and `map` stay inside `x`; the instruction set is the caller's promise.
     unsafe {
@@ -94,7 +94,7 @@ pub(super) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn layer_norm<V: Vector>(
+pub(crate) unsafe fn layer_norm<V: Vector>(
     x: &[f32],
     gamma: &[f32],
     beta: &[f32],
@@ -129,7 +129,7 @@ pub(super) unsafe fn layer_norm<V: Vector>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
+pub(crate) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, out [C]
     let length = x.len();
     // SAFETY: `dot` stays inside `x`; below, `length` − `at` numbers remain in all three slices.
@@ -150,7 +150,7 @@ pub(super) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out
 }
 
 #[inline(always)]
-pub(super) unsafe fn relu<V: Vector>(x: &mut [f32]) {
+pub(crate) unsafe fn relu<V: Vector>(x: &mut [f32]) {
     // x [N]
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
@@ -160,7 +160,7 @@ pub(super) unsafe fn relu<V: Vector>(x: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
+pub(crate) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     // x [N]
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
@@ -173,7 +173,7 @@ pub(super) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn silu<V: Vector>(x: &mut [f32]) {
+pub(crate) unsafe fn silu<V: Vector>(x: &mut [f32]) {
     // x [N]
     // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
     unsafe {
@@ -182,7 +182,7 @@ pub(super) unsafe fn silu<V: Vector>(x: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
+pub(crate) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
     // x [N]
     // (1 + tanh z) / 2 = 1 / (1 + exp(−2 z)), and 2 √(2/π) = 1.5957691.
     const FACTOR: f32 = 1.595_769_2;

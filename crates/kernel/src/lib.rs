@@ -37,7 +37,7 @@
 //!
 //! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into panels of eight rows in the order
 //! in which [`matmul_blocks`] and [`matmul_f32`] read them. Quantized weights are multiplied as whole numbers, with activations in
-//! eight bits ([`Activations`]): sums within a block are exact and equal everywhere. `eight.rs` writes the algorithm once over
+//! eight bits ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs` writes the algorithm once over
 //! eight rows at a time. Measured as above, by one thread of the same machine; "all" has as many weights as GPT-2 124M.
 //!
 //! | product | reference in wasm | simd128 | relaxed |
@@ -51,15 +51,15 @@
 //! | f32 768x768 by 128 tokens | | 59 GFLOP/s | 60 GFLOP/s |
 //!
 //! Two things made most of it: the order of the weights, and inner loops so short that all they touch stays in registers. LLVM
-//! would unroll them and load first what all turns share; `opaque` in `eight.rs` hides the number of turns from it.
+//! would unroll them and load first what all turns share; `opaque` in `int8_gemm.rs` hides the number of turns from it.
 
-mod activations;
 mod dispatch;
 pub mod math;
 mod packed;
+mod quantized_activations;
 pub mod reference;
 #[allow(unsafe_code)]
-mod reference_blocks;
+mod reference_packed;
 #[allow(unsafe_code)]
 mod table;
 #[allow(unsafe_code)]
@@ -72,15 +72,6 @@ pub mod threads;
 #[macro_use]
 #[allow(unsafe_code)]
 mod vector;
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
-#[allow(unsafe_code)]
-mod eight;
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod four;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -99,6 +90,15 @@ mod generic_packed;
 ))]
 #[allow(unsafe_code)]
 mod generic_rows;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[allow(unsafe_code)]
+mod int8_gemm;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod portable;
 #[cfg(all(
     feature = "relaxed-simd",
     target_arch = "wasm32",
@@ -114,25 +114,25 @@ mod wasm_relaxed;
     target_feature = "relaxed-simd"
 ))]
 #[allow(unsafe_code)]
-mod wasm_relaxed_eight;
+mod wasm_relaxed_int8;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[allow(unsafe_code)]
 mod wasm_simd128;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[allow(unsafe_code)]
-mod wasm_simd128_eight;
+mod wasm_simd128_int8;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-mod x86_eight;
+mod x86_int8;
 
-pub use activations::Activations;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
     matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits, silu, softmax,
     steady, sum,
 };
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
+pub use quantized_activations::QuantizedActivations;
 pub use table::Kernels;

@@ -1,6 +1,6 @@
 //! Weights of a matrix in the order in which the products read them, packed once when a model is loaded.
 //!
-//! Eight rows make a panel, the last one filled up with zeros. In every panel the numbers stand in the order of k, so a product
+//! Int8Kernel rows make a panel, the last one filled up with zeros. In every panel the numbers stand in the order of k, so a product
 //! reads memory once, from its beginning to its end.
 
 /// Rows of a panel.
@@ -12,9 +12,9 @@ pub const BLOCK: usize = 32;
 /// Sixteen bytes at an address that is a multiple of 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(16))]
-pub(super) struct Chunk(pub(super) [u8; 16]);
+pub(crate) struct Chunk(pub(crate) [u8; 16]);
 
-pub(super) const EMPTY: Chunk = Chunk([0; 16]);
+pub(crate) const EMPTY: Chunk = Chunk([0; 16]);
 
 /// How the numbers of a block are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl BlockType {
     }
 
     /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16.
-    pub(super) const fn panel_chunks(self) -> usize {
+    pub(crate) const fn panel_chunks(self) -> usize {
         match self {
             Self::Q8_0 => 17,
             Self::Q4_0 => 9,
@@ -50,10 +50,10 @@ impl BlockType {
 /// in the high halves of its bytes. Behind them stand the eight scales in f16. So a weight takes as many bytes as in the file.
 #[derive(Clone, PartialEq)]
 pub struct PackedBlocks {
-    pub(super) kind: BlockType,
-    pub(super) rows: usize,
-    pub(super) blocks: usize,
-    pub(super) chunks: Vec<Chunk>,
+    pub(crate) kind: BlockType,
+    pub(crate) rows: usize,
+    pub(crate) blocks: usize,
+    pub(crate) chunks: Vec<Chunk>,
 }
 
 impl std::fmt::Debug for PackedBlocks {
@@ -205,7 +205,7 @@ impl PackedBlocks {
     }
 
     /// The whole numbers of one row in one block, and their scale.
-    pub(super) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32) {
+    pub(crate) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
@@ -250,10 +250,10 @@ impl PackedBlocks {
 /// A matrix `[M, K]` of plain numbers, packed for [`crate::matmul_f32`]: eight rows stand together, column by column.
 #[derive(Clone, PartialEq)]
 pub struct PackedF32 {
-    pub(super) rows: usize,
-    pub(super) cols: usize,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
     /// [M / 8, K, 8]
-    pub(super) numbers: Vec<f32>,
+    pub(crate) numbers: Vec<f32>,
 }
 
 impl std::fmt::Debug for PackedF32 {
@@ -326,7 +326,7 @@ impl PackedF32 {
     }
 
     /// The number in row `row` and column `col`.
-    pub(super) fn number(&self, row: usize, col: usize) -> f32 {
+    pub(crate) fn number(&self, row: usize, col: usize) -> f32 {
         self.numbers[self.place(row, col)]
     }
 

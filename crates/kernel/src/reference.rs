@@ -2,8 +2,8 @@
 //!
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
-pub use super::reference_blocks::{gelu_tanh, quantize, silu};
-use super::reference_blocks::{matmul_blocks, matmul_f32};
+pub use super::reference_packed::quantize;
+use super::reference_packed::{matmul_blocks, matmul_f32};
 use super::table::Kernels;
 use crate::math;
 
@@ -172,6 +172,24 @@ pub fn gelu(x: &mut [f32]) {
     // x [N]
     for value in x {
         *value *= 0.5 * (1.0 + math::erf(*value * std::f32::consts::FRAC_1_SQRT_2));
+    }
+}
+
+/// x / (1 + exp(−x)) in place.
+pub fn silu(x: &mut [f32]) {
+    // x [N]
+    for value in x {
+        *value /= 1.0 + math::exp(-*value);
+    }
+}
+
+/// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 in place.
+pub fn gelu_tanh(x: &mut [f32]) {
+    // x [N]
+    const FACTOR: f32 = 0.797_884_6;
+    for value in x {
+        let inner = FACTOR * (*value + 0.044_715 * *value * *value * *value);
+        *value *= 0.5 * (1.0 + math::tanh(inner));
     }
 }
 

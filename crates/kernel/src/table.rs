@@ -1,7 +1,7 @@
 //! One implementation of all kernels: a table of functions behind methods that check lengths.
 
-use super::activations::Activations;
 use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::quantized_activations::QuantizedActivations;
 use super::threads;
 use std::ops::Range;
 
@@ -15,26 +15,27 @@ type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
 /// the functions are sound on this machine for any arguments that pass the checks of the methods below.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
-    pub(super) name: &'static str,
-    pub(super) dot: unsafe fn(&[f32], &[f32]) -> f32,
-    pub(super) axpy: unsafe fn(f32, &[f32], &mut [f32]),
-    pub(super) matvec: unsafe fn(&[f32], &[f32], &mut [f32]),
-    pub(super) matmul: Product,
-    pub(super) matmul_nt: Product,
-    pub(super) matmul_tn: Product,
-    pub(super) mix: Product,
-    pub(super) softmax: unsafe fn(&mut [f32]),
-    pub(super) layer_norm: Norm,
-    pub(super) rms_norm: unsafe fn(&[f32], &[f32], f32, &mut [f32]),
-    pub(super) gelu: unsafe fn(&mut [f32]),
-    pub(super) relu: unsafe fn(&mut [f32]),
-    pub(super) sum: unsafe fn(&[f32]) -> f32,
-    pub(super) max: unsafe fn(&[f32]) -> f32,
-    pub(super) silu: unsafe fn(&mut [f32]),
-    pub(super) gelu_tanh: unsafe fn(&mut [f32]),
-    pub(super) quantize: Quantize,
-    pub(super) matmul_f32: unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32),
-    pub(super) matmul_blocks: unsafe fn(&PackedBlocks, &Activations, Range<usize>, *mut f32),
+    pub(crate) name: &'static str,
+    pub(crate) dot: unsafe fn(&[f32], &[f32]) -> f32,
+    pub(crate) axpy: unsafe fn(f32, &[f32], &mut [f32]),
+    pub(crate) matvec: unsafe fn(&[f32], &[f32], &mut [f32]),
+    pub(crate) matmul: Product,
+    pub(crate) matmul_nt: Product,
+    pub(crate) matmul_tn: Product,
+    pub(crate) mix: Product,
+    pub(crate) softmax: unsafe fn(&mut [f32]),
+    pub(crate) layer_norm: Norm,
+    pub(crate) rms_norm: unsafe fn(&[f32], &[f32], f32, &mut [f32]),
+    pub(crate) gelu: unsafe fn(&mut [f32]),
+    pub(crate) relu: unsafe fn(&mut [f32]),
+    pub(crate) sum: unsafe fn(&[f32]) -> f32,
+    pub(crate) max: unsafe fn(&[f32]) -> f32,
+    pub(crate) silu: unsafe fn(&mut [f32]),
+    pub(crate) gelu_tanh: unsafe fn(&mut [f32]),
+    pub(crate) quantize: Quantize,
+    pub(crate) matmul_f32: unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32),
+    pub(crate) matmul_blocks:
+        unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32),
 }
 
 /// Panics unless the three matrices of a product have the lengths that their shapes say.
@@ -77,7 +78,7 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
 }
 
 impl Kernels {
-    /// `reference`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
+    /// The name of the implementation: `reference`, `portable`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -268,9 +269,9 @@ impl Kernels {
         unsafe { (self.gelu_tanh)(x) }
     }
 
-    /// Quantizes blocks of 32: see [`Activations`].
+    /// Quantizes blocks of 32: see [`QuantizedActivations`].
     #[track_caller]
-    pub(super) fn quantize(
+    pub(crate) fn quantize(
         &self,
         x: &[f32],
         numbers: &mut [i8],
@@ -305,7 +306,12 @@ impl Kernels {
 
     /// See [`crate::matmul_blocks`].
     #[track_caller]
-    pub fn matmul_blocks(&self, weights: &PackedBlocks, tokens: &Activations, out: &mut [f32]) {
+    pub fn matmul_blocks(
+        &self,
+        weights: &PackedBlocks,
+        tokens: &QuantizedActivations,
+        out: &mut [f32],
+    ) {
         // weights [M, K], tokens [T, K], out [T, M]
         check_equal("matmul_blocks", weights.cols(), &[tokens.cols()]);
         let places = tokens.tokens().checked_mul(weights.rows());

@@ -1,7 +1,7 @@
 //! The small vector type that the fast kernels are written over, and the macro that turns it into a table of kernels.
 
 /// The most lanes that any implementation has; scratch buffers are this long.
-pub(super) const MAX_LANES: usize = 8;
+pub(crate) const MAX_LANES: usize = 8;
 
 /// Some `f32` lanes that the machine adds and multiplies at once.
 ///
@@ -9,7 +9,7 @@ pub(super) const MAX_LANES: usize = 8;
 /// Every method needs the instruction set of its implementation; that is the callers' one common promise. `load`, `store` and
 /// their variants read or write `LANES`, `count` or `left` numbers at the pointer, which must be valid for that; no alignment
 /// is asked for. `LANES` is at most [`MAX_LANES`].
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     /// How many numbers one vector holds.
     const LANES: usize;
 
@@ -106,15 +106,15 @@ pub(super) trait Vector: Copy {
 /// Writes the table `KERNELS` of a file: each algorithm of `generic.rs` compiled for one vector type and its instruction set.
 /// `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
-    ($name:literal, $vector:ty, $eight:ty, $features:literal) => {
-        implementation! { @functions eight, $eight, $features,
-            matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::Activations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
+    ($name:literal, $vector:ty, $int8:ty, $features:literal) => {
+        implementation! { @functions int8_gemm, $int8, $features,
+            matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::QuantizedActivations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
         implementation! { @table $name, $vector, $features, matmul_blocks }
     };
     // Without products of quantized weights of its own: the plain loops serve.
     ($name:literal, $vector:ty, $features:literal) => {
-        implementation! { @table $name, $vector, $features, $crate::reference_blocks::matmul_blocks }
+        implementation! { @table $name, $vector, $features, $crate::reference_packed::matmul_blocks }
     };
     (@table $name:literal, $vector:ty, $features:literal, $blocks:expr) => {
         implementation! { @functions generic, $vector, $features,
@@ -140,7 +140,7 @@ macro_rules! implementation {
         }
 
         /// The table of this instruction set; only for machines that have it.
-        pub(super) static KERNELS: $crate::Kernels = TABLE;
+        pub(crate) static KERNELS: $crate::Kernels = TABLE;
 
         /// The same, for tables that differ from it in a function or two.
         const TABLE: $crate::Kernels = $crate::Kernels {

@@ -2,25 +2,25 @@
 //!
 //! Whether it rounds once or twice is the reader's processor's choice, so results may differ between machines in the last bits.
 
-use super::eight;
+use super::int8_gemm;
 use super::table::Kernels;
 use super::vector::Vector;
-use super::wasm_relaxed_eight::{Choice, RelaxedEight, RelaxedWide, find};
+use super::wasm_relaxed_int8::{Choice, RelaxedInt8, RelaxedWide, find};
 use super::wasm_simd128::Simd128;
 use core::arch::wasm32::f32x4_relaxed_madd;
 
 implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 
 /// The table for what this machine's dot product of bytes does.
-pub(super) fn detect() -> &'static Kernels {
+pub(crate) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
-        matmul_blocks: eight::matmul_blocks::<RelaxedEight<0>>,
+        matmul_blocks: int8_gemm::matmul_blocks::<RelaxedInt8<0>>,
         ..TABLE
     };
     static UNSIGNED: Kernels = Kernels {
         name: "relaxed",
-        matmul_blocks: eight::matmul_blocks::<RelaxedEight<127>>,
+        matmul_blocks: int8_gemm::matmul_blocks::<RelaxedInt8<127>>,
         ..TABLE
     };
     static NEITHER: Kernels = Kernels {

@@ -1,13 +1,13 @@
 //! WebAssembly with SIMD128: 4 lanes, known when the module is built.
 
 use super::vector::Vector;
-use super::wasm_simd128_eight::Simd128Eight;
+use super::wasm_simd128_int8::Simd128Int8;
 use core::arch::wasm32::*;
 
-implementation!("simd128", Simd128, Simd128Eight, "simd128");
+implementation!("simd128", Simd128, Simd128Int8, "simd128");
 
 #[derive(Clone, Copy)]
-pub(super) struct Simd128(pub(super) v128);
+pub(crate) struct Simd128(pub(crate) v128);
 
 impl Vector for Simd128 {
     const LANES: usize = 4;

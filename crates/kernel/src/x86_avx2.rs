@@ -1,11 +1,11 @@
 //! x86-64 with AVX2 and FMA: 8 lanes, looked for at run time.
 
-use super::x86_eight::{self, Vnni, X86Eight};
-use super::{Activations, Kernels, PackedBlocks, eight, vector::Vector};
+use super::x86_int8::{self, Vnni, X86Int8};
+use super::{Kernels, PackedBlocks, QuantizedActivations, int8_gemm, vector::Vector};
 use std::arch::x86_64::*;
 
 /// The table, where this processor has these extensions.
-pub(super) fn detect() -> Option<&'static Kernels> {
+pub(crate) fn detect() -> Option<&'static Kernels> {
     let all = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("f16c");
@@ -13,7 +13,7 @@ pub(super) fn detect() -> Option<&'static Kernels> {
 }
 
 /// The same with the dot product of bytes, where this processor has that too.
-pub(super) fn detect_vnni() -> Option<&'static Kernels> {
+pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     static VNNI: Kernels = Kernels {
         name: "avx-vnni",
         matmul_blocks: matmul_blocks_vnni,
@@ -23,17 +23,17 @@ pub(super) fn detect_vnni() -> Option<&'static Kernels> {
     is_x86_feature_detected!("avxvnni").then_some(&VNNI)
 }
 
-implementation!("avx2", Avx2, X86Eight<x86_eight::Avx2>, "avx2,fma,f16c");
+implementation!("avx2", Avx2, X86Int8<x86_int8::Avx2>, "avx2,fma,f16c");
 
 #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
 unsafe fn matmul_blocks_vnni(
     weights: &PackedBlocks,
-    tokens: &Activations,
+    tokens: &QuantizedActivations,
     panels: std::ops::Range<usize>,
     out: *mut f32,
 ) {
     // SAFETY: this function's callers vouch for the instruction set and for the shapes, as the algorithm asks.
-    unsafe { eight::matmul_blocks::<X86Eight<Vnni>>(weights, tokens, panels, out) }
+    unsafe { int8_gemm::matmul_blocks::<X86Int8<Vnni>>(weights, tokens, panels, out) }
 }
 
 #[derive(Clone, Copy)]

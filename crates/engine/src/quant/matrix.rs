@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use super::{QuantError, Type, dequantize};
 use crate::error::Result;
-use crate::kernel::{self, Activations, BlockType, PackedBlocks, PackedF32, threads};
+use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivations, threads};
 use crate::nn::embedding::expect_ids;
 use crate::nn::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
@@ -160,7 +160,7 @@ impl Matrix {
         match &*self.0 {
             Packed::Plain(packed) => kernel::matmul_f32(packed, &x, &mut out),
             Packed::Quick(packed) => {
-                let mut activations = Activations::new();
+                let mut activations = QuantizedActivations::new();
                 activations.quantize(&x, cols);
                 kernel::matmul_blocks(packed, &activations, &mut out);
             }
@@ -240,7 +240,7 @@ mod tests {
         if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
             return x.clone();
         }
-        let mut q = Activations::new();
+        let mut q = QuantizedActivations::new();
         q.quantize(&contiguous(&x.view()), x.ncols());
         let number = |(n, &number): (usize, &i8)| f32::from(number) * q.scales()[n / 32];
         let numbers = q.numbers().iter().enumerate().map(number).collect();

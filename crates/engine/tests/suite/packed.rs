@@ -1,7 +1,9 @@
 //! Products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
-use engine::kernel::{Activations, BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, reference};
+use engine::kernel::{
+    BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations, reference,
+};
 use engine::rng::Rng;
 
 const KINDS: [BlockType; 2] = [BlockType::Q8_0, BlockType::Q4_0];
@@ -60,13 +62,13 @@ fn whole(rng: &mut Rng, count: usize) -> Vec<f32> {
     x
 }
 
-fn quantized(kernels: &Kernels, x: &[f32], cols: usize) -> Activations {
-    let mut tokens = Activations::new();
+fn quantized(kernels: &Kernels, x: &[f32], cols: usize) -> QuantizedActivations {
+    let mut tokens = QuantizedActivations::new();
     tokens.quantize_by(kernels, x, cols);
     tokens
 }
 
-fn product(kernels: &Kernels, weights: &PackedBlocks, tokens: &Activations) -> Vec<f32> {
+fn product(kernels: &Kernels, weights: &PackedBlocks, tokens: &QuantizedActivations) -> Vec<f32> {
     let mut out = vec![f32::NAN; tokens.tokens() * weights.rows()];
     kernels.matmul_blocks(weights, tokens, &mut out);
     out
@@ -190,7 +192,7 @@ pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usi
     }
 }
 
-/// Activations are the same to the bit everywhere, what is no number included.
+/// Quantized activations are the same to the bit everywhere, what is no number included.
 pub(crate) fn quantize(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [_, count, tokens] = shape(sizes);
     let cols = count * BLOCK;

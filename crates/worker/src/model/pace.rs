@@ -1,6 +1,6 @@
 //! How fast this device takes in the weights of a model.
 
-use engine::kernel::{Activations, BlockType, PackedBlocks, matmul_blocks};
+use engine::kernel::{BlockType, PackedBlocks, QuantizedActivations, matmul_blocks};
 
 /// Rows and columns of the matrix that is multiplied: 36 MB in blocks of 8 bits, more than the processor's caches hold.
 const ROWS: usize = 16_384;
@@ -13,7 +13,7 @@ const PRODUCTS: usize = 9;
 /// writes goes through all of its weights for each token. `now_ms` tells the time in milliseconds.
 pub fn bytes_per_s(now_ms: impl Fn() -> f64) -> f64 {
     let weights = PackedBlocks::zeros(BlockType::Q8_0, ROWS, COLS);
-    let mut token = Activations::new();
+    let mut token = QuantizedActivations::new();
     token.quantize(&vec![1.0; COLS], COLS);
     let mut out = vec![0.0; ROWS];
     let mut times: Vec<f64> = (0..PRODUCTS)

@@ -1,4 +1,4 @@
-//! Eight rows of packed weights with the relaxed dot product of bytes.
+//! Int8Kernel rows of packed weights with the relaxed dot product of bytes.
 //!
 //! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
 //! that b counts as signed or as unsigned, and instructions that sum two products in 16 bits saturate or wrap. Which of the two
@@ -14,8 +14,8 @@
 //!
 //! One token stays within the promise everywhere: memory is slower than two dots. All give the same whole numbers.
 
-use super::eight::{Eight, opaque};
-use super::wasm_simd128_eight::Simd128Eight;
+use super::int8_gemm::{Int8Kernel, opaque};
+use super::wasm_simd128_int8::Simd128Int8;
 use core::arch::wasm32::*;
 
 /// Rows 0 to 3, rows 4 to 7.
@@ -23,14 +23,14 @@ type Pair = (v128, v128);
 
 /// What this machine does beyond 7 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     Signed,
     Unsigned,
     Neither,
 }
 
 /// Asks the machine: all pairs of extreme weights with the activations that could go wrong.
-pub(super) fn find() -> Choice {
+pub(crate) fn find() -> Choice {
     let exact = |tokens: [i8; 5], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
         weights.iter().all(|&a| {
@@ -69,10 +69,10 @@ pub(super) fn find() -> Choice {
 }
 
 /// Many tokens by one dot for 16 products; `BIAS` has been added to their activations.
-pub(super) struct RelaxedEight<const BIAS: i8>;
+pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
 /// Many tokens by numbers of 16 bits.
-pub(super) struct RelaxedWide;
+pub(crate) struct RelaxedWide;
 
 /// 16 weights times 16 activations, of which the positive and the negative ones come apart.
 #[inline(always)]
@@ -105,7 +105,7 @@ macro_rules! same {
     };
 }
 
-impl<const BIAS: i8> RelaxedEight<BIAS> {
+impl<const BIAS: i8> RelaxedInt8<BIAS> {
     /// What a sum starts with.
     #[inline(always)]
     fn start(weights: v128, sums: v128) -> v128 {
@@ -116,7 +116,7 @@ impl<const BIAS: i8> RelaxedEight<BIAS> {
     }
 }
 
-impl<const BIAS: i8> Eight for RelaxedEight<BIAS> {
+impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;
@@ -126,7 +126,7 @@ impl<const BIAS: i8> Eight for RelaxedEight<BIAS> {
     const TILE: usize = 4;
     const STEPS: usize = 8;
 
-    same! { Simd128Eight:
+    same! { Simd128Int8:
         zero() -> Pair;
         totals(from: *const f32) -> Pair;
         halves(from: *const u8) -> Pair;
@@ -249,23 +249,23 @@ impl<const BIAS: i8> Eight for RelaxedEight<BIAS> {
     }
 }
 
-impl Eight for RelaxedWide {
+impl Int8Kernel for RelaxedWide {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;
     type Block = *const i8;
 
-    const TILE: usize = Simd128Eight::TILE;
-    const STEPS: usize = Simd128Eight::STEPS;
+    const TILE: usize = Simd128Int8::TILE;
+    const STEPS: usize = Simd128Int8::STEPS;
 
-    same! { RelaxedEight::<0>:
+    same! { RelaxedInt8::<0>:
         add_scaled(totals: Pair, sums: Pair, scales: Pair, factor: f32) -> Pair;
         block(from: *const i8) -> *const i8;
         dot_q8(weights: *const u8, block: *const i8) -> Pair;
         dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair;
     }
 
-    same! { Simd128Eight:
+    same! { Simd128Int8:
         zero() -> Pair;
         totals(from: *const f32) -> Pair;
         halves(from: *const u8) -> Pair;

@@ -1,9 +1,9 @@
-//! Eight rows of packed weights with SIMD128, which multiplies whole numbers of 16 bits at the narrowest: bytes are widened first.
+//! Int8Kernel rows of packed weights with SIMD128, which multiplies whole numbers of 16 bits at the narrowest: bytes are widened first.
 
-use super::eight::Eight;
+use super::int8_gemm::Int8Kernel;
 use core::arch::wasm32::*;
 
-pub(super) struct Simd128Eight;
+pub(crate) struct Simd128Int8;
 
 /// Rows 0 to 3, rows 4 to 7.
 type Pair = (v128, v128);
@@ -52,7 +52,7 @@ unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
     }
 }
 
-impl Eight for Simd128Eight {
+impl Int8Kernel for Simd128Int8 {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;

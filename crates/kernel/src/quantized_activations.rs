@@ -1,4 +1,4 @@
-//! Activations in eight bits, the other factor of the products with packed weights.
+//! QuantizedActivations in eight bits, the other factor of the products with packed weights.
 
 use super::{Kernels, dispatch, packed::BLOCK, threads};
 use std::sync::{Mutex, PoisonError};
@@ -11,18 +11,18 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// One value can be filled again and again: it keeps its memory.
 #[derive(Debug, Clone, Default)]
-pub struct Activations {
-    pub(super) tokens: usize,
-    pub(super) blocks: usize,
+pub struct QuantizedActivations {
+    pub(crate) tokens: usize,
+    pub(crate) blocks: usize,
     /// [T, K]
-    pub(super) numbers: Vec<i8>,
+    pub(crate) numbers: Vec<i8>,
     /// [T, K / 32]
-    pub(super) scales: Vec<f32>,
+    pub(crate) scales: Vec<f32>,
     /// [T, K / 32]: the sum of each block's whole numbers.
-    pub(super) sums: Vec<i32>,
+    pub(crate) sums: Vec<i32>,
 }
 
-impl Activations {
+impl QuantizedActivations {
     /// No tokens.
     pub fn new() -> Self {
         Self::default()
@@ -38,7 +38,7 @@ impl Activations {
         self.quantize_by(dispatch::best(), x, cols);
     }
 
-    /// [`Activations::quantize`] by the given implementation.
+    /// [`QuantizedActivations::quantize`] by the given implementation.
     ///
     /// # Panics
     /// Where that does.

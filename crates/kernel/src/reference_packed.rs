@@ -1,12 +1,12 @@
-//! Plain loops for the products with packed weights: what they compute, and the oracle of the tests.
+//! Plain loops for quantizing activations and for the products with packed weights: the documentation of what these kernels
+//! compute, and the oracle of the tests.
 
 use std::ops::Range;
 
-use super::activations::Activations;
 use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
-use crate::math;
+use super::quantized_activations::QuantizedActivations;
 
-/// Quantizes blocks of 32; see [`Activations`].
+/// Quantizes blocks of 32; see [`QuantizedActivations`].
 pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
     // x, numbers [N · 32], scales, sums [N]
     let blocks = x.chunks_exact(BLOCK).zip(numbers.chunks_exact_mut(BLOCK));
@@ -43,9 +43,9 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
 /// columns m of the panels asked for.
 ///
 /// SAFETY: `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
-pub(super) unsafe fn matmul_blocks(
+pub(crate) unsafe fn matmul_blocks(
     weights: &PackedBlocks,
-    tokens: &Activations,
+    tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
@@ -72,7 +72,7 @@ pub(super) unsafe fn matmul_blocks(
 /// out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
 ///
 /// SAFETY: `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
-pub(super) unsafe fn matmul_f32(
+pub(crate) unsafe fn matmul_f32(
     weights: &PackedF32,
     x: &[f32],
     panels: Range<usize>,
@@ -86,23 +86,5 @@ pub(super) unsafe fn matmul_f32(
             // SAFETY: token < T and row < M.
             unsafe { *out.add(token * rows + row) = total };
         }
-    }
-}
-
-/// x / (1 + exp(−x)) in place.
-pub fn silu(x: &mut [f32]) {
-    // x [N]
-    for value in x {
-        *value /= 1.0 + math::exp(-*value);
-    }
-}
-
-/// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 in place.
-pub fn gelu_tanh(x: &mut [f32]) {
-    // x [N]
-    const FACTOR: f32 = 0.797_884_6;
-    for value in x {
-        let inner = FACTOR * (*value + 0.044_715 * *value * *value * *value);
-        *value *= 0.5 * (1.0 + math::tanh(inner));
     }
 }

@@ -10,12 +10,12 @@
 
 use std::ops::Range;
 
-use super::activations::Activations;
 use super::packed::{BLOCK, BlockType, EMPTY, PANEL_ROWS, PackedBlocks};
+use super::quantized_activations::QuantizedActivations;
 
 /// Bytes that one step of the inner loop reads: eight rows of weights, and one token.
-pub(super) const STEP_WEIGHTS: usize = 32;
-pub(super) const STEP_TOKEN: usize = 4;
+pub(crate) const STEP_WEIGHTS: usize = 32;
+pub(crate) const STEP_TOKEN: usize = 4;
 
 /// Bytes of scales (`f32`) or offsets (`i32`) of eight rows.
 const EIGHT: usize = 32;
@@ -31,12 +31,12 @@ const MAX_STEPS: usize = 16;
 /// # Safety
 /// Every method needs the instruction set of its implementation; that is the callers' one common promise. Pointers are valid
 /// for what the method's comment says; none need be aligned.
-pub(super) trait Eight {
-    /// Eight whole numbers.
+pub(crate) trait Int8Kernel {
+    /// Int8Kernel whole numbers.
     type Sums: Copy;
-    /// Eight `f32`.
+    /// Int8Kernel `f32`.
     type Totals: Copy;
-    /// Eight rows of the weights of one step.
+    /// Int8Kernel rows of the weights of one step.
     type Weights: Copy;
     /// The activations of one block of one token, in registers or in memory, as the products with one token want them.
     type Block: Copy;
@@ -46,11 +46,11 @@ pub(super) trait Eight {
     /// Steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
     const STEPS: usize;
 
-    /// Eight zeros.
+    /// Int8Kernel zeros.
     unsafe fn zero() -> Self::Totals;
-    /// Eight `f32` at `from`.
+    /// Int8Kernel `f32` at `from`.
     unsafe fn totals(from: *const f32) -> Self::Totals;
-    /// Eight numbers in half precision at `from`, as `f32`.
+    /// Int8Kernel numbers in half precision at `from`, as `f32`.
     unsafe fn halves(from: *const u8) -> Self::Totals;
     /// totals + sums · (scales · factor).
     unsafe fn add_scaled(
@@ -75,7 +75,7 @@ pub(super) trait Eight {
     unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Self::Sums;
     /// The same for Q4_0, 128 bytes at `from`.
     unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Self::Sums;
-    /// Eight whole numbers at `from`.
+    /// Int8Kernel whole numbers at `from`.
     unsafe fn sums(from: *const i32) -> Self::Sums;
     /// Writes eight whole numbers to `to`.
     unsafe fn store_sums(sums: Self::Sums, to: *mut i32);
@@ -88,7 +88,7 @@ pub(super) trait Eight {
 /// A number of turns that the compiler does not know. It would unroll the loop and put first what all turns have in common to
 /// load, more than there are registers.
 #[inline(always)]
-pub(super) fn opaque(turns: usize) -> usize {
+pub(crate) fn opaque(turns: usize) -> usize {
     // SAFETY: a reference is valid to read.
     unsafe { std::ptr::read_volatile(&turns) }
 }
@@ -97,7 +97,7 @@ pub(super) fn opaque(turns: usize) -> usize {
 ///
 /// SAFETY: `left` places are at `to`.
 #[inline(always)]
-unsafe fn put<E: Eight>(totals: E::Totals, to: *mut f32, left: usize) {
+unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
     // SAFETY: no more than `left` numbers are written; the buffer holds all eight.
     unsafe {
         if left >= PANEL_ROWS {
@@ -111,9 +111,9 @@ unsafe fn put<E: Eight>(totals: E::Totals, to: *mut f32, left: usize) {
 }
 
 #[inline(always)]
-pub(super) unsafe fn matmul_blocks<E: Eight>(
+pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     weights: &PackedBlocks,
-    tokens: &Activations,
+    tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
@@ -130,9 +130,9 @@ pub(super) unsafe fn matmul_blocks<E: Eight>(
 
 /// One token: reads every weight once, in the order of memory.
 #[inline(always)]
-unsafe fn one_token<E: Eight, const Q8: bool>(
+unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     weights: &PackedBlocks,
-    tokens: &Activations,
+    tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
@@ -168,9 +168,9 @@ unsafe fn one_token<E: Eight, const Q8: bool>(
 
 /// Any number of tokens, a panel of eight rows at a time.
 #[inline(always)]
-unsafe fn many_tokens<E: Eight>(
+unsafe fn many_tokens<E: Int8Kernel>(
     weights: &PackedBlocks,
-    tokens: &Activations,
+    tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
@@ -230,7 +230,7 @@ unsafe fn many_tokens<E: Eight>(
 ///
 /// SAFETY: the panel exists, and at `to` is room for it.
 #[inline(always)]
-unsafe fn prepare_panel<E: Eight>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
+unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
     let chunks = weights.kind.panel_chunks();
     // SAFETY: block < blocks stays inside the panel.
     unsafe {
@@ -254,8 +254,8 @@ unsafe fn prepare_panel<E: Eight>(weights: &PackedBlocks, panel: usize, mut to: 
 ///
 /// SAFETY: `token` exists, and at `to` is room for the tile.
 #[inline(always)]
-unsafe fn prepare_token<E: Eight>(
-    tokens: &Activations,
+unsafe fn prepare_token<E: Int8Kernel>(
+    tokens: &QuantizedActivations,
     token: usize,
     tile: usize,
     place: usize,
@@ -280,12 +280,12 @@ unsafe fn prepare_token<E: Eight>(
     }
 }
 
-/// Eight rows of a panel by `N` tokens, all sums in registers.
+/// Int8Kernel rows of a panel by `N` tokens, all sums in registers.
 ///
 /// SAFETY: `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
 /// with `left` places each.
 #[inline(always)]
-unsafe fn tile<E: Eight, const N: usize>(
+unsafe fn tile<E: Int8Kernel, const N: usize>(
     panel: *const u8,
     tokens: *const u8,
     blocks: usize,

@@ -1,6 +1,6 @@
-//! Eight rows of packed weights with AVX2, and with AVX-VNNI where the processor has it.
+//! Int8Kernel rows of packed weights with AVX2, and with AVX-VNNI where the processor has it.
 
-use super::eight::Eight;
+use super::int8_gemm::Int8Kernel;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 ///
 /// # Safety
 /// The machine has the instruction set.
-pub(super) trait Dot {
+pub(crate) trait Dot {
     /// Added to the activations of many tokens, and taken off again by the start of each sum.
     const BIAS: i8;
     /// sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
@@ -17,8 +17,8 @@ pub(super) trait Dot {
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
 }
 
-pub(super) struct Avx2;
-pub(super) struct Vnni;
+pub(crate) struct Avx2;
+pub(crate) struct Vnni;
 
 impl Dot for Avx2 {
     const BIAS: i8 = 0;
@@ -58,7 +58,7 @@ impl Dot for Vnni {
     }
 }
 
-pub(super) struct X86Eight<D>(PhantomData<D>);
+pub(crate) struct X86Int8<D>(PhantomData<D>);
 
 /// The halves of 16 bytes: rows 0 to 3 from the low ones, rows 4 to 7 from the high ones.
 ///
@@ -82,7 +82,7 @@ unsafe fn four(from: *const u8) -> __m256i {
     unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
 }
 
-impl<D: Dot> Eight for X86Eight<D> {
+impl<D: Dot> Int8Kernel for X86Int8<D> {
     type Sums = __m256i;
     type Totals = __m256;
     type Weights = __m256i;

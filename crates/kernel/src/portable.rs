@@ -1,4 +1,4 @@
-//! Four lanes in plain Rust: natively the same bits as SIMD128 gives in wasm.
+//! Portable lanes in plain Rust: natively the same bits as SIMD128 gives in wasm.
 //!
 //! Lane for lane it rounds as WebAssembly does: a product and a sum are rounded apart, a reduction adds the halves first. So a
 //! training in the tab can be computed again natively, to the last bit, without falling back to the plain loops.
@@ -6,12 +6,12 @@
 use super::vector::Vector;
 use std::array::from_fn;
 
-implementation!("four", Four, "sse2");
+implementation!("portable", Portable, "sse2");
 
 #[derive(Clone, Copy)]
-struct Four([f32; 4]);
+struct Portable([f32; 4]);
 
-impl Four {
+impl Portable {
     #[inline(always)]
     fn zip(self, b: Self, join: impl Fn(f32, f32) -> f32) -> Self {
         Self(from_fn(|n| join(self.0[n], b.0[n])))
@@ -32,7 +32,7 @@ fn larger(a: f32, b: f32) -> f32 {
     }
 }
 
-impl Vector for Four {
+impl Vector for Portable {
     const LANES: usize = 4;
 
     #[inline(always)]
