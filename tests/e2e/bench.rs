@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::format::gguf::{TensorBytes, write};
 use engine::format::gguf_value::Value as Meta;
 use engine::formula::fill;
 use engine::quant::{Type, quantize};
 use fantoccini::Locator;
 use serde_json::{Value, json};
+use tools::TensorBytes;
+use tools::gguf::write;
 
 use super::browser::{Browser, Look, with_browser};
 use super::server::{Habits, Server};

@@ -34,20 +34,17 @@ pub mod generate;
 pub mod grad;
 pub mod model;
 pub mod nn;
-#[cfg(feature = "json")]
 pub mod open;
 pub mod parameters;
 pub mod picture;
 pub mod quant;
 pub mod rng;
 pub mod sample;
-#[cfg(feature = "json")]
 pub mod score;
 pub mod stats;
 pub mod token;
 pub mod trace;
 pub mod trainable;
-#[cfg(feature = "json")]
 pub mod translate;
 
 pub use error::{EngineError, Result};

@@ -11,7 +11,7 @@ mod convert;
 mod wrong;
 
 use convert::{CONVERTED, bert_file, gpt2_file, llama_file, llama_source, permuted};
-use engine::format::gguf::{Gguf, TensorBytes, write};
+use engine::format::gguf::Gguf;
 use engine::format::gguf_value::Value;
 use engine::model::bert::Bert;
 use engine::model::decoder::{Decoder, DecoderExt};
@@ -23,6 +23,8 @@ use engine::nn::position::rope::Scaling;
 use engine::nn::position::rotary::Pairing;
 use engine::parameters::{Compressed, Parameters, Weight};
 use engine::quant::{Type, quantize};
+use tools::TensorBytes;
+use tools::gguf::write;
 
 const IDS: [usize; 7] = [3, 22, 4, 4, 0, 17, 9];
 

@@ -11,7 +11,7 @@ mod check;
 
 use check::{FINE_STEP, check};
 use engine::Result;
-use engine::format::safetensors::{self, SafeTensors};
+use engine::format::safetensors::SafeTensors;
 use engine::formula::{self, Formula};
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::model::decoder::{Decoder, Tokens};
@@ -23,6 +23,7 @@ use engine::nn::packed::Packed;
 use engine::parameters::{Compressed, Memory, Parameters};
 use engine::quant::Type;
 use engine::trainable::{Trainable, count, restore, saved};
+use tools::safetensors::write_parameters;
 
 /// Larger than the formula's, so that attention and gates are not near their straight parts.
 const GROWN: f32 = 6.0;
@@ -50,7 +51,7 @@ fn learns<M: Trainable>(
         gradients(&mut again, &settings, &loss).unwrap()
     );
     // Back to where it was, from a file too.
-    let file = safetensors::write_parameters(&[], &memory, Type::F32).unwrap();
+    let file = write_parameters(&[], &memory, Type::F32).unwrap();
     let mut file = SafeTensors::parse(file.into()).unwrap().tensors;
     for source in [&mut memory as &mut dyn Parameters, &mut file] {
         grow(&mut again);

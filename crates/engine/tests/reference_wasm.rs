@@ -1,4 +1,4 @@
-//! GPT-2 and ViT at full size against PyTorch in headless Chromium, through the same code as `--example reference`.
+//! GPT-2 and ViT at full size against PyTorch in headless Chromium, through the same code as `notebook reference`.
 //!
 //! `cargo xtask test --only reference-wasm`, or from the root of the repository with the absolute path of the shared folder:
 //! ```text
@@ -10,17 +10,6 @@
     clippy::unwrap_used,
     reason = "a test fails by panicking, in its helpers too"
 )]
-
-#[path = "../examples/reference/compare.rs"]
-mod compare;
-#[path = "../examples/reference/decoders.rs"]
-mod decoders;
-#[path = "../examples/reference/encoders.rs"]
-mod encoders;
-#[path = "../examples/reference/file.rs"]
-mod file;
-#[path = "../examples/reference/models.rs"]
-mod models;
 
 use engine::kernel;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -36,7 +25,7 @@ macro_rules! shared {
 
 fn check(name: &str, text: &str, fields: usize) {
     let start = Instant::now();
-    let lines = models::check(name, text).unwrap();
+    let lines = tools::reference::check(name, text).unwrap();
     for line in &lines {
         console_log!("{}", line.json());
     }

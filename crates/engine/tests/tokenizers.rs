@@ -2,7 +2,7 @@
 //!
 //! Files outside the repository are looked for in `$NOTEBOOK_SHARED/data` or `../shared/data`; where they are absent a line says
 //! so. `tests/golden/engine/make_tokens.py` made `tokens.json`.
-#![cfg(all(not(target_family = "wasm"), feature = "json"))]
+#![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
     reason = "a test fails by panicking, in its helpers too"

@@ -4,7 +4,6 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use engine::format::safetensors::write_parameters;
 use engine::formula::Formula;
 use engine::grad::{Draw, initialise};
 use engine::model::seq2seq::{self, Seq2Seq};
@@ -16,7 +15,6 @@ use engine::nn::plain::Plain;
 use engine::quant::Type;
 use engine::token::added::AddedToken;
 use engine::token::byte_bpe::{ByteBpe, ByteBpeFiles};
-use engine::token::json_write::tokenizer_json;
 use engine::token::split::Split;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::train::train;
@@ -24,6 +22,8 @@ use engine::translate::{
     CONFIG, Model, TOKENIZER, Translator, aligned, by_words, crossings, heaviest, open, words,
 };
 use serde_json::{Value, json};
+use tools::safetensors::write_parameters;
+use tools::tokenizer_json::tokenizer_json;
 
 /// A vocabulary of the bytes, four merges and the end.
 fn tokenizer() -> ByteBpe {

@@ -4,13 +4,14 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use engine::format::gguf::{TensorBytes, write};
 use engine::format::gguf_value::Value;
 use engine::formula::fill;
 use engine::open::Files;
 use engine::quant::{Type, quantize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tools::TensorBytes;
+use tools::gguf::write;
 use worker::bench::{Asked, Figures, Report};
 use worker::build::Build;
 use worker::model::desk::{Desk, Source};

@@ -44,7 +44,8 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    pub(super) fn part(
+    /// An error in a part other than a tensor.
+    pub fn part(
         format: &'static str,
         part: impl Into<String>,
         expected: impl Into<String>,
@@ -58,7 +59,8 @@ impl FormatError {
         }
     }
 
-    pub(super) fn tensor(
+    /// An error in a tensor, whose name is shortened where it is very long.
+    pub fn tensor(
         format: &'static str,
         tensor: &str,
         expected: impl Into<String>,
@@ -105,8 +107,8 @@ impl FormatError {
     }
 }
 
-/// The beginning of a name that may be as long as the file.
-pub(super) fn shortened(name: &str) -> String {
+/// The first 120 characters of a name that may be as long as the file.
+pub fn shortened(name: &str) -> String {
     const LONGEST: usize = 120;
     match name.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),

@@ -7,22 +7,25 @@
 //! … to the next multiple of general.alignment (32 where it is not given) …
 //! the tensors' bytes, each at its offset from here
 //! ```
-//! All numbers little-endian. Versions 2 and 3 are read and 3 is written; they differ only in that 3 may also be big-endian,
-//! which is refused.
+//! All numbers are little-endian. Versions 2 and 3 are read; they differ only in that 3 may also be big-endian, which is refused.
 //!
 //! ```
-//! use engine::format::gguf::{Gguf, TensorBytes, write};
+//! use engine::format::gguf::Gguf;
 //! use engine::format::gguf_value::Value;
-//! use engine::parameters::{Parameters, vector};
-//! use engine::quant::Type;
-//! let metadata = vec![("general.name".to_owned(), Value::Text("two ones".to_owned()))];
-//! let ones = [1.0f32.to_le_bytes(), 1.0f32.to_le_bytes()].concat();
-//! let tensor = TensorBytes { name: "ones", shape: &[2], kind: Type::F32, bytes: &ones };
-//! let file = write(&metadata, &[tensor])?;
-//! let mut read = Gguf::parse(file.into())?;
-//! assert_eq!(read.value("general.name").and_then(Value::text), Some("two ones"));
-//! assert_eq!(vector(&mut read.tensors, "ones", 2)?.to_vec(), [1.0, 1.0]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let mut file = b"GGUF".to_vec();
+//! file.extend(3u32.to_le_bytes());
+//! file.extend(0u64.to_le_bytes());
+//! file.extend(1u64.to_le_bytes());
+//! for text in ["general.name", "no tensors"] {
+//!     file.extend((text.len() as u64).to_le_bytes());
+//!     file.extend(text.as_bytes());
+//!     if text == "general.name" {
+//!         file.extend(8u32.to_le_bytes());
+//!     }
+//! }
+//! let read = Gguf::parse(file.into())?;
+//! assert_eq!(read.value("general.name").and_then(Value::text), Some("no tensors"));
+//! # Ok::<(), engine::format::error::FormatError>(())
 //! ```
 //!
 //! Source: the GGUF specification (ggml, `docs/gguf.md`).
@@ -35,15 +38,15 @@ use super::gguf_value::Value;
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::quant::Type;
 
-pub use super::gguf_write::{TensorBytes, write};
-
 pub(super) const FORMAT: &str = "gguf";
-pub(super) const MAGIC: [u8; 4] = *b"GGUF";
-/// Where tensors start, unless the metadata say otherwise.
-pub(super) const ALIGNMENT: usize = 32;
-pub(super) const ALIGNMENT_KEY: &str = "general.alignment";
-/// The longest list of axes that ggml knows.
-pub(super) const MOST_AXES: usize = 4;
+/// The first bytes of a file.
+pub const MAGIC: [u8; 4] = *b"GGUF";
+/// The alignment of tensors, in bytes, of a file whose metadata do not give one.
+const ALIGNMENT: usize = 32;
+/// The key of the metadata that gives the alignment of tensors.
+pub const ALIGNMENT_KEY: &str = "general.alignment";
+/// The largest number of axes that ggml knows.
+pub const MOST_AXES: usize = 4;
 /// The longest key that the specification allows.
 const LONGEST_KEY: usize = 65_535;
 /// A key's length, a type and a value of one byte.
@@ -156,7 +159,11 @@ fn metadata(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Value)>, FormatError
     Ok(metadata)
 }
 
-pub(super) fn alignment_of(value: Option<&Value>) -> Result<usize, FormatError> {
+/// The alignment of tensors, in bytes, from the value under [`ALIGNMENT_KEY`].
+///
+/// # Errors
+/// When the value is not a multiple of 8 as u32.
+pub fn alignment_of(value: Option<&Value>) -> Result<usize, FormatError> {
     let Some(value) = value else {
         return Ok(ALIGNMENT);
     };

@@ -52,27 +52,6 @@ macro_rules! values {
                 })
             }
 
-            pub(super) fn write(&self, file: &mut Vec<u8>) {
-                match self {
-                    $(Self::$variant(value) => {
-                        file.extend(u32::to_le_bytes($number));
-                        file.extend(value.to_le_bytes());
-                    })*
-                    Self::Bool(value) => {
-                        file.extend(7u32.to_le_bytes());
-                        file.push(u8::from(*value));
-                    }
-                    Self::Text(value) => {
-                        file.extend(8u32.to_le_bytes());
-                        write_text(file, value);
-                    }
-                    Self::Array(value) => {
-                        file.extend(9u32.to_le_bytes());
-                        value.write(file);
-                    }
-                }
-            }
-
             /// The number, whatever its type; `None` for what is no number.
             pub fn number(&self) -> Option<f64> {
                 match self {
@@ -104,33 +83,6 @@ macro_rules! values {
                     9 => Self::Array(many(cursor, key, 12, |cursor| Self::read(cursor, key, depth + 1))?),
                     other => return Err(unknown(key, other)),
                 })
-            }
-
-            fn write(&self, file: &mut Vec<u8>) {
-                match self {
-                    $(Self::$variant(values) => {
-                        write_head(file, $number, values.len());
-                        for value in values {
-                            file.extend(value.to_le_bytes());
-                        }
-                    })*
-                    Self::Bool(values) => {
-                        write_head(file, 7, values.len());
-                        file.extend(values.iter().map(|&value| u8::from(value)));
-                    }
-                    Self::Text(values) => {
-                        write_head(file, 8, values.len());
-                        for value in values {
-                            write_text(file, value);
-                        }
-                    }
-                    Self::Array(values) => {
-                        write_head(file, 9, values.len());
-                        for value in values {
-                            value.write(file);
-                        }
-                    }
-                }
             }
 
             /// The number at a place, whatever its type; `None` where there is no number.
@@ -221,14 +173,6 @@ impl Array {
             _ => None,
         }
     }
-
-    /// How deep arrays are nested in it, itself included.
-    pub(super) fn depth(&self) -> usize {
-        match self {
-            Self::Array(arrays) => 1 + arrays.iter().map(Self::depth).max().unwrap_or(0),
-            _ => 1,
-        }
-    }
 }
 
 fn many<'a, T>(
@@ -265,14 +209,4 @@ fn unknown(key: &str, number: u32) -> FormatError {
         "a value of a type from 0 to 12",
         format!("type {number}"),
     )
-}
-
-fn write_head(file: &mut Vec<u8>, number: u32, count: usize) {
-    file.extend(number.to_le_bytes());
-    file.extend((count as u64).to_le_bytes());
-}
-
-pub(super) fn write_text(file: &mut Vec<u8>, text: &str) {
-    file.extend((text.len() as u64).to_le_bytes());
-    file.extend(text.as_bytes());
 }

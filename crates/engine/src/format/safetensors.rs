@@ -28,8 +28,6 @@ use super::tensors::{Element, Entry, Tensors, values};
 use crate::parameters::Compressed;
 use crate::quant::Type;
 
-pub use super::safetensors_write::{write, write_parameters};
-
 pub(super) const FORMAT: &str = "safetensors";
 
 /// The largest header that is read, as in the reference implementation.

@@ -69,7 +69,7 @@ impl Entry {
 }
 
 /// The number of values of a shape; `None` where even with the zeros left out it is more than memory can hold.
-pub(super) fn values(shape: &[usize]) -> Option<usize> {
+pub fn values(shape: &[usize]) -> Option<usize> {
     let whole = shape
         .iter()
         .filter(|&&n| n > 0)

@@ -28,10 +28,25 @@ const KINDS: &str = if cfg!(feature = "all-models") {
 };
 
 /// The sizes of a model that reads text, of a kind that GGUF files hold.
-pub(super) enum Text {
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextConfig {
+    /// GPT-2's.
     Gpt2(gpt2::Config),
+    /// Llama's and its relatives'.
     Llama(llama::Config),
+    /// BERT's.
     Bert(bert::Config),
+}
+
+impl TextConfig {
+    /// Loads the model of these sizes.
+    pub(super) fn load(self, source: &mut dyn Parameters) -> Result<Model, EngineError> {
+        match self {
+            Self::Gpt2(config) => Gpt2::load(config, source).map(Model::Gpt2),
+            Self::Llama(config) => Llama::load(config, source).map(Model::Llama),
+            Self::Bert(config) => Bert::load(config, source).map(Model::Bert),
+        }
+    }
 }
 
 /// What the files beside the weights say.
@@ -117,21 +132,10 @@ impl Config {
         source: &mut dyn Parameters,
     ) -> Result<Model, OpenError> {
         match self.kind() {
-            "gpt2" => self.build(files, gpt2::Config::from_keys, |config| {
-                Gpt2::load(config, source).map(Model::Gpt2)
-            }),
-            "llama" | "mistral" | "mixtral" | "qwen2" => {
-                self.check_rope()?;
-                let read = |lookup: &dyn Fn(&str) -> Option<f64>| {
-                    llama::Config::from_keys(lookup, Pairing::Halves)
-                };
-                self.build(files, read, |config| {
-                    Llama::load(config, source).map(Model::Llama)
-                })
+            "gpt2" | "llama" | "mistral" | "mixtral" | "qwen2" | "bert" => {
+                let (_, config) = self.text()?;
+                files.model(config.load(source))
             }
-            "bert" => self.build(files, bert::Config::from_keys, |config| {
-                Bert::load(config, source).map(Model::Bert)
-            }),
             "vit" => self.build(files, vit::Config::from_keys, |mut config| {
                 // timm's models have another epsilon and do not always say it.
                 if self.config["architecture"].is_string()
@@ -166,7 +170,7 @@ impl Config {
     }
 
     /// The sizes, for a model that GGUF files hold.
-    pub(super) fn text(&self) -> Result<(Architecture, Text), OpenError> {
+    pub(super) fn text(&self) -> Result<(Architecture, TextConfig), OpenError> {
         let wrong = |source| OpenError::Model {
             file: NAMES[0].to_owned(),
             source,
@@ -175,7 +179,7 @@ impl Config {
         let (architecture, text) = match self.kind() {
             "gpt2" => (
                 Architecture::Gpt2,
-                gpt2::Config::from_keys(&lookup).map(Text::Gpt2),
+                gpt2::Config::from_keys(&lookup).map(TextConfig::Gpt2),
             ),
             kind @ ("llama" | "mistral" | "mixtral" | "qwen2") => {
                 self.check_rope()?;
@@ -185,11 +189,11 @@ impl Config {
                     Architecture::Llama
                 };
                 let config = llama::Config::from_keys(&lookup, Pairing::Halves);
-                (architecture, config.map(Text::Llama))
+                (architecture, config.map(TextConfig::Llama))
             }
             "bert" => (
                 Architecture::Bert,
-                bert::Config::from_keys(&lookup).map(Text::Bert),
+                bert::Config::from_keys(&lookup).map(TextConfig::Bert),
             ),
             other => {
                 let expected =

@@ -17,7 +17,6 @@
 //! ```
 
 mod config;
-mod export;
 mod pictures;
 pub mod shipped;
 mod vocabulary;
@@ -42,7 +41,7 @@ use crate::parameters::{Compressed, Parameters};
 use crate::quant::Type;
 use crate::token::tokenizer::Tokenizer;
 use config::Config;
-pub use export::{is_packed, to_gguf};
+pub use config::TextConfig;
 pub use pictures::{Labels, Preparation, top};
 
 /// Why files are no model.
@@ -121,7 +120,7 @@ impl Files {
     }
 
     /// The weights' name without folders and ending.
-    fn title(&self) -> String {
+    pub fn title(&self) -> String {
         let path = std::path::Path::new(&self.name);
         path.file_stem()
             .unwrap_or_default()
@@ -296,40 +295,43 @@ pub fn open_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Opened, OpenError> {
-    let (mut tokenizer, mut preparation, mut labels) = (None, None, None);
-    let model = match Weights::parse(&files.name, Arc::clone(&files.weights))? {
-        Weights::Gguf(file) => {
-            let model = of_gguf(files, &file, through)?;
-            tokenizer = match file.value("tokenizer.ggml.model") {
-                Some(_) => Some(files.model(files.format(file.vocabulary())?.tokenizer())?),
-                None => vocabulary::beside(files)?,
-            };
-            model
-        }
-        Weights::Llama2c(file) => {
-            let model = of_llama2c(files, *file, through)?;
-            tokenizer = vocabulary::beside(files)?;
-            model
-        }
-        Weights::SafeTensors(file) => {
-            let config = Config::of(files, file.metadata())?;
-            let metadata = file.metadata().to_vec();
-            let model = config.model(files, &mut *through(Box::new(file.tensors)))?;
-            labels = config.labels();
-            if model.reads_pictures() {
-                preparation = Some(config.preparation(&model)?);
-            } else {
-                tokenizer = vocabulary::of(files, &metadata)?;
-            }
-            model
-        }
-    };
-    Ok(Opened {
+    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let model = load(files, &weights, through)?;
+    let mut opened = Opened {
+        tokenizer: None,
+        preparation: None,
+        labels: None,
         model,
-        tokenizer,
-        preparation,
-        labels,
-    })
+    };
+    if let Weights::SafeTensors(file) = &weights {
+        let config = Config::of(files, file.metadata())?;
+        opened.labels = config.labels();
+        if opened.model.reads_pictures() {
+            opened.preparation = Some(config.preparation(&opened.model)?);
+        }
+    }
+    if !opened.model.reads_pictures() {
+        opened.tokenizer = tokenizer(files, &weights)?;
+    }
+    Ok(opened)
+}
+
+/// The vocabulary in a file of weights, or beside it; `None` where there is neither.
+///
+/// # Errors
+/// When it is damaged or of a kind that is not known here.
+pub fn tokenizer(
+    files: &Files,
+    weights: &Weights,
+) -> Result<Option<Box<dyn Tokenizer>>, OpenError> {
+    match weights {
+        Weights::Gguf(file) if file.value("tokenizer.ggml.model").is_some() => {
+            let vocabulary = files.format(file.vocabulary())?;
+            files.model(vocabulary.tokenizer()).map(Some)
+        }
+        Weights::Gguf(_) | Weights::Llama2c(_) => vocabulary::beside(files),
+        Weights::SafeTensors(file) => vocabulary::of(files, file.metadata()),
+    }
 }
 
 /// The model alone, as for measuring it: without a vocabulary, which then need not be there, without what is done with a picture, and
@@ -341,46 +343,51 @@ pub fn model_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Model, OpenError> {
-    match Weights::parse(&files.name, Arc::clone(&files.weights))? {
-        Weights::Gguf(file) => of_gguf(files, &file, through),
-        Weights::Llama2c(file) => of_llama2c(files, *file, through),
+    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    load(files, &weights, through)
+}
+
+fn load<'a>(
+    files: &Files,
+    weights: &Weights,
+    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
+) -> Result<Model, OpenError> {
+    let tensors: Box<dyn Parameters> = match weights {
+        Weights::Gguf(file) => Box::new(files.format(file.parameters())?),
+        other => Box::new(other.tensors().clone()),
+    };
+    let mut source = through(tensors);
+    match weights {
         Weights::SafeTensors(file) => {
             let config = Config::of(files, file.metadata())?;
-            config.model(files, &mut *through(Box::new(file.tensors)))
+            config.model(files, &mut *source)
+        }
+        other => {
+            let (_, config) = text_config(files, other)?;
+            files.model(config.load(&mut *source))
         }
     }
 }
 
-fn of_llama2c<'a>(
+/// The kind and the sizes of a model that reads text.
+///
+/// # Errors
+/// When the files do not give them, or the model is of another kind than GPT-2, Llama, Mistral, Mixtral, Qwen2 or BERT.
+pub fn text_config(
     files: &Files,
-    file: Llama2c,
-    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
-) -> Result<Model, OpenError> {
-    let Llama2c { config, tensors } = file;
-    let llama = Llama::load(config, &mut *through(Box::new(tensors)));
-    files.model(llama).map(Model::Llama)
-}
-
-fn of_gguf<'a>(
-    files: &Files,
-    file: &Gguf,
-    through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
-) -> Result<Model, OpenError> {
-    let architecture = files.format(file.architecture())?;
-    let mut source = through(Box::new(files.format(file.parameters())?));
-    let model = match architecture {
-        Architecture::Gpt2 => file
-            .gpt2()
-            .and_then(|config| Gpt2::load(config, &mut *source))
-            .map(Model::Gpt2),
-        Architecture::Llama | Architecture::Qwen2 => file
-            .llama()
-            .and_then(|config| Llama::load(config, &mut *source))
-            .map(Model::Llama),
-        Architecture::Bert => file
-            .bert()
-            .and_then(|config| Bert::load(config, &mut *source))
-            .map(Model::Bert),
-    };
-    files.model(model)
+    weights: &Weights,
+) -> Result<(Architecture, TextConfig), OpenError> {
+    match weights {
+        Weights::SafeTensors(file) => Config::of(files, file.metadata())?.text(),
+        Weights::Llama2c(file) => Ok((Architecture::Llama, TextConfig::Llama(file.config.clone()))),
+        Weights::Gguf(file) => {
+            let architecture = files.format(file.architecture())?;
+            let config = match architecture {
+                Architecture::Gpt2 => file.gpt2().map(TextConfig::Gpt2),
+                Architecture::Llama | Architecture::Qwen2 => file.llama().map(TextConfig::Llama),
+                Architecture::Bert => file.bert().map(TextConfig::Bert),
+            };
+            Ok((architecture, files.model(config)?))
+        }
+    }
 }

@@ -6,12 +6,8 @@ pub mod byte_alphabet;
 pub mod byte_bpe;
 pub mod characters;
 pub mod gguf;
-#[cfg(feature = "json")]
 pub mod json;
-#[cfg(feature = "json")]
 mod json_llama;
-#[cfg(feature = "json")]
-pub mod json_write;
 pub mod llama;
 pub mod llama_files;
 mod merge;

@@ -30,7 +30,6 @@ impl Vocabulary {
     }
 
     /// A vocabulary from tokens that come with their ids, in any order. The ids must be 0..n, each once.
-    #[cfg(feature = "json")]
     pub(super) fn from_pairs(pairs: Vec<(String, usize)>) -> Result<Self> {
         let size = pairs.len();
         let mut places: Vec<Option<String>> = vec![None; size];
@@ -64,7 +63,6 @@ impl Vocabulary {
     }
 
     /// The first of several names that is in the vocabulary.
-    #[cfg(feature = "json")]
     pub(super) fn first_of(&self, names: &[&str]) -> Option<usize> {
         names
             .iter()

@@ -1,7 +1,7 @@
 //! Files that are cut off, absurd or wrong, and what is said of them.
 
 use super::make;
-use engine::format::gguf::{Gguf, TensorBytes, write};
+use engine::format::gguf::Gguf;
 use engine::format::gguf_value::{Array, Value};
 use engine::format::llama2c::Llama2c;
 use engine::format::safetensors::SafeTensors;
@@ -9,6 +9,8 @@ use engine::model::llama::Llama;
 use engine::ndarray::array;
 use engine::parameters::{Compressed, Parameters, Weight};
 use engine::quant::Type;
+use tools::TensorBytes;
+use tools::gguf::write;
 
 fn gguf_error(bytes: &[u8]) -> String {
     Gguf::parse(bytes.into()).unwrap_err().to_string()

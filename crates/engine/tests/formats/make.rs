@@ -1,8 +1,9 @@
 //! Small valid files.
 
-use engine::format::gguf::{TensorBytes, write};
 use engine::format::gguf_value::{Array, Value};
 use engine::quant::Type;
+use tools::TensorBytes;
+use tools::gguf::write;
 
 /// Metadata with a value of every type.
 pub(crate) fn metadata() -> Vec<(String, Value)> {

@@ -1,6 +1,5 @@
 //! Small models as `convert_hf_to_gguf.py` of llama.cpp writes them.
 
-use engine::format::gguf::{TensorBytes, write};
 use engine::format::gguf_value::Value;
 use engine::format::names::Architecture;
 use engine::formula::Formula;
@@ -10,6 +9,8 @@ use engine::nn::position::rope::{Rope, Scaling};
 use engine::nn::position::rotary::Pairing;
 use engine::parameters::{Memory, Parameters};
 use engine::quant::Type;
+use tools::TensorBytes;
+use tools::gguf::write;
 
 /// A tensor of a file: its name and numbers.
 pub(crate) type Named = (String, ArrayD<f32>);

@@ -12,7 +12,7 @@
 use super::files;
 use crate::{Result, TrainError};
 use engine::EngineError;
-use engine::format::safetensors::{SafeTensors, write_parameters};
+use engine::format::safetensors::SafeTensors;
 use engine::format::tensors::Tensors;
 use engine::grad::AdamW;
 use engine::ndarray::{ArrayD, IxDyn};
@@ -21,6 +21,7 @@ use engine::quant::Type;
 use engine::trainable::{Parameter, Trainable, restore, saved};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use tools::safetensors::write_parameters;
 
 /// Where a training is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,10 +6,11 @@ use super::progress::time;
 use super::run::{Options, Trained};
 use super::subject::{Figure, Subject};
 use crate::{Result, TrainError};
-use engine::format::safetensors::{SafeTensors, write_parameters};
+use engine::format::safetensors::SafeTensors;
 use engine::quant::Type;
 use engine::trainable::{Trainable, count};
 use std::path::Path;
+use tools::safetensors::write_parameters;
 
 /// The most bytes of one shipped model.
 pub const LARGEST_FILE: usize = 3_000_000;

@@ -19,12 +19,12 @@ use engine::nn::position::sinusoidal;
 use engine::parameters::Parameters;
 use engine::rng::Rng;
 use engine::token::byte_bpe::ByteBpe;
-use engine::token::json_write::tokenizer_json;
 use engine::token::tokenizer::Tokenizer;
 use engine::trainable::Trainable;
 use engine::translate::TOKENIZER;
 use serde_json::{Value, json};
 use std::path::Path;
+use tools::tokenizer_json::tokenizer_json;
 
 /// V.
 const VOCABULARY: usize = 2048;

@@ -17,11 +17,11 @@ use engine::nn::packed::Packed;
 use engine::parameters::Parameters;
 use engine::rng::Rng;
 use engine::token::byte_bpe::ByteBpe;
-use engine::token::json_write::tokenizer_json;
 use engine::token::tokenizer::Tokenizer;
 use engine::translate::{Model, Pair, TOKENIZER, Translator, ids};
 use serde_json::{Value, json};
 use std::path::Path;
+use tools::tokenizer_json::tokenizer_json;
 
 /// V, for English and Italian together.
 pub const VOCABULARY: usize = 4096;

@@ -64,7 +64,8 @@ pub fn joined_lines(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::token::{json, json_write};
+    use engine::token::json;
+    use tools::tokenizer_json::tokenizer_json;
 
     #[test]
     fn a_word_has_one_token_wherever_it_stands() {
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(vocabulary.special().end, Some(vocabulary.size() - 1));
         let ids = vocabulary.encode(" gatto il dorme").unwrap();
         assert_eq!(ids.len(), 3);
-        let again = json::read_byte_bpe(&json_write::tokenizer_json(&vocabulary).unwrap()).unwrap();
+        let again = json::read_byte_bpe(&tokenizer_json(&vocabulary).unwrap()).unwrap();
         assert_eq!(again.encode(" gatto il dorme").unwrap(), ids);
         assert_eq!(again.special(), vocabulary.special());
         assert_eq!(again.size(), vocabulary.size());

@@ -1,0 +1,158 @@
+//! Models from the disk.
+
+use super::arguments::{Failure, bytes, progress};
+use engine::model::bert::Bert;
+use engine::open::{Files, Model, Opened, open};
+use engine::quant::Type;
+use engine::token::tokenizer::Tokenizer;
+use std::path::{Path, PathBuf};
+
+/// A file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::file(path, error))
+}
+
+/// The weights at a path, or in a folder, and what lies beside them. Another vocabulary may be named.
+pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Failure> {
+    let weights = weights(path)?;
+    let size = std::fs::metadata(&weights)
+        .map_err(|error| Failure::file(&weights, error))?
+        .len();
+    progress(&format!(
+        "reading {} ({})",
+        weights.display(),
+        bytes(size as usize)
+    ));
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let mut files = Files::new(weights.display().to_string(), read(&weights)?);
+    let mut beside: Vec<PathBuf> = Vec::new();
+    let folder = weights
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) {
+        beside.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+    }
+    beside.sort();
+    if tokenizer.is_some() {
+        beside.retain(|path| name(path).contains("config.json"));
+    }
+    beside.extend(tokenizer.map(Path::to_path_buf));
+    for path in beside
+        .iter()
+        .filter(|path| **path != weights && Files::is_of_use(&name(path)))
+    {
+        files.beside.push((name(path), read(path)?));
+    }
+    if let Some(tokenizer) = tokenizer.filter(|path| !Files::is_of_use(&name(path))) {
+        let known = "tokenizer.json, vocab.json, vocab.txt, *.model, *.vocab or tok*.bin";
+        return Err(Failure::file(
+            tokenizer,
+            format!("expected a vocabulary called {known}"),
+        ));
+    }
+    progress("");
+    Ok(files)
+}
+
+/// The file of weights that a path means: itself, or the one in a folder.
+fn weights(path: &Path) -> Result<PathBuf, Failure> {
+    if !path.is_dir() {
+        return Ok(path.to_path_buf());
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| Failure::file(path, error))?;
+    let is_weights = |path: &PathBuf| {
+        let kind = path.extension().unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // llama2.c calls its vocabularies `.bin` too.
+        kind == "safetensors" || kind == "gguf" || kind == "bin" && !name.starts_with("tok")
+    };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(is_weights)
+        .collect();
+    found.sort();
+    if let Some(model) = found
+        .iter()
+        .find(|path| path.ends_with("model.safetensors"))
+    {
+        return Ok(model.clone());
+    }
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::file(
+            path,
+            "holds no .safetensors, .gguf or .bin file",
+        )),
+        many => Err(Failure::file(
+            path,
+            format!("holds {} files of weights: name one of them", many.len()),
+        )),
+    }
+}
+
+/// The model in some files; `wanted` says what it is for.
+pub(crate) fn model(files: &Files, kind: Option<Type>) -> Result<Opened, Failure> {
+    progress("loading the model");
+    let opened = open(files, kind)?;
+    progress("");
+    Ok(opened)
+}
+
+/// The vocabulary of a model, which it needs.
+pub(crate) fn vocabulary<'a>(
+    files: &Files,
+    opened: &'a Opened,
+) -> Result<&'a dyn Tokenizer, Failure> {
+    let missing = || {
+        format!(
+            "{}: needs a vocabulary beside it, or --tokenizer FILE",
+            files.name
+        )
+    };
+    opened
+        .tokenizer
+        .as_deref()
+        .ok_or_else(|| Failure::Other(missing()))
+}
+
+/// The BERT that is needed, and its vocabulary.
+pub(crate) fn encoder<'a>(
+    files: &Files,
+    opened: &'a Opened,
+) -> Result<(&'a Bert, &'a dyn Tokenizer), Failure> {
+    match &opened.model {
+        Model::Bert(model) => Ok((model, vocabulary(files, opened)?)),
+        other => Err(wrong_kind(files, other)),
+    }
+}
+
+/// The error for a model that cannot do what is asked.
+pub(crate) fn wrong_kind(files: &Files, model: &Model) -> Failure {
+    let commands = match model {
+        Model::Gpt2(_) | Model::Llama(_) => "generate",
+        Model::Bert(_) => "embed or fill-mask",
+        Model::Vit(_) | Model::Swin(_) => "classify",
+        Model::Dinov2(_) => "nothing here: it has no classes",
+    };
+    Failure::Other(format!(
+        "{}: this is a {}; use {commands}",
+        files.name,
+        model.name()
+    ))
+}
+
+/// The type that an option names.
+pub(crate) fn kind(name: &str) -> Result<Type, Failure> {
+    Type::from_name(name).map_err(|error| {
+        let known: Vec<String> = Type::ALL
+            .iter()
+            .map(|kind| kind.name().to_lowercase())
+            .collect();
+        Failure::Usage(format!("--type: {error}; known are {}", known.join(", ")))
+    })
+}

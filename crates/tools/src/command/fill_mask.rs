@@ -1,0 +1,66 @@
+//! Words for a gap: the command `fill-mask`.
+
+use super::arguments::{Arguments, Failure, number, say, start_threads};
+use super::files;
+use engine::open::top;
+use std::path::{Path, PathBuf};
+
+pub(crate) const HELP: &str = "\
+Says which words fill the gaps of a text, by a BERT with its masked-LM head.
+
+usage: notebook fill-mask MODEL TEXT [OPTIONS]
+
+MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, or a folder with one. TEXT has at least one [MASK].
+
+  --top N             so many words for each gap (default 5)
+  --tokenizer FILE    another vocabulary than the one in or beside the model
+  --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --threads N         (default: as many as the machine has cores)
+
+Exit code 1 where a file cannot be used, 2 for wrong arguments.";
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let (mut count, mut tokenizer, mut kind, mut threads) = (5, None, None, None);
+    let words = arguments.read(|name, value| {
+        match name {
+            "top" => count = number(name, &value()?)?,
+            "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
+            "threads" => threads = Some(number(name, &value()?)?),
+            "type" => kind = Some(files::kind(&value()?)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let [path, text] = words.as_slice() else {
+        return Err(Failure::Usage("MODEL and TEXT are needed".to_owned()));
+    };
+    start_threads(threads)?;
+    let files = files::files(Path::new(path), tokenizer.as_deref())?;
+    let opened = files::model(&files, kind)?;
+    let (model, tokenizer) = files::encoder(&files, &opened)?;
+    let ids = tokenizer.enclosed(&tokenizer.encode_marked(text)?);
+    if !model.fills_masks() {
+        let message = "has no masked-LM head, which fills gaps; use embed";
+        return Err(Failure::Other(format!("{}: {message}", files.name)));
+    }
+    let mask = tokenizer
+        .special()
+        .mask
+        .ok_or_else(|| Failure::Other(format!("{}: its vocabulary has no [MASK]", files.name)))?;
+    let gaps: Vec<usize> = (0..ids.len()).filter(|&t| ids[t] == mask).collect();
+    if gaps.is_empty() {
+        return Err(Failure::Usage("TEXT has no [MASK]".to_owned()));
+    }
+    let logits = model
+        .forward(&ids, None)
+        .map_err(|error| Failure::Other(format!("{}: {error}", files.name)))?;
+    for (n, &gap) in gaps.iter().enumerate() {
+        if gaps.len() > 1 {
+            say!("[MASK] {}:", n + 1);
+        }
+        for (id, probability) in top(&logits.row(gap).to_owned(), count) {
+            say!("{probability:.4}  {}", tokenizer.piece(id).unwrap_or("?"));
+        }
+    }
+    Ok(())
+}
