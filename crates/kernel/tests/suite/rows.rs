@@ -1,7 +1,7 @@
 //! Kernels on one row against the plain loops.
 
 use super::{ACTIVATION_TOLERANCE, SUM_TOLERANCE, WEIGHT_TOLERANCE, assert_close, numbers};
-use engine::kernel::{Kernels, reference};
+use kernel::{Kernels, reference};
 
 pub(crate) fn dot(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     let (a, b) = (numbers(seed, "a", length), numbers(seed, "b", length));

@@ -3,15 +3,15 @@
 //! A check takes an implementation, a seed and three sizes, computes the same thing with the plain loops, and panics where the
 //! two differ by more than rounding. `stamp!` turns the list of checks into the tests of one implementation.
 
-pub(crate) mod attention;
-pub(crate) mod bits;
+pub(crate) mod fingerprint;
 mod packed;
 mod products;
+pub(crate) mod random;
 mod rows;
 mod special;
 
-use engine::kernel::Kernels;
-use engine::rng::Rng;
+use kernel::Kernels;
+use random::Rng;
 
 pub(crate) use packed::{
     matmul_blocks, matmul_f32, neighbours_change_no_bit, quantize, whole_numbers_are_exact,
@@ -64,24 +64,26 @@ pub(crate) fn assert_close(found: f32, expected: f32, tolerance: f32, place: &st
     );
 }
 
-/// Writes the tests of one implementation: `stamp!(run, test_attribute, module = "name")` calls `run("name", check)` for each.
+/// Writes the tests of one implementation, one for each check: `stamp!(run, module = "name", #[test])` calls
+/// `run("name", check)`. All attributes come before the test.
 #[macro_export]
 macro_rules! stamp {
-    ($run:path, $test:meta, $module:ident = $name:literal) => {
-        $crate::stamp!(@checks $run, $test, $module, $name;
+    ($run:path, $module:ident = $name:literal, $(#[$attribute:meta])+) => {
+        $crate::stamp!(@checks $run, $module, $name, [$(#[$attribute])+];
             dot, axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
             silu, gelu_tanh, quantize, matmul_blocks, matmul_f32, whole_numbers_are_exact, neighbours_change_no_bit,
             softmax_special, max_special, activations_keep_nan, place_of_a_row_changes_no_bit, zero_weights_read_nothing);
     };
-    (@checks $run:path, $test:meta, $module:ident, $name:literal; $($check:ident),*) => {
+    (@checks $run:path, $module:ident, $name:literal, $attributes:tt; $($check:ident),*) => {
         mod $module {
             use super::*;
-            $(
-                #[$test]
-                fn $check() {
-                    $run($name, $crate::suite::$check);
-                }
-            )*
+            $($crate::stamp!(@test $run, $name, $attributes, $check);)*
+        }
+    };
+    (@test $run:path, $name:literal, [$($attributes:tt)+], $check:ident) => {
+        $($attributes)+
+        fn $check() {
+            $run($name, $crate::suite::$check);
         }
     };
 }

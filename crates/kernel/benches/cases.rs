@@ -1,8 +1,8 @@
 //! What is measured: each kernel at a size that a small model has. Shared by the native benchmark (`kernels.rs`) and by the one
 //! in the browser (`tests/speed_wasm.rs`).
 
-use engine::kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
-use engine::rng::Rng;
+use crate::random::Rng;
+use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 use std::rc::Rc;
 
 /// One kernel on fixed data.

@@ -1,8 +1,8 @@
 //! NaN, infinities, −0 and empty slices, at every place of a slice of every length.
 
 use super::{WEIGHT_TOLERANCE, assert_close, numbers};
-use engine::kernel::Kernels;
-use engine::rng::Rng;
+use crate::suite::random::Rng;
+use kernel::Kernels;
 
 fn softmax_of(kernels: &Kernels, x: &[f32]) -> Vec<f32> {
     let mut out = x.to_vec();

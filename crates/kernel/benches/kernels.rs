@@ -1,15 +1,18 @@
 //! Each fast kernel against the plain loops, natively, in one run:
-//! `cargo bench -p engine --bench kernels -- --warm-up-time 0.2 --measurement-time 0.5`
+//! `cargo bench -p kernel --bench kernels -- --warm-up-time 0.2 --measurement-time 0.5`
 //!
 //! In the browser: see `tests/speed_wasm.rs`.
 
 #[cfg(not(target_family = "wasm"))]
 mod cases;
+#[cfg(not(target_family = "wasm"))]
+#[path = "../tests/suite/random.rs"]
+#[allow(dead_code, reason = "a measurement needs less of it than the tests")]
+mod random;
 
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use criterion::{BenchmarkId, Criterion, Throughput};
-    use engine::kernel;
 
     fn kernels(criterion: &mut Criterion) {
         let packed = super::cases::packed_cases(None);

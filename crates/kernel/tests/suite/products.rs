@@ -1,8 +1,8 @@
 //! Matrix products against the plain loops, and what holds for them to the last bit.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
-use engine::kernel::{Kernels, reference};
-use engine::rng::Rng;
+use crate::suite::random::Rng;
+use kernel::{Kernels, reference};
 
 type Fast = fn(&Kernels, &[f32], &[f32], &mut [f32], usize, usize, usize);
 type Plain = fn(&[f32], &[f32], &mut [f32], usize, usize, usize);

@@ -1,8 +1,8 @@
 //! Property tests of the kernels, natively: every implementation that this machine has against the plain loops.
 //!
-//! `cargo test -p engine --test kernels`
+//! `cargo test -p kernel --test kernels`
 //!
-//! The same suite runs in the browser: `kernels_wasm.rs`.
+//! The same suite runs in the browser (`kernels_wasm.rs`), and on a few small sizes under Miri.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -11,15 +11,23 @@
 
 mod suite;
 
-use engine::kernel::{self, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
-use proptest::test_runner::{Config, TestRunner};
+use kernel::{BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
+
+/// Runs a check on the implementation called `name`; the test is skipped where this machine does not have it.
+fn run(name: &str, check: suite::Check) {
+    let found = kernel::implementations()
+        .into_iter()
+        .find(|kernels| kernels.name() == name);
+    match found {
+        Some(kernels) => draw(kernels, check),
+        None => skip::because(format_args!("this machine does not have {name}")),
+    }
+}
 
 /// Draws seeds and sizes, and shrinks them where a check panics.
-fn run(name: &str, check: suite::Check) {
-    let Some(kernels) = find(name) else {
-        println!("{name}: this machine does not have it");
-        return;
-    };
+#[cfg(not(miri))]
+fn draw(kernels: &Kernels, check: suite::Check) {
+    use proptest::test_runner::{Config, TestRunner};
     let mut runner = TestRunner::new(Config {
         cases: 300,
         failure_persistence: None,
@@ -36,16 +44,18 @@ fn run(name: &str, check: suite::Check) {
     drawn.unwrap();
 }
 
-fn find(name: &str) -> Option<&'static Kernels> {
-    kernel::implementations()
-        .into_iter()
-        .find(|kernels| kernels.name() == name)
+/// Miri runs some thousand times slower: nothing, single elements, remainders of every kind of tile.
+#[cfg(miri)]
+fn draw(kernels: &Kernels, check: suite::Check) {
+    for (seed, sizes) in (0..).zip([[0, 0, 0], [1, 1, 1], [5, 7, 3], [37, 2, 9], [9, 13, 18]]) {
+        check(kernels, seed, sizes);
+    }
 }
 
-stamp!(run, test, reference = "reference");
-stamp!(run, test, portable = "portable");
-stamp!(run, test, avx2 = "avx2");
-stamp!(run, test, avx_vnni = "avx-vnni");
+stamp!(run, reference = "reference", #[test]);
+stamp!(run, portable = "portable", #[test]);
+stamp!(run, avx2 = "avx2", #[test]);
+stamp!(run, avx_vnni = "avx-vnni", #[test]);
 
 #[test]
 fn the_fastest_implementation_is_chosen() {
@@ -142,31 +152,6 @@ fn a_packed_row_is_what_the_file_says() {
 }
 
 #[test]
-fn the_same_bits_as_in_wasm() {
-    assert_eq!(
-        suite::bits::fingerprint(),
-        suite::bits::FINGERPRINT,
-        "{:#x}",
-        suite::bits::fingerprint()
-    );
-}
-
-#[test]
-fn no_bit_leaks_through_a_causal_mask() {
-    suite::attention::no_bit_leaks_through_a_causal_mask();
-}
-
-#[test]
-fn the_decoder_does_not_leak() {
-    suite::attention::the_decoder_does_not_leak();
-}
-
-#[test]
-fn attention_is_permutation_equivariant() {
-    suite::attention::attention_is_permutation_equivariant();
-}
-
-#[test]
-fn positions_tell_word_orders_apart() {
-    suite::attention::positions_tell_word_orders_apart();
+fn the_known_bits() {
+    suite::fingerprint::check();
 }

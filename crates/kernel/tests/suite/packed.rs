@@ -1,10 +1,8 @@
 //! Products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
-use engine::kernel::{
-    BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations, reference,
-};
-use engine::rng::Rng;
+use crate::suite::random::Rng;
+use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations, reference};
 
 const KINDS: [BlockType; 2] = [BlockType::Q8_0, BlockType::Q4_0];
 

@@ -2,16 +2,19 @@
 //!
 //! ```text
 //! export CHROMEDRIVER=/usr/bin/chromedriver
-//! cargo test --release -p engine --target wasm32-unknown-unknown --test speed_wasm -- --include-ignored --nocapture
-//! RUSTFLAGS="-Ctarget-feature=+simd128,+relaxed-simd" cargo test --release -p engine --target wasm32-unknown-unknown \
+//! cargo test --release -p kernel --target wasm32-unknown-unknown --test speed_wasm -- --include-ignored --nocapture
+//! RUSTFLAGS="-Ctarget-feature=+simd128,+relaxed-simd" cargo test --release -p kernel --target wasm32-unknown-unknown \
 //!   --test speed_wasm --features relaxed-simd -- --include-ignored --nocapture
 //! ```
 #![cfg(target_family = "wasm")]
 
 #[path = "../benches/cases.rs"]
 mod cases;
+#[path = "suite/random.rs"]
+#[allow(dead_code, reason = "a measurement needs less of it than the tests")]
+mod random;
 
-use engine::kernel::{self, Kernels};
+use kernel::Kernels;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);

@@ -1,0 +1,83 @@
+//! The suite of `kernels.rs` in headless Chromium: with relaxed SIMD, with SIMD128, and with neither.
+//!
+//! From the root of the repository (`webdriver.json` beside `Cargo.toml` holds Chromium's arguments):
+//! ```text
+//! export CHROMEDRIVER=/usr/bin/chromedriver
+//! cargo test -p kernel --target wasm32-unknown-unknown --test kernels_wasm
+//! RUSTFLAGS="-Ctarget-feature=+simd128,+relaxed-simd" \
+//!   cargo test -p kernel --target wasm32-unknown-unknown --test kernels_wasm --features relaxed-simd
+//! RUSTFLAGS="-Ctarget-feature=-simd128" \
+//!   cargo test -p kernel --target wasm32-unknown-unknown --test kernels_wasm
+//! ```
+//! Without `RUSTFLAGS` the flags of `.cargo/config.toml` hold, which switch SIMD128 on. Tests of an implementation that is not in
+//! the build are ignored and say so.
+#![cfg(target_family = "wasm")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+mod suite;
+
+use suite::random::Rng;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+/// How many random sizes each check is run on, besides one run for each length.
+const CASES: u64 = 60;
+
+/// Runs a check on every length once, then on random sizes: a seeded loop in place of proptest, which wants the system's entropy.
+fn run(name: &str, check: suite::Check) {
+    let kernels = kernel::implementations()
+        .into_iter()
+        .find(|kernels| kernels.name() == name)
+        .unwrap();
+    for length in 0..=suite::LARGEST {
+        check(kernels, length as u64, [length, 9, 5]);
+    }
+    let mut rng = Rng::new(1);
+    for seed in 0..CASES {
+        let mut size = || rng.below(suite::LARGEST + 1);
+        let sizes = [size(), size(), size()];
+        check(kernels, seed, sizes);
+    }
+}
+
+stamp!(run, reference = "reference", #[wasm_bindgen_test]);
+stamp!(
+    run,
+    simd128 = "simd128",
+    #[cfg_attr(not(target_feature = "simd128"), ignore = "the build has no SIMD128")]
+    #[wasm_bindgen_test]
+);
+stamp!(
+    run,
+    relaxed_wide = "relaxed-wide",
+    #[cfg_attr(not(feature = "relaxed-simd"), ignore = "the build has no relaxed SIMD")]
+    #[wasm_bindgen_test]
+);
+stamp!(
+    run,
+    relaxed = "relaxed",
+    #[cfg_attr(not(feature = "relaxed-simd"), ignore = "the build has no relaxed SIMD")]
+    #[wasm_bindgen_test]
+);
+
+#[wasm_bindgen_test]
+fn the_implementation_asked_for_at_build_time_is_chosen() {
+    let expected = match (
+        cfg!(target_feature = "simd128"),
+        cfg!(feature = "relaxed-simd"),
+    ) {
+        (true, true) => "relaxed",
+        (true, false) => "simd128",
+        (false, _) => "reference",
+    };
+    assert_eq!(kernel::chosen(), expected);
+}
+
+#[wasm_bindgen_test]
+fn the_known_bits() {
+    suite::fingerprint::check();
+}
