@@ -172,11 +172,13 @@ fn browser_test(arguments: &[&str]) -> Command {
 fn kernels_simd128() -> Result<Outcome, Failure> {
     tests_in_browser(&mut browser_test(&[
         "-p",
-        "engine",
+        "kernel",
         "-p",
-        "cells",
+        "engine",
         "--test",
         "kernels_wasm",
+        "--test",
+        "invariants_wasm",
     ]))
 }
 
@@ -186,11 +188,13 @@ const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
 fn kernels_relaxed() -> Result<Outcome, Failure> {
     let arguments = [
         "-p",
-        "engine",
+        "kernel",
         "-p",
-        "cells",
+        "engine",
         "--test",
         "kernels_wasm",
+        "--test",
+        "invariants_wasm",
         "--features",
         "relaxed-simd",
     ];
