@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::browser::{address, clock, dom};
-use crate::cells::sheet::{self, SheetSignal};
+use crate::cells::frame::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
 use crate::lesson::state::PageState;
 use crate::route::{Fragment, Route};

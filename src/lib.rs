@@ -7,7 +7,7 @@
 mod app;
 mod bench;
 mod browser;
-pub mod cells;
+mod cells;
 mod chunk;
 mod client;
 mod lab;

@@ -1,6 +1,6 @@
-//! The one place that maps the names of cells to what they compute and how they look.
+//! The map from the names of cells to their computations and views, made from the list of cells in `crates/cells`.
 //!
-//! The cells of a lesson are a chunk of the wasm, fetched when a page first needs one of them: who reads one lesson
+//! The cells of a lesson are a chunk of the wasm, fetched when a page first needs one of them: a reader of one lesson
 //! does not wait for the cells of all others.
 
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use std::pin::Pin;
 use ::cells::CellSpec;
 use leptos::prelude::*;
 
-use super::context::CellCx;
+use super::frame::context::CellCx;
 use crate::chunk::{NotLoaded, chunk};
 
 /// Draws the body of a cell.
@@ -28,42 +28,26 @@ type Loading = Pin<Box<dyn Future<Output = Result<Entries, NotLoaded>>>>;
 
 /// The cells of one lesson.
 struct Chunk {
-    name: &'static str,
     cells: &'static [&'static str],
     load: fn() -> Loading,
 }
 
-macro_rules! lessons {
-    ($($chunk:ident: $($name:literal $cell:ident),+;)+) => {
+macro_rules! chunks {
+    ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
         $(chunk! {
-            $chunk: fn $chunk() -> Entries =
-                &[$(Entry { spec: &::cells::$cell::SPEC, view: super::$cell::view }),+];
+            $lesson: fn $lesson() -> Entries = &[$(Entry {
+                spec: &::cells::lessons::$lesson::$cell::SPEC,
+                view: crate::cells::lessons::$lesson::$cell::view,
+            }),+];
         })+
+        /// The chunks, in the order of the course.
         const CHUNKS: &[Chunk] = &[$(Chunk {
-            name: stringify!($chunk),
-            cells: &[$($name),+],
-            load: || Box::pin($chunk()),
+            cells: &[$(::cells::lessons::$lesson::$cell::SPEC.name),+],
+            load: || Box::pin($lesson()),
         }),+];
     };
 }
-
-// In the order of the course; `cells::registry::GROUPS` has the same groups, which a test holds to.
-lessons! {
-    bottleneck: "information-budget" information_budget, "forgetting" forgetting, "seq2seq-race" seq2seq_race,
-        "race-measure" race_measure, "train-the-race" train_the_race, "path-length" path_length;
-    alignment: "alignment-scores" alignment_scores, "alignment-lines" alignment_lines,
-        "additive-and-dot" additive_and_dot, "alignment-gradient" alignment_gradient;
-    self_attention: "attention-map" attention_map, "qkv-by-hand" qkv_by_hand, "permutation" permutation,
-        "three-patches" three_patches, "similarity" similarity, "cross-attention" cross_attention;
-    scaling: "why-scale" why_scale, "softmax-temperature" softmax_temperature;
-    causal_mask: "mask-editor" mask_editor, "leak-test" leak_test, "minus-ten-thousand" minus_ten_thousand,
-        "three-attentions" three_attentions;
-    positions: "bag-of-words" bag_of_words, "sinusoid-map" sinusoid_map, "shift-is-linear" shift_is_linear,
-        "distance" distance, "learned-table" learned_table, "relative-bias" relative_bias, "alibi" alibi,
-        "rotary" rotary, "rotary-stretch" rotary_stretch;
-    training: "train-tiny" train_tiny, "break-it" break_it, "gradient-check" gradient_check;
-    patches: "patch-cutter" patch_cutter, "patch-embedding" patch_embedding, "pixels-as-tokens" pixels_as_tokens;
-}
+::cells::for_each_lesson!(chunks);
 
 thread_local! {
     static LOADED: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
@@ -90,9 +74,4 @@ pub(crate) async fn load(names: &[String]) -> Result<(), NotLoaded> {
 /// A cell that has been loaded.
 pub(crate) fn find(name: &str) -> Option<Entry> {
     LOADED.with_borrow(|loaded| loaded.iter().find(|e| e.spec.name == name).copied())
-}
-
-/// Names of the chunks and of the cells in each, for the check that none is missing.
-pub fn chunks() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    CHUNKS.iter().map(|chunk| (chunk.name, chunk.cells))
 }

@@ -12,9 +12,10 @@ use web_sys::HtmlElement;
 use super::state::PageState;
 use super::{exercise, inline};
 use crate::browser::dom;
-use crate::cells::context::CellCx;
-use crate::cells::sheet::SheetSignal;
-use crate::cells::{frame, registry, run};
+use crate::cells::frame::context::CellCx;
+use crate::cells::frame::sheet::SheetSignal;
+use crate::cells::frame::{layout, run};
+use crate::cells::registry;
 use crate::chunk::NotLoaded;
 
 /// Props that concern the frame of a cell, which the page builder has used up.
@@ -136,9 +137,9 @@ fn mount_cell(
     run::keep_computed(cx, section.clone().into());
     let frame_section = section.clone();
     mounted.push(Box::new(mount_to(tools, move || {
-        frame::tools(cx, frame_section, sheet)
+        layout::tools(cx, frame_section, sheet)
     })));
-    mounted.push(Box::new(mount_to(body, move || frame::body(cx, view))));
+    mounted.push(Box::new(mount_to(body, move || layout::body(cx, view))));
 }
 
 /// Says in the cell that it cannot run.

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::browser::dom;
-use crate::cells::context::CellCx;
+use crate::cells::frame::context::CellCx;
 use crate::client;
 
 /// A number that prose quotes.

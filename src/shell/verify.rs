@@ -5,8 +5,8 @@ use cells::golden::{self, Check, Golden, GoldenCell};
 use leptos::prelude::*;
 
 use crate::browser::{address, clock, fetch};
+use crate::cells::frame::rust_panel::page_folder;
 use crate::cells::registry;
-use crate::cells::rust_panel::page_folder;
 use crate::client;
 use crate::widgets::Num;
 

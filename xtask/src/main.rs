@@ -4,6 +4,7 @@
 mod bench;
 mod build;
 mod failure;
+mod fmt;
 mod lock;
 mod npm;
 mod process;
@@ -51,6 +52,7 @@ Commands:
                           measure full-size models in headless Chromium: for each a JSON line with median, least and
                           largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'. With
                           --beside 2 the same is measured in two browsers at once: what the machine gives to two threads
+  fmt [--check]           format every source file; `cargo fmt` alone does not find the cells, which a macro declares
   test --list             list the names that --only takes
 
 Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are
@@ -86,6 +88,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
         "serve" => serve::serve(options),
         "bench" => bench::command(options),
         "build" => build::command(options),
+        "fmt" => fmt::command(options),
         "test" => test::command(options),
         "train" => train::train(options),
         other => Err(Failure::usage(format!("there is no command `{other}`"))),

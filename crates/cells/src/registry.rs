@@ -1,92 +1,95 @@
-//! Every cell that a lesson can name.
+//! The list of all cells, which everything else is made from.
+//!
+//! [`for_each_lesson!`](crate::for_each_lesson) holds the list. It expands to the modules of the cells (`lessons/`), to the
+//! groups below, to what each worker computes ([`crate::desk`]) and, in the site, to the views and the chunks of the wasm
+//! (`src/cells/registry.rs`).
 
-use crate::spec::CellSpec;
+use crate::frame::spec::{CellSpec, Desk, Run};
+
+/// Calls a macro with the list of all cells, in the order of the course.
+///
+/// A lesson is a name (its slug with underscores, which is also the name of the folder of its cells) with its cells. A line
+/// is the module of a cell, which is its name with underscores, and where it computes: on the `page`, within a frame, or in
+/// the worker for `training` (with differentiation) or `models` (with trained models). A cell of a worker has an `ENTRY`.
+#[macro_export]
+macro_rules! for_each_lesson {
+    ($callback:ident) => {
+        $callback! {
+            bottleneck {
+                information_budget: page,
+                forgetting: models,
+                seq2seq_race: models,
+                race_measure: models,
+                train_the_race: training,
+                path_length: page,
+            }
+            alignment {
+                alignment_scores: page,
+                alignment_lines: models,
+                additive_and_dot: page,
+                alignment_gradient: training,
+            }
+            self_attention {
+                qkv_by_hand: page,
+                attention_map: models,
+                three_patches: page,
+                similarity: page,
+                permutation: models,
+                cross_attention: page,
+            }
+            scaling {
+                why_scale: training,
+                softmax_temperature: page,
+            }
+            causal_mask {
+                mask_editor: page,
+                leak_test: models,
+                minus_ten_thousand: page,
+                three_attentions: models,
+            }
+            positions {
+                bag_of_words: models,
+                sinusoid_map: page,
+                shift_is_linear: page,
+                distance: page,
+                learned_table: models,
+                relative_bias: page,
+                alibi: page,
+                rotary: page,
+                rotary_stretch: page,
+            }
+            training {
+                train_tiny: training,
+                break_it: training,
+                gradient_check: training,
+            }
+            patches {
+                patch_cutter: page,
+                patch_embedding: models,
+                pixels_as_tokens: page,
+            }
+        }
+    };
+}
 
 /// The cells of one lesson, which the site loads together.
 pub struct Group {
-    /// Name of the chunk of the site that holds their views.
+    /// Slug of the lesson with underscores: the folder of its cells, and the chunk of the site that holds their views.
     pub name: &'static str,
     /// The cells, in the order of the lesson.
     pub cells: &'static [&'static CellSpec],
 }
 
-/// All cells, in the order of the course.
-pub const GROUPS: &[Group] = &[
-    Group {
-        name: "bottleneck",
-        cells: &[
-            &crate::information_budget::SPEC,
-            &crate::forgetting::SPEC,
-            &crate::seq2seq_race::SPEC,
-            &crate::race_measure::SPEC,
-            &crate::train_the_race::SPEC,
-            &crate::path_length::SPEC,
-        ],
-    },
-    Group {
-        name: "alignment",
-        cells: &[
-            &crate::alignment_scores::SPEC,
-            &crate::alignment_lines::SPEC,
-            &crate::additive_and_dot::SPEC,
-            &crate::alignment_gradient::SPEC,
-        ],
-    },
-    Group {
-        name: "self_attention",
-        cells: &[
-            &crate::attention_map::SPEC,
-            &crate::qkv_by_hand::SPEC,
-            &crate::permutation::SPEC,
-            &crate::three_patches::SPEC,
-            &crate::similarity::SPEC,
-            &crate::cross_attention::SPEC,
-        ],
-    },
-    Group {
-        name: "scaling",
-        cells: &[&crate::why_scale::SPEC, &crate::softmax_temperature::SPEC],
-    },
-    Group {
-        name: "causal_mask",
-        cells: &[
-            &crate::mask_editor::SPEC,
-            &crate::leak_test::SPEC,
-            &crate::minus_ten_thousand::SPEC,
-            &crate::three_attentions::SPEC,
-        ],
-    },
-    Group {
-        name: "positions",
-        cells: &[
-            &crate::bag_of_words::SPEC,
-            &crate::sinusoid_map::SPEC,
-            &crate::shift_is_linear::SPEC,
-            &crate::distance::SPEC,
-            &crate::learned_table::SPEC,
-            &crate::relative_bias::SPEC,
-            &crate::alibi::SPEC,
-            &crate::rotary::SPEC,
-            &crate::rotary_stretch::SPEC,
-        ],
-    },
-    Group {
-        name: "training",
-        cells: &[
-            &crate::train_tiny::SPEC,
-            &crate::break_it::SPEC,
-            &crate::gradient_check::SPEC,
-        ],
-    },
-    Group {
-        name: "patches",
-        cells: &[
-            &crate::patch_cutter::SPEC,
-            &crate::patch_embedding::SPEC,
-            &crate::pixels_as_tokens::SPEC,
-        ],
-    },
-];
+macro_rules! groups {
+    ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
+        /// All cells, in the order of the course.
+        pub const GROUPS: &[Group] = &[$(Group {
+            name: stringify!($lesson),
+            cells: &[$(&crate::lessons::$lesson::$cell::SPEC),+],
+        }),+];
+    };
+}
+for_each_lesson!(groups);
 
 /// All cells, in the order of the course.
 pub fn all() -> impl Iterator<Item = &'static CellSpec> {
@@ -97,3 +100,39 @@ pub fn all() -> impl Iterator<Item = &'static CellSpec> {
 pub fn find(name: &str) -> Option<&'static CellSpec> {
     all().find(|spec| spec.name == name)
 }
+
+/// True where `name` is `module` with hyphens for underscores.
+const fn is_named(name: &str, module: &str) -> bool {
+    let (name, module) = (name.as_bytes(), module.as_bytes());
+    let mut same = name.len() == module.len();
+    let mut i = 0;
+    while same && i < name.len() {
+        same = name[i] == if module[i] == b'_' { b'-' } else { module[i] };
+        i += 1;
+    }
+    same
+}
+
+/// A pattern of the ways to compute that a word of the list stands for.
+macro_rules! run {
+    (page) => {
+        Run::Now(_)
+    };
+    (training) => {
+        Run::Sliced(Desk::Training)
+    };
+    (models) => {
+        Run::Sliced(Desk::Models)
+    };
+}
+
+macro_rules! check {
+    ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {$($(
+        const _: () = {
+            let spec = crate::lessons::$lesson::$cell::SPEC;
+            assert!(is_named(spec.name, stringify!($cell)), concat!(stringify!($cell), ": SPEC has another name"));
+            assert!(matches!(spec.run, run!($place)), concat!(stringify!($cell), ": SPEC does not run in `", stringify!($place), "`"));
+        };
+    )+)+};
+}
+for_each_lesson!(check);

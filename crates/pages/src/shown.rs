@@ -1,5 +1,6 @@
 //! Which engine functions a cell shows: every `shown!(record, engine::path::to::item, …)` in its source.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -18,30 +19,10 @@ pub(crate) struct Shown {
     pub(crate) line: usize,
 }
 
-/// The engine functions that a cell shows, in order, each once. `cells` is the folder of the cells' sources; a
-/// cell's own file and the files of a folder of its name are read, and the files beside them that these import from: the panel shows of all that what ran.
-pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
-    let stem = name.replace('-', "_");
-    let own = cells.join(format!("{stem}.rs"));
-    let folder = cells.join(&stem);
-    let mut files: Vec<PathBuf> = Vec::new();
-    if own.is_file() {
-        files.push(own.clone());
-    }
-    if folder.is_dir() {
-        files.extend(
-            names(&folder)?
-                .iter()
-                .filter(|n| n.ends_with(".rs"))
-                .map(|n| folder.join(n)),
-        );
-    }
-    if files.is_empty() {
-        return Err(BuildError::Other(format!(
-            "the cell {name} has no source {}",
-            own.display()
-        )));
-    }
+/// The engine functions that a cell shows, in order, each once. `src` is the source folder of the crate `cells`, where the
+/// cell's file is in the folder of its lesson below `lessons/`. Read are that file, the files of a folder of its name, and
+/// the files of the crate that these import from: the panel shows of all that what ran.
+pub(crate) fn of_cell(src: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
     let mut found: Vec<Shown> = Vec::new();
     let mut keep = |all: Vec<Shown>| {
         for shown in all {
@@ -50,17 +31,49 @@ pub(crate) fn of_cell(cells: &Path, name: &str) -> Result<Vec<Shown>, BuildError
             }
         }
     };
-    for file in files {
+    for file in sources(src, name)? {
         let parsed = parse(&file, &read(&file)?)?;
         keep(in_file(&file, &parsed)?);
-        for module in imports(&parsed) {
-            let beside = cells.join(format!("{module}.rs"));
-            if beside.is_file() {
-                keep(in_file(&beside, &parse(&beside, &read(&beside)?)?)?);
+        for imported in imports(&parsed) {
+            if let Some(file) = file_of(src, &imported) {
+                keep(in_file(&file, &parse(&file, &read(&file)?)?)?);
             }
         }
     }
     Ok(found)
+}
+
+/// The files of a cell: its own and those of a folder of its name.
+fn sources(src: &Path, name: &str) -> Result<Vec<PathBuf>, BuildError> {
+    let (lessons, stem) = (src.join("lessons"), name.replace('-', "_"));
+    let mut files: Vec<PathBuf> = Vec::new();
+    for lesson in names(&lessons)?.iter().map(|lesson| lessons.join(lesson)) {
+        let own = lesson.join(format!("{stem}.rs"));
+        if own.is_file() {
+            files.push(own);
+        }
+        let folder = lesson.join(&stem);
+        if folder.is_dir() {
+            let names = names(&folder)?;
+            let rust = names.iter().filter(|name| name.ends_with(".rs"));
+            files.extend(rust.map(|name| folder.join(name)));
+        }
+    }
+    if files.is_empty() {
+        return Err(BuildError::Other(format!(
+            "the cell {name} has no source {stem}.rs in a folder of {}",
+            lessons.display()
+        )));
+    }
+    Ok(files)
+}
+
+/// The file of the module that a path of the crate leads to or into.
+fn file_of(src: &Path, path: &[String]) -> Option<PathBuf> {
+    (1..=path.len()).rev().find_map(|length| {
+        let file = src.join(path[..length].join("/")).with_extension("rs");
+        file.is_file().then_some(file)
+    })
 }
 
 /// The paths shown in one source file, in order. Comments and strings are no macro calls.
@@ -85,20 +98,43 @@ fn parse(file: &Path, text: &str) -> Result<syn::File, BuildError> {
     })
 }
 
-/// The files beside it that a file imports from: `use crate::patch_cutter::prepared` gives `patch_cutter`.
-fn imports(file: &syn::File) -> impl Iterator<Item = String> {
-    file.items.iter().filter_map(|item| {
-        let syn::Item::Use(item) = item else {
-            return None;
-        };
-        match &item.tree {
-            syn::UseTree::Path(root) if root.ident == "crate" => match &*root.tree {
-                syn::UseTree::Path(module) => Some(module.ident.to_string()),
-                _ => None,
-            },
-            _ => None,
+/// The paths of the same crate that a file imports, each once: `use crate::parts::{race, words::tokens}` gives
+/// `parts::race` and `parts::words::tokens`.
+fn imports(file: &syn::File) -> BTreeSet<Vec<String>> {
+    let mut all = Vec::new();
+    for item in &file.items {
+        if let syn::Item::Use(item) = item {
+            leaves(&item.tree, &mut Vec::new(), &mut all);
         }
-    })
+    }
+    let own = |path: Vec<String>| (path.first()? == "crate").then(|| path[1..].to_vec());
+    all.into_iter().filter_map(own).collect()
+}
+
+/// The full paths in a `use`.
+fn leaves(tree: &syn::UseTree, before: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
+    match tree {
+        syn::UseTree::Path(path) => {
+            before.push(path.ident.to_string());
+            leaves(&path.tree, before, all);
+            before.pop();
+        }
+        syn::UseTree::Group(group) => {
+            for inner in &group.items {
+                leaves(inner, before, all);
+            }
+        }
+        syn::UseTree::Name(leaf) => {
+            let name = leaf.ident.to_string();
+            let own = (name != "self").then_some(name);
+            all.push(before.iter().cloned().chain(own).collect());
+        }
+        syn::UseTree::Rename(leaf) => {
+            let name = leaf.ident.to_string();
+            all.push(before.iter().cloned().chain([name]).collect());
+        }
+        syn::UseTree::Glob(_) => all.push(before.clone()),
+    }
 }
 
 struct Calls<'a> {
@@ -212,10 +248,18 @@ mod tests {
     }
 
     #[test]
-    fn imported_files_are_known_by_their_module() {
-        let text = "use crate::other::{self, used};\nuse crate::third;\nuse std::path::Path;\nuse crate::words;";
+    fn imported_paths_of_the_crate_are_listed_in_full() {
+        let text = "use crate::parts::{other::{self, used}, third};\nuse std::path::Path;\nuse crate::words as sentences;\nuse crate::lessons::*;";
         let cell = parse(Path::new("cell.rs"), text).unwrap();
-        assert_eq!(imports(&cell).collect::<Vec<_>>(), ["other"]);
+        let paths: Vec<String> = imports(&cell).iter().map(|path| path.join("::")).collect();
+        let expected = [
+            "lessons",
+            "parts::other",
+            "parts::other::used",
+            "parts::third",
+            "words",
+        ];
+        assert_eq!(paths, expected);
     }
 
     #[test]

@@ -187,11 +187,11 @@ fn the_rust_of_a_cell_stands_beside_its_page() {
 fn a_function_that_the_engine_lacks_fails_the_build() {
     let project = Project::new();
     project.put(
-        "crates/cells/src/three_patches.rs",
+        "crates/cells/src/lessons/self_attention/three_patches.rs",
         "fn f() {\n\n    shown!(record, engine::nn::attention::attent, q);\n}\n",
     );
     let error = project.build("./", false, false).unwrap_err().to_string();
-    assert!(error.starts_with("crates/cells/src/three_patches.rs:3: shown!(…, engine::nn::attention::attent) is not in the engine"), "{error}");
+    assert!(error.starts_with("crates/cells/src/lessons/self_attention/three_patches.rs:3: shown!(…, engine::nn::attention::attent) is not in the engine"), "{error}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn look_up(path: &str) -> Result<(String, usize, String), String> {
         "pub struct Block;\nimpl Clone for Block {\n    fn clone(&self) -> Self { Self }\n}\nimpl Block {\n    /// Runs.\n    ///\n    /// At length.\n    #[must_use]\n    pub fn forward(&self) -> u8 {\n        1\n    }\n}\npub trait Layer {\n    fn name(&self);\n}\n",
     );
     project.put(
-        "crates/cells/src/a_cell.rs",
+        "crates/cells/src/lessons/a_lesson/a_cell.rs",
         &format!("fn f() {{\n    shown!(record, engine::{path});\n}}\n"),
     );
     let mut book = CodeBook::new(&project.root);
@@ -84,7 +84,7 @@ fn what_is_missing_is_named_with_the_place_of_its_shown() {
         let error = look_up(path).unwrap_err();
         assert!(
             error.starts_with(&format!(
-                "crates/cells/src/a_cell.rs:2: shown!(…, engine::{path}) is not in the engine"
+                "crates/cells/src/lessons/a_lesson/a_cell.rs:2: shown!(…, engine::{path}) is not in the engine"
             )),
             "{error}"
         );
@@ -101,14 +101,47 @@ fn a_cell_needs_a_source_and_its_folder_is_read_too() {
             .to_string()
             .contains("has no source")
     );
-    project.put("crates/cells/src/a_cell.rs", "mod part;\n");
+    project.put("crates/cells/src/lessons/a_lesson/a_cell.rs", "mod part;\n");
     project.put(
-        "crates/cells/src/a_cell/part.rs",
+        "crates/cells/src/lessons/a_lesson/a_cell/part.rs",
         "fn f() { shown!(record, engine::nn::softmax::softmax, x); }\n",
     );
     let mut book = CodeBook::new(&project.root);
     assert_eq!(
         book.excerpts("a-cell").unwrap()[0].path,
         "engine::nn::softmax::softmax"
+    );
+}
+
+#[test]
+fn files_that_a_cell_imports_from_are_read_too() {
+    let project = Project::new();
+    project.put(
+        "crates/cells/src/lessons/a_lesson/a_cell.rs",
+        "use crate::parts::{common::{self, helper}, other};\nuse crate::lessons::b_lesson::b_cell::made;\n",
+    );
+    let source = |path: &str| format!("fn f() {{ shown!(record, engine::{path}, x); }}\n");
+    project.put(
+        "crates/cells/src/parts/common.rs",
+        &source("nn::softmax::softmax"),
+    );
+    project.put(
+        "crates/cells/src/parts/other.rs",
+        &source("nn::linear::project"),
+    );
+    project.put(
+        "crates/cells/src/lessons/b_lesson/b_cell.rs",
+        &source("nn::attention::scale"),
+    );
+    let mut book = CodeBook::new(&project.root);
+    let found = book.excerpts("a-cell").unwrap();
+    let paths: Vec<&str> = found.iter().map(|excerpt| excerpt.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "engine::nn::attention::scale",
+            "engine::nn::softmax::softmax",
+            "engine::nn::linear::project"
+        ]
     );
 }

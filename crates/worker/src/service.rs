@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cells::desk::{self, Entry, Kept};
+use cells::desk::{self, Kept, Table};
 use cells::shelf::Shelf;
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
@@ -27,7 +27,7 @@ struct Running {
 
 /// The state of the worker.
 pub struct Service {
-    table: &'static [Entry],
+    table: &'static Table,
     shelf: Shelf,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
@@ -36,7 +36,7 @@ pub struct Service {
 
 impl Service {
     /// Nothing to do yet at the desk whose cells these are.
-    pub fn new(table: &'static [Entry]) -> Self {
+    pub fn new(table: &'static Table) -> Self {
         Self {
             table,
             shelf: Shelf::default(),

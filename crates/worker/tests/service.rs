@@ -1,6 +1,6 @@
 //! The worker's service, driven without a browser.
 
-use cells::desk::{self, Entry};
+use cells::desk::{self, Entry, Table};
 use cells::shelf::Shelf;
 use cells::spec::once;
 use cells::{Computation, InputValue, Inputs, registry};
@@ -134,9 +134,9 @@ fn a_training_goes_on_where_it_was_dropped() {
 }
 
 /// A cell that needs a file, and one that does not, at a desk of their own.
-const DESK: &[Entry] = &[
-    Entry {
-        spec: &cells::patch_embedding::SPEC,
+const DESK: &Table = &[
+    Some(Entry {
+        spec: &cells::lessons::patches::patch_embedding::SPEC,
         files: |_| vec!["words.txt"],
         start: |_, shelf| {
             let words = shelf.opened::<String>("words.txt")?;
@@ -148,12 +148,12 @@ const DESK: &[Entry] = &[
                 Ok(computed)
             }))
         },
-    },
-    Entry {
-        spec: &cells::why_scale::SPEC,
+    }),
+    Some(Entry {
+        spec: &cells::lessons::scaling::why_scale::SPEC,
         files: |_| Vec::new(),
         start: |_, _| Ok(once(|| Ok(Computation::default()))),
-    },
+    }),
 ];
 
 #[test]

@@ -115,7 +115,7 @@ fn tests_in_browser(command: &mut Command) -> Result<Outcome, Failure> {
 }
 
 fn fmt() -> Result<Outcome, Failure> {
-    check(cargo().args(["fmt", "--all", "--check"]))
+    check(&mut crate::fmt::rustfmt(true)?)
 }
 
 fn clippy() -> Result<Outcome, Failure> {

@@ -80,7 +80,7 @@ impl Project {
             &project.root.join("crates/engine/src"),
         );
         project.put(
-            "crates/cells/src/three_patches.rs",
+            "crates/cells/src/lessons/self_attention/three_patches.rs",
             "fn compute() {\n    shown!(record, engine::nn::attention::attend, q, k, v);\n}\n",
         );
         project

@@ -1,0 +1,217 @@
+//! What "Show the Rust" prints of results that are neither arrays nor numbers.
+
+use engine::grad::{Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Schedule, Seen};
+use engine::model::bert::Bert;
+use engine::model::gpt2::Gpt2;
+use engine::model::seq2seq::{Fading, Seq2Seq};
+use engine::model::seq2seq_attention::AttentiveSeq2Seq;
+use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
+use engine::model::transformer::Transformer;
+use engine::nn::bahdanau::AdditiveAttention;
+use engine::nn::parts::Parts;
+use engine::nn::softmax_steps::SoftmaxSteps;
+use engine::parameters::Weight;
+use engine::stats::Histogram;
+use engine::trace::Recorder;
+use engine::translate::{Alignments, Model, Pair, Translator};
+
+use crate::frame::shown::{Describe, Described};
+
+impl Describe for Drill {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.task).describe(name, out);
+        self.shortest.describe("shortest", out);
+        self.batch.describe("batch", out);
+        self.schedule.describe("schedule", out);
+        self.seed.describe("seed", out);
+    }
+}
+
+impl Describe for Schedule {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+/// A learner is shown by what it learns, the sizes of its model, and how far it is.
+impl<M: Answers + Describe> Describe for Learner<M> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.drill().describe(name, out);
+        self.model.describe("model", out);
+        self.steps().describe("steps", out);
+    }
+}
+
+/// A Transformer is shown by its sizes and by which of its parts are in use.
+impl Describe for Transformer {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.encoder_layers.describe("layers", out);
+        config.width.describe("width", out);
+        format!("{:?}", self.parts()).describe("parts", out);
+    }
+}
+
+impl Describe for Fading {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.moves.describe("moves", out);
+        self.mean.describe("mean", out);
+    }
+}
+
+/// A translator's model is shown by its kind and sizes.
+impl Describe for Model {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        match self {
+            Self::Gru(model) => model.describe(name, out),
+            Self::Attention(model) => model.describe(name, out),
+            Self::Transformer(model) => model.describe(name, out),
+        }
+    }
+}
+
+/// So is the translator around it.
+impl Describe for Translator {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.model.describe(name, out);
+    }
+}
+
+impl Describe for Pairs {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.source.ids.describe(&format!("{name}.source"), out);
+        self.target.ids.describe(&format!("{name}.target"), out);
+    }
+}
+
+impl Describe for Look {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.loss.describe("loss", out);
+        self.right.describe("right", out);
+    }
+}
+
+impl Describe for Difference {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weight.describe("weight", out);
+        self.here.describe("here", out);
+        self.sides[..].describe("sides", out);
+        self.losses[..].describe("losses", out);
+    }
+}
+
+/// A network is shown by its sizes and what it reads a score off with.
+impl Describe for AdditiveAttention {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let (inner, width) = self.query.dim();
+        format!("a state of {width} numbers, inner width {inner}").describe(name, out);
+        self.score.describe("score", out);
+    }
+}
+
+/// A word whose scores are free is described by what [`OneWord::look`] sees of it.
+impl Describe for OneWord {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        "scores, annotations, words and the right one".describe(name, out);
+    }
+}
+
+impl Describe for Seen {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.scores.describe("scores", out);
+        self.weights.describe("weights", out);
+        self.context.describe("context", out);
+        self.probabilities.describe("probabilities", out);
+        self.loss.describe("loss", out);
+        self.by_context.describe("by_context", out);
+        self.by_scores.describe("by_scores", out);
+    }
+}
+
+impl Describe for Vec<Pair> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{} sentences with their translations", self.len()).describe(name, out);
+    }
+}
+
+impl Describe for Alignments {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.target.describe("target", out);
+        self.weights.describe("weights", out);
+    }
+}
+
+/// Words as ranges of pieces.
+impl Describe for [std::ops::Range<usize>] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let ranges: Vec<String> = self.iter().map(|r| format!("{r:?}")).collect();
+        ranges.describe(name, out);
+    }
+}
+
+impl Describe for SoftmaxSteps {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.exponents.describe("exponents", out);
+        self.exponentials.describe("exponentials", out);
+        self.total.describe("total", out);
+        self.weights.describe("weights", out);
+    }
+}
+
+impl Describe for Histogram {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.centres.describe("centres", out);
+        self.counts.describe("counts", out);
+        self.outside.describe("outside", out);
+    }
+}
+
+impl Describe for TinyConfig {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.vocabulary.describe("vocabulary", out);
+        self.width.describe("width", out);
+        self.heads.describe("heads", out);
+        self.blocks.describe("blocks", out);
+        self.max_tokens.describe("max_tokens", out);
+        format!("{:?}", self.positions).describe("positions", out);
+    }
+}
+
+/// A model is shown by its sizes: its weights are thousands of numbers.
+impl Describe for TinyDecoder {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.config().describe(name, out);
+    }
+}
+
+/// Models in files are shown by their sizes too.
+macro_rules! describe_models {
+    ($($model:ty),*) => {$(
+        impl Describe for $model {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                format!("{:?}", self.config()).describe(name, out);
+            }
+        }
+    )*};
+}
+describe_models!(Bert, Gpt2, Seq2Seq, AttentiveSeq2Seq);
+
+impl Describe for Parts {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+/// A table of a model is shown by its sizes.
+impl Describe for Weight {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}", self.dim()).describe(name, out);
+    }
+}
+
+/// An observer that keeps what it is told: how many intermediates there were.
+impl Describe for Recorder {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("keeps {} intermediates", self.names().len()).describe(name, out);
+    }
+}

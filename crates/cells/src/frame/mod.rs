@@ -1,0 +1,19 @@
+//! What every cell has: its description, typed inputs, computed tensors, recorded calls, and the ways in which these are
+//! printed, stored, graded, exported and compared with reference values.
+
+#[macro_use]
+pub(crate) mod shown;
+
+pub mod computation;
+mod described;
+pub mod desk;
+pub mod error;
+pub mod exercise;
+pub mod export;
+pub mod format;
+pub mod golden;
+pub mod input;
+pub mod picture;
+pub mod shelf;
+pub mod spec;
+pub mod state;

@@ -1,0 +1,153 @@
+//! How much of each token is left in the vector that a trained encoder ends with.
+
+use std::sync::Arc;
+
+use engine::translate::{Model, Translator};
+use ndarray::{Array2, Axis};
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::race;
+use crate::shelf::Shelf;
+use crate::spec::{CellSpec, Desk, Job, Run, once};
+
+/// The model with the fixed vector.
+const FILE: &str = race::MODELS[0].1;
+
+/// Most tokens of the sentence, and of what is put in their places.
+const MOST: (usize, usize) = (32, 12);
+
+/// The cell `forgetting`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "forgetting",
+    summary: "How far the trained encoder's last state moves when a token is replaced, and how that fades while it reads on.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: files,
+    start,
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![
+        InputSpec::text(
+            "sentence",
+            "Sentence",
+            "The cat that the dog that the boy owned chased ran away.",
+        ),
+        InputSpec::text(
+            "others",
+            "Put in each token\u{2019}s place",
+            "we house red never two",
+        ),
+    ]
+}
+
+/// The file of the encoder.
+fn files(_: &Inputs) -> Vec<&'static str> {
+    vec![FILE]
+}
+
+/// Begins to compute.
+fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
+    let (translator, inputs) = (shelf.opened::<Translator>(FILE)?, inputs.clone());
+    Ok(once(move || compute(&inputs, &translator)))
+}
+
+fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation, CellError> {
+    let Model::Gru(model) = &translator.model else {
+        return Err(CellError::Mismatch(format!("{FILE} holds another model")));
+    };
+    let ids = race::typed(inputs, "sentence", "Sentence", translator, MOST.0)?;
+    let label = "Put in each token\u{2019}s place";
+    let others = race::typed(inputs, "others", label, translator, MOST.1)?;
+    let mut record = Record::new();
+    let fading = shown!(
+        record,
+        engine::model::seq2seq::Seq2Seq::fading,
+        model,
+        &ids,
+        &others
+    )?;
+    let order = model.reading_order(&(0..ids.len()).collect::<Vec<_>>());
+    let last = ids.len() - 1;
+    let mut left = vec![0.0; ids.len()];
+    let mut each = Array2::zeros((ids.len(), others.len()));
+    for (read, &place) in order.iter().enumerate() {
+        left[place] = f64::from(fading.mean[[read, last]]);
+        let row = fading.moves.index_axis(Axis(0), read);
+        each.row_mut(place).assign(&row.column(last));
+    }
+    record.number("left.first", left[0]);
+    record.number("left.last", left[last]);
+    record.numbers("left", left);
+    record.tensor("left.each", &each);
+    record.tensor("fading", &fading.mean);
+    record.number("tokens.count", ids.len() as f64);
+    record.number("width", model.config().width as f64);
+    let tokens = race::pieces(translator, &ids)?;
+    let reads = order.iter().map(|&place| tokens[place].clone());
+    record.words("reads", reads.collect());
+    record.words("tokens", tokens);
+    record.words("others", race::pieces(translator, &others)?);
+    Ok(record.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk;
+    use crate::input::InputValue;
+
+    fn with(changed: &[(&str, &str)]) -> Result<Computation, CellError> {
+        let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+        let mut given = Inputs::defaults(&inputs());
+        for (name, text) in changed {
+            given = given.with(name, InputValue::Text((*text).to_owned()));
+        }
+        desk::compute(&SPEC, &given, &shelf)
+    }
+
+    /// The tokens that are read last, those at the sentence's beginning, move the last state most.
+    #[test]
+    fn what_was_read_long_ago_moves_the_vector_least() {
+        let found = with(&[]).unwrap();
+        let left = &found.tensor("left").unwrap().values;
+        let count = left.len();
+        let mean =
+            |from: usize, to: usize| (from..to).map(|n| left[n]).sum::<f64>() / (to - from) as f64;
+        let (first, last) = (mean(0, count / 3), mean(count - count / 3, count));
+        assert!(first > 1.5 * last, "{first} {last}");
+        assert_eq!(found.words("reads")[count - 1], "the");
+        assert_eq!(found.words("tokens")[0], "the");
+    }
+
+    /// The bars are the last column of the picture, in the order of the sentence; right away each token moves the state.
+    #[test]
+    fn the_bars_are_the_last_column() {
+        let found = with(&[("sentence", "the cat sat on the mat")]).unwrap();
+        let count = found.words("tokens").len();
+        for place in 0..count {
+            let read = count - 1 - place;
+            let bar = found.at("left", &[place]);
+            assert_eq!(bar, found.at("fading", &[read, count - 1]));
+            assert!(found.at("fading", &[read, read]).unwrap() > 0.1);
+        }
+        assert_eq!(found.at("fading", &[3, 1]), Some(0.0), "not read yet");
+    }
+
+    #[test]
+    fn empty_boxes_are_answered_in_words() {
+        for name in ["sentence", "others"] {
+            let error = with(&[(name, "  ")]).unwrap_err();
+            assert!(matches!(error, CellError::Input { .. }), "{error}");
+        }
+    }
+}

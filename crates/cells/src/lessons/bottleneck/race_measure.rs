@@ -1,0 +1,321 @@
+//! Three translators on the site's own sentences: exact matches and BLEU against length, as many sentences as the reader lets it.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use engine::score::Score;
+use engine::translate::{Pair, Translator};
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::{Call, Record};
+use crate::input::{InputSpec, Inputs};
+use crate::parts::race::{self, MODELS};
+use crate::parts::training::{Steps, Training};
+use crate::shelf::Shelf;
+use crate::spec::{CellSpec, Desk, Job, Run};
+
+/// The sentences, with their accepted translations.
+const SET: &str = "eval-en-it.tsv";
+
+/// How many there are.
+const SENTENCES: usize = 273;
+
+/// Words of the sentences that are measured together.
+const BUCKETS: [RangeInclusive<usize>; 6] = [2..=4, 5..=6, 7..=8, 9..=10, 11..=12, 13..=14];
+
+/// From so many words on a sentence counts as long.
+const LONG: usize = 9;
+
+/// Draws behind an interval, and their seed.
+const DRAWS: (usize, u64) = (400, 1);
+
+/// The cell `race-measure`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "race-measure",
+    summary: "Exact matches and BLEU of the three translators against the length of the sentence, on sentences written for the site.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: files,
+    start,
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![InputSpec::number(
+        "steps",
+        "Sentences",
+        (0.0, SENTENCES as f64, 1.0),
+        0.0,
+    )]
+}
+
+/// The three models' files, and the sentences.
+fn files(inputs: &Inputs) -> Vec<&'static str> {
+    let mut files = race::files(inputs);
+    files.push(SET);
+    files
+}
+
+/// Begins to measure.
+fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
+    let text = shelf.opened::<String>(SET)?;
+    let (mut record, text) = (Record::new(), text.as_str());
+    let pairs = in_turn(shown!(record, engine::translate::read_set, text)?);
+    if pairs.len() != SENTENCES {
+        let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
+        return Err(CellError::Mismatch(found));
+    }
+    let pairs = Arc::new(pairs);
+    let mut calls = record.finish().calls;
+    let runners = race::open(shelf)?.into_iter().map(|translator| Runner {
+        translator,
+        pairs: Arc::clone(&pairs),
+        score: Score::default(),
+        last: String::new(),
+        calls: std::mem::take(&mut calls),
+    });
+    Ok(Box::new(Training::new(inputs, runners.collect(), show)?))
+}
+
+/// One sentence of each length, then the second of each, and so on: whenever somebody stops, all lengths have been measured.
+fn in_turn(pairs: Vec<Pair>) -> Vec<Pair> {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut placed: Vec<(usize, Pair)> = pairs
+        .into_iter()
+        .map(|pair| {
+            let round = seen.entry(pair.words()).or_insert(0);
+            *round += 1;
+            (*round, pair)
+        })
+        .collect();
+    placed.sort_by_key(|(round, pair)| (*round, pair.words()));
+    placed.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// One of the three, and how it did so far.
+struct Runner {
+    translator: Arc<Translator>,
+    pairs: Arc<Vec<Pair>>,
+    score: Score,
+    last: String,
+    calls: Vec<Call>,
+}
+
+impl Steps for Runner {
+    fn steps(&self) -> u64 {
+        self.score.counts.len() as u64
+    }
+
+    /// The next sentence. The first one is noted for "Show the Rust"; all others repeat its calls.
+    fn step(&mut self) -> Result<(), CellError> {
+        let place = self.score.counts.len();
+        let pair = self
+            .pairs
+            .get(place)
+            .ok_or_else(|| CellError::Mismatch(format!("{SET} has no sentence {place}")))?;
+        let mut record = Record::new();
+        let (text, _) = race::translation(&mut record, &self.translator, &pair.english)?;
+        if place == 0 {
+            self.calls.extend(record.finish().calls);
+        }
+        self.score.push(&text, &pair.italian);
+        self.last = text;
+        Ok(())
+    }
+}
+
+/// The scores of some of the sentences.
+fn part(score: &Score, chosen: &[usize]) -> Score {
+    Score {
+        counts: chosen.iter().map(|&n| score.counts[n]).collect(),
+        exact: chosen.iter().map(|&n| score.exact[n]).collect(),
+    }
+}
+
+fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let Some(first) = runners.first() else {
+        return Err(CellError::Missing("models".to_owned()));
+    };
+    let done = first.score.counts.len();
+    let words: Vec<usize> = first.pairs[..done].iter().map(Pair::words).collect();
+    let places = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..done).filter(|&n| wanted(words[n])).collect()
+    };
+    let buckets: Vec<Vec<usize>> = BUCKETS
+        .iter()
+        .map(|bucket| places(&|words| bucket.contains(&words)))
+        .collect();
+    record.number("steps", done as f64);
+    record.number("sentences", SENTENCES as f64);
+    record.numbers("bucket.from", BUCKETS.map(|b| *b.start() as f64).to_vec());
+    record.numbers("bucket.to", BUCKETS.map(|b| *b.end() as f64).to_vec());
+    record.numbers(
+        "bucket.middle",
+        BUCKETS.map(|b| (b.start() + b.end()) as f64 / 2.0).to_vec(),
+    );
+    record.numbers(
+        "bucket.count",
+        buckets.iter().map(|b| b.len() as f64).collect(),
+    );
+    for (runner, (name, _)) in runners.iter().zip(MODELS) {
+        record.calls(&runner.calls);
+        let (mut bleu, mut exact) = (Vec::new(), Vec::new());
+        for bucket in buckets.iter().filter(|bucket| !bucket.is_empty()) {
+            let score = part(&runner.score, bucket);
+            bleu.push(100.0 * score.bleu());
+            exact.push(score.exact());
+        }
+        record.numbers(&format!("{name}.bleu"), bleu);
+        record.numbers(&format!("{name}.exact"), exact);
+        if done > 0 {
+            record.number(&format!("{name}.bleu.all"), 100.0 * runner.score.bleu());
+            record.number(&format!("{name}.exact.all"), runner.score.exact());
+        }
+        record.words(&format!("{name}.last"), vec![runner.last.clone()]);
+    }
+    leads(&mut record, runners, &places(&|words| words >= LONG));
+    let last = done.checked_sub(1).map(|n| &first.pairs[n]);
+    let last = |texts: fn(&Pair) -> Vec<String>| last.map(texts).unwrap_or_default();
+    record.words("english", last(|pair| vec![pair.english.clone()]));
+    record.words("italian", last(|pair| pair.italian.clone()));
+    Ok(record.finish())
+}
+
+/// How many points of BLEU the two models with attention are ahead of the fixed vector on long sentences, with the interval that other
+/// sentences of the kind would move that in.
+fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
+    record.number("long.from", LONG as f64);
+    record.number("long.count", long.len() as f64);
+    let Some((fixed, others)) = runners.split_first() else {
+        return;
+    };
+    if long.is_empty() {
+        return;
+    }
+    let fixed = part(&fixed.score, long);
+    for (runner, (name, _)) in others.iter().zip(&MODELS[1..]) {
+        let other = part(&runner.score, long);
+        let (draws, seed) = DRAWS;
+        let (low, high) = other.lead_interval(&fixed, draws, seed);
+        record.number(
+            &format!("{name}.lead"),
+            100.0 * (other.bleu() - fixed.bleu()),
+        );
+        record.number(&format!("{name}.lead.low"), 100.0 * low);
+        record.number(&format!("{name}.lead.high"), 100.0 * high);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{self, Kept, MODELS as TABLE};
+    use crate::input::InputValue;
+    use crate::spec::Progress;
+
+    const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
+
+    fn given(steps: usize) -> Inputs {
+        Inputs::defaults(&inputs()).with("steps", InputValue::Number(steps as f64))
+    }
+
+    fn measured(steps: usize, shelf: &Shelf) -> Computation {
+        desk::compute(&SPEC, &given(steps), shelf).unwrap()
+    }
+
+    /// Whoever stops early has measured every length, and each sentence is measured once.
+    #[test]
+    fn the_first_sentences_are_of_all_lengths() {
+        let text = std::fs::read_to_string(format!("{FOLDER}/{SET}")).unwrap();
+        let pairs = engine::translate::read_set(&text).unwrap();
+        assert_eq!(pairs.len(), SENTENCES);
+        let turns = in_turn(pairs.clone());
+        let first: Vec<usize> = turns[..13].iter().map(Pair::words).collect();
+        assert_eq!(first, (2..=14).collect::<Vec<_>>());
+        assert!(pairs.iter().all(|pair| turns.contains(pair)));
+        let counted = |pair: &Pair| BUCKETS.iter().filter(|b| b.contains(&pair.words())).count();
+        assert!(turns.iter().all(|pair| counted(pair) == 1));
+    }
+
+    /// Going on gives what measuring at once gives; nothing measured has no score.
+    #[test]
+    fn going_on_is_measuring_at_once() {
+        let (shelf, mut kept) = (Shelf::of_folder(FOLDER), Kept::default());
+        let entry = desk::find(TABLE, SPEC.name).unwrap();
+        for steps in [0, 2, 5] {
+            let mut job = kept.begin(entry, &given(steps), &shelf).unwrap();
+            let found = loop {
+                if let Progress::Done(found) = job.advance().unwrap() {
+                    break found;
+                }
+            };
+            kept.keep(&SPEC, job);
+            assert_eq!(found.tensors, measured(steps, &shelf).tensors, "{steps}");
+            assert_eq!(found.at("fixed.bleu.all", &[]).is_some(), steps > 0);
+            assert_eq!(found.words("english").len(), steps.min(1));
+        }
+    }
+
+    /// One sentence: exact or not, by the model alone.
+    #[test]
+    fn a_score_is_that_of_the_translations() {
+        let shelf = Shelf::of_folder(FOLDER);
+        let found = measured(13, &shelf);
+        let text = shelf.opened::<String>(SET).unwrap();
+        let pairs = in_turn(engine::translate::read_set(&text).unwrap());
+        for (name, file) in MODELS {
+            let model = shelf.opened::<Translator>(file).unwrap();
+            let mut score = Score::default();
+            for pair in &pairs[..13] {
+                score.push(&model.translate(&pair.english).unwrap(), &pair.italian);
+            }
+            assert_eq!(
+                found.at(&format!("{name}.exact.all"), &[]),
+                Some(score.exact())
+            );
+            assert_eq!(
+                found.at(&format!("{name}.bleu.all"), &[]),
+                Some(100.0 * score.bleu())
+            );
+        }
+    }
+
+    /// All sentences: the figures of the models' cards, and what the lesson says of them.
+    #[test]
+    fn all_of_it_is_what_the_cards_say() {
+        let cards = std::fs::read_to_string(format!("{FOLDER}/MODELS.md")).unwrap();
+        let found = measured(SENTENCES, &Shelf::of_folder(FOLDER));
+        for (name, file) in MODELS {
+            let card = cards
+                .split("\n## ")
+                .find(|card| card.contains(&format!("| file | {file} |")));
+            let row = format!("| BLEU, the site's own {SENTENCES} sentences | ");
+            let said = card.and_then(|card| card.split_once(&row)?.1.split(' ').next());
+            let said: f64 = said.and_then(|said| said.parse().ok()).unwrap();
+            let bleu = found.at(&format!("{name}.bleu.all"), &[]).unwrap();
+            assert!(
+                (bleu - said).abs() < 0.3,
+                "{name}: {bleu}, the card says {said}"
+            );
+        }
+        let gap = |place: usize| {
+            let of = |name: &str| found.at(&format!("{name}.exact"), &[place]).unwrap();
+            of("attention") - of("fixed")
+        };
+        assert!(gap(3) > 0.1, "9 and 10 words");
+        for name in ["attention", "transformer"] {
+            let low = found.at(&format!("{name}.lead.low"), &[]).unwrap();
+            assert!(
+                low > 5.0,
+                "{name} is ahead of one vector on long sentences: {low}"
+            );
+        }
+    }
+}

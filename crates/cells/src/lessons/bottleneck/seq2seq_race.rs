@@ -1,0 +1,115 @@
+//! Three models that learned from the same pairs translate one sentence.
+
+use std::sync::Arc;
+
+use engine::translate::{Model, Translator, length, normalised};
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::race::{self, MODELS};
+use crate::shelf::Shelf;
+use crate::spec::{CellSpec, Desk, Job, Run, once};
+
+/// Most tokens of the sentence.
+const MOST: usize = 48;
+
+/// The longest sentences that the models learned from, in words.
+const LONGEST_LEARNED: f64 = 14.0;
+
+/// The cell `seq2seq-race`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "seq2seq-race",
+    summary: "An English sentence in Italian by a GRU with one fixed vector, a GRU with attention, and a Transformer.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: race::files,
+    start,
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![InputSpec::text(
+        "sentence",
+        "English sentence",
+        "We see the sky.",
+    )]
+}
+
+/// Begins to translate.
+fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
+    let (models, inputs) = (race::open(shelf)?, inputs.clone());
+    Ok(once(move || compute(&inputs, &models)))
+}
+
+fn compute(inputs: &Inputs, models: &[Arc<Translator>]) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let sentence = inputs.text("sentence")?;
+    for ((name, _), translator) in MODELS.iter().zip(models) {
+        let ids = race::typed(inputs, "sentence", "English sentence", translator, MOST)?;
+        let read = match &translator.model {
+            Model::Gru(model) => model.reading_order(&ids),
+            Model::Attention(_) | Model::Transformer(_) => ids,
+        };
+        record.words(&format!("{name}.reads"), race::pieces(translator, &read)?);
+        let (text, tokens) = race::translation(&mut record, translator, sentence)?;
+        record.number(&format!("{name}.tokens"), tokens as f64);
+        record.words(name, vec![text]);
+    }
+    let words = length(&normalised(sentence));
+    record.number("words", words as f64);
+    record.number("longest.learned", LONGEST_LEARNED);
+    Ok(record.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk;
+    use crate::input::InputValue;
+
+    fn shelf() -> Shelf {
+        Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
+    }
+
+    fn race(sentence: &str, shelf: &Shelf) -> Result<Computation, CellError> {
+        let given =
+            Inputs::defaults(&inputs()).with("sentence", InputValue::Text(sentence.to_owned()));
+        desk::compute(&SPEC, &given, shelf)
+    }
+
+    /// What each cell says is what the model in the file says by itself; the fixed vector is made from the end of the sentence on.
+    #[test]
+    fn three_models_translate_the_same_sentence() {
+        let shelf = shelf();
+        let found = race("We see the sky.", &shelf).unwrap();
+        for (name, file) in MODELS {
+            let alone = shelf.opened::<Translator>(file).unwrap();
+            let expected = alone.translate("we see the sky").unwrap();
+            assert_eq!(found.words(name), [expected], "{name}");
+        }
+        assert!(found.words("attention")[0].contains("cielo"));
+        let mut backwards = found.words("fixed.reads").to_vec();
+        backwards.reverse();
+        assert_eq!(backwards, found.words("attention.reads"));
+        assert_ne!(backwards, found.words("fixed.reads"));
+        assert_eq!(found.at("words", &[]), Some(4.0));
+    }
+
+    #[test]
+    fn nothing_and_too_much_are_answered_in_words() {
+        let shelf = shelf();
+        for sentence in ["", " . ", "the cat and the dog ".repeat(30).as_str()] {
+            let error = race(sentence, &shelf).unwrap_err();
+            assert!(matches!(error, CellError::Input { .. }), "{error}");
+        }
+        let emoji = race("\u{1f642} caffè 漢字", &shelf).unwrap();
+        assert_eq!(emoji.words("transformer").len(), 1);
+    }
+}

@@ -1,0 +1,303 @@
+//! Change one word and look at every logit before it: with the causal mask not one bit moves, without it they all do.
+
+use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
+use engine::nn::parts::Parts;
+use engine::token::tokenizer::Tokenizer;
+use engine::trace::Recorder;
+use ndarray::{Array2, Axis, Slice};
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::measure::{bits_changed, largest, row_differences};
+use crate::parts::trained::{self, GPT, Pieces, RANDOM, Text};
+use crate::parts::words;
+use crate::shelf::Writer;
+use crate::spec::{CellSpec, Desk, Run};
+
+/// Most words, or pieces of words, that the table can show.
+const MOST_WORDS: usize = 12;
+
+/// Logits of each place that the heat map shows; the counts are over all of them.
+const SHOWN: usize = 16;
+
+/// Sizes of the untrained model.
+const MODEL: TinyConfig = TinyConfig {
+    vocabulary: 500,
+    width: 32,
+    heads: 4,
+    blocks: 2,
+    max_tokens: MOST_WORDS,
+    positions: Positions::Sinusoidal,
+};
+
+/// The cell `leak-test`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "leak-test",
+    summary: "A decoder, trained or random, before and after one word changes: which logits move, with the causal mask and without.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: trained::files,
+    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![
+        InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
+        trained::model(&[GPT, RANDOM]),
+        InputSpec::number(
+            "place",
+            "Place of the word to change",
+            (1.0, MOST_WORDS as f64, 1.0),
+            6.0,
+        ),
+        InputSpec::text("word", "New word", "sun"),
+        InputSpec::seed(7),
+    ]
+}
+
+fn refuse(text: String) -> CellError {
+    CellError::input("word", "New word", text)
+}
+
+fn stands_there(old: &str) -> CellError {
+    refuse(format!(
+        "\u{201c}{old}\u{201d} stands there already; type another word to change it to."
+    ))
+}
+
+/// A place behind the end of a shortened sentence means its last word.
+fn place_of(inputs: &Inputs, tokens: usize) -> Result<usize, CellError> {
+    Ok(inputs.count("place")?.clamp(1, tokens) - 1)
+}
+
+/// What stands in the cell, by the weights that the reader chose.
+fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+    let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
+    let new = words::tokens(inputs, "word", "New word", 1)?.remove(0);
+    let mut record = Record::new();
+    match model {
+        Text::Random => random(&mut record, inputs, words, new)?,
+        Text::Gpt(gpt) => trained(&mut record, inputs, gpt, &new)?,
+        _ => return Err(trained::not_offered()),
+    }
+    record.words("logit", (1..=SHOWN).map(|v| format!("logit {v}")).collect());
+    Ok(record.finish())
+}
+
+/// A small decoder with random weights, whose tokens are words.
+fn random(
+    record: &mut Record,
+    inputs: &Inputs,
+    tokens: Vec<String>,
+    new: String,
+) -> Result<(), CellError> {
+    let place = place_of(inputs, tokens.len())?;
+    let old = &tokens[place];
+    let ids = engine::token::words::ids(&[old, &new], MODEL.vocabulary);
+    if new.to_lowercase() == old.to_lowercase() {
+        return Err(stands_there(old));
+    }
+    if ids[0] == ids[1] {
+        return Err(refuse(format!(
+            "\u{201c}{new}\u{201d} and \u{201c}{old}\u{201d} happen to share a row of the small untrained table; type another word."
+        )));
+    }
+    let mut changed = tokens.clone();
+    changed[place] = new;
+    let (seed, vocabulary) = (inputs.seed()?, MODEL.vocabulary);
+    let model = shown!(
+        record,
+        engine::model::tiny_decoder::TinyDecoder::new,
+        &MODEL,
+        seed
+    )?;
+    let before = shown!(record, engine::token::words::ids, &tokens[..], vocabulary);
+    let after = shown!(record, engine::token::words::ids, &changed[..], vocabulary);
+    for (name, causal) in [("with", true), ("without", false)] {
+        let first = logits(record, &model, &before, causal)?;
+        let second = logits(record, &model, &after, causal)?;
+        compare(record, name, &first, &second, place);
+    }
+    record.number("pieces", 1.0);
+    record.words("tokens", tokens);
+    record.words("changed", changed);
+    Ok(())
+}
+
+fn logits(
+    record: &mut Record,
+    model: &TinyDecoder,
+    ids: &[usize],
+    causal: bool,
+) -> Result<Array2<f32>, CellError> {
+    Ok(shown!(
+        record,
+        engine::model::tiny_decoder::TinyDecoder::logits,
+        model,
+        ids,
+        causal,
+        true
+    )?)
+}
+
+/// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins every text. One piece takes the
+/// place of one piece: so all others stay where they are.
+fn trained(record: &mut Record, inputs: &Inputs, gpt: &Writer, new: &str) -> Result<(), CellError> {
+    let tokenizer = &gpt.tokenizer;
+    let pieces = Pieces::of_text(tokenizer, inputs.text("sentence")?.trim())?
+        .at_most(MOST_WORDS, "sentence", "Sentence")?;
+    let place = place_of(inputs, pieces.ids.len())?;
+    // A word inside a text begins with the space before it.
+    let space = if place == 0 { "" } else { " " };
+    let new = Pieces::of_text(tokenizer, &format!("{space}{new}"))?;
+    let mut changed = pieces.clone();
+    (changed.ids[place], changed.texts[place]) = (new.ids[0], new.texts[0].clone());
+    if changed.ids == pieces.ids {
+        return Err(stands_there(&pieces.texts[place]));
+    }
+    let start = tokenizer.special().end;
+    let behind_start = |ids: &[usize]| start.iter().chain(ids).copied().collect::<Vec<usize>>();
+    let (before, after) = (behind_start(&pieces.ids), behind_start(&changed.ids));
+    for (name, mask) in [("with", true), ("without", false)] {
+        let parts = Parts {
+            mask,
+            ..Parts::default()
+        };
+        let model = &gpt.model;
+        let model = shown!(record, engine::model::gpt2::Gpt2::with_parts, model, parts);
+        let [first, second] = [&before, &after].map(|ids| {
+            let (mut seen, ids) = (Recorder::default(), &ids[..]);
+            let logits = shown!(
+                record,
+                engine::model::decoder::DecoderExt::forward,
+                &model,
+                ids,
+                Some(&mut seen)
+            )?;
+            // Without the row of the token that begins the text.
+            let begin = ids.len() - pieces.ids.len();
+            Ok::<_, CellError>(logits.slice_axis(Axis(0), Slice::from(begin..)).to_owned())
+        });
+        compare(record, name, &first?, &second?, place);
+    }
+    record.number("pieces", new.ids.len() as f64);
+    record.words("tokens", pieces.texts);
+    record.words("changed", changed.texts);
+    Ok(())
+}
+
+/// Keeps how far each place's logits moved and how many of them differ in any bit.
+fn compare(
+    record: &mut Record,
+    name: &str,
+    first: &Array2<f32>,
+    second: &Array2<f32>,
+    place: usize,
+) {
+    let moved = row_differences(first.view(), second.view());
+    let bits = bits_changed(first.view(), second.view());
+    let shown = Slice::from(..SHOWN);
+    let difference = second - first;
+    record.tensor(
+        &format!("{name}.difference"),
+        &difference.slice_axis(Axis(1), shown),
+    );
+    record.tensor(&format!("{name}.first"), &first.slice_axis(Axis(1), shown));
+    record.number("place", (place + 1) as f64);
+    record.number("before", place as f64);
+    record.number("logits", first.ncols() as f64);
+    record.number(&format!("{name}.earlier"), bits[..place].iter().sum());
+    record.number(&format!("{name}.earlier.largest"), largest(&moved[..place]));
+    record.numbers(&format!("{name}.moved"), moved);
+    record.numbers(&format!("{name}.bits"), bits);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::test_models::{choice, computed, number, text};
+
+    fn given(model: &str, sentence: &str, place: usize, word: &str) -> Inputs {
+        Inputs::defaults(&inputs())
+            .with("model", choice(model))
+            .with("sentence", text(sentence))
+            .with("place", number(place as f64))
+            .with("word", text(word))
+    }
+
+    /// The curriculum's check: earlier logits stay bit for bit the same with the mask, and move without it.
+    fn check(given: &Inputs, place: usize, most: f64) {
+        let c = computed(&SPEC, given).unwrap();
+        assert_eq!(c.at("with.earlier", &[]), Some(0.0), "place {place}");
+        for t in 0..6 {
+            let (with, without) = (
+                c.at("with.bits", &[t]).unwrap(),
+                c.at("without.bits", &[t]).unwrap(),
+            );
+            assert_eq!(with == 0.0, t + 1 < place, "place {place}, {t}: {with}");
+            assert!(without > most, "place {place}, {t}: {without}");
+            assert!(c.at("without.moved", &[t]).unwrap() > 1e-4);
+        }
+    }
+
+    #[test]
+    fn nothing_leaks_with_the_mask_and_everything_without() {
+        for place in 1..=6 {
+            for seed in [0.0, 7.0, 1234.0] {
+                let given = given(RANDOM, "The cat sat on the mat", place, "moon");
+                check(&given.with("seed", number(seed)), place, 400.0);
+            }
+            check(
+                &given(GPT, "The cat sat on the mat", place, "sun"),
+                place,
+                1600.0,
+            );
+        }
+    }
+
+    #[test]
+    fn it_holds_for_every_length() {
+        let words = "one two three four five six seven eight nine ten eleven twelve";
+        for length in 2..=MOST_WORDS {
+            let sentence: Vec<&str> = words.split(' ').take(length).collect();
+            let c = computed(&SPEC, &given(RANDOM, &sentence.join(" "), length, "moon")).unwrap();
+            assert_eq!(c.at("with.earlier", &[]), Some(0.0), "{length} words");
+            assert!(c.at("without.earlier", &[]).unwrap() > 0.0);
+            let short = vec!["a"; length].join(" ");
+            let c = computed(&SPEC, &given(GPT, &short, length, "the")).unwrap();
+            assert_eq!(c.at("with.earlier", &[]), Some(0.0), "{length} pieces");
+            assert!(c.at("without.earlier", &[]).unwrap() > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_place_behind_the_end_is_the_last_word() {
+        let c = computed(&SPEC, &given(RANDOM, "The cat", 9, "moon")).unwrap();
+        assert_eq!(c.words("changed"), ["The", "moon"]);
+        assert_eq!(c.at("place", &[]), Some(2.0));
+        let c = computed(&SPEC, &given(GPT, "The cat", 9, "the")).unwrap();
+        assert_eq!(c.words("changed"), ["The", "\u{2423}the"]);
+    }
+
+    #[test]
+    fn a_word_that_changes_nothing_gets_a_message() {
+        for (model, word) in [
+            (RANDOM, ""),
+            (RANDOM, "CAT"),
+            (RANDOM, "two words"),
+            (GPT, "cat"),
+            (GPT, ""),
+        ] {
+            let found = computed(&SPEC, &given(model, "The cat", 2, word));
+            assert!(matches!(found, Err(CellError::Input { .. })), "{word}");
+        }
+    }
+}

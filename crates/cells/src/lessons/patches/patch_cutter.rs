@@ -1,0 +1,205 @@
+//! A picture cut into square patches, and the vector behind the one that the reader chose.
+
+use ndarray::{Array3, Axis};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::picture;
+use crate::spec::{CellSpec, Run};
+
+/// The cell `patch-cutter`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "patch-cutter",
+    summary: "Your picture scaled, cut into patches and flattened; the vector of the patch you choose.",
+    inputs,
+    run: Run::Now(compute),
+};
+
+/// A picture, how large it is made, and how it is cut.
+pub(crate) fn cut_inputs() -> Vec<InputSpec> {
+    vec![
+        picture::input("picture", "Picture"),
+        InputSpec::number(
+            "size",
+            "Side of the picture in pixels",
+            (8.0, 224.0, 8.0),
+            224.0,
+        ),
+        InputSpec::number(
+            "patch",
+            "Side P of a patch in pixels",
+            (2.0, 64.0, 1.0),
+            32.0,
+        ),
+    ]
+}
+
+fn inputs() -> Vec<InputSpec> {
+    let chosen = "Chosen patch, counted from 0";
+    let mut all = cut_inputs();
+    all.push(InputSpec::toggle("grey", "Grey instead of colour", false));
+    all.push(InputSpec::number(
+        "chosen",
+        chosen,
+        (0.0, 12_543.0, 1.0),
+        16.0,
+    ));
+    all
+}
+
+/// The reader's picture as the model sees it: square, scaled, in colour or grey, `[C, S, S]`.
+///
+/// # Errors
+/// [`CellError::Input`] while the picture is missing.
+pub(crate) fn prepared(
+    record: &mut Record,
+    inputs: &Inputs,
+    grey: bool,
+) -> Result<Array3<f32>, CellError> {
+    let pixels = inputs.pixels("picture")?;
+    let size = inputs.count("size")?;
+    let (width, height) = (pixels.width, pixels.height);
+    let image = shown!(
+        record,
+        engine::picture::from_rgb8,
+        &pixels.rgb[..],
+        width,
+        height
+    )?;
+    let image = shown!(record, engine::picture::centre_square, image.view());
+    let image = shown!(record, engine::picture::resize, image.view(), size, size)?;
+    if grey {
+        return Ok(shown!(record, engine::picture::grey, image.view()));
+    }
+    Ok(image)
+}
+
+/// The side of a patch, which must fit into the picture.
+///
+/// # Errors
+/// [`CellError::Input`] where it does not.
+pub(crate) fn patch_side(inputs: &Inputs) -> Result<usize, CellError> {
+    let (size, patch) = (inputs.count("size")?, inputs.count("patch")?);
+    if patch > size {
+        let message = format!(
+            "a patch of {patch} pixels does not fit into a picture of {size}; make one smaller or the other larger"
+        );
+        return Err(CellError::input(
+            "patch",
+            "Side P of a patch in pixels",
+            message,
+        ));
+    }
+    Ok(patch)
+}
+
+fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
+    let side = patch_side(inputs)?;
+    let mut record = Record::new();
+    let image = prepared(&mut record, inputs, inputs.toggle("grey")?)?;
+    let (channels, height, width) = image.dim();
+    let tokens = shown!(record, engine::nn::patch::count, height, width, side);
+    let patches = shown!(record, engine::nn::patch::cut, image.view(), side)?;
+    let chosen = inputs.count("chosen")?.min(tokens - 1);
+    let across = width / side;
+    let vector = patches.row(chosen);
+    record.number("tokens", tokens as f64);
+    record.number("width", patches.ncols() as f64);
+    record.number("channels", channels as f64);
+    record.number("across", across as f64);
+    record.number("left_out", (width - across * side) as f64);
+    record.number("chosen", chosen as f64);
+    record.number("row", (chosen / across) as f64);
+    record.number("column", (chosen % across) as f64);
+    record.tensor("vector", &vector);
+    // The chosen patch as a picture again, one plane a channel, to look at.
+    let planes = vector
+        .to_shape((channels, side, side))
+        .map_err(|e| CellError::Mismatch(e.to_string()))?;
+    for (plane, name) in planes.axis_iter(Axis(0)).zip(plane_names(channels)) {
+        record.tensor(name, &plane);
+    }
+    record.tensor("picture", &image);
+    Ok(record.finish())
+}
+
+fn plane_names(channels: usize) -> &'static [&'static str] {
+    if channels == 1 {
+        &["grey"]
+    } else {
+        &["red", "green", "blue"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::InputValue;
+
+    fn at(size: f64, patch: f64, grey: bool) -> Result<Computation, CellError> {
+        let given = Inputs::defaults(&inputs())
+            .with("size", InputValue::Number(size))
+            .with("patch", InputValue::Number(patch))
+            .with("grey", InputValue::Toggle(grey));
+        SPEC.compute(&picture::with_drawn_samples(given))
+    }
+
+    /// The curriculum's checks: 224 pixels give 49, 196 and 256 tokens; 768 values at P = 16; an 8 x 8 grey
+    /// picture gives 4 tokens of 16.
+    #[test]
+    fn the_counts_of_the_curriculum() {
+        for (patch, tokens) in [(32.0, 49.0), (16.0, 196.0), (14.0, 256.0)] {
+            assert_eq!(
+                at(224.0, patch, false).unwrap().at("tokens", &[]),
+                Some(tokens)
+            );
+        }
+        assert_eq!(
+            at(224.0, 16.0, false)
+                .unwrap()
+                .tensor("vector")
+                .unwrap()
+                .shape(),
+            [768]
+        );
+        let small = at(8.0, 4.0, true).unwrap();
+        assert_eq!(small.at("tokens", &[]), Some(4.0));
+        assert_eq!(small.tensor("vector").unwrap().shape(), [16]);
+    }
+
+    #[test]
+    fn the_chosen_patch_is_cut_from_its_place() {
+        let c = at(224.0, 32.0, false).unwrap();
+        assert_eq!(
+            (c.at("row", &[]), c.at("column", &[])),
+            (Some(2.0), Some(2.0))
+        );
+        let picture = &c.tensor("picture").unwrap().values;
+        for (channel, name) in ["red", "green", "blue"].into_iter().enumerate() {
+            assert_eq!(c.at(name, &[3, 5]), Some(picture[[channel, 67, 69]]));
+            assert_eq!(
+                c.at("vector", &[channel * 1024 + 3 * 32 + 5]),
+                Some(picture[[channel, 67, 69]])
+            );
+        }
+    }
+
+    #[test]
+    fn a_remainder_is_counted_and_too_large_a_patch_refused() {
+        assert_eq!(
+            at(224.0, 15.0, false).unwrap().at("left_out", &[]),
+            Some(14.0)
+        );
+        assert!(matches!(at(8.0, 9.0, false), Err(CellError::Input { .. })));
+    }
+
+    #[test]
+    fn a_picture_that_has_not_arrived_gets_a_message() {
+        assert!(matches!(
+            SPEC.compute(&Inputs::defaults(&inputs())),
+            Err(CellError::Input { .. })
+        ));
+    }
+}

@@ -1,0 +1,211 @@
+//! A table of position vectors, learned by a trained model or random as before any learning: looked up, added, and at its end.
+
+use ndarray::{Array2, ArrayView2, Axis, Slice};
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::trained::{self, BERT, Pieces, RANDOM, Text};
+use crate::parts::untrained::{drawn, embedded, placed, positions};
+use crate::parts::words;
+use crate::shelf::Filler;
+use crate::spec::{CellSpec, Desk, Run};
+
+/// Most words that the cell can show.
+const MOST_WORDS: usize = 32;
+
+/// Numbers of each vector that the maps show; the rows are compared over all of them.
+const SHOWN: usize = 16;
+
+/// The cell `learned-table`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "learned-table",
+    summary: "A table of position vectors, learned or random: added to word vectors as far as it reaches, its rows compared.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: trained::files,
+    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    vec![
+        InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
+        trained::model(&[BERT, RANDOM]),
+        InputSpec::number("rows", "Rows of the table", (1.0, 32.0, 1.0), 8.0),
+        InputSpec::number("width", "Width d", (2.0, 16.0, 2.0), 8.0),
+        InputSpec::seed(7),
+    ]
+}
+
+/// What stands in the cell, by the weights that the reader chose.
+fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+    let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
+    let mut record = Record::new();
+    match model {
+        Text::Random => random(&mut record, inputs, words)?,
+        Text::Bert(bert) => learned(&mut record, bert, &words)?,
+        _ => return Err(trained::not_offered()),
+    }
+    Ok(record.finish())
+}
+
+/// A table drawn from the seed, as wide and long as the reader wants it.
+fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<(), CellError> {
+    let (rows, width, seed) = (
+        inputs.count("rows")?,
+        inputs.count("width")?.max(1),
+        inputs.seed()?,
+    );
+    // A place beyond the table has no vector: only the first tokens can go on.
+    let kept = tokens.len().min(rows);
+    let x = embedded(record, &tokens[..kept], seed, "embedding", width)?;
+    let table = drawn(record, seed, "positions", (rows, width), 1.0);
+    show(record, &x, table.view(), tokens)
+}
+
+/// The table of an encoder, and its vectors of the pieces that it reads.
+fn learned(record: &mut Record, bert: &Filler, words: &[String]) -> Result<(), CellError> {
+    let table = bert.model.positions();
+    let pieces = Pieces::of_words(&bert.tokenizer, words)?.enclosed(&bert.tokenizer);
+    let kept = pieces.ids.len().min(table.nrows());
+    let (words, ids) = (bert.model.words(), &pieces.ids[..kept]);
+    let x = shown!(record, engine::parameters::Weight::rows, words, ids)?;
+    show(record, &x, table, pieces.texts)
+}
+
+/// Word vectors, the rows of their places, both added; and the rows compared, beside those of sines and cosines.
+fn show(
+    record: &mut Record,
+    x: &Array2<f32>,
+    table: ArrayView2<'_, f32>,
+    tokens: Vec<String>,
+) -> Result<(), CellError> {
+    let (rows, width) = table.dim();
+    let kept = x.nrows();
+    let sum = placed(record, x.view(), table.view())?;
+    let learned = shown!(
+        record,
+        engine::nn::similarity::cosine_rows,
+        table.view(),
+        table.view()
+    )?;
+    let waves = positions(record, rows, width);
+    let waves = shown!(
+        record,
+        engine::nn::similarity::cosine_rows,
+        waves.view(),
+        waves.view()
+    )?;
+    let shown = Slice::from(..SHOWN.min(width));
+    record.tensor("embedded", &x.slice_axis(Axis(1), shown));
+    let table_shown = table.slice_axis(Axis(1), shown);
+    record.tensor(
+        "picked",
+        &table_shown.slice_axis(Axis(0), Slice::from(..kept)),
+    );
+    record.tensor("table", &table_shown);
+    record.tensor("sum", &sum.slice_axis(Axis(1), shown));
+    record.tensor("alike.learned", &learned);
+    record.tensor("alike.waves", &waves);
+    record.number("rows", rows as f64);
+    record.number("width", width as f64);
+    record.number("parameters", table.len() as f64);
+    record.number("tokens_total", tokens.len() as f64);
+    record.number("left_out", (tokens.len() - kept) as f64);
+    record.words("kept", tokens[..kept].to_vec());
+    record.words("tokens", tokens);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::test_models::{choice, computed, number, text};
+
+    fn given(model: &str) -> Inputs {
+        Inputs::defaults(&inputs()).with("model", choice(model))
+    }
+
+    #[test]
+    fn each_token_gets_the_row_of_its_place() {
+        let c = computed(&SPEC, &given(RANDOM)).unwrap();
+        for t in 0..6 {
+            for i in 0..8 {
+                let parts = c.at("embedded", &[t, i]).unwrap() + c.at("table", &[t, i]).unwrap();
+                assert!((c.at("sum", &[t, i]).unwrap() - parts).abs() < 1e-6);
+            }
+        }
+        // "The" and "the" share a word vector and differ by their places alone.
+        assert_eq!(c.at("embedded", &[0, 3]), c.at("embedded", &[4, 3]));
+        assert_ne!(c.at("sum", &[0, 3]), c.at("sum", &[4, 3]));
+        assert_eq!(
+            (c.at("parameters", &[]), c.at("left_out", &[])),
+            (Some(64.0), Some(0.0))
+        );
+    }
+
+    #[test]
+    fn tokens_beyond_the_table_are_left_out() {
+        let c = computed(&SPEC, &given(RANDOM).with("rows", number(4.0))).unwrap();
+        assert_eq!(c.tensor("sum").unwrap().shape(), [4, 8]);
+        assert_eq!(
+            (c.at("left_out", &[]), c.at("tokens_total", &[])),
+            (Some(2.0), Some(6.0))
+        );
+        assert_eq!(c.words("kept").len(), 4);
+    }
+
+    /// Neighbouring waves point the same way from the start; neighbouring random rows do not.
+    #[test]
+    fn waves_know_neighbours_and_a_random_table_does_not() {
+        let c = computed(&SPEC, &given(RANDOM)).unwrap();
+        for i in 0..7 {
+            assert!(c.at("alike.waves", &[i, i + 1]).unwrap() > 0.8);
+        }
+        let mean = (0..7)
+            .map(|i| c.at("alike.learned", &[i, i + 1]).unwrap())
+            .sum::<f64>()
+            / 7.0;
+        assert!(mean < 0.5, "{mean}");
+    }
+
+    /// What training has made of a table that began at random: near places have rows alike, far ones have not.
+    #[test]
+    fn a_trained_table_knows_neighbours() {
+        let c = computed(&SPEC, &given(BERT)).unwrap();
+        assert_eq!(
+            (c.at("rows", &[]), c.at("width", &[])),
+            (Some(48.0), Some(96.0))
+        );
+        let mean = |step: usize| {
+            let all: Vec<f64> = (0..30)
+                .map(|i| c.at("alike.learned", &[i, i + step]).unwrap())
+                .collect();
+            all.iter().sum::<f64>() / all.len() as f64
+        };
+        assert!(mean(1) > 0.4 && mean(2) > 0.3, "{} {}", mean(1), mean(2));
+        assert!(mean(5) < 0.2, "{}", mean(5));
+    }
+
+    #[test]
+    fn every_piece_gets_the_row_of_its_place_and_the_last_have_none() {
+        let c = computed(&SPEC, &given(BERT)).unwrap();
+        assert_eq!(c.words("kept")[..3], ["[CLS]", "the", "cat"]);
+        for (t, i) in [(0, 0), (3, 5), (9, 15)] {
+            let parts = c.at("embedded", &[t, i]).unwrap() + c.at("table", &[t, i]).unwrap();
+            assert!((c.at("sum", &[t, i]).unwrap() - parts).abs() < 1e-6);
+        }
+        let long = given(BERT).with("sentence", text(&"mat ".repeat(30)));
+        let c = computed(&SPEC, &long).unwrap();
+        // Three pieces for each word, and two tokens around them: 92, of which 48 have a place.
+        assert_eq!(c.at("left_out", &[]), Some(44.0));
+        assert_eq!(c.tensor("sum").unwrap().shape(), [48, SHOWN]);
+    }
+}

@@ -1,0 +1,230 @@
+//! A query and a key turned by their places: the score depends on their offset only.
+
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::measure::largest;
+use crate::spec::{CellSpec, Run};
+
+/// Width of query and key: two planes.
+const WIDTH: usize = 4;
+
+/// Shifts of both places over which the score is followed.
+const SHIFTS: usize = 100;
+
+/// Largest offset of the key from the query on the curve of scores by offset.
+const REACH: usize = 32;
+
+/// The cell `rotary`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "rotary",
+    summary: "Query and key planes turned by their places; the score against shifts of both and against the offset.",
+    inputs,
+    run: Run::Now(compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let (query, key) = (
+        ndarray::arr2(&[[1.0, 0.2, 0.6, 0.8]]),
+        ndarray::arr2(&[[0.9, 0.5, 0.9, 0.1]]),
+    );
+    vec![
+        InputSpec::matrix("q", "Query q", (1, 1), (WIDTH, WIDTH), query),
+        InputSpec::matrix("k", "Key k", (1, 1), (WIDTH, WIDTH), key),
+        InputSpec::number("m", "Place of the query, m", (0.0, 100.0, 1.0), 6.0),
+        InputSpec::number("n", "Place of the key, n", (0.0, 100.0, 1.0), 4.0),
+        InputSpec::number("shift", "Move both by", (0.0, SHIFTS as f64, 1.0), 0.0),
+        InputSpec::number("power", "Base, as a power of ten", (0.5, 6.0, 0.1), 4.0),
+    ]
+}
+
+/// The same row `count` times.
+fn repeat(row: ArrayView2<'_, f32>, count: usize) -> Result<Array2<f32>, CellError> {
+    concatenate(Axis(0), &vec![row; count]).map_err(|e| CellError::Mismatch(e.to_string()))
+}
+
+fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
+    let (q, k) = (inputs.matrix("q")?, inputs.matrix("k")?);
+    let (m, n) = (inputs.count("m")? as f32, inputs.count("n")? as f32);
+    let shift = inputs.count("shift")?.min(SHIFTS);
+    let exponent = inputs.number("power")? as f32;
+    let mut record = Record::new();
+    let base = shown!(record, engine::math::pow, 10.0_f32, exponent);
+    let queries: Vec<f32> = (0..=SHIFTS).map(|s| m + s as f32).collect();
+    let keys: Vec<f32> = (0..=SHIFTS).map(|s| n + s as f32).collect();
+    let copies = (repeat(q.view(), SHIFTS + 1)?, repeat(k.view(), SHIFTS + 1)?);
+    let turned_q = shown!(
+        record,
+        engine::nn::position::rotary::rotate,
+        copies.0.view(),
+        &queries[..],
+        base
+    )?;
+    let turned_k = shown!(
+        record,
+        engine::nn::position::rotary::rotate,
+        copies.1.view(),
+        &keys[..],
+        base
+    )?;
+    // Entry [s, s] is the score after moving both by s.
+    let scores = shown!(
+        record,
+        engine::nn::attention::scores,
+        turned_q.view(),
+        turned_k.view(),
+        1.0_f32
+    )?;
+    let by_shift = scores.diag().to_owned();
+    let (here_q, here_k) = (turned_q.row(shift), turned_k.row(shift));
+    record.tensor("turned_q", &here_q);
+    record.tensor("turned_k", &here_k);
+    record.number("score", f64::from(by_shift[shift]));
+    record.number("score_at_start", f64::from(by_shift[0]));
+    let changes: Vec<f64> = by_shift
+        .iter()
+        .map(|&s| (f64::from(s) - f64::from(by_shift[0])).abs())
+        .collect();
+    record.number("largest_change", largest(&changes));
+    record.tensor("by_shift", &by_shift);
+    record.number("base", f64::from(base));
+    record.number("place_q", f64::from(queries[shift]));
+    record.number("place_k", f64::from(keys[shift]));
+    record.number("offset", f64::from(n - m));
+    lengths(&mut record, q, k, &turned_q, &turned_k, shift)?;
+    clocks(&mut record, &[queries[shift], keys[shift]], base);
+    by_offset(&mut record, q, k, base)?;
+    Ok(record.finish())
+}
+
+/// Squared lengths of query and key before and after turning.
+fn lengths(
+    record: &mut Record,
+    q: &Array2<f32>,
+    k: &Array2<f32>,
+    turned_q: &Array2<f32>,
+    turned_k: &Array2<f32>,
+    shift: usize,
+) -> Result<(), CellError> {
+    let (q, k, turned_q, turned_k) = (q.row(0), k.row(0), turned_q.row(shift), turned_k.row(shift));
+    let before = [
+        shown!(record, engine::nn::similarity::dot, q, q)?,
+        shown!(record, engine::nn::similarity::dot, k, k)?,
+    ];
+    let after = [
+        shown!(record, engine::nn::similarity::dot, turned_q, turned_q)?,
+        shown!(record, engine::nn::similarity::dot, turned_k, turned_k)?,
+    ];
+    let unturned = shown!(record, engine::nn::similarity::dot, q, k)?;
+    record.tensor("squared_length", &ndarray::aview1(&before));
+    record.tensor("squared_length_turned", &ndarray::aview1(&after));
+    record.number("unturned_score", f64::from(unturned));
+    Ok(())
+}
+
+/// Frequencies, wavelengths and the angles that query (row 0) and key (row 1) have turned by.
+fn clocks(record: &mut Record, places: &[f32], base: f32) {
+    let omega = shown!(
+        record,
+        engine::nn::position::rotary::frequencies,
+        WIDTH,
+        base
+    );
+    let angles = shown!(
+        record,
+        engine::nn::position::angle::angles,
+        places,
+        &omega[..]
+    );
+    let waves = shown!(record, engine::nn::position::angle::wavelengths, &omega[..]);
+    record.tensor("frequencies", &ndarray::aview1(&omega));
+    record.tensor("angles", &angles);
+    record.tensor("wavelengths", &waves);
+}
+
+/// The score with the query at place 0 and the key at each offset from it.
+fn by_offset(
+    record: &mut Record,
+    q: &Array2<f32>,
+    k: &Array2<f32>,
+    base: f32,
+) -> Result<(), CellError> {
+    let offsets: Vec<f32> = (0..=2 * REACH).map(|i| i as f32 - REACH as f32).collect();
+    let copies = repeat(k.view(), offsets.len())?;
+    let turned = shown!(
+        record,
+        engine::nn::position::rotary::rotate,
+        copies.view(),
+        &offsets[..],
+        base
+    )?;
+    let scores = shown!(
+        record,
+        engine::nn::attention::scores,
+        q.view(),
+        turned.view(),
+        1.0_f32
+    )?;
+    record.tensor("by_offset", &scores.row(0));
+    record.tensor("offsets", &ndarray::aview1(&offsets));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::InputValue;
+
+    fn with(pairs: &[(&str, f64)]) -> Computation {
+        let given = pairs
+            .iter()
+            .fold(Inputs::defaults(&inputs()), |all, (name, x)| {
+                all.with(name, InputValue::Number(*x))
+            });
+        SPEC.compute(&given).unwrap()
+    }
+
+    /// The curriculum's check: over 100 shifts the score changes by less than 1e-4, whatever the base.
+    #[test]
+    fn the_score_depends_on_the_offset_only() {
+        for power in [0.5, 2.0, 4.0, 6.0] {
+            for (m, n) in [(6.0, 4.0), (0.0, 100.0), (100.0, 3.0)] {
+                let c = with(&[("power", power), ("m", m), ("n", n)]);
+                assert_eq!(c.tensor("by_shift").unwrap().shape(), [101]);
+                let change = c.at("largest_change", &[]).unwrap();
+                assert!(
+                    change < 1e-4,
+                    "base 10^{power}, places {m} and {n}: {change}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_offset_does_change_the_score_and_lengths_stay() {
+        let (near, far) = (with(&[("n", 6.0)]), with(&[("n", 9.0)]));
+        let (a, b) = (
+            near.at("score", &[]).unwrap(),
+            far.at("score", &[]).unwrap(),
+        );
+        assert!((a - b).abs() > 0.1);
+        // At offset 0 nothing has turned against anything.
+        assert!((a - near.at("unturned_score", &[]).unwrap()).abs() < 1e-5);
+        for i in 0..2 {
+            let before = far.at("squared_length", &[i]).unwrap();
+            assert!((far.at("squared_length_turned", &[i]).unwrap() - before).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn the_curve_by_offset_agrees_with_the_score() {
+        let c = with(&[("m", 10.0), ("n", 3.0), ("shift", 40.0)]);
+        let on_curve = c.at("by_offset", &[REACH - 7]).unwrap();
+        assert!((c.at("score", &[]).unwrap() - on_curve).abs() < 1e-5);
+        assert_eq!(c.at("offset", &[]), Some(-7.0));
+        assert_eq!(c.at("place_q", &[]), Some(50.0));
+    }
+}

@@ -1,0 +1,241 @@
+//! A sentence through an attention layer, of a trained model or with random weights: what each word takes from every other word.
+
+use engine::nn::attention::{Mask, SelfAttention};
+use engine::token::tokenizer::Tokenizer;
+use engine::trace::Recorder;
+
+use crate::computation::Computation;
+use crate::desk::Entry;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Text};
+use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
+use crate::parts::words;
+use crate::shelf::{Filler, Writer};
+use crate::spec::{CellSpec, Desk, Run};
+
+/// Most words, or pieces of words, that the map can show.
+const MOST_WORDS: usize = 16;
+
+/// Width of word vectors, queries, keys and values of the random layer.
+const WIDTH: usize = 16;
+
+/// Spread of its weight matrices: wide enough that the rows differ to the eye.
+const STD: f32 = 0.35;
+
+/// The cell `attention-map`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "attention-map",
+    summary: "The attention weights of any head of a trained model, or of one random layer, over any sentence; choose a word to see its row.",
+    inputs,
+    run: Run::Sliced(Desk::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: trained::files,
+    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let mut all = vec![
+        InputSpec::text("sentence", "Your sentence", "The cat sat on the mat"),
+        trained::model(&[BERT, GPT, RANDOM]),
+        InputSpec::toggle("causal", "Causal mask: no word sees a later one", false),
+        InputSpec::seed(7),
+    ];
+    all.extend(trained::layer_and_head(1.0, 2.0));
+    all
+}
+
+/// What stands in the cell, by the weights that the reader chose.
+fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+    let words = words::tokens(inputs, "sentence", "Your sentence", MOST_WORDS)?;
+    let mut record = Record::new();
+    let layer = match model {
+        Text::Random => random(&mut record, inputs, words)?,
+        Text::Bert(bert) => encoder(&mut record, inputs, bert, &words)?,
+        Text::Gpt(gpt) => decoder(&mut record, inputs, gpt)?,
+        Text::Translator(_) => return Err(trained::not_offered()),
+    };
+    record.tensor("q", &layer.q);
+    record.tensor("k", &layer.k);
+    record.tensor("v", &layer.v);
+    record.tensor("scores", &layer.attention.scores);
+    record.tensor("weights", &layer.attention.weights);
+    record.tensor("output", &layer.attention.output);
+    Ok(record.finish())
+}
+
+/// One layer with random weights over untrained word vectors with sines and cosines added.
+fn random(
+    record: &mut Record,
+    inputs: &Inputs,
+    tokens: Vec<String>,
+) -> Result<SelfAttention, CellError> {
+    let seed = inputs.seed()?;
+    let x = embedded(record, &tokens, seed, "embedding", WIDTH)?;
+    let places = positions(record, tokens.len(), WIDTH);
+    let x = placed(record, x.view(), places.view())?;
+    let layer = Layer::draw(record, seed, "", WIDTH, STD);
+    let mask = causal_or_none(record, inputs.toggle("causal")?, tokens.len());
+    record.words("tokens", tokens);
+    layer.run(record, x.view(), &mask)
+}
+
+/// A head of an encoder, which reads the pieces between the tokens for beginning and end.
+fn encoder(
+    record: &mut Record,
+    inputs: &Inputs,
+    bert: &Filler,
+    words: &[String],
+) -> Result<SelfAttention, CellError> {
+    let (model, config) = (&bert.model, bert.model.config());
+    let pieces = Pieces::of_words(&bert.tokenizer, words)?
+        .at_most(MOST_WORDS, "sentence", "Your sentence")?
+        .enclosed(&bert.tokenizer);
+    let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
+    let (mut seen, ids) = (Recorder::default(), &pieces.ids[..]);
+    shown!(
+        record,
+        engine::model::bert::Bert::forward,
+        model,
+        ids,
+        Some(&mut seen)
+    )?;
+    record.words("tokens", pieces.texts);
+    head.attend(record, &seen, ("", "attention"), &Mask::None)
+}
+
+/// A head of a decoder, which reads the token that begins every text and then the pieces.
+fn decoder(record: &mut Record, inputs: &Inputs, gpt: &Writer) -> Result<SelfAttention, CellError> {
+    let (model, config) = (&gpt.model, gpt.model.config());
+    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text("sentence")?.trim())?.at_most(
+        MOST_WORDS,
+        "sentence",
+        "Your sentence",
+    )?;
+    let start = gpt.tokenizer.special().end.into_iter();
+    let ids: Vec<usize> = start.chain(pieces.ids).collect();
+    let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
+    let (mut seen, ids) = (Recorder::default(), &ids[..]);
+    shown!(
+        record,
+        engine::model::decoder::DecoderExt::forward,
+        model,
+        ids,
+        Some(&mut seen)
+    )?;
+    let texts = std::iter::once(START.to_owned()).chain(pieces.texts);
+    record.words("tokens", texts.collect());
+    let mask = causal_or_none(record, true, ids.len());
+    head.attend(record, &seen, ("", "attention"), &mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::InputValue;
+    use crate::parts::test_models::{choice, computed, number, text};
+
+    fn given(model: &str) -> Inputs {
+        Inputs::defaults(&inputs()).with("model", choice(model))
+    }
+
+    #[test]
+    fn every_row_of_weights_sums_to_one_and_the_mask_hides_what_follows() {
+        for (model, causal) in [(RANDOM, false), (RANDOM, true), (BERT, false)] {
+            let given = given(model).with("causal", InputValue::Toggle(causal));
+            let c = computed(&SPEC, &given).unwrap();
+            let weights = &c.tensor("weights").unwrap().values;
+            let count = c.words("tokens").len();
+            assert_eq!(weights.shape(), [count, count]);
+            for i in 0..count {
+                let row: f64 = (0..count).map(|j| weights[[i, j]]).sum();
+                assert!((row - 1.0).abs() < 1e-6, "{row}");
+                let hidden = (i + 1..count).all(|j| weights[[i, j]] == 0.0);
+                assert!(hidden == causal || i + 1 == count, "{model}, row {i}");
+            }
+        }
+    }
+
+    /// What a reader is told of the first layer: one head looks at the piece before, another at the piece behind.
+    #[test]
+    fn two_heads_of_the_first_layer_look_at_their_neighbours() {
+        for (head, step) in [(2.0, -1_isize), (1.0, 1)] {
+            let c = computed(&SPEC, &given(BERT).with("head", number(head))).unwrap();
+            let tokens = c.words("tokens").len() as isize;
+            assert_eq!(c.words("tokens")[..4], ["[CLS]", "the", "cat", "sat"]);
+            // From the words inside the sentence, which have neighbours on both sides.
+            for t in 2..5_isize {
+                assert!(t + step < tokens);
+                let index = [t as usize, (t + step) as usize];
+                let weight = c.at("weights", &index).unwrap();
+                assert!(weight > 0.5, "head {head}, piece {t}: {weight}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_what_the_model_computed() {
+        let c = computed(&SPEC, &given(BERT).with("layer", number(3.0))).unwrap();
+        let shelf = crate::parts::test_models::shelf();
+        let bert: std::sync::Arc<Filler> = shelf.opened("tiny-bert.safetensors").unwrap();
+        let pieces = Pieces::of_words(
+            &bert.tokenizer,
+            &["the", "cat", "sat", "on", "the", "mat"].map(str::to_owned),
+        )
+        .unwrap()
+        .enclosed(&bert.tokenizer);
+        let mut seen = Recorder::default();
+        bert.model.forward(&pieces.ids, Some(&mut seen)).unwrap();
+        let weights = seen.get("blocks.2.attention.weights").unwrap();
+        for (i, j) in [(0, 0), (3, 2), (9, 5)] {
+            let (own, shown) = (weights[[1, i, j]], c.at("weights", &[i, j]).unwrap());
+            assert!((f64::from(own) - shown).abs() < 1e-6, "{own} {shown}");
+        }
+    }
+
+    #[test]
+    fn a_layer_beyond_the_last_is_the_last() {
+        let c = computed(&SPEC, &given(BERT).with("layer", number(4.0))).unwrap();
+        assert_eq!(
+            (c.at("layer", &[]), c.at("layers", &[])),
+            (Some(3.0), Some(3.0))
+        );
+        let c = computed(&SPEC, &given(GPT).with("layer", number(4.0))).unwrap();
+        assert_eq!(
+            (c.at("layer", &[]), c.at("heads", &[])),
+            (Some(4.0), Some(4.0))
+        );
+        assert_eq!(c.words("tokens")[..2], [START, "The"]);
+        assert_eq!(c.at("weights", &[1, 2]), Some(0.0));
+    }
+
+    #[test]
+    fn the_seed_decides_the_weights() {
+        let of = |model: &str, seed: f64| {
+            let given = given(model).with("seed", number(seed));
+            computed(&SPEC, &given).unwrap().tensors
+        };
+        assert_eq!(of(RANDOM, 7.0), of(RANDOM, 7.0));
+        assert_ne!(of(RANDOM, 7.0), of(RANDOM, 8.0));
+        assert_eq!(of(BERT, 7.0), of(BERT, 8.0));
+    }
+
+    #[test]
+    fn too_many_words_or_pieces_get_a_message() {
+        let long = "word ".repeat(400);
+        for (model, sentence) in [
+            (RANDOM, &*long),
+            (BERT, &*long),
+            (BERT, "antidisestablishmentarianism"),
+        ] {
+            let given = given(model).with("sentence", text(sentence));
+            let found = computed(&SPEC, &given);
+            assert!(matches!(found, Err(CellError::Input { .. })), "{model}");
+        }
+    }
+}

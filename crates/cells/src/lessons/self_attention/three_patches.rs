@@ -1,0 +1,102 @@
+//! Attention among three image patches with two-wide queries and keys: small enough for pencil and paper.
+
+use ndarray::{Array1, Array2, arr2};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::spec::{CellSpec, Run};
+
+/// The cell `three-patches`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "three-patches",
+    summary: "Queries, keys and values of three patches, all editable; scores, weights and outputs.",
+    inputs,
+    run: Run::Now(compute),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let side = (3, 3);
+    vec![
+        InputSpec::matrix(
+            "q",
+            "Queries",
+            side,
+            (2, 2),
+            arr2(&[[1.0, 0.0], [0.8, 0.2], [0.0, 1.0]]),
+        ),
+        InputSpec::matrix(
+            "k",
+            "Keys",
+            side,
+            (2, 2),
+            arr2(&[[1.0, 0.0], [0.9, 0.1], [0.1, 0.9]]),
+        ),
+        InputSpec::matrix(
+            "v",
+            "Values",
+            side,
+            (2, 2),
+            arr2(&[[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]]),
+        ),
+    ]
+}
+
+fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
+    let (q, k, v) = (
+        inputs.matrix("q")?,
+        inputs.matrix("k")?,
+        inputs.matrix("v")?,
+    );
+    let mut record = Record::new();
+    let scale = shown!(record, engine::nn::attention::scale, q.ncols());
+    let mask = engine::nn::attention::Mask::None;
+    let attention = shown!(
+        record,
+        engine::nn::attention::attend,
+        q.view(),
+        k.view(),
+        v.view(),
+        scale,
+        &mask
+    )?;
+    // What stands between scores and weights: each score less the largest of its row, its exponential, each row's total.
+    let mut exponents = Array2::zeros(attention.scores.dim());
+    let mut exponentials = Array2::zeros(attention.scores.dim());
+    let mut totals = Array1::zeros(attention.scores.nrows());
+    for (i, row) in attention.scores.rows().into_iter().enumerate() {
+        let steps = shown!(record, engine::nn::softmax_steps::safe, row, 1.0_f32)?;
+        exponents.row_mut(i).assign(&steps.exponents);
+        exponentials.row_mut(i).assign(&steps.exponentials);
+        totals[i] = steps.total;
+    }
+    record.number("scale", f64::from(scale));
+    record.tensor("exponents", &exponents);
+    record.tensor("exponentials", &exponentials);
+    record.tensor("totals", &totals);
+    record.tensor("scores", &attention.scores);
+    record.tensor("weights", &attention.weights);
+    record.tensor("output", &attention.output);
+    Ok(record.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked example of the curriculum: a widely read text prints 0.21 for the last weight.
+    #[test]
+    fn patch_one_has_the_published_scores_and_the_true_weights() {
+        let c = SPEC.compute(&Inputs::defaults(&inputs())).unwrap();
+        for (j, (score, weight)) in [(0.707, 0.406), (0.636, 0.379), (0.071, 0.215)]
+            .into_iter()
+            .enumerate()
+        {
+            assert!((c.at("scores", &[0, j]).unwrap() - score).abs() < 5e-4);
+            assert!((c.at("weights", &[0, j]).unwrap() - weight).abs() < 5e-4);
+        }
+        assert_eq!(c.calls.len(), 5);
+        assert_eq!(c.calls[1].path, "engine::nn::attention::attend");
+    }
+}

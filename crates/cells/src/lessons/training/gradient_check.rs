@@ -1,0 +1,266 @@
+//! One weight of a small Transformer: its gradient by differentiation, and by moving it.
+
+use engine::grad::{Difference, Learner, Pairs, Plan, Settings, Task};
+use ndarray::{Array2, Axis, Slice};
+
+use crate::desk::{Entry, no_files};
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::parts::training::schedule;
+use crate::spec::{CellSpec, Desk, Job, Progress, Run};
+
+/// Width of the model, and side of the part of a matrix that is shown.
+const WIDTH: usize = 8;
+
+/// Symbols of a sequence.
+const LENGTH: usize = 8;
+
+/// Pairs in the loss.
+const PAIRS: usize = 4;
+
+/// The powers of two that h takes, from the largest down.
+const POWERS: std::ops::RangeInclusive<i32> = -22..=-1;
+
+/// The matrices on offer, with the names that the model is loaded by.
+const MATRICES: [(&str, &str); 5] = [
+    (
+        "query-of-the-encoder",
+        "transformer.encoder.layers.0.self_attn.q_proj.weight",
+    ),
+    (
+        "key-over-the-source",
+        "transformer.decoder.layers.0.multihead_attn.k_proj.weight",
+    ),
+    (
+        "value-of-the-decoder",
+        "transformer.decoder.layers.0.self_attn.v_proj.weight",
+    ),
+    (
+        "perceptron-of-the-decoder",
+        "transformer.decoder.layers.0.linear1.weight",
+    ),
+    ("table-of-symbols", "embedding.weight"),
+];
+
+const CHOICES: &[&str] = &[
+    MATRICES[0].0,
+    MATRICES[1].0,
+    MATRICES[2].0,
+    MATRICES[3].0,
+    MATRICES[4].0,
+];
+
+/// The cell `gradient-check`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "gradient-check",
+    summary: "The gradient of one weight by reverse-mode differentiation and by central differences at many step sizes.",
+    inputs,
+    run: Run::Sliced(Desk::Training),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    spec: &SPEC,
+    files: no_files,
+    start: |inputs, _| start(inputs),
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let side = WIDTH as f64;
+    vec![
+        InputSpec::choice("matrix", "Matrix", CHOICES),
+        InputSpec::number("row", "Row of the weight", (1.0, side, 1.0), 1.0),
+        InputSpec::number("column", "Column of the weight", (1.0, side, 1.0), 6.0),
+        InputSpec::number("power", "h = 2 to the power of", (-22.0, -1.0, 1.0), -7.0),
+        InputSpec::seed(1),
+    ]
+}
+
+/// A model with its pairs, the weight that was picked, and the differences so far.
+struct Check {
+    record: Record,
+    learner: Learner,
+    pairs: Pairs,
+    name: &'static str,
+    at: usize,
+    gradient: f32,
+    power: i32,
+    found: Vec<(f32, Difference)>,
+}
+
+/// Begins to compute.
+///
+/// # Errors
+/// An input that does not fit.
+fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
+    let task = Task::Reverse {
+        symbols: WIDTH - 1,
+        length: LENGTH,
+    };
+    let plan = Plan {
+        layers: 1,
+        width: WIDTH,
+        seed: inputs.seed()?,
+        // Nothing is learned here: the rate is never asked for.
+        ..Plan::of(task, schedule(0.0, 0, 1))
+    };
+    let mut record = Record::new();
+    let settings = Settings::same_bits();
+    let mut learner = Learner::new(plan, settings)?;
+    let pairs = shown!(record, engine::grad::Learner::held_out, &learner, PAIRS)?;
+    let chosen = inputs.choice("matrix")?;
+    let matrix = MATRICES.iter().find(|(known, _)| *known == chosen);
+    let name = matrix
+        .ok_or_else(|| CellError::Missing(chosen.to_owned()))?
+        .1;
+    let (loss, gradients) = learner.gradients(&pairs)?;
+    let values = gradients.get(name).unwrap_or_default();
+    let shape = (values.len() / WIDTH, WIDTH);
+    let all = Array2::from_shape_vec(shape, values.to_vec())
+        .map_err(|e| CellError::Mismatch(e.to_string()))?;
+    let (row, column) = (inputs.count("row")? - 1, inputs.count("column")? - 1);
+    record.number("loss", f64::from(loss));
+    record.tensor("gradient", &all.slice_axis(Axis(0), Slice::from(..WIDTH)));
+    Ok(Box::new(Check {
+        record,
+        learner,
+        pairs,
+        name,
+        at: row * WIDTH + column,
+        gradient: all[[row, column]],
+        power: inputs.number("power")? as i32,
+        found: Vec::new(),
+    }))
+}
+
+impl Job for Check {
+    /// One h.
+    fn advance(&mut self) -> Result<Progress, CellError> {
+        let count = POWERS.count();
+        let Some(power) = POWERS.rev().nth(self.found.len()) else {
+            self.finish();
+            let record = std::mem::take(&mut self.record);
+            return Ok(Progress::Done(Box::new(record.finish())));
+        };
+        let h = engine::math::pow(2.0, power as f32);
+        let (learner, pairs, name, at) = (&mut self.learner, &self.pairs, self.name, self.at);
+        let found = if power == self.power {
+            let record = &mut self.record;
+            shown!(
+                record,
+                engine::grad::difference,
+                learner,
+                pairs,
+                name,
+                at,
+                h
+            )?
+        } else {
+            engine::grad::difference(learner, pairs, name, at, h)?
+        };
+        self.found.push((h, found));
+        Ok(Progress::Working(self.found.len() as f32 / count as f32))
+    }
+}
+
+impl Check {
+    fn finish(&mut self) {
+        let exact = f64::from(self.gradient);
+        let all = |of: &dyn Fn(&Difference) -> f64| self.found.iter().map(|(_, d)| of(d)).collect();
+        let error = |slope: f64| (slope - exact).abs();
+        let curves: [(&str, Vec<f64>); 5] = [
+            ("central", all(&Difference::central)),
+            ("one-sided", all(&Difference::one_sided)),
+            ("error.central", all(&|d| error(d.central()))),
+            ("error.one-sided", all(&|d| error(d.one_sided()))),
+            ("grain", all(&Difference::grain)),
+        ];
+        let chosen = POWERS.rev().position(|power| power == self.power);
+        if let Some((h, difference)) = chosen.and_then(|n| self.found.get(n)) {
+            let [below, above] = difference.losses.map(f64::from);
+            self.record.number("weight", f64::from(difference.weight));
+            self.record.number("h.now", f64::from(*h));
+            self.record.number("below", below);
+            self.record.number("above", above);
+            self.record.number("central.now", difference.central());
+            let grains = difference.central() / difference.grain();
+            self.record.number("grains", grains.abs().round());
+            self.record.number("error.now", error(difference.central()));
+        }
+        let h = self.found.iter().map(|(h, _)| f64::from(*h)).collect();
+        self.record.numbers("h", h);
+        for (name, curve) in curves {
+            self.record.numbers(name, curve);
+        }
+        self.record.number("slope", exact);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::computation::Computation;
+    use crate::desk;
+    use crate::input::InputValue;
+    use crate::shelf::Shelf;
+
+    fn at(matrix: &str, row: f64, column: f64) -> Computation {
+        let given = Inputs::defaults(&inputs())
+            .with("matrix", InputValue::Choice(matrix.to_owned()))
+            .with("row", InputValue::Number(row))
+            .with("column", InputValue::Number(column));
+        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
+    }
+
+    /// For every matrix some h agrees with the gradient to three digits, and the smallest does not agree better than the best.
+    #[test]
+    fn some_h_agrees_and_the_smallest_is_worse() {
+        for (matrix, _) in MATRICES {
+            let found = at(matrix, 3.0, 5.0);
+            let errors: Vec<f64> = found
+                .tensor("error.central")
+                .unwrap()
+                .values
+                .iter()
+                .copied()
+                .collect();
+            let slope = found.at("slope", &[]).unwrap();
+            assert_ne!(slope, 0.0);
+            let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(
+                best < 1e-3 * (0.01 + slope.abs()),
+                "{matrix}: {best} of {slope}"
+            );
+            assert!(
+                errors.last().unwrap() > &(3.0 * best),
+                "{matrix}: {errors:?}"
+            );
+        }
+    }
+
+    /// The central difference is closer than the one-sided one where h is large enough for its bend to be seen.
+    #[test]
+    fn central_beats_one_sided_at_moderate_h() {
+        let found = at(MATRICES[0].0, 3.0, 5.0);
+        let sum = |name: &str| (3..9).map(|n| found.at(name, &[n]).unwrap()).sum::<f64>();
+        assert!(sum("error.central") < 0.3 * sum("error.one-sided"));
+    }
+
+    /// A slope is a whole number of grains: that is all that the loss in 32 bits can say.
+    #[test]
+    fn slopes_come_in_grains() {
+        let found = at(MATRICES[0].0, 1.0, 1.0);
+        for n in 12..22 {
+            let (slope, grain) = (
+                found.at("central", &[n]).unwrap(),
+                found.at("grain", &[n]).unwrap(),
+            );
+            let grains = slope / grain;
+            assert!(
+                (grains - grains.round()).abs() < 1e-3 * (1.0 + grains.abs()),
+                "{grains}"
+            );
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Computations that several cells share.
+
+pub(crate) mod measure;
+pub(crate) mod race;
+#[cfg(test)]
+pub(crate) mod test_models;
+pub(crate) mod trained;
+pub(crate) mod training;
+pub(crate) mod untrained;
+pub(crate) mod words;

@@ -1,0 +1,276 @@
+//! Trained models as cells use them: which file the reader's choice stands for, the pieces that a model reads, and what one
+//! head of a layer did.
+
+use std::sync::Arc;
+
+use engine::nn::attention::{Mask, SelfAttention};
+use engine::token::tokenizer::Tokenizer;
+use engine::trace::Recorder;
+use engine::translate::Translator;
+use ndarray::{Array2, Axis, Ix2, Ix3};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, Inputs};
+use crate::shelf::{Filler, Shelf, Writer};
+use crate::spec::{Job, once};
+
+/// The choice of weights that are drawn from the seed.
+pub(crate) const RANDOM: &str = "random";
+
+/// The encoder that fills in masked words.
+pub(crate) const BERT: &str = "tiny-bert";
+
+/// The decoder that writes.
+pub(crate) const GPT: &str = "tiny-gpt";
+
+/// The Transformer of 2017.
+pub(crate) const TRANSLATOR: &str = "translator";
+
+/// The encoder of handwritten digits.
+pub(crate) const VIT: &str = "digit-vit";
+
+/// The choice of a model; the first one is the default.
+pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
+    InputSpec::choice("model", "Model", names)
+}
+
+/// The name of the file of a model.
+pub(crate) fn file(name: &str) -> Option<&'static str> {
+    match name {
+        BERT => Some("tiny-bert.safetensors"),
+        GPT => Some("tiny-gpt.safetensors"),
+        TRANSLATOR => Some("translator.safetensors"),
+        VIT => Some("digit-vit.safetensors"),
+        _ => None,
+    }
+}
+
+/// The files that a cell with the input `model` needs: that of the chosen model, none for random weights.
+pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
+    let chosen = inputs.choice("model").ok();
+    chosen.and_then(file).into_iter().collect()
+}
+
+/// The most layers and heads that a shipped model has: limits of the inputs that choose one.
+const MOST: (f64, f64) = (4.0, 4.0);
+
+/// The inputs that choose a layer and a head, counted from one.
+pub(crate) fn layer_and_head(layer: f64, head: f64) -> [InputSpec; 2] {
+    [
+        InputSpec::number("layer", "Layer", (1.0, MOST.0, 1.0), layer),
+        InputSpec::number("head", "Head", (1.0, MOST.1, 1.0), head),
+    ]
+}
+
+/// A layer and a head of a model that has so many; a number beyond stands for the last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    /// The layer, from 0.
+    pub(crate) layer: usize,
+    /// The head, from 0.
+    pub(crate) head: usize,
+}
+
+impl Head {
+    /// The one that the inputs choose; it is noted, with how many there are.
+    pub(crate) fn chosen(
+        record: &mut Record,
+        inputs: &Inputs,
+        (layers, heads): (usize, usize),
+    ) -> Result<Self, CellError> {
+        let chosen = Self {
+            layer: inputs.count("layer")?.clamp(1, layers.max(1)) - 1,
+            head: inputs.count("head")?.clamp(1, heads.max(1)) - 1,
+        };
+        record.number("layers", layers as f64);
+        record.number("heads", heads as f64);
+        record.number("layer", (chosen.layer + 1) as f64);
+        record.number("head", (chosen.head + 1) as f64);
+        Ok(chosen)
+    }
+
+    /// Queries, keys or values of this head, `[T, D]`, out of those of all heads, `[H, T, D]`; `place` is what stands before the
+    /// layer's number, `attention` what stands behind it.
+    fn of(
+        self,
+        recorder: &Recorder,
+        (place, attention): (&str, &str),
+        part: &str,
+    ) -> Result<Array2<f32>, CellError> {
+        let name = format!("{place}blocks.{}.{attention}.{part}", self.layer);
+        let all = recorder
+            .get(&name)
+            .and_then(|all| all.view().into_dimensionality::<Ix3>().ok())
+            .filter(|all| self.head < all.dim().0);
+        all.map(|all| all.index_axis_move(Axis(0), self.head).to_owned())
+            .ok_or(CellError::Missing(name))
+    }
+
+    /// Attention of this head in the open, on the queries, keys and values that the model told of: the numbers of the model itself.
+    pub(crate) fn attend(
+        self,
+        record: &mut Record,
+        recorder: &Recorder,
+        (place, attention): (&str, &str),
+        mask: &Mask,
+    ) -> Result<SelfAttention, CellError> {
+        let [q, k, v] = ["q", "k", "v"].map(|part| self.of(recorder, (place, attention), part));
+        let (q, k, v) = (q?, k?, v?);
+        let scale = shown!(record, engine::nn::attention::scale, q.ncols());
+        let attention = shown!(
+            record,
+            engine::nn::attention::attend,
+            q.view(),
+            k.view(),
+            v.view(),
+            scale,
+            mask
+        )?;
+        Ok(SelfAttention { q, k, v, attention })
+    }
+}
+
+/// A matrix that a model told of.
+pub(crate) fn told(recorder: &Recorder, name: &str) -> Result<Array2<f32>, CellError> {
+    recorder
+        .get(name)
+        .and_then(|found| found.view().into_dimensionality::<Ix2>().ok())
+        .map(|found| found.to_owned())
+        .ok_or_else(|| CellError::Missing(name.to_owned()))
+}
+
+/// The word of a token that belongs to none.
+const NO_WORD: usize = usize::MAX;
+
+/// The pieces that a model reads a text as.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pieces {
+    /// Their ids.
+    pub(crate) ids: Vec<usize>,
+    /// Their texts, to be shown.
+    pub(crate) texts: Vec<String>,
+    /// Of each piece, the place of the word that it belongs to; its own place where a text was not cut word by word.
+    pub(crate) words: Vec<usize>,
+}
+
+impl Pieces {
+    /// The pieces of some words, each word cut by itself, by a vocabulary that marks with `##` what goes on a word.
+    pub(crate) fn of_words(tokenizer: &dyn Tokenizer, words: &[String]) -> Result<Self, CellError> {
+        let mut all = Self::default();
+        for (place, word) in words.iter().enumerate() {
+            for id in tokenizer.encode(word)? {
+                all.push(tokenizer, id, place);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The pieces of a text by a vocabulary whose pieces hold their spaces.
+    pub(crate) fn of_text(tokenizer: &dyn Tokenizer, text: &str) -> Result<Self, CellError> {
+        Self::of_ids(tokenizer, tokenizer.encode(text)?)
+    }
+
+    /// Pieces that are known by their ids.
+    pub(crate) fn of_ids(tokenizer: &dyn Tokenizer, ids: Vec<usize>) -> Result<Self, CellError> {
+        let mut all = Self::default();
+        for (place, id) in ids.into_iter().enumerate() {
+            let bytes = tokenizer.token_bytes(id, false)?.unwrap_or_default();
+            all.ids.push(id);
+            all.texts.push(visible(&String::from_utf8_lossy(&bytes)));
+            all.words.push(place);
+        }
+        Ok(all)
+    }
+
+    fn push(&mut self, tokenizer: &dyn Tokenizer, id: usize, word: usize) {
+        self.ids.push(id);
+        self.texts
+            .push(tokenizer.piece(id).unwrap_or_default().to_owned());
+        self.words.push(word);
+    }
+
+    /// Refuses more than `most` pieces, which a cell could not show, and none at all, as of a lone full stop.
+    ///
+    /// # Errors
+    /// [`CellError::Input`] with a message for the reader.
+    pub(crate) fn at_most(self, most: usize, name: &str, label: &str) -> Result<Self, CellError> {
+        if self.ids.is_empty() {
+            return Err(CellError::input(name, label, "type at least one word."));
+        }
+        if self.ids.len() <= most {
+            return Ok(self);
+        }
+        let message = format!(
+            "the model reads this as {} pieces, and this cell shows at most {most}: a word that it does not know is several. Your text is kept: shorten it to go on.",
+            self.ids.len()
+        );
+        Err(CellError::input(name, label, message))
+    }
+
+    /// The same between the tokens that begin and end a text, as an encoder reads it.
+    pub(crate) fn enclosed(&self, tokenizer: &dyn Tokenizer) -> Self {
+        let mut all = Self::default();
+        let special = tokenizer.special();
+        if let Some(begin) = special.begin {
+            all.push(tokenizer, begin, NO_WORD);
+        }
+        all.ids.extend(&self.ids);
+        all.texts.extend(self.texts.iter().cloned());
+        all.words.extend(&self.words);
+        if let Some(end) = special.end {
+            all.push(tokenizer, end, NO_WORD);
+        }
+        all
+    }
+}
+
+/// How the token is shown that begins a text of a decoder.
+pub(crate) const START: &str = "\u{27e8}start\u{27e9}";
+
+/// A piece's text with its spaces and line breaks to be seen.
+fn visible(text: &str) -> String {
+    text.replace(' ', "\u{2423}").replace('\n', "\u{21b5}")
+}
+
+/// The weights that the reader chose for a cell over text.
+pub(crate) enum Text {
+    /// Drawn from the seed.
+    Random,
+    /// tiny-bert.
+    Bert(Arc<Filler>),
+    /// tiny-gpt.
+    Gpt(Arc<Writer>),
+    /// The Transformer of 2017.
+    Translator(Arc<Translator>),
+}
+
+impl Text {
+    fn of(inputs: &Inputs, shelf: &Shelf) -> Result<Self, CellError> {
+        let chosen = inputs.choice("model")?;
+        let Some(file) = file(chosen) else {
+            return Ok(Self::Random);
+        };
+        Ok(match chosen {
+            GPT => Self::Gpt(shelf.opened(file)?),
+            TRANSLATOR => Self::Translator(shelf.opened(file)?),
+            _ => Self::Bert(shelf.opened(file)?),
+        })
+    }
+}
+
+/// A computation with the weights that the reader chose, as a job of the worker's.
+pub(crate) fn job(
+    inputs: &Inputs,
+    shelf: &Shelf,
+    compute: fn(&Inputs, &Text) -> Result<Computation, CellError>,
+) -> Result<Box<dyn Job>, CellError> {
+    let (model, inputs) = (Text::of(inputs, shelf)?, inputs.clone());
+    Ok(once(move || compute(&inputs, &model)))
+}
+
+/// The error of a cell that was given a model it does not offer.
+pub(crate) fn not_offered() -> CellError {
+    CellError::Mismatch("this cell does not offer that model".to_owned())
+}

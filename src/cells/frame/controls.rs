@@ -1,0 +1,126 @@
+//! Controls wired to a cell's inputs by name: label and limits come from the cell's schema.
+
+use std::sync::Arc;
+
+use cells::format::Format;
+use cells::{InputKind, InputValue, Picture};
+use leptos::prelude::*;
+
+use crate::browser::picture;
+use crate::cells::frame::context::CellCx;
+use crate::widgets::{Choice, Concept, MatrixEdit, PictureBox, SeedBox, Slider, TextBox, Toggle};
+
+impl CellCx {
+    fn label(self, name: &str) -> String {
+        self.input_spec(name)
+            .map(|s| s.label.to_owned())
+            .unwrap_or_default()
+    }
+
+    /// A slider with an entry box for a number input.
+    pub(crate) fn slider(self, name: &'static str, format: Format) -> AnyView {
+        let Some(InputKind::Number { min, max, step }) = self.input_spec(name).map(|s| s.kind)
+        else {
+            return ().into_any();
+        };
+        let change = Callback::new(move |x: f64| self.set(name, InputValue::Number(x)));
+        view! {
+            <Slider label=self.label(name) value=self.number(name) min=min max=max step=step on_change=change
+                source=format!("input:{name}") format=format />
+        }
+        .into_any()
+    }
+
+    /// An editable matrix; labels of rows and columns may be empty.
+    pub(crate) fn matrix_edit(
+        self,
+        name: &'static str,
+        concept: Concept,
+        rows: &[&str],
+        cols: &[&str],
+    ) -> AnyView {
+        let owned = |labels: &[&str]| labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>();
+        let change = Callback::new(move |m| self.set(name, InputValue::Matrix(m)));
+        view! {
+            <MatrixEdit matrix=self.matrix(name) on_change=change label=self.label(name)
+                source=format!("input:{name}") row_labels=owned(rows) col_labels=owned(cols) concept=concept />
+        }
+        .into_any()
+    }
+
+    /// A text box.
+    pub(crate) fn text_box(self, name: &'static str) -> AnyView {
+        let change = Callback::new(move |text| self.set(name, InputValue::Text(text)));
+        view! { <TextBox label=self.label(name) value=self.text(name) on_change=change /> }
+            .into_any()
+    }
+
+    /// The seed, with a button for another one.
+    pub(crate) fn seed_box(self) -> AnyView {
+        let change = Callback::new(move |x: f64| self.set("seed", InputValue::Number(x)));
+        view! { <SeedBox label=self.label("seed") value=self.number("seed") on_change=change /> }
+            .into_any()
+    }
+
+    /// A check box.
+    pub(crate) fn toggle_box(self, name: &'static str) -> AnyView {
+        let change = Callback::new(move |on| self.set(name, InputValue::Toggle(on)));
+        view! { <Toggle label=self.label(name) value=self.toggle(name) on_change=change /> }
+            .into_any()
+    }
+
+    /// A choice among the names of the schema.
+    pub(crate) fn choice_box(self, name: &'static str) -> AnyView {
+        let Some(InputKind::Choice(options)) = self.input_spec(name).map(|s| s.kind) else {
+            return ().into_any();
+        };
+        let options = options.iter().map(|&o| o.to_owned()).collect::<Vec<_>>();
+        let change = Callback::new(move |option| self.set(name, InputValue::Choice(option)));
+        view! { <Choice label=self.label(name) options=options value=self.choice(name) on_change=change /> }.into_any()
+    }
+
+    /// Samples, file, drop, paste and camera for a picture input.
+    pub(crate) fn picture_box(self, name: &'static str) -> AnyView {
+        let Some(InputKind::Picture(samples)) = self.input_spec(name).map(|s| s.kind) else {
+            return ().into_any();
+        };
+        let message = RwSignal::new(None::<String>);
+        let samples = samples.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
+        let chosen = self.picture(name);
+        let chosen = Signal::derive(move || chosen.get().map(|p| p.name).unwrap_or_default());
+        let on_sample = Callback::new(move |sample: String| {
+            message.set(None);
+            self.set(
+                name,
+                InputValue::Picture(Picture {
+                    name: sample,
+                    pixels: None,
+                }),
+            );
+        });
+        let on_file = move |file: web_sys::File| {
+            leptos::task::spawn_local(async move {
+                match picture::from_file(&file, picture::LONGEST_SIDE).await {
+                    Ok(pixels) => {
+                        message.set(None);
+                        let pixels = Some(Arc::new(pixels));
+                        let name_of_yours = Picture::YOURS.to_owned();
+                        self.set(
+                            name,
+                            InputValue::Picture(Picture {
+                                name: name_of_yours,
+                                pixels,
+                            }),
+                        );
+                    }
+                    Err(text) => message.set(Some(text)),
+                }
+            });
+        };
+        view! {
+            <PictureBox label=self.label(name) samples=samples chosen=chosen on_sample=on_sample
+                on_file=UnsyncCallback::new(on_file) message=message />
+        }
+        .into_any()
+    }
+}

@@ -1,0 +1,10 @@
+//! What every cell has: inputs and results as signals, recomputing, tools, and dialogs.
+
+pub(crate) mod context;
+mod controls;
+mod export;
+pub(crate) mod layout;
+pub(crate) mod run;
+pub(crate) mod rust_panel;
+mod share;
+pub(crate) mod sheet;

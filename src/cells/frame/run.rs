@@ -1,0 +1,126 @@
+//! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes long, and
+//! drops work that a newer edit has made stale.
+
+use std::sync::Arc;
+
+use cells::{CellError, Desk, InputKind, InputValue, Inputs, Picture, Run};
+use leptos::prelude::*;
+use web_sys::Element;
+
+use crate::browser::{clock, dom, picture};
+use crate::cells::frame::context::CellCx;
+use crate::client::{self, News};
+
+/// Computes now and whenever an input of the cell changes; says how it stands in `data-state`.
+pub(crate) fn keep_computed(cx: CellCx, section: Element) {
+    let newest = StoredValue::new(0_u64);
+    let section = send_wrapper::SendWrapper::new(section);
+    let shown = section.clone();
+    Effect::new(move |_| {
+        let inputs = cx.inputs();
+        let turn = newest.try_update_value(|n| {
+            *n += 1;
+            *n
+        });
+        let Some(turn) = turn else { return };
+        if fetch_pictures(cx, &inputs) {
+            return;
+        }
+        start(cx, inputs, turn, newest);
+    });
+    // Who leaves the page leaves the work.
+    on_cleanup(move || cx.replace_job(0));
+    Effect::new(move |_| {
+        let state = cx
+            .outcome
+            .with(|o| match (&o.error, o.busy, &o.computation) {
+                (Some(_), _, _) => "error",
+                (None, None, Some(_)) => "ready",
+                _ => "busy",
+            });
+        dom::set_data(&shown, "state", state);
+    });
+}
+
+fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+    if let Err(error) = cx.spec.check(&inputs) {
+        finish(cx, Err(error), 0.0);
+        return;
+    }
+    let begun = clock::now_ms();
+    match cx.spec.run {
+        Run::Now(compute) => {
+            let result = compute(&inputs);
+            finish(cx, result.map(Arc::new), clock::now_ms() - begun);
+        }
+        Run::Sliced(desk) => in_worker(cx, desk, inputs, turn, newest),
+    }
+}
+
+/// Hands work to the worker.
+fn in_worker(cx: CellCx, desk: Desk, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+    cx.outcome.update(|o| {
+        o.busy = Some(0.0);
+        o.error = None;
+    });
+    let stale = move || newest.try_get_value() != Some(turn);
+    let job = client::compute(desk, cx.spec.name, inputs, move |news| {
+        if stale() {
+            return;
+        }
+        match news {
+            News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
+            News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
+        }
+    });
+    cx.replace_job(job);
+}
+
+fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapsed_ms: f64) {
+    cx.outcome.update(|o| {
+        o.busy = None;
+        match result {
+            Ok(computation) => {
+                o.computation = Some(computation);
+                o.error = None;
+                o.elapsed_ms = elapsed_ms;
+            }
+            Err(error) => o.error = Some(error),
+        }
+    });
+}
+
+/// Draws or fetches the samples among the inputs that have no pixels yet; whether there were any. Their
+/// arrival changes the input and so computes again.
+fn fetch_pictures(cx: CellCx, inputs: &Inputs) -> bool {
+    let mut waiting = false;
+    for (name, value) in &inputs.0 {
+        let InputValue::Picture(Picture {
+            name: sample,
+            pixels: None,
+        }) = value
+        else {
+            continue;
+        };
+        debug_assert!(matches!(
+            cx.input_spec(name).map(|s| s.kind),
+            Some(InputKind::Picture(_))
+        ));
+        waiting = true;
+        let (name, sample) = (name.clone(), sample.clone());
+        leptos::task::spawn_local(async move {
+            let pixels = picture::sample(&sample).await;
+            match pixels {
+                Ok(pixels) => cx.fill_picture(
+                    &name,
+                    Picture {
+                        name: sample,
+                        pixels: Some(Arc::new(pixels)),
+                    },
+                ),
+                Err(message) => finish(cx, Err(CellError::input(&name, "Picture", message)), 0.0),
+            }
+        });
+    }
+    waiting
+}

@@ -1,0 +1,139 @@
+//! "Show the Rust": the source of each engine function that the cell called, with the values of this run.
+
+use std::collections::BTreeMap;
+
+use cells::format::Format;
+use cells::{Call, Described};
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use crate::browser::{address, fetch};
+use crate::cells::frame::context::CellCx;
+use crate::widgets::Num;
+
+/// Values of one tensor that the panel prints.
+const PRINTED: usize = 16;
+
+/// One function as the build found it in the source tree.
+#[derive(Debug, Clone, Deserialize)]
+struct Source {
+    path: String,
+    file: String,
+    line: usize,
+    text: String,
+}
+
+/// The calls of the latest run with their sources, which are fetched when the panel opens.
+pub(crate) fn body(cx: CellCx) -> AnyView {
+    let calls = cx.outcome.with_untracked(|o| {
+        o.computation
+            .as_ref()
+            .map(|c| c.calls.clone())
+            .unwrap_or_default()
+    });
+    let name = cx.spec.name;
+    let sources = LocalResource::new(move || async move {
+        let url = address::resolve("code.json", &page_folder())
+            .map(|u| u.href())
+            .unwrap_or_default();
+        let text = fetch::text(&url).await?;
+        let mut all: BTreeMap<String, Vec<Source>> = serde_json::from_str(&text)
+            .map_err(|_| "The list of sources could not be read.".to_owned())?;
+        Ok::<_, String>(all.remove(name).unwrap_or_default())
+    });
+    view! {
+        <p>"These engine functions computed what the cell shows, with the " <strong>{engine::kernel::chosen()}</strong> " kernels."</p>
+        {move || match sources.get() {
+            None => view! { <p role="status">"Fetching the source\u{2026}"</p> }.into_any(),
+            Some(Err(message)) => view! { <p class="cell-error">{message}</p> }.into_any(),
+            Some(Ok(sources)) => panels(&calls, &sources),
+        }}
+    }
+    .into_any()
+}
+
+/// The address of the page as a folder, so that relative files are found with and without a final slash.
+pub(crate) fn page_folder() -> String {
+    let here = address::href();
+    let path = here
+        .split(['#', '?'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches("index.html");
+    format!("{}/", path.trim_end_matches('/'))
+}
+
+fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
+    let mut seen = Vec::new();
+    for (i, call) in calls.iter().enumerate() {
+        if !seen.iter().any(|&(_, path)| path == &call.path) {
+            seen.push((i, &call.path));
+        }
+    }
+    seen.into_iter()
+        .map(|(i, path)| {
+            let times = calls.iter().filter(|c| &c.path == path).count();
+            let source = sources.iter().find(|s| s.path == *path).cloned();
+            panel(i, &calls[i], times, source)
+        })
+        .collect_view()
+        .into_any()
+}
+
+fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> AnyView {
+    let short = call
+        .path
+        .strip_prefix("engine::")
+        .unwrap_or(&call.path)
+        .to_owned();
+    let repeated = (times > 1)
+        .then(|| format!("Called {times} times; these are the values of the first call."));
+    view! {
+        <section class="rust-call">
+            <h3><code>{short}</code></h3>
+            {source.map(|s| view! {
+                <p class="source-place"><code>{format!("{}:{}", s.file, s.line)}</code></p>
+                <pre class="code" tabindex="0" role="region" aria-label=format!("Source of {}", s.path)><code>{s.text}</code></pre>
+            })}
+            {repeated.map(|text| view! { <p>{text}</p> })}
+            <h4>"In"</h4>
+            {values(index, "in", &call.inputs)}
+            <h4>"Out"</h4>
+            {values(index, "out", &call.outputs)}
+        </section>
+    }
+    .into_any()
+}
+
+fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
+    let rows = all.iter().map(|d| {
+        let shape = d
+            .shape
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" \u{d7} ");
+        let from = format!("call:{index}.{side}.{}", d.name);
+        let numbers = d.values.iter().take(PRINTED).enumerate().map(|(i, &x)| {
+            let from = format!("{from}[{i}]");
+            view! { <Num value=Signal::stored(Some(x)) from=from format=Format::Fixed(4) /> " " }
+        });
+        let more = d.shape.iter().product::<usize>() > PRINTED;
+        view! {
+            <tr>
+                <th scope="row"><code>{d.name.clone()}</code></th>
+                <td data-label="shape">{shape}</td>
+                <td>{d.text.clone()}{numbers.collect_view()}{more.then_some("\u{2026}")}</td>
+            </tr>
+        }
+    });
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=format!("Values {side}, call {}", index + 1)>
+            <table class="values">
+                <thead><tr><th scope="col">"Name"</th><th scope="col">"Shape"</th><th scope="col">"Values"</th></tr></thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}

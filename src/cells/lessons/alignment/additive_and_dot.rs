@@ -1,0 +1,199 @@
+//! Additive, dot and scaled dot scores of one state side by side, and what a longer state does to them.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{Computed, values};
+use crate::cells::parts::walk::{Rule, Stage, Walk};
+use crate::plot::{Chart, ChartView, Kind, Series};
+use crate::widgets::{Concept, Domain, HeatMap};
+
+/// The annotations.
+const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
+
+/// The kinds of score with their colours, in the order of the tensors.
+const KINDS: [(&str, Concept); 3] = [
+    ("additive", Concept::Key),
+    ("dot", Concept::Score),
+    ("scaled dot", Concept::Weight),
+];
+
+const fn column(name: &'static str, title: &'static str, short: &'static str, rule: Rule) -> Stage {
+    Stage {
+        name,
+        title,
+        short,
+        rule,
+        concept: Concept::Score,
+        rows: SOURCE,
+        cols: &["score"],
+    }
+}
+
+const fn inner(name: &'static str, title: &'static str, short: &'static str, rule: Rule) -> Stage {
+    Stage {
+        name,
+        title,
+        short,
+        rule,
+        concept: Concept::Key,
+        rows: SOURCE,
+        cols: &[],
+    }
+}
+
+/// From the state and the annotations to the three scores.
+const STAGES: &[Stage] = &[
+    Stage {
+        name: "question",
+        title: "Question = s \u{b7} W",
+        short: "Question",
+        rule: Rule::Product("state", "input:w"),
+        concept: Concept::Query,
+        rows: &["s"],
+        cols: &[],
+    },
+    inner(
+        "keys",
+        "Keys = h \u{b7} U",
+        "Keys",
+        Rule::Product("input:h", "input:u"),
+    ),
+    inner(
+        "inner",
+        "tanh(question + key)",
+        "Inner numbers",
+        Rule::Tanh("question", "keys"),
+    ),
+    column(
+        "additive",
+        "Additive = tanh(\u{2026}) \u{b7} v",
+        "Additive",
+        Rule::Product("inner", "input:v"),
+    ),
+    column(
+        "dot",
+        "Dot = h \u{b7} s",
+        "Dot",
+        Rule::Dot("input:h", "state"),
+    ),
+    column(
+        "scaled",
+        "Scaled dot = h \u{b7} s / \u{221a}d",
+        "Scaled dot",
+        Rule::Score("input:h", "state"),
+    ),
+];
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let walk = Walk::new(cx, STAGES, (0, 0));
+    let computed = cx.computed();
+    view! {
+        <div class="controls">
+            {walk.edit("input:s", Concept::Query, &["s"], &[])} {walk.edit("input:h", Concept::Value, SOURCE, &[])}
+            {cx.slider("stretch", Format::Fixed(2))}
+        </div>
+        <div class="cols-2">
+            <section class="panel stack">
+                <h4>"Additive: a small network"</h4>
+                <div class="row">
+                    {walk.edit("input:w", Concept::Query, &[], &[])} {walk.edit("input:u", Concept::Key, &[], &[])}
+                    {walk.edit("input:v", Concept::Score, &[], &[])}
+                </div>
+                <div class="row">{walk.map(0, false)} {walk.map(1, false)}</div>
+                <div class="row">{walk.map(2, false)} {walk.map(3, false)}</div>
+            </section>
+            <section class="panel stack">
+                <h4>"Multiplicative: nothing to learn"</h4>
+                <div class="row">{walk.map(4, false)} {walk.map(5, false)}</div>
+                {weights(cx)}
+            </section>
+        </div>
+        <div class="cols-2">
+            {curves(
+                cx,
+                computed,
+                "curve.score",
+                "Highest score against the length of the state",
+                "score",
+            )}
+            {curves(
+                cx,
+                computed,
+                "curve.weight",
+                "Largest weight against the length of the state",
+                "weight",
+            )}
+        </div>
+        <dl class="readout">
+            <div class="c-key">
+                <dt>"no additive score is larger than"</dt>
+                <dd>{cx.num("bound", &[], Format::Fixed(2))}</dd>
+            </div>
+            <div class="c-score">
+                <dt>"one over the root of the width"</dt>
+                <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
+            </div>
+        </dl>
+        {walk.bar()}
+    }
+    .into_any()
+}
+
+/// The weights of all kinds, a row each.
+fn weights(cx: CellCx) -> AnyView {
+    let grid = cx.grid_with("weights", Signal::stored(Vec::new()), "kind", "source");
+    view! {
+        <HeatMap
+            grid
+            label="Weights: softmax of each kind of score"
+            domain=Domain::Fixed(0.0, 1.0)
+            format=Format::Fixed(3)
+            concept=Concept::Weight
+            no_legend=true
+            no_readout=true
+        />
+    }
+    .into_any()
+}
+
+/// A curve for each kind, against the factor that the state is stretched by.
+fn curves(
+    cx: CellCx,
+    computed: Computed,
+    tensor: &'static str,
+    title: &'static str,
+    axis: &'static str,
+) -> AnyView {
+    let stretch = cx.number("stretch");
+    let chart = Signal::derive(move || {
+        let here = stretch.get();
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let xs = values(c, "curve.stretch");
+            let all = values(c, tensor);
+            let rows = all.chunks(xs.len().max(1)).zip(KINDS).enumerate();
+            let series = rows.map(|(i, (ys, (name, concept)))| Series {
+                name: name.to_owned(),
+                source: format!("{tensor}[{i},{{}}]"),
+                kind: Kind::Line,
+                xs: xs.clone(),
+                ys: ys.to_vec(),
+                concept,
+            });
+            Some(Chart {
+                title: title.to_owned(),
+                x_label: "state times".to_owned(),
+                y_label: axis.to_owned(),
+                series: series.collect(),
+                y_range: (axis == "weight").then_some((0.0, 1.0)),
+                marks: vec![(here, "now".to_owned())],
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart(axis, chart);
+    view! { <ChartView chart label=title height=230 format=Format::Fixed(3) /> }.into_any()
+}

@@ -1,0 +1,69 @@
+//! A step of Bahdanau's attention by hand: scores, weights, contexts, each with its sum.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::walk::{Rule, Stage, Walk};
+use crate::widgets::Concept;
+
+/// The words of the example.
+const TARGET: &[&str] = &["ha", "occhi"];
+pub(crate) const SOURCE: &[&str] = &["She", "has", "blue", "eyes"];
+
+/// What the three numbers of an annotation stand for in this example made by hand.
+pub(crate) const FEATURES: &[&str] = &["person", "thing", "colour"];
+
+/// From scores to contexts.
+const STAGES: &[Stage] = &[
+    Stage {
+        name: "weights",
+        title: "Weights \u{3b1} = softmax of each row of e",
+        short: "Weights",
+        rule: Rule::Softmax("input:e"),
+        concept: Concept::Weight,
+        rows: TARGET,
+        cols: SOURCE,
+    },
+    Stage {
+        name: "context",
+        title: "Contexts c = \u{3b1} \u{b7} h",
+        short: "Contexts",
+        rule: Rule::Product("weights", "input:h"),
+        concept: Concept::Output,
+        rows: TARGET,
+        cols: FEATURES,
+    },
+];
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let walk = Walk::new(cx, STAGES, (0, 0));
+    let list = |row: usize| {
+        (0..SOURCE.len())
+            .map(|j| {
+                let comma = (j > 0).then_some(", ");
+                view! { {comma} {cx.num("weights", &[row, j], Format::Fixed(3))} }
+            })
+            .collect_view()
+    };
+    view! {
+        <div class="row">
+            {walk.edit("input:e", Concept::Score, TARGET, SOURCE)}
+            {walk.edit("input:h", Concept::Value, SOURCE, FEATURES)}
+        </div>
+        <div class="cols-2">{walk.map(0, true)} {walk.map(1, false)}</div>
+        <dl class="readout">
+            <div class="c-weight">
+                <dt>"weights while \u{201c}ha\u{201d} is written"</dt>
+                <dd>{list(0)}</dd>
+            </div>
+            <div class="c-weight">
+                <dt>"weights while \u{201c}occhi\u{201d} is written"</dt>
+                <dd>{list(1)}</dd>
+            </div>
+        </dl>
+        {walk.bar()}
+    }
+    .into_any()
+}

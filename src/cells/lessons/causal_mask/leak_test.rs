@@ -1,0 +1,192 @@
+//! One word changes; which logits notice, with the causal mask and without.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, TokenStrip};
+
+/// Tensors of one side.
+#[derive(Clone, Copy)]
+struct Side {
+    title: &'static str,
+    difference: &'static str,
+    bits: &'static str,
+    moved: &'static str,
+    earlier: &'static str,
+}
+
+const WITH: Side = Side {
+    title: "With the causal mask",
+    difference: "with.difference",
+    bits: "with.bits",
+    moved: "with.moved",
+    earlier: "with.earlier",
+};
+
+const WITHOUT: Side = Side {
+    title: "Without a mask",
+    difference: "without.difference",
+    bits: "without.bits",
+    moved: "without.moved",
+    earlier: "without.earlier",
+};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let domain = one_scale(cx);
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {model_box(cx)}</div>
+        {pieces_note(cx)}
+        <section class="panel">
+            <h4>"Choose the word to change"</h4>
+            {chooser(cx)}
+            <p>
+                "After the change: " <span data-label="">{move || cx.words("changed").get().join(" ")}</span>
+            </p>
+            {cut(cx)}
+        </section>
+        <div class="cols-2">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
+        {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// The colours of both maps mean the same changes.
+fn one_scale(cx: CellCx) -> Signal<Domain> {
+    let grids = [WITH, WITHOUT].map(|side| cx.grid(side.difference));
+    let domain = Memo::new(move |_| {
+        let reach = |grid: Signal<Option<Grid>>| {
+            let range = grid.with(|g| g.as_ref().and_then(Grid::range));
+            range.map_or(0.0, |(low, high)| high.max(-low))
+        };
+        let most = reach(grids[0]).max(reach(grids[1]));
+        Domain::Fixed(-most, most)
+    });
+    Signal::derive(move || domain.get())
+}
+
+/// The sentence as buttons; the pressed one is the word that changes.
+fn chooser(cx: CellCx) -> AnyView {
+    let place = cx.value("place", Vec::new());
+    let now = Memo::new(move |_| place.get().map(|p| p as usize - 1));
+    let selected = RwSignal::new(now.get_untracked());
+    Effect::new(move |_| selected.set(now.get()));
+    Effect::new(move |_| {
+        let chosen = selected.get();
+        let known = now.get_untracked();
+        match chosen {
+            Some(i) if chosen != known => {
+                cx.set("place", InputValue::Number((i + 1) as f64));
+            }
+            // A second press would choose no word at all; some word must change.
+            None if known.is_some() => selected.set(known),
+            _ => {}
+        }
+    });
+    view! {
+        <TokenStrip tokens=cx.words("tokens") label="Word to change" source="tokens" selected />
+    }
+    .into_any()
+}
+
+/// Where the model reads the new word as several pieces, only one of them can take the place of one piece.
+fn cut(cx: CellCx) -> AnyView {
+    let pieces = cx.value("pieces", Vec::new());
+    let several = Memo::new(move |_| pieces.get().is_some_and(|n| n > 1.0));
+    view! {
+        {move || several.get().then(|| view! {
+            <p class="hint">
+                "The model reads the new word as " {cx.num("pieces", &[], Format::Count)}
+                " pieces; the first of them takes the place."
+            </p>
+        })}
+    }
+    .into_any()
+}
+
+fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
+    let place = cx.value("place", Vec::new());
+    let words = move || {
+        let (old, new) = (cx.words("tokens").get(), cx.words("changed").get());
+        old.into_iter().zip(new).enumerate().collect::<Vec<_>>()
+    };
+    let row = move |i: usize, old: String, new: String| {
+        let earlier = move || place.get().is_some_and(|p| i + 1 < p as usize);
+        let bits = cx.value(side.bits, vec![i]);
+        let still = move || bits.get() == Some(0.0);
+        let word = if old == new {
+            old
+        } else {
+            format!("{old} \u{2192} {new}")
+        };
+        view! {
+            <tr>
+                <th scope="row" data-label="">{word}</th>
+                <td>{cx.num(side.bits, &[i], Format::Count)}</td>
+                <td>{cx.num(side.moved, &[i], Format::Fixed(3))}</td>
+                <td class="verdict" class:good=move || earlier() && still() class:bad=move || earlier() && !still()>
+                    {move || match (earlier(), still()) {
+                        (true, true) => "same bits",
+                        (true, false) => "leaked",
+                        (false, true) => "same bits",
+                        (false, false) => "moved",
+                    }}
+                </td>
+            </tr>
+        }
+    };
+    view! {
+        <section class="panel stack">
+            <h4>{side.title}</h4>
+            <div class="scroll" tabindex="0" role="region" aria-label=format!("{}: logits that changed", side.title)>
+                <table>
+                    <caption class="vh">{side.title} ": logits of each place that changed"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"place"</th>
+                            <th scope="col">"logits changed, of " {cx.num("logits", &[], Format::Count)}</th>
+                            <th scope="col">"largest change"</th>
+                            <th scope="col">"verdict"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{move || words().into_iter().map(|(i, (old, new))| row(i, old, new)).collect_view()}</tbody>
+                </table>
+            </div>
+            <HeatMap
+                grid=cx.grid_with(side.difference, Signal::stored(Vec::new()), "tokens", "logit")
+                label=format!("{}: change of the first logits", side.title)
+                palette=Palette::Diverging
+                domain
+                format=Format::Fixed(3)
+                concept=Concept::Output
+                numbers=false
+            />
+            {verdict(cx, side)}
+        </section>
+    }
+    .into_any()
+}
+
+fn verdict(cx: CellCx, side: Side) -> AnyView {
+    let earlier = cx.value(side.earlier, Vec::new());
+    let places = cx.value("before", Vec::new());
+    let none = move || places.get() == Some(0.0);
+    let leaks = move || earlier.get().is_some_and(|n| n > 0.0);
+    view! {
+        <p class="verdict" class:good=move || !none() && !leaks() class:bad=leaks>
+            {move || {
+                if none() {
+                    "No place stands before the first word, so there is nothing to leak into. Logits of earlier places that changed: "
+                } else if leaks() {
+                    "The future leaks into the past. Logits of earlier places that changed: "
+                } else {
+                    "Nothing leaks, not one bit. Logits of earlier places that changed: "
+                }
+            }} {cx.num(side.earlier, &[], Format::Count)}
+        </p>
+    }
+    .into_any()
+}

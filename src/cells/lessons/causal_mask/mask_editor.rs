@@ -1,0 +1,229 @@
+//! A mask that is pressed into shape, with the scores before and after it and the weights.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+use ndarray::Array2;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::untrained;
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let selected = RwSignal::new(None);
+    let preset = cx.choice("preset");
+    let size = move || match preset.get().as_str() {
+        "padding" => cx.slider("real", Format::Count),
+        "local window" => cx.slider("radius", Format::Count),
+        "prefix" => cx.slider("prefix", Format::Count),
+        _ => ().into_any(),
+    };
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {cx.choice_box("preset")} {size} {cx.seed_box()}</div>
+        <p class="hint">
+            "Press a cell of the mask, or walk to it with the arrow keys and press Enter, to hide or show the pair. Your change becomes \u{201c}My own\u{201d}."
+        </p>
+        {stale(cx)}
+        {maps(cx, selected)}
+        {written_out(cx, selected)}
+        {verdicts(cx)}
+        {untrained(cx)}
+    }
+    .into_any()
+}
+
+/// Says where the reader's own mask does not fit the sentence any more.
+fn stale(cx: CellCx) -> AnyView {
+    let (chosen, used) = (cx.choice("preset"), cx.words("preset"));
+    let differs =
+        move || chosen.get() == "my own" && used.with(|u| u.first().is_some_and(|u| u != "my own"));
+    view! {
+        <p class="hint" role="status">
+            {move || differs().then_some("Your own mask was made for a sentence of another length; the causal mask stands in for it. Press a cell to start from there.")}
+        </p>
+    }
+    .into_any()
+}
+
+/// Hides a visible pair or shows a hidden one; the mask becomes the reader's own.
+fn flip(cx: CellCx, place: Place) {
+    let mask = cx.computed().with_untracked(|c| {
+        let tensor = c.as_ref()?.tensor("mask")?;
+        let (rows, cols) = tensor.rows_cols()?;
+        Array2::from_shape_vec(
+            (rows, cols),
+            tensor.values.iter().map(|&x| x as f32).collect(),
+        )
+        .ok()
+    });
+    let Some(mut mask) = mask else { return };
+    if let Some(entry) = mask.get_mut(place) {
+        *entry = 1.0 - *entry;
+    }
+    cx.set_all(vec![
+        ("mask", InputValue::Matrix(mask)),
+        ("preset", InputValue::Choice("my own".to_owned())),
+    ]);
+}
+
+/// The four matrices; pointing at a pair in one marks it in all.
+fn maps(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
+    let grid = move |name: &'static str| {
+        cx.grid_with(name, Signal::stored(Vec::new()), "tokens", "tokens")
+    };
+    let mark = Signal::derive(move || {
+        let row = selected.get().map(|(row, _)| row);
+        let cols = cx.words("tokens").with(Vec::len);
+        row.map(|row| (0..cols).map(|col| (row, col)).collect::<Vec<_>>())
+            .unwrap_or_default()
+    });
+    let press = Callback::new(move |place| flip(cx, place));
+    let scores = grid("scores");
+    // Scores before and after share one scale, so that a colour means the same in both.
+    let domain = Memo::new(move |_| {
+        let (low, high) = scores
+            .with(|g| g.as_ref().and_then(Grid::range))
+            .unwrap_or_default();
+        let reach = low.abs().max(high.abs());
+        Domain::Fixed(-reach, reach)
+    });
+    let domain = Signal::derive(move || domain.get());
+    view! {
+        <div class="cols-2">
+            <HeatMap
+                grid=grid("mask")
+                label="Mask: one where visible"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Count
+                concept=Concept::Plain
+                selected
+                mark
+                on_press=press
+                no_legend=true
+            />
+            <HeatMap
+                grid=scores
+                label="Scores before the mask"
+                palette=Palette::Diverging
+                domain
+                format=Format::Fixed(2)
+                concept=Concept::Score
+                selected
+                mark
+            />
+            <HeatMap
+                grid=grid("masked")
+                label="Scores after the mask"
+                palette=Palette::Diverging
+                domain
+                format=Format::Fixed(2)
+                concept=Concept::Score
+                selected
+                mark
+            />
+            <HeatMap
+                grid=grid("weights")
+                label="Weights: softmax of each row"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(3)
+                concept=Concept::Weight
+                selected
+                mark
+            />
+        </div>
+    }
+    .into_any()
+}
+
+/// The weights of the chosen row as a sum.
+fn written_out(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
+    let tokens = cx.words("tokens");
+    let row = Memo::new(move |_| {
+        let row = selected.get().map_or(0, |(row, _)| row);
+        row.min(tokens.with(Vec::len).saturating_sub(1))
+    });
+    let terms = move || {
+        let row = row.get();
+        tokens
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(|(col, token)| {
+                let seen = cx.value("mask", vec![row, col]);
+                let hidden = move || seen.get() == Some(0.0);
+                view! {
+                    {(col > 0).then(|| view! { <span class="op">"+"</span> })}
+                    <span class="term" class:c-weight=move || !hidden()>
+                        <span data-label="">{token}</span>
+                        " "
+                        {cx.num("weights", &[row, col], Format::Fixed(3))}
+                    </span>
+                }
+            })
+            .collect_view()
+    };
+    let index = Signal::derive(move || vec![row.get()]);
+    let asking = move || tokens.with(|t| t.get(row.get()).cloned().unwrap_or_default());
+    view! {
+        <section class="panel">
+            <h4>
+                "The row of \u{201c}" <span data-label="">{asking}</span> "\u{201d} sees "
+                {cx.num_at("visible", index, Format::Count)} " of its words"
+            </h4>
+            <p class="sum">
+                {terms} <span class="op">"="</span> <strong>{cx.num_at("sums", index, Format::Fixed(3))}</strong>
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+/// What is true of the whole mask.
+fn verdicts(cx: CellCx) -> AnyView {
+    let ahead = cx.value("ahead", Vec::new());
+    let blind = cx.value("blind", Vec::new());
+    let leaks = move || ahead.get().is_some_and(|n| n > 0.0);
+    let empty = move || blind.get().is_some_and(|n| n > 0.0);
+    view! {
+        <dl class="readout">
+            <div>
+                <dt>"visible pairs"</dt>
+                <dd>{cx.num("visible.total", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"hidden pairs"</dt>
+                <dd>{cx.num("hidden", &[], Format::Count)}</dd>
+            </div>
+            <div class="c-weight">
+                <dt>"largest weight of a hidden pair"</dt>
+                <dd>{cx.num("hidden.largest", &[], Format::Power(1))}</dd>
+            </div>
+            <div>
+                <dt>"visible pairs that look ahead"</dt>
+                <dd>{cx.num("ahead", &[], Format::Count)}</dd>
+            </div>
+        </dl>
+        <p class="verdict" class:good=move || !leaks() && !empty()>
+            {move || {
+                if leaks() {
+                    "Some token sees a later one: right in an encoder, cheating in a decoder."
+                } else {
+                    "No token sees a later one: nothing leaks back, as a decoder needs it."
+                }
+            }}
+        </p>
+        {move || {
+            empty()
+                .then(|| {
+                    view! {
+                        <p class="verdict bad">
+                            "Rows that see nothing: " {cx.num("blind", &[], Format::Count)}
+                            ". Softmax has nothing to share out there; the engine gives all zeros, by choice."
+                        </p>
+                    }
+                })
+        }}
+    }
+    .into_any()
+}

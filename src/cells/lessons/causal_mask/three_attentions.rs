@@ -1,0 +1,164 @@
+//! Encoder, decoder and cross-attention over two sentences, linked by their words.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::{
+    head_box, is_random, model_box, model_note, only_if, pieces_note,
+};
+use crate::widgets::{Concept, Domain, HeatMap, Place};
+
+/// One of the three.
+#[derive(Clone, Copy)]
+struct Kind {
+    title: &'static str,
+    label: &'static str,
+    weights: &'static str,
+    rows: &'static str,
+    cols: &'static str,
+    pairs: &'static str,
+    row_words: &'static str,
+    col_words: &'static str,
+    story: &'static str,
+}
+
+const ENCODER: Kind = Kind {
+    title: "Encoder self-attention",
+    label: "Weights of the encoder",
+    weights: "encoder.weights",
+    rows: "encoder.rows",
+    cols: "encoder.cols",
+    pairs: "encoder.pairs",
+    row_words: "source",
+    col_words: "source",
+    story: "Source asks source. Nothing is hidden: the whole source is known.",
+};
+
+const DECODER: Kind = Kind {
+    title: "Masked decoder self-attention",
+    label: "Weights of the decoder",
+    weights: "decoder.weights",
+    rows: "decoder.rows",
+    cols: "decoder.cols",
+    pairs: "decoder.pairs",
+    row_words: "target",
+    col_words: "target",
+    story: "Target asks target. Later words are hidden: they are still to be written.",
+};
+
+const CROSS: Kind = Kind {
+    title: "Cross-attention",
+    label: "Weights of cross-attention",
+    weights: "cross.weights",
+    rows: "cross.rows",
+    cols: "cross.cols",
+    pairs: "cross.pairs",
+    row_words: "target",
+    col_words: "source",
+    story: "Target, after the decoder\u{2019}s own attention, asks source, after the encoder\u{2019}s. Nothing is hidden.",
+};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let places = [ENCODER, DECODER, CROSS].map(|_| RwSignal::new(None::<Place>));
+    let (source, target) = (RwSignal::new(None::<usize>), RwSignal::new(None::<usize>));
+    // Pointing at a row says which word asks; in cross-attention the column says which source word answers.
+    follow(places[0], move |(row, _)| source.set(Some(row)));
+    follow(places[1], move |(row, _)| target.set(Some(row)));
+    follow(places[2], move |(row, col)| {
+        target.set(Some(row));
+        source.set(Some(col));
+    });
+    let lines =
+        move |row: RwSignal<Option<usize>>, col: Option<RwSignal<Option<usize>>>, kind: Kind| {
+            Signal::derive(move || {
+                let (rows, cols) = (
+                    cx.words(kind.row_words).with(Vec::len),
+                    cx.words(kind.col_words).with(Vec::len),
+                );
+                let along = row
+                    .get()
+                    .into_iter()
+                    .flat_map(|r| (0..cols).map(move |c| (r, c)));
+                let down = col
+                    .and_then(|c| c.get())
+                    .into_iter()
+                    .flat_map(|c| (0..rows).map(move |r| (r, c)));
+                along.chain(down).collect::<Vec<Place>>()
+            })
+        };
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {cx.text_box("target")}</div>
+        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
+        {pieces_note(cx)}
+        <p class="hint">
+            "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
+        </p>
+        <div class="cols-2">
+            {figure(cx, ENCODER, places[0], lines(source, None, ENCODER))}
+            {figure(cx, DECODER, places[1], lines(target, None, DECODER))}
+            {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
+            <section class="panel">
+                <h4>"What flows where"</h4>
+                <p>
+                    "The encoder\u{2019}s output becomes the keys and values of cross-attention; the decoder\u{2019}s output becomes its queries. So a source word reaches the encoder and cross-attention, and a target word reaches the decoder and cross-attention, but no row above its own."
+                </p>
+                {only_if(is_random(cx), || view! {
+                    <p>
+                        "One head each, positions added; the residual additions and norms of the full model are left out."
+                    </p>
+                }.into_any())}
+                {model_note(cx)}
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// Runs `then` whenever another cell is pointed at.
+fn follow(place: RwSignal<Option<Place>>, then: impl Fn(Place) + 'static) {
+    Effect::new(move |_| {
+        if let Some(place) = place.get() {
+            then(place);
+        }
+    });
+}
+
+fn figure(
+    cx: CellCx,
+    kind: Kind,
+    selected: RwSignal<Option<Place>>,
+    mark: Signal<Vec<Place>>,
+) -> AnyView {
+    view! {
+        <section class="panel">
+            <h4>{kind.title}</h4>
+            <p>{kind.story}</p>
+            <HeatMap
+                grid=cx.grid_with(kind.weights, Signal::stored(Vec::new()), kind.row_words, kind.col_words)
+                label=kind.label
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(3)
+                concept=Concept::Weight
+                selected
+                mark
+            />
+            <dl class="readout">
+                <div>
+                    <dt>"tokens that ask"</dt>
+                    <dd>{cx.num(kind.rows, &[], Format::Count)}</dd>
+                </div>
+                <div>
+                    <dt>"tokens that answer"</dt>
+                    <dd>{cx.num(kind.cols, &[], Format::Count)}</dd>
+                </div>
+                <div>
+                    <dt>"visible pairs"</dt>
+                    <dd>{cx.num(kind.pairs, &[], Format::Count)}</dd>
+                </div>
+            </dl>
+        </section>
+    }
+    .into_any()
+}

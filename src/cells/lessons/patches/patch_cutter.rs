@@ -1,0 +1,132 @@
+//! The view of `patch-cutter`: the picture under its grid, the chosen patch, its values, its place in the sequence.
+
+use std::sync::Arc;
+
+use cells::format::Format;
+use cells::input::Pixels;
+use cells::{Computation, InputValue};
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::widgets::{Concept, Domain, HeatMap, PatchGrid};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let selected = RwSignal::new(None::<usize>);
+    // The chosen patch is an input of the cell, so that it is in the link; the widget has its own signal.
+    let chosen = cx.value("chosen", Vec::new());
+    Effect::new(move |_| selected.set(chosen.get().map(|c| c as usize)));
+    Effect::new(move |_| {
+        if let Some(patch) = selected.get()
+            && chosen.get_untracked() != Some(patch as f64)
+        {
+            cx.set("chosen", InputValue::Number(patch as f64));
+        }
+    });
+    let side = cx.number("patch");
+    view! {
+        {cx.picture_box("picture")}
+        <div class="controls">
+            {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.toggle_box("grey")}
+        </div>
+        <div class="cols-2">
+            <PatchGrid pixels=seen(cx) patch=Signal::derive(move || side.get() as usize)
+                label="The picture, cut into patches" selected=selected />
+            <div class="stack">
+                {counts(cx)}
+                {place(cx)}
+            </div>
+        </div>
+        {planes(cx)}
+        <section class="panel">
+            <h4>"The patch as the model receives it: one row of numbers"</h4>
+            <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
+                numbers=false concept=Concept::Plain format=Format::Fixed(3) />
+        </section>
+    }
+    .into_any()
+}
+
+/// The picture as the model sees it, as bytes for the canvas.
+pub(crate) fn seen(cx: CellCx) -> Signal<Option<Arc<Pixels>>> {
+    let computed = cx.computed();
+    Memo::new(move |_| computed.with(|c| pixels(c.as_ref()?).map(Arc::new))).into()
+}
+
+fn pixels(computation: &Computation) -> Option<Pixels> {
+    let picture = &computation.tensor("picture")?.values;
+    let &[channels, height, width] = picture.shape() else {
+        return None;
+    };
+    let byte =
+        |c: usize, y: usize, x: usize| (picture[[c.min(channels - 1), y, x]] * 255.0).round() as u8;
+    let place = |at: usize| (at / width, at % width);
+    let rgb = (0..height * width).flat_map(|at| {
+        let (y, x) = place(at);
+        [byte(0, y, x), byte(1, y, x), byte(2, y, x)]
+    });
+    Some(Pixels {
+        width,
+        height,
+        rgb: rgb.collect(),
+    })
+}
+
+fn counts(cx: CellCx) -> AnyView {
+    let left_out = cx.value("left_out", Vec::new());
+    view! {
+        <dl class="readout pairs">
+            <dt>"Tokens N"</dt>
+            <dd>{cx.num("across", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)} " = "
+                {cx.num("tokens", &[], Format::Count)}</dd>
+            <dt>"Values in a token"</dt>
+            <dd>{cx.num("channels", &[], Format::Count)} " \u{b7} P \u{b7} P = " {cx.num("width", &[], Format::Count)}</dd>
+        </dl>
+        {move || left_out.get().filter(|&l| l > 0.0).map(|_| view! {
+            <p class="aside note">"P does not divide the side: " {cx.num("left_out", &[], Format::Count)}
+                " pixels at the right and at the bottom are left out."</p>
+        })}
+    }
+    .into_any()
+}
+
+fn place(cx: CellCx) -> AnyView {
+    view! {
+        <section class="panel c-position">
+            <h4>"Its place in the sequence"</h4>
+            <p class="sum">
+                "row " {cx.num("row", &[], Format::Count)} " \u{b7} " {cx.num("across", &[], Format::Count)}
+                " + column " {cx.num("column", &[], Format::Count)} " = place " {cx.num("chosen", &[], Format::Count)}
+            </p>
+            <p>"Rows, columns and places are counted from zero, row by row, as one reads."</p>
+        </section>
+    }
+    .into_any()
+}
+
+/// The chosen patch, one heat map a channel, in the order in which the channels stand in the vector.
+fn planes(cx: CellCx) -> AnyView {
+    let grey = cx.toggle("grey");
+    let plane = move |name: &'static str, label: &'static str| {
+        view! {
+            <HeatMap grid=cx.grid(name) label=label domain=Domain::Fixed(0.0, 1.0) picture=true
+                format=Format::Fixed(3) />
+        }
+    };
+    view! {
+        <section class="panel patch-planes">
+            <h4>"Its values, channel after channel"</h4>
+            {move || if grey.get() {
+                plane("grey", "Grey").into_any()
+            } else {
+                view! {
+                    <div class="cols-3">
+                        {plane("red", "Red")} {plane("green", "Green")} {plane("blue", "Blue")}
+                    </div>
+                }
+                .into_any()
+            }}
+        </section>
+    }
+    .into_any()
+}

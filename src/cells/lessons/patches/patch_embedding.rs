@@ -1,0 +1,84 @@
+//! The view of `patch-embedding`: the same tokens by a matrix and by a convolution.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if};
+use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    // Pointing at a number in one table marks the same number in the other.
+    let selected = RwSignal::new(None::<Place>);
+    let mark = Signal::derive(move || selected.get().into_iter().collect::<Vec<Place>>());
+    let table = move |name: &'static str, label: &'static str| {
+        view! {
+            <HeatMap grid=cx.grid(name) label=label palette=Palette::Diverging domain=Domain::Symmetric
+                format=Format::Fixed(3) concept=Concept::Output selected=selected mark=mark />
+        }
+    };
+    let random = is_random(cx);
+    let trained = Signal::derive(move || !random.get());
+    view! {
+        {cx.picture_box("picture")}
+        <div class="controls">
+            {model_box(cx)}
+            {only_if(random, move || view! {
+                {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}
+            }.into_any())}
+        </div>
+        {only_if(trained, move || filters(cx))}
+        <dl class="readout pairs">
+            <dt>"Tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd>
+            <dt>"Values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd>
+            <dt>"Weights in E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd>
+            <dt>"First token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd>
+        </dl>
+        <div class="cols-2">
+            <section class="panel">
+                <h4>"Cut, flatten, multiply by E"</h4>
+                {table("by_matrix", "Tokens by the matrix product: a row for each")}
+            </section>
+            <section class="panel">
+                <h4>"Convolve with stride P"</h4>
+                {table("by_convolution", "Tokens by the convolution: a row for each")}
+            </section>
+        </div>
+        <p class="verdict good">
+            "Largest difference over all tokens: " {cx.num("largest_difference", &[], Format::Power(1))}
+        </p>
+        {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that it is used on.
+fn filters(cx: CellCx) -> AnyView {
+    let chosen = RwSignal::new(Some((0, 0)));
+    let row = Signal::derive(move || chosen.get().map(|(row, _): Place| row).unwrap_or_default());
+    let prefix = Signal::derive(move || vec![row.get()]);
+    let inner = cx.value("inner", Vec::new());
+    let mark = Signal::derive(move || {
+        let inner = inner.get().unwrap_or_default() as usize;
+        (0..inner)
+            .map(|col| (row.get(), col))
+            .collect::<Vec<Place>>()
+    });
+    view! {
+        <div class="cols-2">
+            <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
+                <HeatMap grid=cx.grid("e") label="E: a row for each number of a token, a column for each pixel of a patch"
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
+                    selected=chosen mark=mark />
+            </section>
+            <section class="panel stack">
+                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The chosen row as the square that it is"
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
+                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
+                    format=Format::Fixed(2) picture=true />
+            </section>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,240 @@
+//! Query and key in their planes before and after turning, and what the score does when both move.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+use ndarray::Array2;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip};
+use crate::plot::{Chart, ChartView};
+use crate::widgets::{Concept, VectorPad};
+
+/// Planes of the four-wide query and key.
+const PLANES: usize = 2;
+
+/// Change of the score that counts as none: the rounding of 32-bit numbers is a hundred times smaller.
+const UNCHANGED: f64 = 1e-4;
+
+/// Farthest coordinate of the planes that arrows are dragged in.
+const REACH: f32 = 1.5;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    let names = ["x of 0", "y of 0", "x of 1", "y of 1"];
+    view! {
+        <div class="controls">
+            {cx.slider("m", Format::Count)} {cx.slider("n", Format::Count)} {cx.slider("shift", Format::Count)}
+            {cx.slider("power", Format::Fixed(1))}
+        </div>
+        <div class="cols-2">{(0..PLANES).map(|plane| plane_panel(cx, computed, plane)).collect_view()}</div>
+        <div class="row">
+            {cx.matrix_edit("q", Concept::Query, &["q"], &names)} {cx.matrix_edit("k", Concept::Key, &["k"], &names)}
+        </div>
+        {readouts(cx)}
+        {curves(cx, computed)}
+    }
+    .into_any()
+}
+
+/// One plane: arrows to drag, and where turning takes them.
+fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
+    let (x, y) = (2 * plane, 2 * plane + 1);
+    let (q, k) = (cx.matrix("q"), cx.matrix("k"));
+    let arrows = Signal::derive(move || {
+        let at = |m: Signal<Array2<f32>>, j: usize| {
+            m.with(|m| m.get((0, j)).copied().unwrap_or_default())
+        };
+        ndarray::arr2(&[[at(q, x), at(q, y)], [at(k, x), at(k, y)]])
+    });
+    let on_change = Callback::new(move |tips: Array2<f32>| {
+        for (i, (name, now)) in [("q", q), ("k", k)].into_iter().enumerate() {
+            let mut next = now.get_untracked();
+            for (j, place) in [x, y].into_iter().enumerate() {
+                if let (Some(slot), Some(&tip)) = (next.get_mut((0, place)), tips.get((i, j))) {
+                    *slot = tip;
+                }
+            }
+            if next != now.get_untracked() {
+                cx.set(name, InputValue::Matrix(next));
+            }
+        }
+    });
+    let hand = |name: &'static str, concept: Concept| Hand {
+        tip: tip(computed, name, vec![x], vec![y]),
+        concept,
+        faint: false,
+    };
+    let hands = vec![
+        hand("turned_q", Concept::Query),
+        hand("turned_k", Concept::Key),
+    ];
+    // The face is as wide as its longest hand needs, in steps, so that it does not breathe while an arrow is dragged.
+    let reach = Memo::new(move |_| {
+        let longest = arrows.with(|a| {
+            a.rows()
+                .into_iter()
+                .map(|r| r[0].hypot(r[1]))
+                .fold(0.0_f32, f32::max)
+        });
+        f64::from(longest.max(f32::MIN_POSITIVE) / REACH).ceil() * f64::from(REACH)
+    });
+    view! {
+        <section class="panel">
+            <h4>
+                <span data-label="">{format!("Plane {plane}")}</span> ": one round in "
+                {cx.num("wavelengths", &[plane], Format::Fixed(1))} " places"
+            </h4>
+            <div class="row">
+                <VectorPad
+                    vectors=arrows
+                    on_change
+                    label=format!("Plane {plane} as given")
+                    names=vec!["q".to_owned(), "k".to_owned()]
+                    concepts=vec![Concept::Query, Concept::Key]
+                    reach=REACH
+                />
+                <div class="stack tight">
+                    <span class="hint">"After turning"</span>
+                    {dial(format!("Plane {plane} after turning"), reach.into(), hands)}
+                    <dl class="readout pairs">
+                        <dt>"q turned by"</dt>
+                        <dd>{cx.num("angles", &[0, plane], Format::Fixed(2))}</dd>
+                        <dt>"k turned by"</dt>
+                        <dd>{cx.num("angles", &[1, plane], Format::Fixed(2))}</dd>
+                    </dl>
+                </div>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn readouts(cx: CellCx) -> AnyView {
+    let pair = move |name: &'static str| {
+        view! {
+            {cx.num(name, &[0], Format::Fixed(4))}
+            ", "
+            {cx.num(name, &[1], Format::Fixed(4))}
+        }
+    };
+    let base = cx.value("base", Vec::new());
+    // A base of three has decimals that matter; one of ten thousand has none.
+    let base_format = move || match base.get() {
+        Some(base) if base < 100.0 => Format::Fixed(2),
+        _ => Format::Count,
+    };
+    let change = cx.value("largest_change", Vec::new());
+    let squared = [
+        cx.value("squared_length", vec![0]),
+        cx.value("squared_length", vec![1]),
+    ];
+    // Long vectors have large scores, and rounding grows with them.
+    let same = move || {
+        let [q, k] = squared.map(|s| s.get().unwrap_or_default());
+        change
+            .get()
+            .is_some_and(|c| c < UNCHANGED * (q * k).sqrt().max(1.0))
+    };
+    view! {
+        <dl class="readout">
+            <div class="c-query">
+                <dt>"query now at place"</dt>
+                <dd>{cx.num("place_q", &[], Format::Count)}</dd>
+            </div>
+            <div class="c-key">
+                <dt>"key now at place"</dt>
+                <dd>{cx.num("place_k", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"offset n \u{2212} m"</dt>
+                <dd>{cx.num("offset", &[], Format::Count)}</dd>
+            </div>
+            <div>
+                <dt>"base"</dt>
+                <dd>{move || cx.num("base", &[], base_format())}</dd>
+            </div>
+            <div class="c-score">
+                <dt>"score before any move"</dt>
+                <dd>{cx.num("score_at_start", &[], Format::Fixed(4))}</dd>
+            </div>
+            <div class="c-score">
+                <dt>"score now"</dt>
+                <dd>{cx.num("score", &[], Format::Fixed(4))}</dd>
+            </div>
+            <div>
+                <dt>"squared lengths of q and k"</dt>
+                <dd>{pair("squared_length")}</dd>
+            </div>
+            <div>
+                <dt>"the same after turning"</dt>
+                <dd>{pair("squared_length_turned")}</dd>
+            </div>
+        </dl>
+        <p class="verdict" class:good=same class:bad=move || !same()>
+            "Over a hundred moves of both tokens the score changes by at most "
+            {cx.num("largest_change", &[], Format::Power(1))} "."
+        </p>
+    }
+    .into_any()
+}
+
+/// The score when both move, and when the key moves alone, on one vertical scale.
+fn curves(cx: CellCx, computed: Computed) -> AnyView {
+    let range = move |ys: &[f64]| {
+        let (low, high) = ys
+            .iter()
+            .fold((0.0_f64, 0.0_f64), |(a, b), &y| (a.min(y), b.max(y)));
+        let room = 0.08 * (high - low).max(1e-3);
+        Some((low - room, high + room))
+    };
+    let shift = cx.number("shift");
+    let by_shift = Signal::derive(move || {
+        let at = shift.get();
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some(Chart {
+                title: "Both move: the score stays".to_owned(),
+                x_label: "both moved by".to_owned(),
+                y_label: "score".to_owned(),
+                series: vec![curve(c, "by_shift", "", Concept::Score, |s| s as f64)],
+                y_range: range(&crate::cells::parts::figures::values(c, "by_offset")),
+                marks: vec![(at, "now".to_owned())],
+                ..Chart::default()
+            })
+        })
+    });
+    let by_offset = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let offsets = crate::cells::parts::figures::values(c, "offsets");
+            let series = curve(c, "by_offset", "", Concept::Score, |i| {
+                offsets.get(i).copied().unwrap_or(f64::NAN)
+            });
+            let here = c.at("offset", &[])?;
+            Some(Chart {
+                title: "The key moves alone: the score depends on the offset".to_owned(),
+                x_label: "offset n \u{2212} m".to_owned(),
+                y_label: "score".to_owned(),
+                y_range: range(&series.ys),
+                marks: offsets
+                    .contains(&here)
+                    .then(|| (here, "now".to_owned()))
+                    .into_iter()
+                    .collect(),
+                series: vec![series],
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("by-shift", by_shift);
+    cx.offer_chart("by-offset", by_offset);
+    view! {
+        <div class="cols-2">
+            <ChartView chart=by_shift label="Score against a move of both" height=220 />
+            <ChartView chart=by_offset label="Score against the offset" height=220 />
+        </div>
+    }
+    .into_any()
+}

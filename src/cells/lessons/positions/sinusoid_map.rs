@@ -1,0 +1,185 @@
+//! The map of sinusoidal position vectors, a row of it as clocks, a row and a column as curves.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{
+    Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, wave_name,
+};
+use crate::plot::{Chart, ChartView};
+use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place};
+
+/// Most clocks in a row.
+const CLOCKS: usize = 6;
+
+/// Largest map in which the chosen row and column are outlined.
+const OUTLINED: usize = 512;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    let map = labelled(cx.grid("encoding"), place_name, wave_name);
+    let place = cx.number("position");
+    let dimension = cx.value("dimension", Vec::new());
+    let mark = Signal::derive(move || {
+        let (rows, cols) = map.with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols)));
+        let row = place.get() as usize;
+        // Outlines would bury a map of thousands of cells; there the selected cell and its tables are enough.
+        if rows * cols > OUTLINED {
+            return Vec::new();
+        }
+        let mut cells: Vec<Place> = (0..cols).filter(|_| row < rows).map(|j| (row, j)).collect();
+        if let Some(col) = dimension.get() {
+            cells.extend((0..rows).filter(|&i| i != row).map(|i| (i, col as usize)));
+        }
+        cells
+    });
+    let selected = RwSignal::new(None::<Place>);
+    Effect::new(move |_| {
+        let row = place.get() as usize;
+        if let Some(col) = dimension.get()
+            && map.with(|g| g.as_ref().is_some_and(|g| row < g.rows))
+        {
+            selected.set(Some((row, col as usize)));
+        }
+    });
+    let on_press = Callback::new(move |(row, col): Place| {
+        cx.set_all(vec![
+            ("position", InputValue::Number(row as f64)),
+            ("dimension", InputValue::Number(col as f64)),
+        ]);
+    });
+    view! {
+        <div class="controls">
+            {cx.slider("length", Format::Count)} {cx.slider("width", Format::Count)}
+            {cx.slider("position", Format::Count)} {cx.slider("dimension", Format::Count)}
+        </div>
+        <HeatMap
+            grid=map
+            label="Position vectors: a row for each place, a column for each dimension"
+            palette=Palette::Diverging
+            domain=Domain::Fixed(-1.0, 1.0)
+            format=Format::Fixed(2)
+            concept=Concept::Position            selected
+            mark
+            on_press
+        />
+        {clocks(cx, computed)}
+        {curves(cx, computed)}
+    }
+    .into_any()
+}
+
+/// The vector of the chosen place as clocks, one for each pair (a choice of them where there are many).
+fn clocks(cx: CellCx, computed: Computed) -> AnyView {
+    let pairs = Memo::new(move |_| {
+        let count = computed.with(|c| {
+            c.as_ref()
+                .and_then(|c| c.tensor("angles"))
+                .map_or(0, |t| t.values.len())
+        });
+        (spread(count, CLOCKS), count > CLOCKS)
+    });
+    let place = cx.number("position");
+    let place = Signal::derive(move || Some(place.get()));
+    view! {
+        <section class="panel c-position">
+            <h4>
+                "The vector of place " <Num value=place from="input:position" format=Format::Count /> " as clocks"
+            </h4>
+            <p>
+                {move || if pairs.get().1 { "Some of its pairs, from the fastest to the slowest. " } else { "" }}
+                "At place zero all hands point up; each turns clockwise at its own speed. The sine is how far right the tip is, the cosine how far up."
+            </p>
+            <div class="row">{move || pairs.get().0.into_iter().map(|i| clock(cx, computed, i)).collect_view()}</div>
+            <div class="row">
+                {step_button(cx, &["position"], -1.0, "\u{2190} One place back")}
+                {step_button(cx, &["position"], 1.0, "One place on \u{2192}")}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
+    let hand = Hand {
+        tip: tip(computed, "row", vec![2 * i], vec![2 * i + 1]),
+        concept: Concept::Position,
+        faint: false,
+    };
+    view! {
+        <div class="stack tight">
+            <span data-label="">{format!("pair {i}")}</span>
+            {dial(format!("Clock of pair {i}"), Signal::stored(1.0), vec![hand])}
+            <dl class="readout pairs">
+                <dt>"angle"</dt>
+                <dd>{cx.num("angles", &[i], Format::Fixed(2))}</dd>
+                <dt>"sin"</dt>
+                <dd>{cx.num("row", &[2 * i], Format::Fixed(2))}</dd>
+                <dt>"cos"</dt>
+                <dd>{cx.num("row", &[2 * i + 1], Format::Fixed(2))}</dd>
+                <dt>"one round"</dt>
+                <dd>{cx.num("wavelengths", &[i], Format::Fixed(1))}</dd>
+            </dl>
+        </div>
+    }
+    .into_any()
+}
+
+/// The chosen row against the dimension and the chosen column against the place.
+fn curves(cx: CellCx, computed: Computed) -> AnyView {
+    let y_range = Some((-1.05, 1.05));
+    let row = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some(Chart {
+                title: "The chosen row: one place, all pairs".to_owned(),
+                x_label: "pair".to_owned(),
+                y_label: "value".to_owned(),
+                series: vec![
+                    curve(c, "row.sin", "sin", Concept::Position, |i| i as f64),
+                    curve(c, "row.cos", "cos", Concept::Plain, |i| i as f64),
+                ],
+                y_range,
+                ..Chart::default()
+            })
+        })
+    });
+    let place = cx.number("position");
+    let column = Signal::derive(move || {
+        let at = place.get();
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let series = curve(c, "column", "", Concept::Position, |p| p as f64);
+            let marks = series
+                .xs
+                .contains(&at)
+                .then(|| (at, "p".to_owned()))
+                .into_iter()
+                .collect();
+            Some(Chart {
+                title: format!(
+                    "The chosen column: {} at every place",
+                    wave_name(c.at("dimension", &[])? as usize)
+                ),
+                x_label: "place".to_owned(),
+                y_label: "value".to_owned(),
+                series: vec![series],
+                y_range,
+                marks,
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("row", row);
+    cx.offer_chart("column", column);
+    view! {
+        <div class="cols-2">
+            <ChartView chart=row label="The chosen row" height=220 />
+            <ChartView chart=column label="The chosen column" height=220 />
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,234 @@
+//! Ten thousand scores as histograms, with and without the root, and what softmax makes of one row of them.
+
+use cells::format::Format;
+use cells::{Computation, InputValue};
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{Computed, values};
+use crate::plot::{Chart, ChartView, Kind, Series};
+use crate::widgets::{Concept, Domain, HeatMap, Num, Palette};
+
+/// Limits of d_k, for the buttons that halve and double it.
+const WIDTHS: (f64, f64) = (1.0, 1024.0);
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    view! {
+        <div class="controls">
+            {cx.slider("d_k", Format::Count)}
+            <div class="row">
+                {times(cx, 0.5, "Half as wide")} {times(cx, 2.0, "Twice as wide")}
+            </div>
+            {cx.slider("reach", Format::Count)} {cx.seed_box()}
+        </div>
+        {spread(cx, computed)}
+        {row(cx)}
+        {curves(cx, computed)}
+        {note(cx)}
+    }
+    .into_any()
+}
+
+/// Says that nothing here was learned.
+fn note(cx: CellCx) -> AnyView {
+    let seed = cx.number("seed");
+    let value = Signal::derive(move || Some(seed.get()));
+    view! {
+        <p class="cell-note">
+            "untrained: random queries and keys, seed " <Num value from="input:seed" format=Format::Count />
+        </p>
+    }
+    .into_any()
+}
+
+/// A button that multiplies d_k.
+fn times(cx: CellCx, factor: f64, words: &'static str) -> AnyView {
+    let d_k = cx.number("d_k");
+    let target = Memo::new(move |_| {
+        let to = (d_k.get() * factor).round();
+        (WIDTHS.0 <= to && to <= WIDTHS.1).then_some(to)
+    });
+    view! {
+        <button
+            type="button"
+            class="button"
+            aria-disabled=move || target.get().is_none().then_some("true")
+            on:click=move |_| {
+                if let Some(to) = target.get_untracked() {
+                    cx.set("d_k", InputValue::Number(to));
+                }
+            }
+        >
+            {words}
+        </button>
+    }
+    .into_any()
+}
+
+/// Both histograms on the same axis, with their variances.
+fn spread(cx: CellCx, computed: Computed) -> AnyView {
+    let figure = move |name: &'static str, title: &'static str, concept: Concept| {
+        let chart = Signal::derive(move || {
+            computed.with(|c| {
+                let c = c.as_ref()?;
+                Some(Chart {
+                    title: title.to_owned(),
+                    x_label: "score".to_owned(),
+                    y_label: "draws".to_owned(),
+                    series: vec![Series {
+                        name: String::new(),
+                        source: name.to_owned(),
+                        kind: Kind::Bars,
+                        xs: values(c, "centres"),
+                        ys: values(c, name),
+                        concept,
+                    }],
+                    ..Chart::default()
+                })
+            })
+        });
+        cx.offer_chart(name, chart);
+        view! { <ChartView chart label=title height=190 format=Format::Count /> }
+    };
+    let item =
+        move |words: &'static str, name: &'static str, format: Format, class: &'static str| {
+            view! {
+                <div class=class>
+                    <dt>{words}</dt>
+                    <dd>{cx.num(name, &[], format)}</dd>
+                </div>
+            }
+        };
+    view! {
+        <section class="stack">
+            {figure("histogram.raw", "Scores q\u{b7}k", Concept::Score)}
+            <dl class="readout">
+                {item("variance of q\u{b7}k", "variance.raw", Format::Fixed(2), "c-score")}
+                {item("divided by d_k", "ratio", Format::Fixed(3), "c-score")}
+                {item("mean", "mean.raw", Format::Fixed(3), "")}
+                {item("draws beyond the axis", "outside.raw", Format::Count, "")}
+            </dl>
+            {figure("histogram.scaled", "Scaled scores q\u{b7}k / \u{221a}d_k, on the same axis", Concept::Weight)}
+            <dl class="readout">
+                {item("variance of q\u{b7}k / \u{221a}d_k", "variance.scaled", Format::Fixed(3), "c-weight")}
+                {item("mean", "mean.scaled", Format::Fixed(3), "")}
+                {item("draws", "draws", Format::Count, "")}
+                {item("the factor, one over the root of d_k", "scale", Format::Fixed(4), "")}
+            </dl>
+        </section>
+    }
+    .into_any()
+}
+
+/// Scores and weights of one query, without the root above and with it below.
+fn row(cx: CellCx) -> AnyView {
+    let selected = RwSignal::new(None);
+    let grid =
+        move |name: &'static str| cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
+    view! {
+        <section class="panel stack">
+            <h4>"One query against the first keys: what softmax makes of its scores"</h4>
+            <div class="controls">{cx.slider("keys", Format::Count)}</div>
+            <HeatMap
+                grid=grid("scores")
+                label="Scores of the first query"
+                palette=Palette::Diverging
+                domain=Signal::stored(Domain::Symmetric)
+                format=Format::Fixed(2)
+                concept=Concept::Score
+                selected
+                no_legend=true
+                no_readout=true
+            />
+            <HeatMap
+                grid=grid("weights")
+                label="Softmax of each row"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(3)
+                concept=Concept::Weight
+                selected
+            />
+            <div class="scroll" tabindex="0" role="region" aria-label="Entropy and Jacobian of the row">
+                <table>
+                    <caption class="vh">"Entropy of the row and norm of the Jacobian of softmax, without and with the root"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"scores"</th>
+                            <th scope="col">"entropy, nats"</th>
+                            <th scope="col">"norm of the Jacobian"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <tr>
+                            <th scope="row">"q\u{b7}k"</th>
+                            <td>{cx.num("entropy.raw", &[], Format::Fixed(4))}</td>
+                            <td>{cx.num("norm.raw", &[], Format::Fixed(4))}</td>
+                        </tr>
+                        <tr>
+                            <th scope="row">"q\u{b7}k / \u{221a}d_k"</th>
+                            <td>{cx.num("entropy.scaled", &[], Format::Fixed(4))}</td>
+                            <td>{cx.num("norm.scaled", &[], Format::Fixed(4))}</td>
+                        </tr>
+                        <tr>
+                            <th scope="row">"equal shares"</th>
+                            <td>{cx.num("entropy.uniform", &[], Format::Fixed(4))}</td>
+                            <td>"\u{2013}"</td>
+                        </tr>
+                    </tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// One quantity against d_k, without and with the root.
+fn pair(c: &Computation, what: &str) -> Vec<Series> {
+    let series = |suffix: &str, name: &str, concept| {
+        let source = format!("curve.{what}.{suffix}");
+        Series {
+            name: name.to_owned(),
+            kind: Kind::Line,
+            xs: values(c, "curve.d_k"),
+            ys: values(c, &source),
+            source,
+            concept,
+        }
+    };
+    vec![
+        series("raw", "without the root", Concept::Score),
+        series("scaled", "with the root", Concept::Weight),
+    ]
+}
+
+/// Entropy and norm of the Jacobian for every width.
+fn curves(cx: CellCx, computed: Computed) -> AnyView {
+    let d_k = cx.number("d_k");
+    let figure = move |what: &'static str, title: &'static str, unit: &'static str| {
+        let chart = Signal::derive(move || {
+            let here = d_k.get();
+            computed.with(|c| {
+                Some(Chart {
+                    title: title.to_owned(),
+                    x_label: "d_k".to_owned(),
+                    y_label: unit.to_owned(),
+                    series: pair(c.as_ref()?, what),
+                    x_log: true,
+                    marks: vec![(here, "here".to_owned())],
+                    ..Chart::default()
+                })
+            })
+        });
+        cx.offer_chart(what, chart);
+        view! { <ChartView chart label=title height=230 format=Format::Fixed(4) /> }
+    };
+    view! {
+        <div class="cols-2">
+            {figure("entropy", "Entropy of a row, mean over many queries", "nats")}
+            {figure("norm", "Norm of softmax\u{2019}s Jacobian, mean over many queries", "norm")}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,76 @@
+//! The view of `attention-map`: choose a word and see what it takes from every other.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::{
+    head_box, is_random, model_box, model_note, only_if, pieces_note,
+};
+use crate::widgets::{Concept, Domain, HeatMap, Place, TokenStrip};
+
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let word = RwSignal::new(Some(1_usize));
+    let place = RwSignal::new(None::<Place>);
+    // Pointing at a cell of the map chooses its row's word.
+    Effect::new(move |_| {
+        if let Some((row, _)) = place.get() {
+            word.set(Some(row));
+        }
+    });
+    let grid = cx.grid_with("weights", Signal::stored(Vec::new()), "tokens", "tokens");
+    let tokens = cx.words("tokens");
+    let row = Memo::new(move |_| word.get().filter(|&w| w < tokens.with(Vec::len)));
+    let marked = Signal::derive(move || match row.get() {
+        Some(r) => (0..tokens.with(Vec::len)).map(|c| (r, c)).collect(),
+        None => Vec::new(),
+    });
+    view! {
+        {cx.text_box("sentence")}
+        <TokenStrip tokens=tokens label="Choose a word" source="tokens" selected=word />
+        <div class="cols-2">
+            {move || row.get().map(|row| bars(cx, row, tokens.get()))}
+            <HeatMap
+                grid=grid
+                label="Attention weights: each row is a word that asks, each column a word that answers"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(2)
+                concept=Concept::Weight
+                selected=place
+                mark=marked
+            />
+        </div>
+        {pieces_note(cx)}
+        <div class="controls">
+            {model_box(cx)} {head_box(cx)}
+            {only_if(is_random(cx), move || cx.toggle_box("causal"))}
+        </div>
+        {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// One row of the weights as bars behind the words.
+fn bars(cx: CellCx, row: usize, tokens: Vec<String>) -> AnyView {
+    let asking = tokens.get(row).cloned().unwrap_or_default();
+    let items = tokens.into_iter().enumerate().map(|(column, token)| {
+        let weight = cx.value("weights", vec![row, column]);
+        let width = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
+        view! {
+            <li class="share" style=width>
+                <span class="share-word" data-from=format!("tokens[{column}]")>{token}</span>
+                <span class="share-bar"></span>
+                {cx.num("weights", &[row, column], Format::Percent(1))}
+            </li>
+        }
+    });
+    view! {
+        <div class="panel">
+            <p class="share-title">
+                <strong data-from=format!("tokens[{row}]")>{asking}</strong> " takes from each word"
+            </p>
+            <ul class="shares">{items.collect_view()}</ul>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,120 @@
+//! One sentence asks, another answers: a rectangle of weights, and the shapes that meet in it.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::untrained;
+use crate::widgets::{Concept, Domain, HeatMap, Palette, Place, TokenStrip};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let word = RwSignal::new(Some(1_usize));
+    let place = RwSignal::new(None::<Place>);
+    Effect::new(move |_| {
+        if let Some((row, _)) = place.get() {
+            word.set(Some(row));
+        }
+    });
+    let (asking, answering) = (cx.words("asking"), cx.words("answering"));
+    let row = Memo::new(move |_| word.get().filter(|&w| w < asking.with(Vec::len)));
+    let mark = Signal::derive(move || match row.get() {
+        Some(i) => (0..answering.with(Vec::len))
+            .map(|j| (i, j))
+            .collect::<Vec<Place>>(),
+        None => Vec::new(),
+    });
+    let prefix = Signal::stored(Vec::new());
+    view! {
+        <div class="controls">{cx.text_box("asking")} {cx.text_box("answering")} {cx.seed_box()}</div>
+        <section class="panel stack tight">
+            <h4>"Choose the word that asks"</h4>
+            <TokenStrip tokens=asking label="Words that ask" source="input:asking" selected=word />
+        </section>
+        {move || row.get().map(|row| bars(cx, row, answering.get()))}
+        <div class="row">
+            <HeatMap
+                grid=cx.grid_with("weights", prefix, "asking", "answering")
+                label="Weights: a row for each word that asks, a column for each that answers"
+                domain=Domain::Fixed(0.0, 1.0)
+                format=Format::Fixed(2)
+                concept=Concept::Weight
+                selected=place
+                mark
+            />
+            <HeatMap
+                grid=cx.grid_with("output", prefix, "asking", "")
+                label="Output: a row for each word that asks"
+                palette=Palette::Diverging
+                domain=Domain::Symmetric
+                format=Format::Fixed(2)
+                concept=Concept::Output
+                no_legend=true
+            />
+        </div>
+        {shapes(cx)}
+        {untrained(cx)}
+    }
+    .into_any()
+}
+
+/// What one word takes from each word of the other sentence.
+fn bars(cx: CellCx, row: usize, answering: Vec<String>) -> AnyView {
+    let items = answering
+        .into_iter()
+        .enumerate()
+        .map(|(column, token)| {
+            let weight = cx.value("weights", vec![row, column]);
+            let width = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
+            view! {
+                <li class="share" style=width>
+                    <span class="share-word" data-from=format!("input:answering[{column}]")>
+                        {token}
+                    </span>
+                    <span class="share-bar"></span>
+                    {cx.num("weights", &[row, column], Format::Percent(1))}
+                </li>
+            }
+        })
+        .collect_view();
+    view! {
+        <div class="panel">
+            <ul class="shares">{items}</ul>
+        </div>
+    }
+    .into_any()
+}
+
+/// The matrices in the order in which they meet, with their shapes.
+fn shapes(cx: CellCx) -> AnyView {
+    let names = [
+        ("x_q.shape", "X of the words that ask", Concept::Residual),
+        (
+            "x_kv.shape",
+            "X of the words that answer",
+            Concept::Residual,
+        ),
+        ("w_q.shape", "W_Q", Concept::Query),
+        ("w_k.shape", "W_K", Concept::Key),
+        ("w_v.shape", "W_V", Concept::Value),
+        ("q.shape", "Q", Concept::Query),
+        ("k.shape", "K", Concept::Key),
+        ("v.shape", "V", Concept::Value),
+        ("weights.shape", "weights", Concept::Weight),
+        ("output.shape", "output", Concept::Output),
+    ];
+    let items = names
+        .into_iter()
+        .map(|(name, label, concept)| {
+            view! {
+                <div class=concept.class()>
+                    <dt>{label}</dt>
+                    <dd>
+                        {cx.num(name, &[0], Format::Count)} " \u{d7} " {cx.num(name, &[1], Format::Count)}
+                    </dd>
+                </div>
+            }
+        })
+        .collect_view();
+    view! { <dl class="readout">{items}</dl> }.into_any()
+}

@@ -1,0 +1,193 @@
+//! A sentence and the same words in another order: the outputs move with the words and do not change.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::{head_box, model_box, model_note, pieces_note};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, TokenStrip};
+
+/// Differences below this are rounding, whichever kernels run; what order does is a thousand times larger.
+const ROUNDING: f64 = 1e-5;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    // One word is followed through all maps: `word` is its place in the first sentence.
+    let word = RwSignal::new(Some(1_usize));
+    let (stored, words) = (cx.order("order"), cx.words("tokens"));
+    let order = Memo::new(move |_| order_in_use(cx, stored, words));
+    let moved_to = move || {
+        let word = word.get()?;
+        order.with(|o| o.iter().position(|&w| w == word))
+    };
+    let reorder = Callback::new(move |moves: Vec<usize>| {
+        let now = order.get_untracked();
+        let next: Option<Vec<usize>> = moves.iter().map(|&place| now.get(place).copied()).collect();
+        if let Some(next) = next {
+            cx.set("order", InputValue::Order(next));
+        }
+    });
+    // The strip shows the followed word as chosen, and choosing another word follows that one.
+    let chosen = RwSignal::new(None::<usize>);
+    Effect::new(move |_| {
+        if let Some(place) = chosen.get() {
+            let found = order.with_untracked(|o| o.get(place).copied());
+            if word.get_untracked() != found {
+                word.set(found);
+            }
+        }
+    });
+    Effect::new(move |_| {
+        let place = moved_to();
+        if chosen.get_untracked() != place {
+            chosen.set(place);
+        }
+    });
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")}</div>
+        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
+        {pieces_note(cx)}
+        <section class="panel">
+            <h4>"The same words, in the order that you give them"</h4>
+            <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=chosen on_reorder=reorder />
+        </section>
+        <div class="cols-2">
+            {side(
+                cx,
+                Side {
+                    title: "The sentence",
+                    words: "tokens",
+                    weights: ("weights", "Weights A"),
+                    output: ("output", "Output F(X)"),
+                    row: Signal::derive(move || word.get()),
+                    follow: Callback::new(move |row| word.set(Some(row))),
+                },
+            )}
+            {side(
+                cx,
+                Side {
+                    title: "In the new order",
+                    words: "moved",
+                    weights: ("weights_moved", "Weights P A P\u{1d40}"),
+                    output: ("output_moved", "Output F(PX)"),
+                    row: Signal::derive(moved_to),
+                    follow: Callback::new(move |row| word.set(order.with_untracked(|o| o.get(row).copied()))),
+                },
+            )}
+        </div>
+        {verdict(cx)}
+        {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// The order in use: the stored one, which changes at once, or the one that the computation fell back to.
+fn order_in_use(cx: CellCx, stored: Signal<Vec<usize>>, words: Signal<Vec<String>>) -> Vec<usize> {
+    let order = stored.get();
+    if order.len() == words.with(Vec::len) {
+        return order;
+    }
+    cx.computed().with(|c| {
+        c.as_ref()
+            .and_then(|c| c.tensor("order"))
+            .map(|t| t.values.iter().map(|&i| i as usize).collect())
+            .unwrap_or_default()
+    })
+}
+
+/// What stands on one side.
+struct Side {
+    title: &'static str,
+    /// Words that name the rows.
+    words: &'static str,
+    /// Tensor and label of the weights.
+    weights: (&'static str, &'static str),
+    /// Tensor and label of the outputs.
+    output: (&'static str, &'static str),
+    /// Row of the word that is followed.
+    row: Signal<Option<usize>>,
+    /// Follows the word of another row.
+    follow: Callback<usize>,
+}
+
+/// Weights and outputs of one order, with the row of the followed word outlined.
+fn side(cx: CellCx, side: Side) -> AnyView {
+    let Side {
+        title,
+        words,
+        row,
+        follow,
+        ..
+    } = side;
+    let selected = [RwSignal::new(None::<Place>), RwSignal::new(None::<Place>)];
+    for signal in selected {
+        Effect::new(move |_| {
+            if let Some((i, _)) = signal.get() {
+                follow.run(i);
+            }
+        });
+    }
+    let prefix = Signal::stored(Vec::new());
+    let weights = cx.grid_with(side.weights.0, prefix, words, words);
+    let output = cx.grid_with(side.output.0, prefix, words, "");
+    let mark = move |grid: Signal<Option<Grid>>| {
+        Signal::derive(move || match row.get() {
+            Some(i) => {
+                let cols = grid.with(|g| g.as_ref().map_or(0, |g| g.cols));
+                (0..cols).map(|j| (i, j)).collect::<Vec<Place>>()
+            }
+            None => Vec::new(),
+        })
+    };
+    view! {
+        <section class="panel stack">
+            <h4>{title}</h4>
+            <HeatMap
+                grid=weights
+                label=side.weights.1
+                domain=Domain::Fixed(0.0, 1.0)
+                format=Format::Fixed(2)
+                concept=Concept::Weight
+                numbers=false
+                selected=selected[0]
+                mark=mark(weights)
+                no_legend=true
+            />
+            <HeatMap
+                grid=output
+                label=side.output.1
+                palette=Palette::Diverging
+                domain=Domain::Fixed(-2.0, 2.0)
+                format=Format::Fixed(3)
+                concept=Concept::Output
+                numbers=false
+                selected=selected[1]
+                mark=mark(output)
+                no_legend=true
+            />
+        </section>
+    }
+    .into_any()
+}
+
+fn verdict(cx: CellCx) -> AnyView {
+    let largest = cx.value("largest", Vec::new());
+    let same = Memo::new(move |_| largest.get().is_some_and(|d| d < ROUNDING));
+    view! {
+        <p class="verdict" class:good=move || same.get()>
+            {move || {
+                if same.get() {
+                    "The outputs moved with their words and did not change. Largest |F(PX) \u{2212} P F(X)|: "
+                } else {
+                    "Now the order matters: the outputs changed. Largest |F(PX) \u{2212} P F(X)|: "
+                }
+            }}
+            {move || {
+                let format = if same.get() { Format::Power(1) } else { Format::Fixed(3) };
+                cx.num("largest", &[], format)
+            }}
+        </p>
+    }
+    .into_any()
+}

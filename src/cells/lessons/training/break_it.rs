@@ -1,0 +1,129 @@
+//! Two models from one seed, one of them broken, trained side by side.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::lessons::training::train_tiny::{losses, measured};
+use crate::cells::parts::figures::Computed;
+use crate::cells::parts::player::{beginning, player};
+use crate::plot::{Chart, ChartView};
+use crate::widgets::Concept;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    view! {
+        <fieldset class="choice">
+            <legend>"The second model has"</legend>
+            <div class="row">
+                {cx.toggle_box("scaling")} {cx.toggle_box("mask")} {cx.toggle_box("residual")} {cx.toggle_box("norm")}
+                {cx.toggle_box("positions")} {cx.toggle_box("warmup")}
+            </div>
+        </fieldset>
+        <div class="controls">{cx.choice_box("task")} {cx.slider("rate", Format::Typed)} {cx.seed_box()}</div>
+        {player(cx)}
+        {verdict(cx)}
+        {curves(cx, computed)}
+        {table(cx)}
+        {beginning(cx)}
+    }
+    .into_any()
+}
+
+/// What is off, in words.
+fn verdict(cx: CellCx) -> AnyView {
+    let off = cx.words("off");
+    let words = move || {
+        off.with(|off| match off.as_slice() {
+            [] => "Nothing is off: both models are the same, and so are their curves.".to_owned(),
+            off => format!("The second model learns without: {}.", off.join(", ")),
+        })
+    };
+    view! {
+        <p>
+            {words} " Both have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
+            " steps."
+        </p>
+    }
+    .into_any()
+}
+
+fn curves(cx: CellCx, computed: Computed) -> AnyView {
+    let loss = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some(Chart {
+                title: "Loss in training, nats for each symbol".to_owned(),
+                x_label: "step".to_owned(),
+                y_label: "loss".to_owned(),
+                series: vec![
+                    losses(c, "whole.loss", "whole", Concept::Weight),
+                    losses(c, "broken.loss", "broken", Concept::Score),
+                ],
+                ..Chart::default()
+            })
+        })
+    });
+    let written = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let curve = |at, tensor, name, concept| measured(c, at, tensor, name, concept);
+            Some(Chart {
+                title: "Held-out sequences written wholly right".to_owned(),
+                x_label: "step".to_owned(),
+                y_label: "share".to_owned(),
+                series: vec![
+                    curve("whole.looks", "whole.written", "whole", Concept::Weight),
+                    curve("broken.looks", "broken.written", "broken", Concept::Score),
+                ],
+                y_range: Some((0.0, 1.0)),
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("loss", loss);
+    cx.offer_chart("written", written);
+    view! {
+        <div class="cols-2">
+            <ChartView chart=loss label="Loss of both models" height=240 />
+            <ChartView chart=written label="Held-out sequences written wholly right" height=240 format=Format::Percent(1) />
+        </div>
+    }
+    .into_any()
+}
+
+fn table(cx: CellCx) -> AnyView {
+    let row = move |words: &'static str, names: [&'static str; 2], format: Format| {
+        view! {
+            <tr>
+                <th scope="row">{words}</th>
+                {names.map(|name| view! { <td data-train=name>{cx.num(name, &[], format)}</td> }).collect_view()}
+            </tr>
+        }
+    };
+    let share = Format::Percent(1);
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Both models on held-out sequences">
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">"held-out sequences"</th>
+                        <th scope="col">"whole"</th>
+                        <th scope="col">"broken"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {row("loss", ["whole.held.now", "broken.held.now"], Format::Fixed(4))}
+                    {row("right, shown the answer so far", ["whole.right.now", "broken.right.now"], share)}
+                    {row("right, writing by itself", ["whole.written.now", "broken.written.now"], share)}
+                </tbody>
+            </table>
+        </div>
+        <p class="hint">
+            "Measured on " {cx.num("held.count", &[], Format::Count)} " sequences that training never sees, every "
+            {cx.num("looks.every", &[], Format::Count)} " steps."
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,120 @@
+//! The gradient of one weight, and what moving that weight says.
+
+use cells::InputValue;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{Computed, step_button, untrained, values};
+use crate::plot::{Chart, ChartView, Kind, Series};
+use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    view! {
+        <div class="controls">{cx.choice_box("matrix")} {cx.seed_box()}</div>
+        {picker(cx)}
+        {errors(cx, computed)}
+        {sums(cx)}
+        {untrained(cx)}
+    }
+    .into_any()
+}
+
+/// The gradients of the matrix; pressing one picks its weight.
+fn picker(cx: CellCx) -> AnyView {
+    let (row, column) = (cx.number("row"), cx.number("column"));
+    let mark = Signal::derive(move || vec![(row.get() as usize - 1, column.get() as usize - 1)]);
+    let pick = Callback::new(move |(row, column): Place| {
+        let number = |at: usize| InputValue::Number((at + 1) as f64);
+        cx.set_all(vec![("row", number(row)), ("column", number(column))]);
+    });
+    view! {
+        <HeatMap
+            grid=cx.grid("gradient")
+            label="Gradient of the loss by each weight of the matrix; press one to check it"
+            palette=Palette::Diverging
+            domain=Signal::stored(Domain::Symmetric)
+            format=Format::Fixed(4)
+            concept=Concept::Score
+            on_press=pick
+            mark
+        />
+        <div class="controls">{cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)}</div>
+    }
+    .into_any()
+}
+
+/// How far both kinds of difference are from the gradient, for each h.
+fn errors(cx: CellCx, computed: Computed) -> AnyView {
+    let here = cx.value("h.now", Vec::new());
+    let chart = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let series = |source: &str, name: &str, kind, concept| Series {
+                name: name.to_owned(),
+                source: source.to_owned(),
+                kind,
+                xs: values(c, "h"),
+                ys: values(c, source),
+                concept,
+            };
+            Some(Chart {
+                title: "Distance from the gradient".to_owned(),
+                x_label: "h".to_owned(),
+                y_label: "distance".to_owned(),
+                series: vec![
+                    series("error.central", "central", Kind::Line, Concept::Weight),
+                    series("error.one-sided", "one-sided", Kind::Line, Concept::Score),
+                    series(
+                        "grain",
+                        "one spacing of the loss",
+                        Kind::Points,
+                        Concept::Residual,
+                    ),
+                ],
+                x_log: true,
+                y_log: true,
+                marks: here
+                    .get()
+                    .map(|h| vec![(h, "here".to_owned())])
+                    .unwrap_or_default(),
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("errors", chart);
+    view! { <ChartView chart label="Distance from the gradient" height=280 format=Format::Power(2) /> }
+        .into_any()
+}
+
+/// The difference at one h, written out.
+fn sums(cx: CellCx) -> AnyView {
+    let item = move |words: &'static str, name: &'static str, format: Format| {
+        view! {
+            <div>
+                <dt>{words}</dt>
+                <dd>{cx.num(name, &[], format)}</dd>
+            </div>
+        }
+    };
+    view! {
+        <div class="controls">
+            {cx.slider("power", Format::Count)}
+            <div class="row">
+                {step_button(cx, &["power"], -1.0, "Halve h")} {step_button(cx, &["power"], 1.0, "Double h")}
+            </div>
+        </div>
+        <dl class="readout">
+            {item("the weight w", "weight", Format::Fixed(6))} {item("h", "h.now", Format::Power(2))}
+            {item("loss at w \u{2212} h", "below", Format::Fixed(8))}
+            {item("loss at w + h", "above", Format::Fixed(8))}
+            {item("spacings of the loss between them", "grains", Format::Count)}
+            {item("central difference", "central.now", Format::Fixed(7))}
+            {item("gradient", "slope", Format::Fixed(7))}
+            {item("distance", "error.now", Format::Power(2))}
+        </dl>
+    }
+    .into_any()
+}

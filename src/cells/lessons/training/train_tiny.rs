@@ -1,0 +1,222 @@
+//! A Transformer that learns while one watches: its curves, one sequence that it never trains on, and where its heads look.
+
+use cells::Computation;
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::{Computed, values};
+use crate::cells::parts::player::{beginning, player};
+use crate::plot::{Chart, ChartView, Kind, Series};
+use crate::widgets::{Choice, Concept, Domain, HeatMap};
+
+/// The heads of both blocks, in the order of the tensor.
+const HEADS: [&str; 8] = [
+    "block-1-head-1",
+    "block-1-head-2",
+    "block-1-head-3",
+    "block-1-head-4",
+    "block-2-head-1",
+    "block-2-head-2",
+    "block-2-head-3",
+    "block-2-head-4",
+];
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let computed = cx.computed();
+    view! {
+        <div class="controls">
+            {cx.choice_box("task")} {cx.slider("length", Format::Count)} {cx.slider("rate", Format::Typed)}
+            {cx.slider("warmup", Format::Count)} {cx.seed_box()}
+        </div>
+        {own_text(cx)}
+        {player(cx)}
+        {readout(cx)}
+        {curves(cx, computed)}
+        {example(cx)}
+        {heads(cx)}
+        {beginning(cx)}
+    }
+    .into_any()
+}
+
+/// Where the reader's text is what is learned.
+fn own_text(cx: CellCx) -> AnyView {
+    let task = cx.choice("task");
+    let shown = Memo::new(move |_| task.with(|task| task == "your text"));
+    let view = move || {
+        shown.get().then(|| {
+            view! {
+                {cx.text_box("text")}
+                <p class="hint">
+                    "The source is a passage, the answer is how the text goes on. The end of the text is held out. A text as short
+                    as this is learned by heart: watch the two losses part. Hardly any held-out passage is ever wholly right."
+                </p>
+            }
+        })
+    };
+    view.into_any()
+}
+
+fn readout(cx: CellCx) -> AnyView {
+    let item = move |words: &'static str, name: &'static str, format: Format| {
+        view! {
+            <div>
+                <dt>{words}</dt>
+                <dd data-train=name>{cx.num(name, &[], format)}</dd>
+            </div>
+        }
+    };
+    view! {
+        <dl class="readout">
+            {item("steps", "steps", Format::Count)}
+            {item("loss of the last step", "loss.now", Format::Fixed(4))}
+            {item("loss on held-out sequences", "held.now", Format::Fixed(4))}
+            {item("held-out sequences wholly right", "right.now", Format::Percent(1))}
+            {item("rate of the next step", "rate.next", Format::Fixed(6))}
+            {item("parameters", "parameters", Format::Count)}
+        </dl>
+        <p class="hint">
+            "The held-out losses and scores are measured on " {cx.num("held.count", &[], Format::Count)}
+            " sequences that training never sees, every " {cx.num("looks.every", &[], Format::Count)} " steps."
+        </p>
+    }
+    .into_any()
+}
+
+/// A curve of values that were measured at the steps of another tensor.
+pub(crate) fn measured(
+    c: &Computation,
+    at: &str,
+    tensor: &str,
+    name: &str,
+    concept: Concept,
+) -> Series {
+    Series {
+        name: name.to_owned(),
+        source: tensor.to_owned(),
+        kind: Kind::Line,
+        xs: values(c, at),
+        ys: values(c, tensor),
+        concept,
+    }
+}
+
+/// The losses of all steps; step n's stands at n.
+pub(crate) fn losses(c: &Computation, tensor: &str, name: &str, concept: Concept) -> Series {
+    crate::cells::parts::figures::curve(c, tensor, name, concept, |n| (n + 1) as f64)
+}
+
+fn curves(cx: CellCx, computed: Computed) -> AnyView {
+    let loss = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some(Chart {
+                title: "Loss, nats for each symbol".to_owned(),
+                x_label: "step".to_owned(),
+                y_label: "loss".to_owned(),
+                series: vec![
+                    losses(c, "loss", "in training", Concept::Score),
+                    measured(c, "looks", "held", "held out", Concept::Weight),
+                ],
+                ..Chart::default()
+            })
+        })
+    });
+    let right = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some(Chart {
+                title: "Held-out sequences wholly right".to_owned(),
+                x_label: "step".to_owned(),
+                y_label: "share".to_owned(),
+                series: vec![measured(c, "looks", "right", "", Concept::Output)],
+                y_range: Some((0.0, 1.0)),
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("loss", loss);
+    cx.offer_chart("right", right);
+    view! {
+        <div class="cols-2">
+            <ChartView chart=loss label="Loss" height=230 />
+            <ChartView chart=right label="Held-out sequences wholly right" height=230 format=Format::Percent(1) />
+        </div>
+    }
+    .into_any()
+}
+
+/// One held-out sequence, what should become of it, and what the model says.
+fn example(cx: CellCx) -> AnyView {
+    let (answer, said) = (cx.words("answer"), cx.words("said"));
+    let plain = move |name: &'static str| {
+        move || {
+            let words = cx.words(name).get();
+            words
+                .into_iter()
+                .map(|word| view! { <td>{word}</td> })
+                .collect_view()
+        }
+    };
+    let marked = move || {
+        let pairs = said.get().into_iter().zip(answer.get());
+        pairs
+            .map(|(said, answer)| {
+                let right = said == answer;
+                view! { <td class="verdict" class:good=right class:bad=!right>{said}</td> }
+            })
+            .collect_view()
+    };
+    view! {
+        <section class="panel stack">
+            <h4>"One held-out sequence"</h4>
+            <div class="scroll" tabindex="0" role="region" aria-label="A held-out sequence, its answer and the model\u{2019}s">
+                <table>
+                    <tbody>
+                        <tr><th scope="row">"source"</th>{plain("source")}</tr>
+                        <tr><th scope="row">"answer"</th>{plain("answer")}</tr>
+                        <tr><th scope="row">"the model says"</th>{marked}</tr>
+                    </tbody>
+                </table>
+            </div>
+            <p>
+                {cx.num("example.right", &[], Format::Count)} " of " {cx.num("example.length", &[], Format::Count)}
+                " symbols right, each predicted after the right ones before it."
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+/// Where one head looks in the source while each symbol of the answer is predicted.
+fn heads(cx: CellCx) -> AnyView {
+    let head = RwSignal::new(HEADS[4].to_owned());
+    let place = move || {
+        HEADS
+            .iter()
+            .position(|name| head.with(|h| h == name))
+            .unwrap_or(0)
+    };
+    let prefix = Signal::derive(move || vec![place()]);
+    view! {
+        <section class="panel stack">
+            <h4>"Where the decoder looks in that sequence"</h4>
+            <Choice
+                label="Head"
+                options=HEADS.map(str::to_owned).to_vec()
+                value=head
+                on_change=Callback::new(move |name| head.set(name))
+            />
+            <HeatMap
+                grid=cx.grid_with("cross", prefix, "answer", "source")
+                label="Attention over the source (columns) for each symbol of the answer (rows)"
+                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                format=Format::Fixed(3)
+                concept=Concept::Weight
+            />
+        </section>
+    }
+    .into_any()
+}

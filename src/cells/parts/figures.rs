@@ -1,0 +1,254 @@
+//! Small pieces that several cells' views draw with: labelled grids, curves out of a result, clock faces, step buttons.
+
+use std::sync::Arc;
+
+use cells::{Computation, InputKind, InputValue};
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::plot::{Kind, Series};
+use crate::widgets::{Concept, Grid};
+
+/// The computation of a cell as its views read it.
+pub(crate) type Computed = Signal<Option<Arc<Computation>>>;
+
+/// The grid with a name for each row and column.
+pub(crate) fn labelled(
+    grid: Signal<Option<Grid>>,
+    row: fn(usize) -> String,
+    col: fn(usize) -> String,
+) -> Signal<Option<Grid>> {
+    Memo::new(move |_| {
+        grid.get().map(|g| {
+            let (rows, cols) = (g.rows, g.cols);
+            g.labelled((0..rows).map(row).collect(), (0..cols).map(col).collect())
+        })
+    })
+    .into()
+}
+
+/// The grid with a name for each row.
+pub(crate) fn named_rows(
+    grid: Signal<Option<Grid>>,
+    row: fn(usize) -> String,
+) -> Signal<Option<Grid>> {
+    Memo::new(move |_| {
+        grid.get().map(|g| {
+            let rows = g.rows;
+            g.labelled((0..rows).map(row).collect(), Vec::new())
+        })
+    })
+    .into()
+}
+
+/// Name of a place, counted from zero as positions are.
+pub(crate) fn place_name(place: usize) -> String {
+    format!("place {place}")
+}
+
+/// Name of a dimension of a sinusoidal vector: `sin 0`, `cos 0`, `sin 1`, …
+pub(crate) fn wave_name(dimension: usize) -> String {
+    format!(
+        "{} {}",
+        if dimension.is_multiple_of(2) {
+            "sin"
+        } else {
+            "cos"
+        },
+        dimension / 2
+    )
+}
+
+/// All values of a tensor in row-major order; none where it does not exist.
+pub(crate) fn values(computation: &Computation, tensor: &str) -> Vec<f64> {
+    computation
+        .tensor(tensor)
+        .map(|t| t.values.iter().copied().collect())
+        .unwrap_or_default()
+}
+
+/// A vector of the result as a curve; `x` gives the horizontal position of each index.
+pub(crate) fn curve(
+    computation: &Computation,
+    tensor: &str,
+    name: &str,
+    concept: Concept,
+    x: impl Fn(usize) -> f64,
+) -> Series {
+    let ys = values(computation, tensor);
+    Series {
+        name: name.to_owned(),
+        source: tensor.to_owned(),
+        kind: Kind::Line,
+        xs: (0..ys.len()).map(x).collect(),
+        ys,
+        concept,
+    }
+}
+
+/// At most `most` of the indices below `count`, evenly spread, first and last among them.
+pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most)
+        .map(|i| i * (count - 1) / (most - 1).max(1))
+        .collect()
+}
+
+/// One hand of a clock face.
+#[derive(Clone, Copy)]
+pub(crate) struct Hand {
+    /// Its tip: to the right, and up.
+    pub(crate) tip: Signal<Option<(f64, f64)>>,
+    /// Its colour.
+    pub(crate) concept: Concept,
+    /// Drawn thin and dashed: where the hand was before.
+    pub(crate) faint: bool,
+}
+
+/// The point that two elements of a vector or column name, as a hand's tip.
+pub(crate) fn tip(
+    computed: Computed,
+    name: &'static str,
+    x: Vec<usize>,
+    y: Vec<usize>,
+) -> Signal<Option<(f64, f64)>> {
+    Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            Some((c.at(name, &x)?, c.at(name, &y)?))
+        })
+    })
+}
+
+/// A clock face whose rim is at `reach`. The numbers belong beside it; the picture is only their shape.
+pub(crate) fn dial(label: String, reach: Signal<f64>, hands: Vec<Hand>) -> AnyView {
+    let lines = hands
+        .into_iter()
+        .map(|hand| hand_line(hand, reach))
+        .collect_view();
+    view! {
+        <svg
+            viewBox="-1.12 -1.12 2.24 2.24"
+            role="img"
+            aria-label=label
+            style="display:block;width:7.5rem;max-width:100%;height:auto;overflow:visible"
+        >
+            <g fill="none" style="stroke:var(--rule-strong)" stroke-width="1">
+                <circle r="1" vector-effect="non-scaling-stroke" />
+                <path
+                    d="M0-1v.12M0 .88v.12M-1 0h.12M.88 0h.12"
+                    vector-effect="non-scaling-stroke"
+                />
+            </g>
+            {lines}
+        </svg>
+    }
+    .into_any()
+}
+
+fn hand_line(hand: Hand, reach: Signal<f64>) -> impl IntoView {
+    let end = move || {
+        let (x, y) = hand.tip.get().unwrap_or_default();
+        let unit = reach.get().max(f64::MIN_POSITIVE);
+        (x / unit, -y / unit)
+    };
+    let (width, dashes) = if hand.faint {
+        ("1.5", "3 3")
+    } else {
+        ("3", "none")
+    };
+    view! {
+        <g class=hand.concept.class()>
+            <line
+                x1="0"
+                y1="0"
+                x2=move || end().0
+                y2=move || end().1
+                style="stroke:var(--c)"
+                stroke-width=width
+                stroke-dasharray=dashes
+                stroke-linecap="round"
+                vector-effect="non-scaling-stroke"
+            />
+            <circle
+                cx=move || end().0
+                cy=move || end().1
+                r=if hand.faint { "0.045" } else { "0.07" }
+                style="fill:var(--c)"
+            />
+        </g>
+    }
+}
+
+/// A button that moves number inputs by the same step, and not beyond the limits of any of them.
+pub(crate) fn step_button(
+    cx: CellCx,
+    names: &'static [&'static str],
+    step: f64,
+    words: &'static str,
+) -> AnyView {
+    let targets = move || -> Option<Vec<(&'static str, f64)>> {
+        names
+            .iter()
+            .map(|&name| {
+                let Some(InputKind::Number { min, max, .. }) = cx.input_spec(name).map(|s| s.kind)
+                else {
+                    return None;
+                };
+                let to = cx.number(name).get() + step;
+                (min <= to && to <= max).then_some((name, to))
+            })
+            .collect()
+    };
+    let targets = Memo::new(move |_| targets());
+    view! {
+        <button
+            type="button"
+            class="button"
+            aria-disabled=move || targets.get().is_none().then_some("true")
+            on:click=move |_| {
+                let moves = targets.get_untracked().into_iter().flatten();
+                let moves: Vec<_> = moves.map(|(name, to)| (name, InputValue::Number(to))).collect();
+                if !moves.is_empty() {
+                    cx.set_all(moves);
+                }
+            }
+        >
+            {words}
+        </button>
+    }
+    .into_any()
+}
+
+/// The note under numbers that come from random weights, with the seed.
+pub(crate) fn untrained(cx: CellCx) -> AnyView {
+    let seed = cx.number("seed");
+    let value = Signal::derive(move || Some(seed.get()));
+    view! {
+        <p class="cell-note">
+            "untrained: random weights, seed "
+            <crate::widgets::Num value from="input:seed" format=cells::format::Format::Count />
+        </p>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{spread, wave_name};
+
+    #[test]
+    fn indices_are_spread_from_end_to_end() {
+        assert_eq!(spread(2, 6), [0, 1]);
+        assert_eq!(spread(32, 6), [0, 6, 12, 18, 24, 31]);
+        assert!(spread(0, 6).is_empty());
+    }
+
+    #[test]
+    fn dimensions_are_named_by_their_pair() {
+        let names: Vec<String> = (0..4).map(wave_name).collect();
+        assert_eq!(names, ["sin 0", "cos 0", "sin 1", "cos 1"]);
+    }
+}

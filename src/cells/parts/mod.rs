@@ -1,0 +1,7 @@
+//! Parts of views that several cells share.
+
+pub(crate) mod figures;
+pub(crate) mod model_note;
+pub(crate) mod player;
+pub(crate) mod walk;
+mod walk_sum;

@@ -1,0 +1,131 @@
+//! Which weights a cell computed with: a trained model, with a link to its card, or random ones, with their seed.
+
+use cells::{InputKind, InputValue};
+use leptos::prelude::*;
+
+use crate::app::site_url;
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::untrained;
+use crate::widgets::Choice;
+
+/// The input of cells that offer several models.
+const MODEL: &str = "model";
+
+/// The choice among the input `model` that draws weights from the seed.
+const RANDOM: &str = "random";
+
+/// Whether the cell computes with random weights.
+pub(crate) fn is_random(cx: CellCx) -> Signal<bool> {
+    let model = cx.choice(MODEL);
+    Memo::new(move |_| model.with(|name| name == RANDOM)).into()
+}
+
+/// Controls or words that belong to some choices of the model only.
+pub(crate) fn only_if(shown: Signal<bool>, part: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+    view! { {move || shown.get().then(&part)} }.into_any()
+}
+
+/// The choice of the model; the seed beside it where the weights are random.
+pub(crate) fn model_box(cx: CellCx) -> AnyView {
+    let Some((label, InputKind::Choice(names))) = cx.input_spec(MODEL).map(|s| (s.label, s.kind))
+    else {
+        return ().into_any();
+    };
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let change = Callback::new(move |name| cx.set(MODEL, InputValue::Choice(name)));
+    view! {
+        <Choice label options=names value=cx.choice(MODEL) on_change=change verbatim=true />
+        {only_if(is_random(cx), move || cx.seed_box())}
+    }
+    .into_any()
+}
+
+/// The choice of layer and head among those that the trained model has, which the result says; nothing for random weights.
+pub(crate) fn head_box(cx: CellCx) -> AnyView {
+    let one_of = move |label: &'static str, input: &'static str, count: &'static str| {
+        let most = cx.value(count, Vec::new());
+        let most = Memo::new(move |_| most.get().unwrap_or(1.0) as usize);
+        let value = cx.value(input, Vec::new());
+        let value = Signal::derive(move || value.get().map(|n| n.to_string()).unwrap_or_default());
+        let change = Callback::new(move |number: String| {
+            if let Ok(number) = number.parse() {
+                cx.set(input, InputValue::Number(number));
+            }
+        });
+        view! {
+            {move || {
+                let options: Vec<String> = (1..=most.get()).map(|n| n.to_string()).collect();
+                view! { <Choice label options value on_change=change verbatim=true /> }
+            }}
+        }
+        .into_any()
+    };
+    let random = is_random(cx);
+    let trained = Signal::derive(move || !random.get());
+    only_if(trained, move || {
+        view! { {one_of("Layer", "layer", "layers")} {one_of("Head", "head", "heads")} }.into_any()
+    })
+}
+
+/// What a reader has to know of the pieces that a trained model reads; nothing for random weights, whose tokens are words.
+pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
+    let model = cx.choice(MODEL);
+    view! {
+        {move || {
+            let text = model.with(|name| match name.as_str() {
+                "tiny-bert" => Some(WORD_PIECES),
+                "tiny-gpt" | "translator" => Some(BYTE_PAIRS),
+                _ => None,
+            });
+            text.map(|text| view! { <p class="hint">{text}</p> })
+        }}
+    }
+    .into_any()
+}
+
+/// Of a WordPiece vocabulary.
+const WORD_PIECES: &str = "The model reads pieces: a word that is not among its words is several, and ## says that a piece goes on the \
+     word before it.";
+
+/// Of a byte-level BPE.
+const BYTE_PAIRS: &str = "The model reads pieces: a word that is not among its words is several. \u{2423} is the space that a word \
+     begins with; \u{27e8}start\u{27e9} is the token that begins every text.";
+
+/// The note of a cell that offers several models: which of them computed what stands there.
+pub(crate) fn model_note(cx: CellCx) -> AnyView {
+    let model = cx.choice(MODEL);
+    view! {
+        {move || match model.get() {
+            name if name == RANDOM => untrained(cx),
+            name => trained(&[&name]),
+        }}
+    }
+    .into_any()
+}
+
+/// The note of what was computed by these trained models.
+pub(crate) fn trained(names: &[&str]) -> AnyView {
+    let links: Vec<AnyView> = names
+        .iter()
+        .enumerate()
+        .map(|(i, &name)| {
+            let before = match (i, i + 1 == names.len()) {
+                (0, _) => "",
+                (_, true) => " and ",
+                (_, false) => ", ",
+            };
+            view! { {before} <a href=card(name) data-label="">{name.to_owned()}</a> }.into_any()
+        })
+        .collect();
+    let rest = if names.len() == 1 {
+        ", whose card says on what and how well"
+    } else {
+        ", whose cards say on what and how well"
+    };
+    view! { <p class="cell-note">"trained weights: "{links}{rest}</p> }.into_any()
+}
+
+/// The address of a model's card.
+fn card(name: &str) -> String {
+    site_url(&format!("models/#{name}"))
+}
