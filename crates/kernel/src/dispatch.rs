@@ -39,7 +39,7 @@ pub fn implementations() -> Vec<&'static Kernels> {
     .collect()
 }
 
-/// The last of [`implementations`], looked for once.
+/// The last of [`implementations`], found once.
 pub(crate) fn best() -> &'static Kernels {
     static BEST: OnceLock<&'static Kernels> = OnceLock::new();
     BEST.get_or_init(|| {
@@ -65,8 +65,8 @@ pub(crate) fn best() -> &'static Kernels {
     })
 }
 
-/// The quickest implementation whose results depend on nothing but the build: never relaxed SIMD, which each machine may round in
-/// its own way. For training, whose small differences grow.
+/// The fastest implementation whose results depend on nothing but the build: never relaxed SIMD, which each machine may round in
+/// its own way. Training uses it, because small differences grow there.
 pub fn steady() -> &'static Kernels {
     static STEADY: OnceLock<&'static Kernels> = OnceLock::new();
     STEADY.get_or_init(|| {
@@ -76,8 +76,8 @@ pub fn steady() -> &'static Kernels {
     })
 }
 
-/// Four lanes, added in one order: what SIMD128 computes in wasm, natively the same bits in plain Rust. For what must be computed
-/// again elsewhere to the last bit, such as a training in the tab. Where neither is compiled in, the plain loops.
+/// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits in plain Rust. It is for what
+/// must be repeated elsewhere to the last bit, such as a training run in the tab. Where neither is compiled in, the plain loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
     return &super::portable::KERNELS;
@@ -125,7 +125,7 @@ pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     best().matvec(a, x, out);
 }
 
-/// C = A · B. Each element of C is computed by the same operations in the same order wherever its row stands.
+/// C = A · B. Each element of C is computed by the same operations in the same order wherever its row is.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -135,7 +135,7 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
     best().matmul(a, b, out, rows, inner, cols);
 }
 
-/// C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column stand.
+/// C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column are.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -146,7 +146,7 @@ pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
 }
 
 /// C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same operations in the same order wherever its row
-/// stands.
+/// is.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -179,7 +179,7 @@ pub fn mix(
 /// softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
 ///
 /// An entry of −∞ becomes exactly 0. A slice of nothing but −∞ becomes all 0, by choice: a token that may attend to nothing
-/// takes nothing. NaN or +∞ anywhere makes every entry NaN.
+/// has no weights. NaN or +∞ anywhere makes every entry NaN.
 pub fn softmax(x: &mut [f32]) {
     // x [N]
     best().softmax(x);
@@ -205,8 +205,8 @@ pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     best().rms_norm(x, gamma, eps, out);
 }
 
-/// Elements that stay together when threads share a slice: whole vectors on every machine, so that which thread has an element changes
-/// no bit of it.
+/// The elements that one thread takes together when threads share a slice: whole vectors on every machine, so it does not change a bit
+/// of an element which thread computes it.
 const UNIT: usize = 64;
 
 /// Changes each element, on all threads.
@@ -250,8 +250,8 @@ pub fn gelu_tanh(x: &mut [f32]) {
     element_wise(x, |part| best().gelu_tanh(part));
 }
 
-/// out = X · Wᵀ, with a weight that was packed when it was loaded. Each element is computed by the same operations in the same
-/// order whatever the number of tokens and wherever its row and token stand.
+/// out = X · Wᵀ, with a weight matrix that was packed when it was loaded. Each element is computed by the same operations in the same
+/// order whatever the number of tokens and wherever its row and token are.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -264,8 +264,8 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// out = X · Wᵀ, with quantized weights and activations:
 /// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers.
 ///
-/// The inner sums are whole numbers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
-/// same operations whatever the number of tokens and wherever row and token stand; so no bit of a result depends on these.
+/// The inner sums are integers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
+/// same operations whatever the number of tokens and wherever row and token are; so no bit of a result depends on these.
 ///
 /// ```
 /// use kernel::{QuantizedActivations, BlockType, PackedBlocks, matmul_blocks};

@@ -1,20 +1,24 @@
-//! Each fast algorithm, written once over [`Vector`].
+//! The fast algorithms for products, each written once over [`Vector`]; those on single rows are in `generic_rows.rs`.
 //!
 //! Every function here is `unsafe` for the same two reasons: the machine must have the vector's instruction set, and slices must
 //! have the lengths that the comment under the signature says (a product's `rows`, `inner`, `cols` describe its slices). All
 //! pointers are offsets into those slices, at most up to those lengths.
 //!
 //! Each element of a product is accumulated over k = 0, 1, 2, … by the same operations wherever its row (and in `matmul_nt` its
-//! column) stands, whole tile or remainder. So moving a token moves its results and changes no bit of them.
+//! column) is, in a whole tile or in a remainder. So moving a token moves its results and changes no bit of them.
 //!
-//! No closures stand between these functions and the vector's methods: a closure is compiled without the instruction set, and
-//! each method in it may stay a call.
+//! There are no closures between these functions and the vector's methods: a closure is compiled without the instruction set,
+//! and each method in it may remain a call.
 
 use super::vector::Vector;
 
-/// How many vectors one step of a long reduction takes, to hide the latency of one addition behind the others.
+/// The vectors that one step of a long reduction takes, so that one addition need not wait for the one before.
 const UNROLL: usize = 4;
 
+/// Σᵢ aᵢ bᵢ.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and both slices have the same length.
 #[inline(always)]
 pub(crate) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
     // a [N], b [N] -> scalar
@@ -45,6 +49,10 @@ pub(crate) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
     }
 }
 
+/// out = A · x.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
 #[inline(always)]
 pub(crate) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     // a [M, K], x [K], out [M]: the one row x times A transposed
@@ -53,6 +61,10 @@ pub(crate) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     unsafe { matmul_nt::<V>(x, a, out, 1, inner, cols) }
 }
 
+/// C = A · B.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
 #[inline(always)]
 pub(crate) unsafe fn matmul<V: Vector>(
     a: &[f32],
@@ -67,6 +79,10 @@ pub(crate) unsafe fn matmul<V: Vector>(
     unsafe { product::<V, false>(a, b, out, rows, inner, cols) }
 }
 
+/// C = Aᵀ · B.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
 #[inline(always)]
 pub(crate) unsafe fn matmul_tn<V: Vector>(
     a: &[f32],
@@ -81,11 +97,12 @@ pub(crate) unsafe fn matmul_tn<V: Vector>(
     unsafe { product::<V, true>(a, b, out, rows, inner, cols) }
 }
 
-/// A · B, or with `TURNED` Aᵀ · B.
+/// C = A · B, or with `TRANSPOSED` C = Aᵀ · B.
 ///
-/// SAFETY: as `matmul` and `matmul_tn`.
+/// # Safety
+/// As `matmul` and `matmul_tn`.
 #[inline(always)]
-unsafe fn product<V: Vector, const TURNED: bool>(
+unsafe fn product<V: Vector, const TRANSPOSED: bool>(
     a: &[f32],
     b: &[f32],
     out: &mut [f32],
@@ -97,29 +114,30 @@ unsafe fn product<V: Vector, const TURNED: bool>(
     // SAFETY: `panel` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns that there are.
     unsafe {
         if cols < V::LANES {
-            panel::<V, 1, true, TURNED>(a, b, out, rows, inner, cols, 0);
+            panel::<V, 1, true, TRANSPOSED>(a, b, out, rows, inner, cols, 0);
             return;
         }
         // Columns outside, rows inside: one panel of B stays in cache while all rows pass over it.
         let mut col = 0;
         while col + 2 * V::LANES <= cols {
-            panel::<V, 2, false, TURNED>(a, b, out, rows, inner, cols, col);
+            panel::<V, 2, false, TRANSPOSED>(a, b, out, rows, inner, cols, col);
             col += 2 * V::LANES;
         }
         while col < cols {
             // The last vector may overlap columns that are done; it writes the same bits there again.
             let last = col.min(cols - V::LANES);
-            panel::<V, 1, false, TURNED>(a, b, out, rows, inner, cols, last);
+            panel::<V, 1, false, TRANSPOSED>(a, b, out, rows, inner, cols, last);
             col += V::LANES;
         }
     }
 }
 
-/// All rows of `N` vectors of columns from `col` on; with `PART` the `cols` < LANES columns of a narrow matrix.
+/// All rows of C in `N` vectors of columns from `col` on; with `PART` in the `cols` < LANES columns of a narrow matrix.
 ///
-/// SAFETY: as `product`, and the columns must exist.
+/// # Safety
+/// As `product`, and the columns must exist.
 #[inline(always)]
-unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TURNED: bool>(
+unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TRANSPOSED: bool>(
     a: *const f32,
     b: *const f32,
     out: *mut f32,
@@ -128,8 +146,8 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TURNED: bool>
     cols: usize,
     col: usize,
 ) {
-    // How far the next row and the next k are in `a`.
-    let (row_step, k_step) = if TURNED { (1, rows) } else { (inner, 1) };
+    // The distances to the next row and the next k in `a`.
+    let (row_step, k_step) = if TRANSPOSED { (1, rows) } else { (inner, 1) };
     // SAFETY: each tile starts at a row below `rows` and holds R rows; the columns are the caller's promise.
     unsafe {
         let mut row = 0;
@@ -158,9 +176,10 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TURNED: bool>
     }
 }
 
-/// `R` rows by `N` vectors of C, kept in registers over all of K.
+/// A tile of C, `R` rows by `N` vectors, kept in registers over all of K.
 ///
-/// SAFETY: `a` is at `R` rows of `inner`, so far apart as the steps say, `b` and `out` at columns of which N · LANES (with `PART`:
+/// # Safety
+/// `a` is at `R` rows of `inner`, as far apart as the steps say, `b` and `out` at columns of which N · LANES (with `PART`:
 /// `cols`) exist.
 #[inline(always)]
 unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
@@ -204,6 +223,10 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
     }
 }
 
+/// C = A · Bᵀ.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
 #[inline(always)]
 pub(crate) unsafe fn matmul_nt<V: Vector>(
     a: &[f32],
@@ -229,9 +252,10 @@ pub(crate) unsafe fn matmul_nt<V: Vector>(
     }
 }
 
-/// All rows of `N` columns of A · Bᵀ.
+/// All rows of A · Bᵀ in `N` columns.
 ///
-/// SAFETY: as `matmul_nt`; `b` is at `N` rows of `inner`, `out` at a column of which `N` exist.
+/// # Safety
+/// As `matmul_nt`; `b` is at `N` rows of `inner`, `out` at a column of which `N` exist.
 #[inline(always)]
 unsafe fn strip<V: Vector, const N: usize>(
     a: *const f32,
@@ -254,9 +278,10 @@ unsafe fn strip<V: Vector, const N: usize>(
     }
 }
 
-/// `R` rows by `N` columns of A · Bᵀ: R · N dot products that share their loads.
+/// A tile of A · Bᵀ, `R` rows by `N` columns: R · N dot products that share their loads.
 ///
-/// SAFETY: `a` is at `R` rows of `inner`, `b` at `N` rows of `inner`, `out` at R rows, `cols` apart, of which N columns exist.
+/// # Safety
+/// `a` is at `R` rows of `inner`, `b` at `N` rows of `inner`, `out` at R rows, `cols` apart, of which N columns exist.
 #[inline(always)]
 unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
     a: *const f32,
@@ -291,6 +316,10 @@ unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
     }
 }
 
+/// C = W · B, where a weight of exactly 0 leaves its row of B unread.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
 #[inline(always)]
 pub(crate) unsafe fn mix<V: Vector>(
     weights: &[f32],
@@ -326,9 +355,10 @@ pub(crate) unsafe fn mix<V: Vector>(
     }
 }
 
-/// One row of `N` vectors of columns of W · B; a weight of exactly 0 is passed over.
+/// One row of W · B in `N` vectors of columns; a weight of exactly 0 is skipped.
 ///
-/// SAFETY: `values` and `out` are at columns of which N · LANES (with `PART`: `cols`) exist, in one row for each weight.
+/// # Safety
+/// `values` and `out` are at columns of which N · LANES (with `PART`: `cols`) exist, in one row for each weight.
 #[inline(always)]
 unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
     weights: &[f32],

@@ -1,10 +1,15 @@
-//! The algorithms around packed weights that work on `f32` lanes; `unsafe` for the reasons given in [`super::generic`].
+//! The fast algorithms for packed `f32` weights and for quantizing activations; `unsafe` for the reasons that
+//! [`super::generic`] gives. The products of quantized weights are in `int8_gemm.rs`.
 
 use std::ops::Range;
 
 use super::packed::{BLOCK, PANEL_ROWS, PackedF32};
 use super::vector::Vector;
 
+/// Quantizes blocks of 32; see [`crate::QuantizedActivations`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the lengths that the comment says.
 #[inline(always)]
 pub(crate) unsafe fn quantize<V: Vector>(
     x: &[f32],
@@ -37,6 +42,11 @@ pub(crate) unsafe fn quantize<V: Vector>(
     }
 }
 
+/// out = X · Wᵀ for the rows of some panels; see [`crate::matmul_f32`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`; `x` is whole tokens of K numbers; the panels exist; `out` is valid for `[T, M]`
+/// numbers, and no other thread touches the columns of these panels meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn matmul_f32<V: Vector>(
     weights: &PackedF32,
@@ -45,7 +55,7 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     out: *mut f32,
 ) {
     // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
-    // Int8Kernel totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
+    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
     // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
@@ -56,7 +66,10 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     }
 }
 
-/// These panels; `P` vectors make one, `N` tokens pass together.
+/// The product for some panels: `P` vectors make a panel, `N` tokens pass over it together.
+///
+/// # Safety
+/// As [`matmul_f32`], and P · LANES is 8.
 #[inline(always)]
 unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     weights: &PackedF32,
@@ -97,9 +110,10 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     }
 }
 
-/// One panel by `N` tokens, all totals in registers.
+/// The product of one panel with `N` tokens, all totals in registers.
 ///
-/// SAFETY: `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with `left` places each.
+/// # Safety
+/// `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
 unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     panel: *const f32,
@@ -130,9 +144,10 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     }
 }
 
-/// Four panels by one token.
+/// The product of four panels with one token.
 ///
-/// SAFETY: `panels` is at four of `inner` columns, `x` at one token, `out` at 32 places.
+/// # Safety
+/// `panels` is at four of `inner` columns, `x` at one token, `out` at 32 numbers.
 #[inline(always)]
 unsafe fn four_panels<V: Vector, const P: usize>(
     panels: *const f32,
@@ -160,7 +175,8 @@ unsafe fn four_panels<V: Vector, const P: usize>(
 
 /// Writes the totals of eight rows, or the `left` of them that exist.
 ///
-/// SAFETY: `left` places are at `out`; P · LANES is 8.
+/// # Safety
+/// `out` has room for `left` numbers; P · LANES is 8.
 #[inline(always)]
 unsafe fn put<V: Vector, const P: usize>(totals: [V; P], out: *mut f32, left: usize) {
     // SAFETY: a vector is written where a row of it exists, and no further than `left`.

@@ -1,5 +1,5 @@
-//! The fast algorithms on one row: reductions, softmax, norms and activations; `unsafe` for the reasons given in
-//! [`super::generic`].
+//! The fast algorithms on one row: reductions, softmax, norms and activation functions; `unsafe` for the reasons that
+//! [`super::generic`] gives, so each needs a machine with the instruction set of `V`.
 //!
 //! A remainder shorter than a vector is filled up with what changes nothing: 0 in a sum, −∞ in a maximum or a softmax, the mean
 //! in a variance.
@@ -48,12 +48,20 @@ macro_rules! fold {
     }};
 }
 
+/// The sum of all lanes of four vectors.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 unsafe fn total<V: Vector>([a, b, c, d]: [V; 4]) -> f32 {
     // SAFETY: arithmetic alone; the instruction set is the caller's promise.
     unsafe { a.add(b).add(c.add(d)).reduce_add() }
 }
 
+/// Σᵢ xᵢ.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn sum<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
@@ -61,6 +69,10 @@ pub(crate) unsafe fn sum<V: Vector>(x: &[f32]) -> f32 {
     unsafe { total(fold!(V, x, 0.0, 0.0, |total, value| total.add(value))) }
 }
 
+/// The largest element, as [`crate::max`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
     // x [N] -> scalar
@@ -72,6 +84,10 @@ pub(crate) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
     }
 }
 
+/// softmax in place, as [`crate::softmax`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
     // x [N]
@@ -93,6 +109,10 @@ pub(crate) unsafe fn softmax<V: Vector>(x: &mut [f32]) {
     }
 }
 
+/// A layer norm, as [`crate::layer_norm`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the same length.
 #[inline(always)]
 pub(crate) unsafe fn layer_norm<V: Vector>(
     x: &[f32],
@@ -128,6 +148,10 @@ pub(crate) unsafe fn layer_norm<V: Vector>(
     }
 }
 
+/// An RMS norm, as [`crate::rms_norm`].
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and the slices have the same length.
 #[inline(always)]
 pub(crate) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, out [C]
@@ -149,6 +173,10 @@ pub(crate) unsafe fn rms_norm<V: Vector>(x: &[f32], gamma: &[f32], eps: f32, out
     }
 }
 
+/// ReLU in place.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn relu<V: Vector>(x: &mut [f32]) {
     // x [N]
@@ -159,6 +187,10 @@ pub(crate) unsafe fn relu<V: Vector>(x: &mut [f32]) {
     }
 }
 
+/// GELU in place: x · Φ(x).
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     // x [N]
@@ -172,6 +204,10 @@ pub(crate) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     }
 }
 
+/// SiLU in place: x / (1 + exp(−x)).
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn silu<V: Vector>(x: &mut [f32]) {
     // x [N]
@@ -181,6 +217,10 @@ pub(crate) unsafe fn silu<V: Vector>(x: &mut [f32]) {
     }
 }
 
+/// GELU in place, by the approximation with tanh.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 pub(crate) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
     // x [N]
@@ -197,6 +237,9 @@ pub(crate) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
 }
 
 /// value / (1 + exp(−z)).
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 unsafe fn sigmoid_times<V: Vector>(z: V, value: V) -> V {
     // SAFETY: arithmetic alone; the instruction set is the caller's promise.
@@ -212,8 +255,11 @@ unsafe fn sigmoid_times<V: Vector>(z: V, value: V) -> V {
 
 /// exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3, where f32 would leave its normal range.
 ///
-/// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library (Moshier, `expf.c`). ln 2 is taken off
+/// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library (Moshier, `expf.c`). ln 2 is subtracted
 /// in two parts, the first of which has so few digits that n times it is exact.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 unsafe fn exp_below_88<V: Vector>(x: V) -> V {
     const LOWEST: f32 = -87.3;
@@ -244,6 +290,9 @@ unsafe fn exp_below_88<V: Vector>(x: V) -> V {
 }
 
 /// 1 − Φ(z) = erfc(z/√2)/2 for z ≥ 0, within 1e-7: Abramowitz and Stegun 1964, formula 7.1.26.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
 #[inline(always)]
 unsafe fn normal_tail<V: Vector>(z: V) -> V {
     const P: f32 = 0.327_591_1 * std::f32::consts::FRAC_1_SQRT_2;

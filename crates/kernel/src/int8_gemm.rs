@@ -1,56 +1,62 @@
-//! The products with packed weights, written once over eight rows at a time.
+//! The int8 GEMM: products of packed Q8_0 and Q4_0 weights with quantized activations, written once over [`Int8Kernel`].
 //!
-//! Whole numbers are summed within a block and turned into `f32` once, so their sum is exact in any order. The blocks of a row are
-//! added in their order, by the same operations for one token and for many. So neither the place of a row or token nor their
-//! number changes a bit of a result.
+//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and converted to `f32` once, so their
+//! sum is exact in any order. The blocks of a row are added in their order, by the same operations for one token and for many. So
+//! neither the position of a row or token nor their number changes a bit of a result.
 //!
-//! One token: every weight is needed once, and the loop reads the packed bytes as they come from memory. Many tokens: the panel
-//! of eight rows is first written out in the form that the inner loop wants, then all tokens pass over it in tiles; it stays in
-//! the nearest cache.
+//! With one token every weight is needed once, and the loop reads the packed bytes as they come from memory. With many tokens each
+//! panel of eight rows is first expanded into the form that the inner loop reads, and stays in the nearest cache while all tokens
+//! pass over it in tiles:
+//!
+//! ```text
+//! prepared panel, block after block      | STEPS x 32 bytes of weights | 8 sums, i32 | 8 scales, f32 |
+//! prepared tile of n tokens, likewise    | STEPS x n x 4 bytes of activations        | n scales, f32 |
+//! ```
 
 use std::ops::Range;
 
 use super::packed::{BLOCK, BlockType, EMPTY, PANEL_ROWS, PackedBlocks};
 use super::quantized_activations::QuantizedActivations;
 
-/// Bytes that one step of the inner loop reads: eight rows of weights, and one token.
+/// Bytes of weights that one step of the inner loop reads, of eight rows together.
 pub(crate) const STEP_WEIGHTS: usize = 32;
+/// Bytes of activations that one step reads, of one token.
 pub(crate) const STEP_TOKEN: usize = 4;
 
 /// Bytes of scales (`f32`) or offsets (`i32`) of eight rows.
 const EIGHT: usize = 32;
 
-/// Bytes of the factor of a token and block.
+/// Bytes of the scale of one token in one block.
 const FACTOR: usize = 4;
 
 /// The most steps of a block.
 const MAX_STEPS: usize = 16;
 
-/// What an instruction set does to eight rows.
+/// The operations of an instruction set on eight rows of weights.
 ///
 /// # Safety
-/// Every method needs the instruction set of its implementation; that is the callers' one common promise. Pointers are valid
-/// for what the method's comment says; none need be aligned.
+/// The machine has the instruction set of the implementation. Each pointer is valid for as many bytes or numbers as the method's
+/// comment says; none needs to be aligned.
 pub(crate) trait Int8Kernel {
-    /// Int8Kernel whole numbers.
+    /// Eight integers, the sums of a block.
     type Sums: Copy;
-    /// Int8Kernel `f32`.
+    /// Eight `f32`, the totals of the rows.
     type Totals: Copy;
-    /// Int8Kernel rows of the weights of one step.
+    /// The weights of one step, of eight rows.
     type Weights: Copy;
-    /// The activations of one block of one token, in registers or in memory, as the products with one token want them.
+    /// The activations of one block of one token, in registers or in memory, as the products with one token read them.
     type Block: Copy;
 
-    /// How many tokens pass over a panel together, 4 or 8: as many as have their sums in registers.
+    /// The number of tokens that pass over a panel together, 4 or 8: as many as have their sums in registers.
     const TILE: usize;
-    /// Steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
+    /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
     const STEPS: usize;
 
-    /// Int8Kernel zeros.
+    /// Eight zeros.
     unsafe fn zero() -> Self::Totals;
-    /// Int8Kernel `f32` at `from`.
+    /// Eight `f32` at `from`.
     unsafe fn totals(from: *const f32) -> Self::Totals;
-    /// Int8Kernel numbers in half precision at `from`, as `f32`.
+    /// Eight numbers in half precision at `from`, as `f32`.
     unsafe fn halves(from: *const u8) -> Self::Totals;
     /// totals + sums · (scales · factor).
     unsafe fn add_scaled(
@@ -71,13 +77,13 @@ pub(crate) trait Int8Kernel {
 
     /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
     unsafe fn prepare_token(from: *const i8, to: *mut u8);
-    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`. Returns the sums to start with.
+    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`. Returns the sums to start from.
     unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Self::Sums;
     /// The same for Q4_0, 128 bytes at `from`.
     unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Self::Sums;
-    /// Int8Kernel whole numbers at `from`.
+    /// Eight integers at `from`.
     unsafe fn sums(from: *const i32) -> Self::Sums;
-    /// Writes eight whole numbers to `to`.
+    /// Writes eight integers to `to`.
     unsafe fn store_sums(sums: Self::Sums, to: *mut i32);
     /// `STEP_WEIGHTS` bytes at `from`.
     unsafe fn weights(from: *const u8) -> Self::Weights;
@@ -85,8 +91,8 @@ pub(crate) trait Int8Kernel {
     unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
-/// A number of turns that the compiler does not know. It would unroll the loop and put first what all turns have in common to
-/// load, more than there are registers.
+/// Returns `turns`, hidden from the compiler. It would otherwise unroll the loop and load first what all turns have in common,
+/// which is more than there are registers.
 #[inline(always)]
 pub(crate) fn opaque(turns: usize) -> usize {
     // SAFETY: a reference is valid to read.
@@ -95,7 +101,8 @@ pub(crate) fn opaque(turns: usize) -> usize {
 
 /// Writes eight totals, or the `left` of them whose rows exist.
 ///
-/// SAFETY: `left` places are at `to`.
+/// # Safety
+/// `to` has room for `left` numbers.
 #[inline(always)]
 unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
     // SAFETY: no more than `left` numbers are written; the buffer holds all eight.
@@ -110,6 +117,11 @@ unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
     }
 }
 
+/// out = X · Wᵀ for the rows of some panels; see [`crate::matmul_blocks`].
+///
+/// # Safety
+/// The machine has the instruction set of `E`; `weights` and `tokens` have the same number of blocks in a row; `panels` exist;
+/// `out` is valid for `[T, M]` numbers, and no other thread touches the columns of these panels meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     weights: &PackedBlocks,
@@ -128,7 +140,10 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     }
 }
 
-/// One token: reads every weight once, in the order of memory.
+/// The product with one token: reads every weight once, in the order of memory.
+///
+/// # Safety
+/// As [`matmul_blocks`], with one token and weights of the type that `Q8` says.
 #[inline(always)]
 unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     weights: &PackedBlocks,
@@ -166,7 +181,10 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     }
 }
 
-/// Any number of tokens, a panel of eight rows at a time.
+/// The product with any number of tokens, a panel of eight rows at a time.
+///
+/// # Safety
+/// As [`matmul_blocks`].
 #[inline(always)]
 unsafe fn many_tokens<E: Int8Kernel>(
     weights: &PackedBlocks,
@@ -226,9 +244,10 @@ unsafe fn many_tokens<E: Int8Kernel>(
     }
 }
 
-/// Writes a panel out: block by block its steps, the sums to start with, and the scales.
+/// Expands a panel: block by block its steps, the sums to start from, and the scales.
 ///
-/// SAFETY: the panel exists, and at `to` is room for it.
+/// # Safety
+/// The machine has the instruction set, the panel exists, and `to` has room for it.
 #[inline(always)]
 unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
     let chunks = weights.kind.panel_chunks();
@@ -250,9 +269,10 @@ unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut
     }
 }
 
-/// Writes a token as number `place` of a tile of `tile`: block by block the steps of all its tokens, then all their factors.
+/// Writes a token as number `place` of a tile of `tile` tokens: block by block the steps of all tokens, then all their scales.
 ///
-/// SAFETY: `token` exists, and at `to` is room for the tile.
+/// # Safety
+/// `token` exists, the machine has the instruction set, and `to` has room for the tile.
 #[inline(always)]
 unsafe fn prepare_token<E: Int8Kernel>(
     tokens: &QuantizedActivations,
@@ -280,10 +300,11 @@ unsafe fn prepare_token<E: Int8Kernel>(
     }
 }
 
-/// Int8Kernel rows of a panel by `N` tokens, all sums in registers.
+/// The product of a prepared panel with a prepared tile of `N` tokens, all sums in registers.
 ///
-/// SAFETY: `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
-/// with `left` places each.
+/// # Safety
+/// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
+/// with room for `left` numbers each.
 #[inline(always)]
 unsafe fn tile<E: Int8Kernel, const N: usize>(
     panel: *const u8,

@@ -1,17 +1,41 @@
-//! The engine's fast loops, on contiguous slices; `engine::kernel` is this crate.
+//! The engine's fast loops, on contiguous slices; the engine exports this crate as `engine::kernel`.
 //!
 //! It is a crate of its own because it alone is compiled for speed where the rest of the engine is compiled for size: the files that
 //! run full-size models in the tab are half as large, and as fast, as with all of it compiled for speed.
 //!
-//! [`mod@reference`] is plain loops: the documentation, the oracle of the tests, and what runs where nothing faster exists.
-//! `generic.rs` writes each fast algorithm once over a small vector type; one thin file for each instruction set says what that
-//! vector is. The functions are not generic at this border, so that they are compiled with this crate's settings and not with
-//! the caller's.
+//! [`mod@reference`] holds plain loops: the documentation, the oracle of the tests, and what runs where nothing faster exists.
+//! `generic.rs` and its neighbours write each fast algorithm once over a small vector type; one thin file for each instruction set
+//! defines that vector. The public functions are not generic, so they are compiled with this crate's settings and not with the
+//! caller's.
 //!
-//! # What the lines buy
+//! | file | contents |
+//! |---|---|
+//! | `dispatch.rs` | the public functions, and the choice of an implementation |
+//! | `table.rs` | [`Kernels`], the table of functions of one implementation, behind methods that check lengths |
+//! | `reference.rs`, `reference_packed.rs` | the plain loops |
+//! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs` | products, rows and packed `f32` weights, over the trait of `vector.rs` |
+//! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
+//! | `portable.rs`, `x86_avx2.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
+//! | `x86_int8.rs`, `wasm_simd128_int8.rs`, `wasm_relaxed_int8.rs` | the eight rows of each instruction set |
+//! | `packed.rs`, `quantized_activations.rs` | the two factors of the products with packed weights |
+//! | `math.rs`, `threads.rs` | elementary functions; the pool of threads |
 //!
-//! Times of the plain loops in microseconds and how many times faster the others are, each the fastest of many rounds, on one core
-//! of an AMD EPYC server (a shared machine: read them as orders of magnitude). AVX2 by `benches/kernels.rs`; SIMD128 and relaxed
+//! # Tests
+//!
+//! `cargo test -p kernel` compares every implementation that the machine has with the plain loops, on random sizes, and its bits
+//! with known ones; `tests/kernels_wasm.rs` has the commands for the browser. Miri runs the same suite on a few small sizes, on the
+//! portable vector, with packed weights and with threads (the first line once; threads of the pool never end, which Miri takes for
+//! a leak):
+//!
+//! ```text
+//! rustup +nightly component add miri rust-src
+//! MIRIFLAGS=-Zmiri-ignore-leaks cargo +nightly miri test -p kernel
+//! ```
+//!
+//! # Speed
+//!
+//! The time of the plain loops in microseconds, and how many times faster the other implementations are; each is the fastest of many
+//! rounds on one core of an AMD EPYC server (a shared machine: read them as orders of magnitude). AVX2 by `benches/kernels.rs`; SIMD128 and relaxed
 //! SIMD in headless Chromium by `tests/speed_wasm.rs`.
 //!
 //! | kernel | natively | avx2 | in wasm | simd128 | relaxed |
@@ -31,12 +55,12 @@
 //! | max 4096 | 2.2 | 12.2 x | 2.1 | 1.8 x | 1.8 x |
 //!
 //! `axpy` is the plain loop everywhere: the compiler vectorises it, and a version of our own was 1.4 times as fast with AVX2 and
-//! no faster in wasm, which did not pay for its lines.
+//! no faster in wasm, too little for its lines.
 //!
 //! # Packed weights
 //!
 //! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into panels of eight rows in the order
-//! in which [`matmul_blocks`] and [`matmul_f32`] read them. Quantized weights are multiplied as whole numbers, with activations in
+//! in which [`matmul_blocks`] and [`matmul_f32`] read them. Quantized weights are multiplied as integers, with activations in
 //! eight bits ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs` writes the algorithm once over
 //! eight rows at a time. Measured as above, by one thread of the same machine; "all" has as many weights as GPT-2 124M.
 //!

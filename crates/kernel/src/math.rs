@@ -2,7 +2,8 @@
 //!
 //! `f32::exp` and its kind call the platform's C library or compiler runtime, so their last bit depends on where they run.
 //! These call the `libm` crate (a port of musl's), which is plain Rust arithmetic in a fixed order and is compiled into every
-//! build. The functions here work on `f32`; [`double`] holds their `f64` twins.
+//! build. A square root alone is the processor's own: IEEE 754 says its last bit. The functions here work on `f32`; [`double`]
+//! holds their `f64` twins.
 //!
 //! ```
 //! assert_eq!(kernel::math::exp(0.0), 1.0);
@@ -42,7 +43,7 @@ pub fn erf(x: f32) -> f32 {
 
 /// Square root, correctly rounded.
 pub fn sqrt(x: f32) -> f32 {
-    libm::sqrtf(x)
+    x.sqrt()
 }
 
 /// `x` to the power `y`.
@@ -84,7 +85,7 @@ pub mod double {
 
     /// Square root, correctly rounded.
     pub fn sqrt(x: f64) -> f64 {
-        libm::sqrt(x)
+        x.sqrt()
     }
 
     /// `x` to the power `y`.

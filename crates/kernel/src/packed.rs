@@ -1,7 +1,13 @@
-//! Weights of a matrix in the order in which the products read them, packed once when a model is loaded.
+//! Weight matrices in the order in which the products read them, packed once when a model is loaded.
 //!
-//! Int8Kernel rows make a panel, the last one filled up with zeros. In every panel the numbers stand in the order of k, so a product
-//! reads memory once, from its beginning to its end.
+//! Eight rows make a panel; the last panel is filled up with rows of zeros. Within a panel the numbers are in the order of the
+//! columns, so a product reads memory once, from its beginning to its end:
+//!
+//! ```text
+//! matrix [M, K]                          memory
+//! rows 0-7    | columns 0, 1, 2, ... |   panel 0 | panel 1 | panel 2 | ...
+//! rows 8-15   | columns 0, 1, 2, ... |
+//! ```
 
 /// Rows of a panel.
 pub const PANEL_ROWS: usize = 8;
@@ -14,6 +20,7 @@ pub const BLOCK: usize = 32;
 #[repr(C, align(16))]
 pub(crate) struct Chunk(pub(crate) [u8; 16]);
 
+/// A chunk of zeros.
 pub(crate) const EMPTY: Chunk = Chunk([0; 16]);
 
 /// How the numbers of a block are stored.
@@ -21,7 +28,7 @@ pub(crate) const EMPTY: Chunk = Chunk([0; 16]);
 pub enum BlockType {
     /// A scale and 32 signed bytes.
     Q8_0,
-    /// A scale and 32 halves of a byte, of which 8 stands for 0.
+    /// A scale and 32 numbers of 4 bits, from 0 to 15; the weight is the number minus 8.
     Q4_0,
 }
 
@@ -45,9 +52,32 @@ impl BlockType {
 
 /// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::matmul_blocks`].
 ///
-/// The numbers of eight rows and 32 columns stand together. A chunk of 16 bytes holds four consecutive columns of each of four
-/// rows: with Q8_0 the chunks of rows 0 to 3 and 4 to 7 alternate, with Q4_0 one chunk has the former in the low and the latter
-/// in the high halves of its bytes. Behind them stand the eight scales in f16. So a weight takes as many bytes as in the file.
+/// A panel is its blocks, one after the other: the numbers of eight rows and 32 columns, then their eight scales. `r3 c0-3` are
+/// columns 0 to 3 of row 3; each line is a chunk of 16 bytes:
+///
+/// ```text
+/// a block of Q8_0: 17 chunks, a number is a byte
+/// chunk  0   r0 c0-3     r1 c0-3     r2 c0-3     r3 c0-3
+/// chunk  1   r4 c0-3     r5 c0-3     r6 c0-3     r7 c0-3
+/// chunk  2   r0 c4-7     r1 c4-7     r2 c4-7     r3 c4-7
+/// chunk  3   r4 c4-7     r5 c4-7     r6 c4-7     r7 c4-7
+///   ...
+/// chunk 14   r0 c28-31   r1 c28-31   r2 c28-31   r3 c28-31
+/// chunk 15   r4 c28-31   r5 c28-31   r6 c28-31   r7 c28-31
+/// chunk 16   scales of r0, r1, r2, r3, r4, r5, r6, r7 in f16
+///
+/// a block of Q4_0: 9 chunks, a number is half a byte
+/// chunk  0   low halves    r0 c0-3     r1 c0-3     r2 c0-3     r3 c0-3
+///            high halves   r4 c0-3     r5 c0-3     r6 c0-3     r7 c0-3
+/// chunk  1   low halves    r0 c4-7     r1 c4-7     r2 c4-7     r3 c4-7
+///            high halves   r4 c4-7     r5 c4-7     r6 c4-7     r7 c4-7
+///   ...
+/// chunk  7   low halves    r0 c28-31   r1 c28-31   r2 c28-31   r3 c28-31
+///            high halves   r4 c28-31   r5 c28-31   r6 c28-31   r7 c28-31
+/// chunk  8   scales of r0, r1, r2, r3, r4, r5, r6, r7 in f16
+/// ```
+///
+/// Four columns of a row together are what one instruction multiplies and sums. A weight takes as many bytes as in the file.
 #[derive(Clone, PartialEq)]
 pub struct PackedBlocks {
     pub(crate) kind: BlockType,
@@ -64,7 +94,7 @@ impl std::fmt::Debug for PackedBlocks {
 }
 
 impl PackedBlocks {
-    /// A matrix of zeros, to be filled by [`PackedBlocks::set_rows`] while its rows arrive.
+    /// A matrix of zeros, to be filled by [`PackedBlocks::set_rows`] as its rows arrive.
     ///
     /// # Panics
     /// When `cols` is no multiple of 32, or the size does not fit an address.
@@ -82,7 +112,7 @@ impl PackedBlocks {
         assert!(count.is_some(), "[{rows}, {cols}] is too large");
         let mut empty = [EMPTY; 17];
         if kind == BlockType::Q4_0 {
-            // 8 stands for 0.
+            // A stored 8 is the weight 0.
             empty[..8].fill(Chunk([0x88; 16]));
         }
         let empty = &empty[..kind.panel_chunks()];
@@ -115,7 +145,7 @@ impl PackedBlocks {
         packed
     }
 
-    /// Packs some rows, `first` and those behind it.
+    /// Packs some rows, from row `first` on.
     ///
     /// # Panics
     /// When `bytes` are not whole rows or go beyond the last one.
@@ -143,6 +173,7 @@ impl PackedBlocks {
         }
     }
 
+    /// Packs one block of one row, as a file has it.
     fn set_block(&mut self, row: usize, block: usize, bytes: &[u8]) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
@@ -174,17 +205,17 @@ impl PackedBlocks {
         }
     }
 
-    /// M.
+    /// The number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// K.
+    /// The number of columns, K.
     pub fn cols(&self) -> usize {
         self.blocks * BLOCK
     }
 
-    /// How a block is stored.
+    /// The format of the blocks.
     pub fn kind(&self) -> BlockType {
         self.kind
     }
@@ -194,7 +225,7 @@ impl PackedBlocks {
         size_of_val(self.chunks.as_slice())
     }
 
-    /// Bits of the activations that a product takes: 8, with every type and on every machine.
+    /// The bits of the activations that a product takes: 8, with every type and on every machine.
     pub fn activation_bits(&self) -> u32 {
         8
     }
@@ -204,7 +235,7 @@ impl PackedBlocks {
         self.blocks * self.kind.block_bytes()
     }
 
-    /// The whole numbers of one row in one block, and their scale.
+    /// The integers of one row in one block, and their scale.
     pub(crate) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
@@ -226,10 +257,10 @@ impl PackedBlocks {
         (numbers, half(scale))
     }
 
-    /// Row `row` as plain numbers: what an embedding table gives for a token.
+    /// Writes row `row` as `f32` to `out`: what an embedding table gives for a token.
     ///
     /// # Panics
-    /// When there is no such row or `out` has not K places.
+    /// When there is no such row or `out` does not have the length K.
     #[track_caller]
     pub fn unpack_row(&self, row: usize, out: &mut [f32]) {
         // out [K]
@@ -247,7 +278,11 @@ impl PackedBlocks {
     }
 }
 
-/// A matrix `[M, K]` of plain numbers, packed for [`crate::matmul_f32`]: eight rows stand together, column by column.
+/// A matrix `[M, K]` of `f32`, packed for [`crate::matmul_f32`]: panels of eight rows, column by column, without scales.
+///
+/// ```text
+/// r0 c0   r1 c0   r2 c0   ...   r7 c0   r0 c1   r1 c1   ...   r7 c1   r0 c2   ...
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct PackedF32 {
     pub(crate) rows: usize,
@@ -263,7 +298,7 @@ impl std::fmt::Debug for PackedF32 {
 }
 
 impl PackedF32 {
-    /// A matrix of zeros, to be filled by [`PackedF32::set_row`] while its rows arrive.
+    /// A matrix of zeros, to be filled by [`PackedF32::set_row`] as its rows arrive.
     ///
     /// # Panics
     /// When the size does not fit an address.
@@ -281,7 +316,7 @@ impl PackedF32 {
         }
     }
 
-    /// Packs a matrix that stands row by row.
+    /// Packs a matrix whose rows follow each other.
     ///
     /// # Panics
     /// When `weights` are not `rows` of `cols`.
@@ -321,6 +356,7 @@ impl PackedF32 {
         }
     }
 
+    /// The index of an element in `numbers`.
     fn place(&self, row: usize, col: usize) -> usize {
         (row / PANEL_ROWS * self.cols + col) * PANEL_ROWS + row % PANEL_ROWS
     }
@@ -330,12 +366,12 @@ impl PackedF32 {
         self.numbers[self.place(row, col)]
     }
 
-    /// M.
+    /// The number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// K.
+    /// The number of columns, K.
     pub fn cols(&self) -> usize {
         self.cols
     }
@@ -345,10 +381,10 @@ impl PackedF32 {
         size_of_val(self.numbers.as_slice())
     }
 
-    /// Row `row` as it was given.
+    /// Writes row `row`, as it was given, to `out`.
     ///
     /// # Panics
-    /// When there is no such row or `out` has not K places.
+    /// When there is no such row or `out` does not have the length K.
     #[track_caller]
     pub fn unpack_row(&self, row: usize, out: &mut [f32]) {
         // out [K]
@@ -363,7 +399,7 @@ impl PackedF32 {
     }
 }
 
-/// The number that 16 bits of half precision stand for.
+/// The value of a number in half precision. (Written out, as the SIMD implementations do it; so this crate needs no `half`.)
 fn half(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);

@@ -1,13 +1,15 @@
-//! Portable lanes in plain Rust: natively the same bits as SIMD128 gives in wasm.
+//! A vector of four lanes in plain Rust: natively the same bits as SIMD128 gives in wasm.
 //!
-//! Lane for lane it rounds as WebAssembly does: a product and a sum are rounded apart, a reduction adds the halves first. So a
-//! training in the tab can be computed again natively, to the last bit, without falling back to the plain loops.
+//! Each lane is rounded as WebAssembly does it: a product and a sum are rounded separately, a reduction adds the halves first. So
+//! a training run in the tab can be repeated natively, to the last bit, without falling back to the plain loops. Miri runs the
+//! generic algorithms on this vector.
 
 use super::vector::Vector;
 use std::array::from_fn;
 
 implementation!("portable", Portable, "sse2");
 
+/// Four lanes.
 #[derive(Clone, Copy)]
 struct Portable([f32; 4]);
 
@@ -18,7 +20,7 @@ impl Portable {
     }
 }
 
-/// As `f32x4.max` has it: NaN where either is, and +0 above −0.
+/// The larger number as `f32x4.max` defines it: NaN where either is, and +0 above −0.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b {

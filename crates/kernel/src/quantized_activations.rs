@@ -1,15 +1,16 @@
-//! QuantizedActivations in eight bits, the other factor of the products with packed weights.
+//! Quantized activations: the other factor of the products with quantized weights.
 
 use super::{Kernels, dispatch, packed::BLOCK, threads};
 use std::sync::{Mutex, PoisonError};
 
-/// Tokens `[T, K]` quantized in blocks of 32: whole numbers q from −127 to 127 and a scale s, so that x ≈ s · q.
+/// The activations of T tokens, `[T, K]`, quantized to 8 bits in blocks of 32: integers q from −127 to 127 and a scale s, with
+/// x ≈ s · q.
 ///
-/// s = max |x| / 127 and q is the whole number nearest to x · (127 / max |x|), ties to even: the same bits on every machine. A
-/// block of zeros, or of magnitudes so small that 127 / max |x| overflows, has s = 0. A block with NaN or ∞ has q = 0 and that as
-/// scale, so that its products are NaN.
+/// s = max |x| / 127 and q is the integer nearest to x · (127 / max |x|), ties to even: the same bits on every machine. A block
+/// of zeros, or of magnitudes so small that 127 / max |x| overflows, has s = 0. A block with NaN or ∞ has q = 0 and NaN or ∞ as
+/// scale, so its products are NaN.
 ///
-/// One value can be filled again and again: it keeps its memory.
+/// A value can be filled many times; it keeps its memory.
 #[derive(Debug, Clone, Default)]
 pub struct QuantizedActivations {
     pub(crate) tokens: usize,
@@ -18,7 +19,7 @@ pub struct QuantizedActivations {
     pub(crate) numbers: Vec<i8>,
     /// [T, K / 32]
     pub(crate) scales: Vec<f32>,
-    /// [T, K / 32]: the sum of each block's whole numbers.
+    /// [T, K / 32]: the sum of each block's integers.
     pub(crate) sums: Vec<i32>,
 }
 
@@ -28,17 +29,17 @@ impl QuantizedActivations {
         Self::default()
     }
 
-    /// Quantizes `x`, tokens of `cols` numbers, in place of what was here.
+    /// Quantizes `x`, tokens of `cols` numbers, and replaces what was here.
     ///
     /// # Panics
-    /// When `cols` is no multiple of 32, or `x` are no whole tokens.
+    /// When `cols` is no multiple of 32, or `x` is not a whole number of tokens.
     #[track_caller]
     pub fn quantize(&mut self, x: &[f32], cols: usize) {
         // x [T, K]
         self.quantize_by(dispatch::best(), x, cols);
     }
 
-    /// [`QuantizedActivations::quantize`] by the given implementation.
+    /// Does what [`QuantizedActivations::quantize`] does, by the given implementation.
     ///
     /// # Panics
     /// Where that does.
@@ -60,7 +61,7 @@ impl QuantizedActivations {
         self.fill(kernels, x);
     }
 
-    /// Fills what is long enough by now, on all threads.
+    /// Quantizes into the three vectors, which have their lengths by now, on all threads.
     fn fill(&mut self, kernels: &Kernels, x: &[f32]) {
         let each = self
             .scales
@@ -69,7 +70,7 @@ impl QuantizedActivations {
             .max(threads::LEAST_ELEMENTS / BLOCK);
         let sums = self.scales.chunks_mut(each).zip(self.sums.chunks_mut(each));
         let rest = self.numbers.chunks_mut(each * BLOCK).zip(sums);
-        // Each part is taken once, so nobody waits for a lock.
+        // Each part is taken once, so no thread waits for a lock.
         let parts: Vec<_> = x.chunks(each * BLOCK).zip(rest).map(Mutex::new).collect();
         threads::ranges(parts.len(), 1, |range| {
             for part in &parts[range] {
@@ -80,17 +81,17 @@ impl QuantizedActivations {
         });
     }
 
-    /// T.
+    /// The number of tokens, T.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// K.
+    /// The numbers of a token, K.
     pub fn cols(&self) -> usize {
         self.blocks * BLOCK
     }
 
-    /// The whole numbers `[T, K]`.
+    /// The integers `[T, K]`.
     pub fn numbers(&self) -> &[i8] {
         &self.numbers
     }

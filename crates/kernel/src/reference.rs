@@ -1,4 +1,4 @@
-//! Plain loops. Kept forever as the documentation of what each kernel computes, as oracle of the tests, and as fallback.
+//! The plain loops: the documentation of what each kernel computes, the oracle of the tests, and the fallback.
 //!
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
@@ -167,7 +167,7 @@ pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     }
 }
 
-/// x · Φ(x) in place, Φ(x) = (1 + erf(x/√2)) / 2.
+/// GELU in place: x · Φ(x), Φ(x) = (1 + erf(x/√2)) / 2.
 pub fn gelu(x: &mut [f32]) {
     // x [N]
     for value in x {
@@ -175,7 +175,7 @@ pub fn gelu(x: &mut [f32]) {
     }
 }
 
-/// x / (1 + exp(−x)) in place.
+/// SiLU in place: x / (1 + exp(−x)).
 pub fn silu(x: &mut [f32]) {
     // x [N]
     for value in x {
@@ -183,7 +183,7 @@ pub fn silu(x: &mut [f32]) {
     }
 }
 
-/// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 in place.
+/// GELU in place, by the approximation x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
 pub fn gelu_tanh(x: &mut [f32]) {
     // x [N]
     const FACTOR: f32 = 0.797_884_6;
@@ -193,7 +193,7 @@ pub fn gelu_tanh(x: &mut [f32]) {
     }
 }
 
-/// max(x, 0) in place; NaN stays NaN.
+/// ReLU in place: max(x, 0); NaN stays NaN.
 pub fn relu(x: &mut [f32]) {
     // x [N]
     for value in x {

@@ -39,10 +39,11 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     }
 }
 
-/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in whole numbers; the
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in integers; the
 /// columns m of the panels asked for.
 ///
-/// SAFETY: `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
+/// # Safety
+/// `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
 pub(crate) unsafe fn matmul_blocks(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
@@ -71,7 +72,8 @@ pub(crate) unsafe fn matmul_blocks(
 
 /// out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
 ///
-/// SAFETY: `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
+/// # Safety
+/// `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
 pub(crate) unsafe fn matmul_f32(
     weights: &PackedF32,
     x: &[f32],

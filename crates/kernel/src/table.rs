@@ -5,37 +5,102 @@ use super::quantized_activations::QuantizedActivations;
 use super::threads;
 use std::ops::Range;
 
-type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
-type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
-type Norm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
+// The types of the table's functions. A function's contract has two halves. The file that builds a table is responsible for
+// one: it hands the table out only on a machine that has the instruction set. The methods of `Kernels` keep the other: they call
+// a function with arguments for which the section "Safety" of its type holds.
 
-/// All kernels of one instruction set. A method means what its namesake in [`crate`] says, and panics where that does.
+/// Σᵢ aᵢ bᵢ of `a` `[N]` and `b` `[N]`.
 ///
-/// The fields are `unsafe` functions because they trust the lengths and the instruction set. Whoever builds a table promises:
-/// the functions are sound on this machine for any arguments that pass the checks of the methods below.
+/// # Safety
+/// The machine has the table's instruction set, and both slices have the same length.
+type Dot = unsafe fn(&[f32], &[f32]) -> f32;
+
+/// y ← y + alpha · x, of `x` `[N]` and `y` `[N]`.
+///
+/// # Safety
+/// The machine has the table's instruction set, and both slices have the same length.
+type Axpy = unsafe fn(f32, &[f32], &mut [f32]);
+
+/// out = A · x, of `a` `[M, K]`, `x` `[K]` and `out` `[M]`.
+///
+/// # Safety
+/// The machine has the table's instruction set, and `a` has M · K elements.
+type Matvec = unsafe fn(&[f32], &[f32], &mut [f32]);
+
+/// A product of two matrices, with their slices, `out` `[M, N]` and the sizes M, K, N.
+///
+/// # Safety
+/// The machine has the table's instruction set, and the slices have M · K, K · N and M · N elements.
+type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
+
+/// A function of each element, or of a row, in place.
+///
+/// # Safety
+/// The machine has the table's instruction set; any slice will do.
+type InPlace = unsafe fn(&mut [f32]);
+
+/// A number computed from a slice.
+///
+/// # Safety
+/// The machine has the table's instruction set; any slice will do.
+type Reduction = unsafe fn(&[f32]) -> f32;
+
+/// A layer norm of `x` with `gamma`, `beta` and eps into `out`, all `[C]`.
+///
+/// # Safety
+/// The machine has the table's instruction set, and all slices have the same length.
+type LayerNorm = unsafe fn(&[f32], &[f32], &[f32], f32, &mut [f32]);
+
+/// An RMS norm of `x` with `gamma` and eps into `out`, all `[C]`.
+///
+/// # Safety
+/// The machine has the table's instruction set, and all slices have the same length.
+type RmsNorm = unsafe fn(&[f32], &[f32], f32, &mut [f32]);
+
+/// The quantization of N blocks of 32: `x` and integers `[N · 32]`, scales and sums `[N]`.
+///
+/// # Safety
+/// The machine has the table's instruction set, and the slices have these lengths.
+type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
+
+/// The product of `x` `[T, K]` with some panels of a packed matrix `[M, K]`, into `[T, M]` numbers.
+///
+/// # Safety
+/// The machine has the table's instruction set; `x` has T · K elements; the panels exist; the pointer is valid for T · M
+/// numbers, and no other thread touches the columns of these panels meanwhile.
+type MatmulF32 = unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32);
+
+/// The product of quantized activations `[T, K]` with some panels of a packed matrix `[M, K]`, into `[T, M]` numbers.
+///
+/// # Safety
+/// The machine has the table's instruction set; both factors have the same K; the panels exist; the pointer is valid for T · M
+/// numbers, and no other thread touches the columns of these panels meanwhile.
+type MatmulBlocks = unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32);
+
+/// All kernels of one instruction set. Each method does what the function of the same name in [`crate`] does, and panics where
+/// that does.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
     pub(crate) name: &'static str,
-    pub(crate) dot: unsafe fn(&[f32], &[f32]) -> f32,
-    pub(crate) axpy: unsafe fn(f32, &[f32], &mut [f32]),
-    pub(crate) matvec: unsafe fn(&[f32], &[f32], &mut [f32]),
+    pub(crate) dot: Dot,
+    pub(crate) axpy: Axpy,
+    pub(crate) matvec: Matvec,
     pub(crate) matmul: Product,
     pub(crate) matmul_nt: Product,
     pub(crate) matmul_tn: Product,
     pub(crate) mix: Product,
-    pub(crate) softmax: unsafe fn(&mut [f32]),
-    pub(crate) layer_norm: Norm,
-    pub(crate) rms_norm: unsafe fn(&[f32], &[f32], f32, &mut [f32]),
-    pub(crate) gelu: unsafe fn(&mut [f32]),
-    pub(crate) relu: unsafe fn(&mut [f32]),
-    pub(crate) sum: unsafe fn(&[f32]) -> f32,
-    pub(crate) max: unsafe fn(&[f32]) -> f32,
-    pub(crate) silu: unsafe fn(&mut [f32]),
-    pub(crate) gelu_tanh: unsafe fn(&mut [f32]),
+    pub(crate) softmax: InPlace,
+    pub(crate) layer_norm: LayerNorm,
+    pub(crate) rms_norm: RmsNorm,
+    pub(crate) gelu: InPlace,
+    pub(crate) relu: InPlace,
+    pub(crate) sum: Reduction,
+    pub(crate) max: Reduction,
+    pub(crate) silu: InPlace,
+    pub(crate) gelu_tanh: InPlace,
     pub(crate) quantize: Quantize,
-    pub(crate) matmul_f32: unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32),
-    pub(crate) matmul_blocks:
-        unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32),
+    pub(crate) matmul_f32: MatmulF32,
+    pub(crate) matmul_blocks: MatmulBlocks,
 }
 
 /// Panics unless the three matrices of a product have the lengths that their shapes say.
@@ -61,14 +126,14 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
     );
 }
 
-/// Multiplications below which a thread is not worth waking.
+/// The least number of multiplications that is worth waking a thread.
 const LEAST_WORK: usize = 1 << 17;
 
-/// Runs a product on all threads, each with panels of rows of its own; all of them write to different columns of `out` `[T, rows]`.
+/// Runs a product on all threads, each with panels of rows of its own. They write to different columns of `out` `[T, rows]`.
 fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
-    /// Where the product goes, for threads that write to different places of it.
+    /// The start of the product, which several threads write to.
     struct Out(*mut f32);
-    // SAFETY: see above.
+    // SAFETY: no two threads are given the same panel, so none writes where another reads or writes.
     unsafe impl Sync for Out {}
 
     let panels = rows.div_ceil(PANEL_ROWS);
@@ -88,7 +153,7 @@ impl Kernels {
     pub fn dot(&self, a: &[f32], b: &[f32]) -> f32 {
         // a [N], b [N] -> scalar
         check_equal("dot", a.len(), &[b.len()]);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.dot)(a, b) }
     }
 
@@ -97,7 +162,7 @@ impl Kernels {
     pub fn axpy(&self, alpha: f32, x: &[f32], y: &mut [f32]) {
         // x [N], y [N]
         check_equal("axpy", x.len(), &[y.len()]);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.axpy)(alpha, x, y) }
     }
 
@@ -112,7 +177,7 @@ impl Kernels {
             x.len(),
             1,
         );
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.matvec)(a, x, out) }
     }
 
@@ -129,7 +194,7 @@ impl Kernels {
     ) {
         // a [M, K], b [K, N], out [M, N]
         check_product("matmul", [a.len(), b.len(), out.len()], rows, inner, cols);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.matmul)(a, b, out, rows, inner, cols) }
     }
 
@@ -152,7 +217,7 @@ impl Kernels {
             inner,
             cols,
         );
-        // SAFETY: the lengths are checked (K · N is N · K); the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked (K · N is N · K); the table is of this machine's instruction set.
         unsafe { (self.matmul_nt)(a, b, out, rows, inner, cols) }
     }
 
@@ -175,7 +240,7 @@ impl Kernels {
             inner,
             cols,
         );
-        // SAFETY: the lengths are checked (M · K is K · M); the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked (M · K is K · M); the table is of this machine's instruction set.
         unsafe { (self.matmul_tn)(a, b, out, rows, inner, cols) }
     }
 
@@ -198,14 +263,14 @@ impl Kernels {
             inner,
             cols,
         );
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.mix)(weights, values, out, rows, inner, cols) }
     }
 
     /// See [`crate::softmax`].
     pub fn softmax(&self, x: &mut [f32]) {
         // x [N]
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.softmax)(x) }
     }
 
@@ -214,7 +279,7 @@ impl Kernels {
     pub fn layer_norm(&self, x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
         // x, gamma, beta, out [C]
         check_equal("layer_norm", x.len(), &[gamma.len(), beta.len(), out.len()]);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.layer_norm)(x, gamma, beta, eps, out) }
     }
 
@@ -223,49 +288,49 @@ impl Kernels {
     pub fn rms_norm(&self, x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
         // x, gamma, out [C]
         check_equal("rms_norm", x.len(), &[gamma.len(), out.len()]);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.rms_norm)(x, gamma, eps, out) }
     }
 
     /// See [`crate::gelu`].
     pub fn gelu(&self, x: &mut [f32]) {
         // x [N]
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.gelu)(x) }
     }
 
     /// See [`crate::relu`].
     pub fn relu(&self, x: &mut [f32]) {
         // x [N]
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.relu)(x) }
     }
 
     /// See [`crate::sum`].
     pub fn sum(&self, x: &[f32]) -> f32 {
         // x [N] -> scalar
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.sum)(x) }
     }
 
     /// See [`crate::max`].
     pub fn max(&self, x: &[f32]) -> f32 {
         // x [N] -> scalar
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.max)(x) }
     }
 
     /// See [`crate::silu`].
     pub fn silu(&self, x: &mut [f32]) {
         // x [N]
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.silu)(x) }
     }
 
     /// See [`crate::gelu_tanh`].
     pub fn gelu_tanh(&self, x: &mut [f32]) {
         // x [N]
-        // SAFETY: any slice will do; the table's builder vouches for the instruction set.
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.gelu_tanh)(x) }
     }
 
@@ -281,7 +346,7 @@ impl Kernels {
         // x, numbers [N · 32], scales, sums [N]
         check_equal("quantize", x.len(), &[numbers.len(), scales.len() * BLOCK]);
         check_equal("quantize", scales.len(), &[sums.len()]);
-        // SAFETY: the lengths are checked; the table's builder vouches for the rest.
+        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
         unsafe { (self.quantize)(x, numbers, scales, sums) }
     }
 
@@ -298,8 +363,8 @@ impl Kernels {
         check_product("matmul_f32", lengths, tokens, cols, rows);
         let work = out.len() * cols;
         share(rows, work, out, |panels, out| {
-            // SAFETY: the lengths are checked, the weights are as many as their shape says, and nobody else writes to the columns
-            // of these panels; the table's builder vouches for the rest.
+            // SAFETY: the lengths are checked, the weights are as many as their shape says, and no other thread writes to the columns
+            // of these panels; the table is of this machine's instruction set.
             unsafe { (self.matmul_f32)(weights, x, panels, out) }
         });
     }
@@ -323,8 +388,8 @@ impl Kernels {
         );
         let work = out.len() * weights.cols();
         share(weights.rows(), work, out, |panels, out| {
-            // SAFETY: the shapes fit, both factors hold what their shapes say, and nobody else writes to the columns of these
-            // panels; the table's builder vouches for the rest.
+            // SAFETY: the shapes fit, both factors hold what their shapes say, and no other thread writes to the columns of these
+            // panels; the table is of this machine's instruction set.
             unsafe { (self.matmul_blocks)(weights, tokens, panels, out) }
         });
     }

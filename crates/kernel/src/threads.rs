@@ -1,56 +1,63 @@
-//! Threads that share the work of one product.
+//! A pool of threads that share the work of one product.
 //!
-//! A job is cut into parts; the thread that asks for it takes part itself and returns when all parts are done. Which thread takes
-//! which part is chance; what a part computes does not depend on it, so results are the same bits with any number of threads.
+//! A job is cut into parts; the thread that asks for it takes part itself and returns when all parts are done. Chance decides
+//! which thread takes which part; what a part computes does not depend on it, so results are the same bits with any number of
+//! threads.
 //!
-//! Natively [`start`] makes the threads. In wasm with shared memory each is a web worker that calls [`serve`] and stays in it;
-//! without shared memory there is one thread, and every job is run where it is asked for.
+//! Natively [`start`] starts the threads. In wasm with shared memory each is a web worker that calls [`serve`] and stays in it;
+//! without shared memory there is one thread, which runs every job itself.
 //!
-//! A thread without work looks for some a short while, since the next product comes at once, and then sleeps.
+//! A thread without work polls for a short while, since the next product usually comes at once, and then sleeps.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Whether nobody can share the work here: wasm without shared memory.
+/// True where there can be one thread only: wasm without shared memory.
 const ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
-/// Elements, each changed on its own, for which a thread is not worth waking.
+/// The least number of elements, each changed by itself, that is worth waking a thread.
 pub const LEAST_ELEMENTS: usize = 1 << 13;
 
-/// Looks before a thread goes to sleep. Waking one takes some 0.4 ms, so it looks about as long: in wasm a look is a nanosecond or
-/// two, natively the hint to the processor makes it some tens.
-const LOOKS: usize = if cfg!(target_family = "wasm") {
+/// The number of times that a thread polls for work before it sleeps. Waking a thread takes about 0.4 ms, so it polls about as
+/// long: once takes a nanosecond or two in wasm and, by the hint to the processor, some tens natively.
+const LOOKS: usize = if cfg!(miri) {
+    // Miri takes a microsecond for each look and has one core: a thread that looks keeps the others from working.
+    4
+} else if cfg!(target_family = "wasm") {
     1 << 18
 } else {
     1 << 14
 };
 
-/// Parts of a job for each thread, so that a thread that was held up leaves its share to the others.
+/// The parts of a job for each thread: several, so that the others can take over the share of a thread that is held up.
 const PARTS_PER_THREAD: usize = 4;
 
 /// The most parts of a job: they are counted in 16 bits.
 const MOST_PARTS: usize = 1 << 12;
 
-/// What one part of a job is; the argument is its number.
+/// The work of one part of a job; the argument is the number of the part.
 type Task<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Threads besides the one that asks, and what they share with it.
+/// The state that all threads share.
 struct Pool {
-    /// Number of the job (32 bits), its parts (16 bits), and the next part that nobody has taken (16 bits).
+    /// Number of the job (32 bits), its parts (16 bits), and the next part that is not taken yet (16 bits).
     state: AtomicU64,
-    /// Where the asking thread keeps its task.
+    /// The address of the task, in the frame of the asking thread.
     task: AtomicPtr<Task<'static>>,
+    /// The number of parts that are done.
     done: AtomicUsize,
+    /// Set when a part panicked.
     failed: AtomicBool,
-    /// Threads that wait in [`serve`].
+    /// The number of threads in [`serve`].
     serving: AtomicUsize,
     /// The most threads that a job may use, 0 for all.
     most: AtomicUsize,
+    /// The number of threads that sleep.
     sleeping: AtomicUsize,
     sleep: Mutex<()>,
     wake: Condvar,
-    /// Held while a job runs: a second one meanwhile, or one inside it, is run by its asker alone.
+    /// Held while a job runs: a second one meanwhile, or one inside it, is run by the thread that asked for it, alone.
     asking: Mutex<()>,
 }
 
@@ -67,7 +74,7 @@ static POOL: Pool = Pool {
     asking: Mutex::new(()),
 };
 
-/// A state in its three parts: job, parts, next part.
+/// Splits a state into the number of the job, its parts, and the next part.
 fn split(state: u64) -> (u64, u64, u64) {
     (state >> 32, state >> 16 & 0xffff, state & 0xffff)
 }
@@ -77,7 +84,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many threads share a job: those that serve and the one that asks, at most as many as [`limit`] says.
+/// The number of threads that share a job: those that serve and the one that asks, at most as many as [`limit`] says.
 pub fn count() -> usize {
     if ALONE {
         return 1;
@@ -89,12 +96,12 @@ pub fn count() -> usize {
     }
 }
 
-/// From now on jobs are cut for at most so many threads; 0 lifts the limit.
+/// Limits later jobs to `threads` threads; 0 lifts the limit.
 pub fn limit(threads: usize) {
     POOL.most.store(threads, Ordering::Relaxed);
 }
 
-/// Makes threads until `threads`, the caller's own included, share the work. They live as long as the program.
+/// Starts threads until `threads`, the caller's own included, share the work. They live as long as the program.
 ///
 /// # Errors
 /// When the system gives no more threads.
@@ -122,7 +129,7 @@ pub fn serve() {
     }
 }
 
-/// Takes one part of the job at hand and does it; false where none is left.
+/// Takes one part of the current job and runs it; returns false when none is left.
 fn take_part() -> bool {
     let mut state = POOL.state.load(Ordering::Acquire);
     loop {
@@ -143,7 +150,7 @@ fn take_part() -> bool {
     }
 }
 
-/// Does a part that was taken.
+/// Runs a part that was taken.
 fn run(part: usize) {
     /// Counts the part as done, even where it panics.
     struct Done;
@@ -156,13 +163,13 @@ fn run(part: usize) {
         }
     }
     let task = POOL.task.load(Ordering::Acquire);
-    // SAFETY: a part that is taken and not done keeps the asker in `share`, whose frame the task lives in.
+    // SAFETY: a part that is taken and not done keeps the asking thread in `share`, in whose frame the task is.
     let task = unsafe { *task };
     let attempt = std::panic::AssertUnwindSafe(|| {
         let _done = Done;
         task(part);
     });
-    // Whoever asks hears of a panic; the thread goes on serving.
+    // `failed` tells the asking thread of a panic; this thread continues to serve.
     let _ = std::panic::catch_unwind(attempt);
 }
 
@@ -204,7 +211,7 @@ fn share(parts: usize, task: Task<'_>) {
         return alone();
     }
     let mut task = task;
-    // The pointer outlives this frame only in type: nobody follows it once all parts are done.
+    // The pointer outlives this frame only in type: no thread follows it once all parts are done.
     let place = (&raw mut task).cast::<Task<'static>>();
     POOL.done.store(0, Ordering::Relaxed);
     POOL.failed.store(false, Ordering::Relaxed);
@@ -232,7 +239,7 @@ fn share(parts: usize, task: Task<'_>) {
     );
 }
 
-/// Runs `task` on ranges that together are `0..total`, at least `least` long but for the last; on one thread that is one call.
+/// Runs `task` on ranges that together are `0..total`, each at least `least` long except the last. With one thread it is one call.
 pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
     let threads = count();
     if total == 0 {
@@ -250,16 +257,16 @@ pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
 }
 
 /// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and runs `task` on each with the
-/// number of its first unit; a span has at least `least` units. On one thread the slice is one span.
+/// number of its first unit; a span has at least `least` units. With one thread the slice is one span.
 pub fn spans<T: Send>(
     slice: &mut [T],
     unit: usize,
     least: usize,
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    /// A pointer that may go to other threads: each part takes elements that no other takes.
+    /// The start of the slice, which several threads use.
     struct Start<T>(*mut T);
-    // SAFETY: see above; `T` itself may be sent.
+    // SAFETY: no two parts have an element in common, and `T` may be sent to another thread.
     unsafe impl<T: Send> Sync for Start<T> {}
 
     let (length, start) = (slice.len(), Start(slice.as_mut_ptr()));
@@ -275,7 +282,7 @@ pub fn spans<T: Send>(
     });
 }
 
-/// As [`spans`], with `task` run on each unit.
+/// Runs `task` on each unit; otherwise as [`spans`].
 pub fn chunks<T: Send>(
     slice: &mut [T],
     unit: usize,
@@ -293,12 +300,18 @@ pub fn chunks<T: Send>(
 mod tests {
     use super::*;
 
-    /// All of these use the one pool of the program, from threads of their own.
+    // All of these tests use the one pool of the program, from threads of their own.
+
     #[test]
     fn every_element_is_visited_once_with_any_number_of_threads() {
+        let lengths: &[usize] = if cfg!(miri) {
+            &[0, 1, 7, 40]
+        } else {
+            &[0, 1, 2, 7, 64, 1000, 4097]
+        };
         for threads in 1..=4 {
             start(threads).unwrap();
-            for length in [0, 1, 2, 7, 64, 1000, 4097] {
+            for &length in lengths {
                 let mut seen = vec![0u32; length];
                 chunks(&mut seen, 3, 1, |number, part| {
                     assert!(part.len() == 3 || number == length / 3);
@@ -328,9 +341,9 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_whoever_asked_and_the_pool_goes_on() {
+    fn a_panic_reaches_the_asking_thread_and_the_pool_continues() {
         start(2).unwrap();
-        for _ in 0..20 {
+        for _ in 0..if cfg!(miri) { 3 } else { 20 } {
             let attempt = std::panic::catch_unwind(|| {
                 ranges(1000, 1, |range| {
                     assert!(!range.contains(&777), "as planned");
@@ -349,7 +362,7 @@ mod tests {
         std::thread::scope(|scope| {
             for asker in 0..4usize {
                 scope.spawn(move || {
-                    for _ in 0..200 {
+                    for _ in 0..if cfg!(miri) { 5 } else { 200 } {
                         let mut seen = vec![0; 50];
                         chunks(&mut seen, 2, 1, |_, part| part.fill(asker + 1));
                         assert!(seen.iter().all(|&n| n == asker + 1));

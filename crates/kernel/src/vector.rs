@@ -1,16 +1,16 @@
-//! The small vector type that the fast kernels are written over, and the macro that turns it into a table of kernels.
+//! The trait of a small vector, over which the fast kernels are written, and the macro that turns a vector into a table of
+//! kernels.
 
 /// The most lanes that any implementation has; scratch buffers are this long.
 pub(crate) const MAX_LANES: usize = 8;
 
-/// Some `f32` lanes that the machine adds and multiplies at once.
+/// A vector of `f32` lanes that the machine adds and multiplies at once.
 ///
 /// # Safety
-/// Every method needs the instruction set of its implementation; that is the callers' one common promise. `load`, `store` and
-/// their variants read or write `LANES`, `count` or `left` numbers at the pointer, which must be valid for that; no alignment
-/// is asked for. `LANES` is at most [`MAX_LANES`].
+/// The machine has the instruction set of the implementation. `load`, `store` and their variants read or write `LANES`, `count`
+/// or `left` numbers at the pointer, which must be valid for that but need not be aligned. `LANES` is at most [`MAX_LANES`].
 pub(crate) trait Vector: Copy {
-    /// How many numbers one vector holds.
+    /// The number of lanes.
     const LANES: usize;
 
     /// `x` in every lane.
@@ -33,14 +33,14 @@ pub(crate) trait Vector: Copy {
     unsafe fn max(self, b: Self) -> Self;
     /// `then` where `self` < `limit`, `otherwise` elsewhere, also where `self` is NaN.
     unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
-    /// The nearest whole number.
+    /// The nearest integer, ties to even.
     unsafe fn round(self) -> Self;
     /// The largest magnitude of the 32 numbers at `from`; NaN if any is NaN.
     unsafe fn block_largest(from: *const f32) -> f32;
-    /// Writes the whole numbers nearest to the 32 at `from` times `factor`, which lie from −127 to 127, ties to even, as bytes to
+    /// Writes the integers nearest to the 32 at `from` times `factor`, which lie from −127 to 127, ties to even, as bytes to
     /// `to`. Returns their sum.
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32;
-    /// 2 to the power of each lane; lanes are whole numbers from −126 to 127 (others give an unspecified value).
+    /// 2 to the power of each lane; lanes are integers from −126 to 127 (others give an unspecified value).
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.
     unsafe fn reduce_add(self) -> f32;
@@ -80,7 +80,7 @@ pub(crate) trait Vector: Copy {
         }
     }
 
-    /// Writes the lanes to `to`, where `left` places remain.
+    /// Writes the lanes to `to`, where `left` numbers remain.
     #[inline(always)]
     unsafe fn store_up_to(self, to: *mut f32, left: usize) {
         // SAFETY: the caller vouches for `left` numbers at `to`; no more than that and no more than LANES are written.
@@ -103,8 +103,8 @@ pub(crate) trait Vector: Copy {
     }
 }
 
-/// Writes the table `KERNELS` of a file: each algorithm of `generic.rs` compiled for one vector type and its instruction set.
-/// `axpy` is the plain loop, which the compiler vectorises by itself.
+/// Defines the table `KERNELS` of a file: each generic algorithm compiled for one vector type and its instruction set. `axpy` is
+/// the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
     ($name:literal, $vector:ty, $int8:ty, $features:literal) => {
         implementation! { @functions int8_gemm, $int8, $features,
@@ -112,7 +112,7 @@ macro_rules! implementation {
         }
         implementation! { @table $name, $vector, $features, matmul_blocks }
     };
-    // Without products of quantized weights of its own: the plain loops serve.
+    // Without an int8 kernel: the plain loops multiply quantized weights.
     ($name:literal, $vector:ty, $features:literal) => {
         implementation! { @table $name, $vector, $features, $crate::reference_packed::matmul_blocks }
     };

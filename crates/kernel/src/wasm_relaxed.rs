@@ -1,6 +1,6 @@
-//! WebAssembly with relaxed SIMD: as SIMD128, but a · b + c may be one instruction that rounds once.
+//! The kernels of WebAssembly with relaxed SIMD: as SIMD128, but a · b + c may be one instruction that rounds once.
 //!
-//! Whether it rounds once or twice is the reader's processor's choice, so results may differ between machines in the last bits.
+//! The processor decides if it rounds once or twice, so results may differ between machines in the last bits.
 
 use super::int8_gemm;
 use super::table::Kernels;
@@ -11,7 +11,7 @@ use core::arch::wasm32::f32x4_relaxed_madd;
 
 implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 
-/// The table for what this machine's dot product of bytes does.
+/// The table that fits what the dot product of bytes does on this machine.
 pub(crate) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
@@ -34,10 +34,11 @@ pub(crate) fn detect() -> &'static Kernels {
     }
 }
 
+/// Four lanes.
 #[derive(Clone, Copy)]
 struct Relaxed(Simd128);
 
-/// Passes a method on to SIMD128.
+/// Forwards methods to SIMD128.
 macro_rules! same {
     ($($method:ident($($argument:ident),*);)*) => {
         $(

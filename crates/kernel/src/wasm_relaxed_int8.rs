@@ -1,35 +1,38 @@
-//! Int8Kernel rows of packed weights with the relaxed dot product of bytes.
+//! The int8 kernels of relaxed SIMD, with its dot product of bytes.
 //!
 //! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
 //! that b counts as signed or as unsigned, and instructions that sum two products in 16 bits saturate or wrap. Which of the two
 //! signs it is, and whether a multiply-add is fused, are "global parameters", "constant during the execution of any given program"
 //! (core specification 3.0, "Relaxed Operations"). So [`find`] asks once, extremes that would saturate or wrap included, and many
-//! tokens take the way on which this machine is exact with all eight bits of an activation q:
+//! tokens take the way that is exact on this machine with all eight bits of an activation q:
 //!
 //! | [`Choice`] | b | where |
 //! |---|---|---|
 //! | `Signed` | q | processors that multiply signed bytes: Arm, x86 with AVX-VNNI-INT8 |
-//! | `Unsigned` | q + 127, from 0 to 254; the start of each sum takes 127 Σ w off again | x86 with AVX-VNNI |
+//! | `Unsigned` | q + 127, from 0 to 254; each sum starts from −127 Σ w | x86 with AVX-VNNI |
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
-//! One token stays within the promise everywhere: memory is slower than two dots. All give the same whole numbers.
+//! One token stays within the promise everywhere: memory is slower than two dots. All give the same integers.
 
 use super::int8_gemm::{Int8Kernel, opaque};
 use super::wasm_simd128_int8::Simd128Int8;
 use core::arch::wasm32::*;
 
-/// Rows 0 to 3, rows 4 to 7.
+/// Numbers of rows 0 to 3 and of rows 4 to 7.
 type Pair = (v128, v128);
 
-/// What this machine does beyond 7 bits.
+/// What this machine does with a second operand of more than 7 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
+    /// It is a signed byte.
     Signed,
+    /// It is an unsigned byte.
     Unsigned,
+    /// Neither is exact.
     Neither,
 }
 
-/// Asks the machine: all pairs of extreme weights with the activations that could go wrong.
+/// Finds out what this machine does, by all pairs of extreme weights with the activations that could go wrong.
 pub(crate) fn find() -> Choice {
     let exact = |tokens: [i8; 5], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
@@ -68,13 +71,13 @@ pub(crate) fn find() -> Choice {
     }
 }
 
-/// Many tokens by one dot for 16 products; `BIAS` has been added to their activations.
+/// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to their activations.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
-/// Many tokens by numbers of 16 bits.
+/// The kernel that multiplies many tokens by numbers of 16 bits.
 pub(crate) struct RelaxedWide;
 
-/// 16 weights times 16 activations, of which the positive and the negative ones come apart.
+/// Adds products of 16 weights with 16 activations, whose positive and negative parts come separately.
 #[inline(always)]
 fn dot_parts(weights: v128, (plus, minus): Pair, (p, n): &mut Pair) {
     *p = i32x4_relaxed_dot_i8x16_i7x16_add(weights, plus, *p);
@@ -92,7 +95,7 @@ fn splats(x: v128) -> [v128; 4] {
     ]
 }
 
-/// Passes a method on.
+/// Forwards methods to another kernel.
 macro_rules! same {
     ($other:ty: $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(
@@ -106,7 +109,7 @@ macro_rules! same {
 }
 
 impl<const BIAS: i8> RelaxedInt8<BIAS> {
-    /// What a sum starts with.
+    /// sums + the bias times the weights; a sum starts from the negative of it.
     #[inline(always)]
     fn start(weights: v128, sums: v128) -> v128 {
         if BIAS == 0 {
@@ -120,7 +123,7 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
     type Sums = Pair;
     type Totals = Pair;
     type Weights = Pair;
-    /// Where the 32 activations are.
+    /// The address of the 32 activations.
     type Block = *const i8;
 
     const TILE: usize = 4;

@@ -1,4 +1,4 @@
-//! WebAssembly with SIMD128: 4 lanes, known when the module is built.
+//! The kernels of WebAssembly with SIMD128: 4 lanes, chosen when the module is built.
 
 use super::vector::Vector;
 use super::wasm_simd128_int8::Simd128Int8;
@@ -6,6 +6,7 @@ use core::arch::wasm32::*;
 
 implementation!("simd128", Simd128, Simd128Int8, "simd128");
 
+/// Four lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Simd128(pub(crate) v128);
 
@@ -99,7 +100,7 @@ impl Vector for Simd128 {
 
     #[inline(always)]
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
-        // From 2²³ to 2²⁴ neighbouring f32 are 1 apart: adding 1.5 · 2²³ rounds, and the number stands in the lowest bits.
+        // From 2²³ to 2²⁴ neighbouring f32 are 1 apart: adding 1.5 · 2²³ rounds, and the number is in the lowest bits.
         let (shift, bits) = (f32x4_splat(12_582_912.0), i32x4_splat(0x4b40_0000));
         let factor = f32x4_splat(factor);
         let whole = |at: usize| {

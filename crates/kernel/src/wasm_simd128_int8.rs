@@ -1,11 +1,12 @@
-//! Int8Kernel rows of packed weights with SIMD128, which multiplies whole numbers of 16 bits at the narrowest: bytes are widened first.
+//! The int8 kernel of SIMD128, whose narrowest product is of 16 bits: bytes are widened first.
 
 use super::int8_gemm::Int8Kernel;
 use core::arch::wasm32::*;
 
+/// The int8 kernel of SIMD128.
 pub(crate) struct Simd128Int8;
 
-/// Rows 0 to 3, rows 4 to 7.
+/// Numbers of rows 0 to 3 and of rows 4 to 7.
 type Pair = (v128, v128);
 
 /// Four numbers in half precision, zero-extended to 32 bits, as `f32`.
@@ -41,7 +42,8 @@ fn join(a: v128, b: v128) -> v128 {
 
 /// 16 bytes, four columns of four rows, as two steps of two columns in 16 bits.
 ///
-/// SAFETY: 16 readable bytes at the first, 16 writable ones at each of the other two pointers.
+/// # Safety
+/// 16 readable bytes at the first, 16 writable ones at each of the other two pointers.
 #[inline(always)]
 unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
     let parted = i16x8_shuffle::<0, 2, 4, 6, 1, 3, 5, 7>(bytes, bytes);

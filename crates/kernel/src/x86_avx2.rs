@@ -1,10 +1,10 @@
-//! x86-64 with AVX2 and FMA: 8 lanes, looked for at run time.
+//! The kernels of x86-64 with AVX2 and FMA: 8 lanes, chosen at run time where the processor has them.
 
 use super::x86_int8::{self, Vnni, X86Int8};
 use super::{Kernels, PackedBlocks, QuantizedActivations, int8_gemm, vector::Vector};
 use std::arch::x86_64::*;
 
-/// The table, where this processor has these extensions.
+/// The table of AVX2, or `None` where this processor lacks AVX2, FMA or F16C.
 pub(crate) fn detect() -> Option<&'static Kernels> {
     let all = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
@@ -12,7 +12,7 @@ pub(crate) fn detect() -> Option<&'static Kernels> {
     all.then_some(&KERNELS)
 }
 
-/// The same with the dot product of bytes, where this processor has that too.
+/// The same with the dot product of bytes of AVX-VNNI, or `None` where this processor lacks it.
 pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     static VNNI: Kernels = Kernels {
         name: "avx-vnni",
@@ -36,6 +36,7 @@ unsafe fn matmul_blocks_vnni(
     unsafe { int8_gemm::matmul_blocks::<X86Int8<Vnni>>(weights, tokens, panels, out) }
 }
 
+/// Eight lanes.
 #[derive(Clone, Copy)]
 struct Avx2(__m256);
 

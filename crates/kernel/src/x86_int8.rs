@@ -1,15 +1,15 @@
-//! Int8Kernel rows of packed weights with AVX2, and with AVX-VNNI where the processor has it.
+//! The int8 kernels of x86-64: with AVX2, and with AVX-VNNI where the processor has it.
 
 use super::int8_gemm::Int8Kernel;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-/// A way to multiply 32 signed weights with 32 activations.
+/// The dot product of 32 signed weights with 32 activations, which the instruction sets do differently.
 ///
 /// # Safety
-/// The machine has the instruction set.
+/// The machine has the instruction set of the implementation.
 pub(crate) trait Dot {
-    /// Added to the activations of many tokens, and taken off again by the start of each sum.
+    /// A number added to the activations of many tokens; each sum starts from a value that subtracts its share again.
     const BIAS: i8;
     /// sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
@@ -17,7 +17,9 @@ pub(crate) trait Dot {
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
 }
 
+/// The dot product with AVX2.
 pub(crate) struct Avx2;
+/// The dot product with AVX-VNNI.
 pub(crate) struct Vnni;
 
 impl Dot for Avx2 {
@@ -58,11 +60,13 @@ impl Dot for Vnni {
     }
 }
 
+/// The int8 kernel with the dot product `D`.
 pub(crate) struct X86Int8<D>(PhantomData<D>);
 
 /// The halves of 16 bytes: rows 0 to 3 from the low ones, rows 4 to 7 from the high ones.
 ///
-/// SAFETY: AVX2 and 16 readable bytes.
+/// # Safety
+/// AVX2 and 16 readable bytes.
 #[inline(always)]
 unsafe fn nibbles(from: *const u8) -> __m256i {
     // SAFETY: as the caller vouches.
@@ -75,7 +79,8 @@ unsafe fn nibbles(from: *const u8) -> __m256i {
 
 /// The four bytes at `from` in every lane of 32 bits.
 ///
-/// SAFETY: AVX and 4 readable bytes.
+/// # Safety
+/// AVX and 4 readable bytes.
 #[inline(always)]
 unsafe fn four(from: *const u8) -> __m256i {
     // SAFETY: as the caller vouches.
@@ -86,7 +91,7 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     type Sums = __m256i;
     type Totals = __m256;
     type Weights = __m256i;
-    /// Where the 32 activations are: broadcasts from memory cost nothing extra.
+    /// The address of the 32 activations: broadcasts from memory cost nothing extra.
     type Block = *const u8;
 
     const TILE: usize = 8;
@@ -221,12 +226,13 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     }
 }
 
-/// What a sum starts with: the bias times the weights.
+/// sums + the bias times the weights; a sum starts from the negative of it.
 ///
-/// SAFETY: the instruction set.
+/// # Safety
+/// The machine has the instruction set.
 #[inline(always)]
 unsafe fn start<D: Dot>(weights: __m256i, sums: __m256i) -> __m256i {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller vouches for the instruction set.
     unsafe {
         if D::BIAS == 0 {
             sums

@@ -29,6 +29,7 @@ pub(crate) use special::{activations_keep_nan, max_special, softmax_special};
 pub(crate) type Check = fn(&Kernels, u64, [usize; 3]);
 
 /// The largest size that is drawn: more than four times four times eight lanes, and every remainder.
+#[cfg(not(miri))]
 pub(crate) const LARGEST: usize = 130;
 
 /// Allowed difference of two sums, as a share of the sum of the absolute terms: 130 roundings of 2⁻²⁴ at worst, usually few.
