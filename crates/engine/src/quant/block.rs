@@ -1,20 +1,20 @@
-//! What a block format is: so many numbers in so many bytes.
+//! The trait of a block format (a fixed number of elements in a fixed number of bytes), and helpers that the formats share.
 
 use super::QuantError;
 
-/// A block as it lies in a file. Its fields are bytes, so that it may start anywhere.
+/// A block as a file stores it. Its fields are bytes, so it may start at any address.
 pub(super) trait Block: bytemuck::Pod {
-    /// How many numbers it holds.
+    /// The number of elements of a block.
     const LEN: usize;
 
-    /// The block nearest to [`Self::LEN`] numbers, by the format's own rule.
+    /// The block for [`Self::LEN`] numbers, rounded by the format's own rule.
     fn quantize(numbers: &[f32]) -> Self;
 
-    /// Its [`Self::LEN`] numbers.
+    /// Writes the [`Self::LEN`] elements to `numbers`.
     fn dequantize(&self, numbers: &mut [f32]);
 }
 
-/// The numbers of whole blocks; both slices have the lengths for it.
+/// Writes the elements of whole blocks to `numbers`; the lengths of both slices must fit each other.
 pub(super) fn unpack<B: Block>(bytes: &[u8], numbers: &mut [f32]) {
     // bytes [n · size of B] -> numbers [n · LEN]
     let blocks: &[B] = bytemuck::cast_slice(bytes);
@@ -23,7 +23,7 @@ pub(super) fn unpack<B: Block>(bytes: &[u8], numbers: &mut [f32]) {
     }
 }
 
-/// Appends the blocks of numbers that are whole blocks.
+/// Appends the blocks of `numbers`, which must be whole blocks, to `bytes`.
 pub(super) fn pack<B: Block>(numbers: &[f32], bytes: &mut Vec<u8>) {
     // numbers [n · LEN] -> n · size of B more bytes
     for numbers in numbers.chunks_exact(B::LEN) {
@@ -31,18 +31,24 @@ pub(super) fn pack<B: Block>(numbers: &[f32], bytes: &mut Vec<u8>) {
     }
 }
 
-/// How a form of numbers is laid out, and the functions for it.
-pub(super) struct Form {
+/// A number format: its name, its sizes and its functions.
+pub(super) struct Format {
+    /// The name in GGUF files.
     pub(super) name: &'static str,
-    /// The number that GGUF files give it (`enum ggml_type`).
+    /// The number in GGUF files (`enum ggml_type`).
     pub(super) id: u32,
+    /// Elements of a block.
     pub(super) len: usize,
+    /// Bytes of a block.
     pub(super) bytes: usize,
+    /// Decodes whole blocks: [`unpack`].
     pub(super) unpack: fn(&[u8], &mut [f32]),
+    /// Encodes whole blocks: [`pack`].
     pub(super) pack: fn(&[f32], &mut Vec<u8>),
 }
 
-impl Form {
+impl Format {
+    /// The format of a block type.
     pub(super) const fn of<B: Block>(name: &'static str, id: u32) -> Self {
         Self {
             name,
@@ -54,7 +60,10 @@ impl Form {
         }
     }
 
-    /// An error unless so many bytes hold so many numbers.
+    /// Checks that `bytes` bytes hold exactly `numbers` elements.
+    ///
+    /// # Errors
+    /// When they do not.
     pub(super) fn check(&self, bytes: usize, numbers: usize) -> Result<(), QuantError> {
         if self.size(numbers) == Some(bytes) {
             return Ok(());
@@ -65,7 +74,7 @@ impl Form {
         })
     }
 
-    /// How many bytes so many numbers take; `None` where they are not whole blocks, or too many.
+    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many for an address.
     pub(super) fn size(&self, numbers: usize) -> Option<usize> {
         let whole = numbers.is_multiple_of(self.len);
         (numbers / self.len)
@@ -74,17 +83,17 @@ impl Form {
     }
 }
 
-/// A scale of two bytes.
+/// The value of two bytes in half precision.
 pub(super) fn half(bytes: [u8; 2]) -> f32 {
     half::f16::from_le_bytes(bytes).to_f32()
 }
 
-/// The nearest half-precision number.
+/// The nearest number in half precision, as two bytes.
 pub(super) fn to_half(number: f32) -> [u8; 2] {
     half::f16::from_f32(number).to_le_bytes()
 }
 
-/// 1 / scale, and 0 for a scale of 0.
+/// The inverse of a scale, 1 / scale; 0 for a scale of 0.
 pub(super) fn inverse(scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { 1.0 / scale }
 }
@@ -95,14 +104,14 @@ pub(super) fn farthest(numbers: &[f32]) -> f32 {
     numbers.iter().fold(0.0, farther)
 }
 
-/// The least and the largest number.
+/// The smallest and the largest number.
 pub(super) fn range(numbers: &[f32]) -> (f32, f32) {
     let start = (f32::INFINITY, f32::NEG_INFINITY);
     let wider = |(low, high): (f32, f32), &x: &f32| (low.min(x), high.max(x));
     numbers.iter().fold(start, wider)
 }
 
-/// A whole number from 0 to `most`: the integer part, since what comes is already half a step up.
+/// The integer part of `number`, from 0 to `most`. Callers have added half a step, so this rounds.
 pub(super) fn level(number: f32, most: u8) -> u8 {
     (number as u8).min(most)
 }

@@ -1,4 +1,4 @@
-//! What Q4_K and Q5_K share: 8 groups of 32 numbers, each with a scale and an offset of 6 bits, which the block's own two scales
+//! The groups that Q4_K and Q5_K share: 8 groups of 32 numbers, each with a scale and an offset of 6 bits, which the block's own two scales
 //! multiply: x = (scale · s) · q − (offset scale · o).
 //!
 //! Source: ggml, `ggml-quants.c` (`get_scale_min_k4`).
@@ -8,7 +8,7 @@ use super::block::{half, inverse, level, range, to_half};
 /// The largest number of 6 bits.
 const MOST: f32 = 63.0;
 
-/// Scale and offset of one group, 6 bits each.
+/// The scale and the offset of one group, 6 bits each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Group {
     scale: u8,
@@ -26,8 +26,8 @@ pub(super) struct Head {
 
 const _: () = assert!(size_of::<Head>() == 16);
 
-/// Eight pairs of 6 bits from 12 bytes. The first four scales and offsets have a byte each; the upper two bits of those bytes
-/// are the upper two bits of the last four, whose lower bits share a byte.
+/// Unpacks eight pairs of 6 bits from 12 bytes. The first four scales and offsets have a byte each; the upper two bits of these
+/// bytes are the upper two bits of the last four, whose lower bits share a byte.
 fn split(bytes: [u8; 12]) -> [Group; 8] {
     std::array::from_fn(|n| match n {
         0..4 => Group {
@@ -41,7 +41,7 @@ fn split(bytes: [u8; 12]) -> [Group; 8] {
     })
 }
 
-/// The reverse of [`split`].
+/// Packs eight pairs into 12 bytes, the inverse of [`split`].
 fn join(groups: [Group; 8]) -> [u8; 12] {
     let mut bytes = [0; 12];
     for n in 0..4 {
@@ -54,7 +54,7 @@ fn join(groups: [Group; 8]) -> [u8; 12] {
 }
 
 impl Head {
-    /// The factor and the offset of each group.
+    /// The scale and the offset of each group as `f32`.
     pub(super) fn scales(&self) -> [(f32, f32); 8] {
         let (scale, offset_scale) = (half(self.scale), half(self.offset_scale));
         split(self.groups).map(|group| {
@@ -65,9 +65,9 @@ impl Head {
         })
     }
 
-    /// The head of 256 numbers, and each of them as a whole number from 0 to `most`: every group is spread evenly between the
-    /// smaller of 0 and its least number and its largest, each scale is then rounded to its bits and each number to its group's
-    /// rounded scale. (ggml also searches around these scales; this does not.)
+    /// Quantizes 256 numbers: the head, and each number as an integer from 0 to `most`. The levels of a group are spread evenly
+    /// from its smallest number (or 0, if that is smaller) to its largest; then each scale is rounded to its bits, and each number
+    /// to the rounded scale of its group. (ggml also searches around these scales; this does not.)
     pub(super) fn quantize(numbers: &[f32], most: u8) -> (Self, [u8; 256]) {
         // numbers [256]
         let mut wanted = [(0.0f32, 0.0f32); 8];

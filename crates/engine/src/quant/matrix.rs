@@ -1,7 +1,7 @@
-//! A matrix in the form that its products read: packed once, when it is loaded.
+//! A weight matrix in the form that its products read; it is packed once, when it is loaded.
 //!
 //! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first two the activations are
-//! rounded to 8 bits, block by block. Of every other type a few rows at a time are unpacked, where they are multiplied.
+//! rounded to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it is multiplied.
 
 use std::sync::Arc;
 
@@ -13,20 +13,21 @@ use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivatio
 use crate::nn::embedding::expect_ids;
 use crate::nn::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
-/// How many numbers are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
+/// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
 const PANEL: usize = 16_384;
 
-/// A matrix `[rows, cols]`. A clone shares its numbers.
+/// A weight matrix `[rows, cols]`. A clone shares its elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix(Arc<Packed>);
 
+/// The storage of a matrix.
 #[derive(Debug, PartialEq)]
 enum Packed {
-    /// Plain numbers.
+    /// Numbers in `f32`.
     Plain(PackedF32),
-    /// Blocks with a kernel of their own.
+    /// Blocks of a type with a kernel of its own.
     Quick(PackedBlocks),
-    /// Other blocks, as a file has them.
+    /// Blocks of other types, as a file has them.
     Blocks {
         kind: Type,
         rows: usize,
@@ -76,14 +77,14 @@ impl Matrix {
         Ok(Self(Arc::new(packed)))
     }
 
-    /// A matrix of plain numbers.
+    /// A matrix of numbers in `f32`.
     pub fn plain(matrix: ArrayView2<'_, f32>) -> Self {
         let (rows, cols) = matrix.dim();
         let packed = PackedF32::new(&contiguous(&matrix), rows, cols);
         Self(Arc::new(Packed::Plain(packed)))
     }
 
-    /// The form of its numbers.
+    /// The type of its elements.
     pub fn kind(&self) -> Type {
         match &*self.0 {
             Packed::Plain(_) => Type::F32,
@@ -95,7 +96,7 @@ impl Matrix {
         }
     }
 
-    /// `[rows, cols]`.
+    /// The shape, (rows, cols).
     pub fn dim(&self) -> (usize, usize) {
         match &*self.0 {
             Packed::Plain(packed) => (packed.rows(), packed.cols()),
@@ -104,7 +105,7 @@ impl Matrix {
         }
     }
 
-    /// The memory that its numbers take, in bytes.
+    /// The memory that its elements take, in bytes.
     pub fn size(&self) -> usize {
         match &*self.0 {
             Packed::Plain(packed) => packed.bytes(),
@@ -113,7 +114,7 @@ impl Matrix {
         }
     }
 
-    /// Bits of the numbers that it is multiplied with: 32, or fewer where they are rounded first.
+    /// The bits of the activations that it multiplies: 32, or 8 where they are rounded first.
     pub fn activation_bits(&self) -> u32 {
         match &*self.0 {
             Packed::Quick(packed) => packed.activation_bits(),
@@ -121,7 +122,7 @@ impl Matrix {
         }
     }
 
-    /// The rows that `ids` name.
+    /// The rows `ids`, `[T, cols]`: an embedding lookup.
     ///
     /// # Errors
     /// When an id is not a row.
@@ -140,7 +141,7 @@ impl Matrix {
         matrix("embed", ids.len(), cols, out)
     }
 
-    /// x · selfᵀ + bias, as [`crate::nn::linear::linear`].
+    /// The linear layer x · selfᵀ + bias, `[T, rows]`; see [`crate::nn::linear::linear`].
     ///
     /// # Errors
     /// When the columns of `x` and the matrix differ, or the bias is not one number for each row.
@@ -180,7 +181,7 @@ impl Matrix {
     }
 }
 
-/// The numbers from the `start`th on, as many as there is room for; both are whole blocks.
+/// Writes the elements from number `start` on to `numbers`; both the start and the length are whole blocks.
 fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
     let form = kind.form();
     let size = |numbers: usize| numbers / form.len * form.bytes;
@@ -188,7 +189,7 @@ fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
     (form.unpack)(bytes, numbers);
 }
 
-/// x · Wᵀ, W unpacked panel by panel.
+/// The product x · Wᵀ, with W unpacked panel by panel.
 fn unpacked_product(
     kind: Type,
     bytes: &[u8],
@@ -207,11 +208,11 @@ fn unpacked_product(
     if tokens == 1 {
         return panels;
     }
-    side_by_side(&panels, tokens, rows, height)
+    concat_columns(&panels, tokens, rows, height)
 }
 
-/// Products of `height` columns each, one after the other, as one matrix.
-fn side_by_side(panels: &[f32], tokens: usize, cols: usize, height: usize) -> Vec<f32> {
+/// Joins products of `height` columns each, which follow each other, into one matrix.
+fn concat_columns(panels: &[f32], tokens: usize, cols: usize, height: usize) -> Vec<f32> {
     // panels [cols / height][T, height] -> [T, cols]
     let mut out = vec![0.0; panels.len()];
     for (n, panel) in panels.chunks((tokens * height).max(1)).enumerate() {
@@ -230,12 +231,12 @@ mod tests {
     use crate::quant::{dequantize, quantize};
     use ndarray::{Array1, array};
 
-    /// Numbers without a pattern, between −1 and 1.
+    /// Numbers between −1 and 1 without a pattern.
     fn numbers(count: usize) -> Vec<f32> {
         crate::formula::fill("numbers", 2, count, 3)
     }
 
-    /// What the activations of a product with `kind` are after rounding.
+    /// The activations of a product with `kind`, after rounding.
     fn rounded(kind: Type, x: &Array2<f32>) -> Array2<f32> {
         if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
             return x.clone();

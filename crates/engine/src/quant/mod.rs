@@ -1,8 +1,8 @@
-//! Numbers in two bytes, and in blocks that share a scale: the forms in which files keep large matrices.
+//! Number formats of weight files: two bytes a number, and blocks of numbers that share a scale.
 //!
-//! Each block format has a file of its own: what its bytes are, how numbers become a block and how they come back.
-//! [`Type`] names them all, [`dequantize`] and [`quantize`] go between bytes and numbers, and a [`Matrix`] stays in
-//! its blocks for as long as it lives.
+//! Each block format has a file of its own: its bytes, how numbers become a block, and how a block becomes numbers.
+//! [`Type`] names them all, [`dequantize`] and [`quantize`] convert bytes to numbers and back, and a [`Matrix`] keeps
+//! its blocks and multiplies with them.
 //!
 //! ```
 //! use engine::quant::{Type, dequantize, quantize};
@@ -36,23 +36,23 @@ mod types;
 pub use matrix::Matrix;
 pub use types::Type;
 
-/// Why numbers cannot be packed or unpacked.
+/// An error of packing or unpacking numbers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantError {
-    /// The type is not known here.
+    /// The type is not supported.
     #[error("unsupported type {0}")]
     Unsupported(String),
     /// Bytes and numbers do not fit each other.
     #[error("expected {expected}, found {found}")]
     Length {
-        /// What fits.
+        /// The length that fits.
         expected: String,
-        /// What came.
+        /// The length that was given.
         found: String,
     },
 }
 
-/// The numbers in `bytes`.
+/// Writes the numbers in `bytes`, of the type `kind`, to `numbers`.
 ///
 /// # Errors
 /// When `numbers` are not as many as the bytes hold.
@@ -62,7 +62,7 @@ pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), Q
     Ok(())
 }
 
-/// Numbers as bytes of a type. What is not finite does not survive in blocks: a scale belongs to all of a block.
+/// Returns `numbers` as bytes of the type `kind`. A NaN or an infinity spoils its whole block, because the block has one scale.
 ///
 /// # Errors
 /// When the numbers are not whole blocks.

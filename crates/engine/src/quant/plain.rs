@@ -2,17 +2,17 @@
 
 use super::block::{Block, half, to_half};
 
-/// Four bytes.
+/// A number in single precision: four bytes.
 #[repr(transparent)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct F32([u8; 4]);
 
-/// Two bytes: 5 bits of exponent, 10 of fraction.
+/// A number in half precision: two bytes, 5 bits of exponent, 10 of fraction.
 #[repr(transparent)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct F16([u8; 2]);
 
-/// Two bytes: 8 bits of exponent, 7 of fraction.
+/// A number in bfloat16: two bytes, 8 bits of exponent, 7 of fraction.
 #[repr(transparent)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Bf16([u8; 2]);

@@ -1,4 +1,4 @@
-//! Q5_K: Q4_K with a fifth bit for each of the 256 numbers. 5.5 bits a number.
+//! Q5_K: Q4_K with a fifth bit for each of the 256 numbers. 5.5 bits per number.
 //!
 //! Source: ggml, `ggml-common.h` (`block_q5_K`), `ggml-quants.c` (`dequantize_row_q5_K`).
 

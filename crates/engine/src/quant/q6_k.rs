@@ -1,5 +1,5 @@
 //! Q6_K: 256 numbers of 6 bits in 16 groups of 16, each group with a scale of 8 bits; x = (scale · s) · (q − 32).
-//! 6.5625 bits a number.
+//! 6.5625 bits per number.
 //!
 //! In each half of the block, number 32 r + n has its low four bits in byte 32 (r mod 2) + n, the upper nibble from r = 2 on, and
 //! its high two bits at bit 2 r of byte n.
@@ -20,7 +20,7 @@ pub(super) struct Q6K {
 const _: () = assert!(size_of::<Q6K>() == 210);
 
 impl Q6K {
-    /// The factor of each group.
+    /// The scale of each group as `f32`.
     fn scales(scale: [u8; 2], groups: [i8; 16]) -> [f32; 16] {
         let scale = half(scale);
         groups.map(|group| scale * f32::from(group))
@@ -30,8 +30,8 @@ impl Q6K {
 impl Block for Q6K {
     const LEN: usize = 256;
 
-    /// The scale of a group makes the number farthest from 0 exactly −32 steps; it is rounded to its bits and each number to the
-    /// rounded scale. (ggml also searches around these scales; this does not.)
+    /// Quantizes 256 numbers. The scale of a group makes the number farthest from 0 exactly −32 steps; then each scale is rounded to
+    /// its bits, and each number to the rounded scale of its group. (ggml also searches around these scales; this does not.)
     fn quantize(numbers: &[f32]) -> Self {
         let mut wanted = [0.0; 16];
         for (wanted, group) in wanted.iter_mut().zip(numbers.chunks_exact(16)) {

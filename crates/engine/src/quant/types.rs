@@ -1,20 +1,20 @@
-//! The forms of numbers by name and by the number that GGUF files give them.
+//! The number formats by name and by their number in GGUF files.
 
 use super::QuantError;
-use super::block::Form;
+use super::block::Format;
 use super::plain::{Bf16, F16, F32};
 use super::{
     q4_0::Q4_0, q4_1::Q4_1, q4_k::Q4K, q5_0::Q5_0, q5_1::Q5_1, q5_k::Q5K, q6_k::Q6K, q8_0::Q8_0,
 };
 
-/// A form of numbers.
+/// A number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// Four bytes each.
+    /// IEEE single precision.
     F32,
     /// IEEE half precision.
     F16,
-    /// The upper half of an f32.
+    /// bfloat16: the upper half of an `f32`.
     Bf16,
     /// 32 numbers of 4 bits, one scale.
     Q4_0,
@@ -34,7 +34,7 @@ pub enum Type {
     Q6K,
 }
 
-/// Names of the types of `enum ggml_type` that are not read here, for messages.
+/// Names of the types of `enum ggml_type` that are not supported, for messages.
 const OTHERS: [(u32, &str); 28] = [
     (4, "Q4_2"),
     (5, "Q4_3"),
@@ -82,28 +82,28 @@ impl Type {
         Self::Q4_0,
     ];
 
-    pub(super) const fn form(self) -> &'static Form {
+    pub(super) const fn form(self) -> &'static Format {
         match self {
-            Self::F32 => const { &Form::of::<F32>("F32", 0) },
-            Self::F16 => const { &Form::of::<F16>("F16", 1) },
-            Self::Bf16 => const { &Form::of::<Bf16>("BF16", 30) },
-            Self::Q4_0 => const { &Form::of::<Q4_0>("Q4_0", 2) },
-            Self::Q4_1 => const { &Form::of::<Q4_1>("Q4_1", 3) },
-            Self::Q5_0 => const { &Form::of::<Q5_0>("Q5_0", 6) },
-            Self::Q5_1 => const { &Form::of::<Q5_1>("Q5_1", 7) },
-            Self::Q8_0 => const { &Form::of::<Q8_0>("Q8_0", 8) },
-            Self::Q4K => const { &Form::of::<Q4K>("Q4_K", 12) },
-            Self::Q5K => const { &Form::of::<Q5K>("Q5_K", 13) },
-            Self::Q6K => const { &Form::of::<Q6K>("Q6_K", 14) },
+            Self::F32 => const { &Format::of::<F32>("F32", 0) },
+            Self::F16 => const { &Format::of::<F16>("F16", 1) },
+            Self::Bf16 => const { &Format::of::<Bf16>("BF16", 30) },
+            Self::Q4_0 => const { &Format::of::<Q4_0>("Q4_0", 2) },
+            Self::Q4_1 => const { &Format::of::<Q4_1>("Q4_1", 3) },
+            Self::Q5_0 => const { &Format::of::<Q5_0>("Q5_0", 6) },
+            Self::Q5_1 => const { &Format::of::<Q5_1>("Q5_1", 7) },
+            Self::Q8_0 => const { &Format::of::<Q8_0>("Q8_0", 8) },
+            Self::Q4K => const { &Format::of::<Q4K>("Q4_K", 12) },
+            Self::Q5K => const { &Format::of::<Q5K>("Q5_K", 13) },
+            Self::Q6K => const { &Format::of::<Q6K>("Q6_K", 14) },
         }
     }
 
-    /// Its name in GGUF files, as `Q4_K`.
+    /// The name in GGUF files, such as `Q4_K`.
     pub fn name(self) -> &'static str {
         self.form().name
     }
 
-    /// The type of a name, in capitals or not.
+    /// The type with a name, in upper or lower case.
     ///
     /// # Errors
     /// When it is none of these.
@@ -115,7 +115,7 @@ impl Type {
             .ok_or_else(|| QuantError::Unsupported(name.to_owned()))
     }
 
-    /// The type of a number in a GGUF file (`enum ggml_type`).
+    /// The type with a number in GGUF files (`enum ggml_type`).
     ///
     /// # Errors
     /// When it is none of these; the error has the type's name, or its number where that is unknown too.
@@ -128,22 +128,22 @@ impl Type {
         known.ok_or_else(other)
     }
 
-    /// Its number in GGUF files.
+    /// The number in GGUF files.
     pub fn ggml_id(self) -> u32 {
         self.form().id
     }
 
-    /// How many numbers make a block.
+    /// The number of elements of a block.
     pub fn block_len(self) -> usize {
         self.form().len
     }
 
-    /// How many bytes a block takes.
+    /// The bytes of a block.
     pub fn block_bytes(self) -> usize {
         self.form().bytes
     }
 
-    /// How many bytes so many numbers take; `None` where they are not whole blocks, or too many.
+    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many for an address.
     pub fn bytes(self, numbers: usize) -> Option<usize> {
         self.form().size(numbers)
     }
