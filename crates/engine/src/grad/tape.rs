@@ -2,9 +2,9 @@
 
 use crate::error::{EngineError, Result};
 use crate::kernel::Kernels;
-use crate::nn::shape::{contiguous, matrix};
 use crate::parameters::Weight;
 use crate::rng::Rng;
+use crate::shape::{contiguous, matrix};
 use ndarray::{Array, Array2, ArrayView2, Dimension};
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// A model that reads sources and says at each place of their targets what comes next.
 pub trait Answers: Trainable {
-    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, or there are more of one side than of the other.

@@ -21,7 +21,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
-use crate::nn::shape::rows;
+use crate::shape::rows;
 use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;

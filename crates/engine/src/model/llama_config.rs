@@ -2,8 +2,8 @@
 
 use super::config::{self, Lookup};
 use crate::error::{EngineError, Result};
+use crate::nn::position::rope::Pairing;
 use crate::nn::position::rope::{Rope, Scaling};
-use crate::nn::position::rotary::Pairing;
 
 /// The sizes of a Llama.
 #[derive(Debug, Clone, PartialEq)]

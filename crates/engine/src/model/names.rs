@@ -1,7 +1,7 @@
 //! One parameter, several names: the same layer is called differently by each library that writes weights.
 
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
+use crate::nn::norm::LayerNorm;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};

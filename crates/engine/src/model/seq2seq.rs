@@ -266,7 +266,7 @@ impl Seq2Seq {
         target.unpack(logits.view())
     }
 
-    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`], and when there are more of one side than of the other.

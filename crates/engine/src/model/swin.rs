@@ -25,9 +25,9 @@
 use super::config;
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
-use crate::nn::block::LayerNorm;
 use crate::nn::cosine_attention::{CosineAttention, distance_bias};
 use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::norm::LayerNorm;
 use crate::nn::patch::cut;
 use crate::nn::patch_merge::PatchMerge;
 use crate::nn::picture_tokens::load_patches;

@@ -28,12 +28,13 @@ use super::config::{self, Lookup};
 use super::names::{known, norm};
 use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
-use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::ranges;
+use crate::nn::parts::Parts;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
@@ -208,7 +209,7 @@ impl Vit {
 
     /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
     /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
-    /// [`PreNormBlock::forward`]) and `norm`.
+    /// [`PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not C_0 channels or is smaller than a patch.
@@ -223,7 +224,7 @@ impl Vit {
             .0)
     }
 
-    /// As [`Self::hidden`] for several pictures of one size, one after the other, by whoever computes; also how many tokens each has.
+    /// As [`Self::hidden`] for several pictures of one size, one after the other, generic over the executor; also how many tokens each has.
     ///
     /// # Errors
     /// As [`Self::hidden`].
@@ -236,11 +237,15 @@ impl Vit {
         let x = self.tokens.run(compute, images)?;
         let count = images.dim().0;
         let lengths = vec![compute.dim(&x).0 / count.max(1); count];
-        let mut x = compute.dropout(x);
+        let (mut x, parts) = (compute.dropout(x), Parts::default());
         for (n, block) in self.blocks.iter().enumerate() {
             x = compute.scope(
                 || format!("blocks.{n}."),
-                |compute| block.run(compute, x, &lengths),
+                |compute| {
+                    block.run(compute, x, parts, |attention, compute, x| {
+                        attention.run(compute, x, &lengths, parts)
+                    })
+                },
             )?;
         }
         let mut hidden = self.norm.run(compute, &x)?;
@@ -248,7 +253,7 @@ impl Vit {
         Ok((hidden, lengths))
     }
 
-    /// The logits of hidden states, a row for each picture, by whoever computes.
+    /// The logits of hidden states, a row for each picture, generic over the executor.
     ///
     /// # Errors
     /// When the hidden states are not of so many tokens.

@@ -8,7 +8,7 @@
 
 use crate::error::Result;
 use crate::kernel::{self, threads};
-use crate::nn::shape::expect;
+use crate::shape::expect;
 
 /// How many queries are compared with all keys at once: enough for the products to be fast.
 const QUERIES_AT_ONCE: usize = 32;

@@ -20,8 +20,8 @@
 //!
 //! Source: Shazeer 2019, "Fast Transformer decoding: one write-head is all you need", section 2.4.1 (incremental attention).
 
-use super::shape::expect;
 use crate::error::{EngineError, Result};
+use crate::shape::expect;
 use ndarray::{ArrayView2, s};
 
 /// The keys and values of one sequence in one layer.

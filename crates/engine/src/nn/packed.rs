@@ -15,8 +15,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
-use super::shape::expect;
 use crate::error::Result;
+use crate::shape::expect;
 use ndarray::{Array3, ArrayView2, s};
 use std::ops::Range;
 

@@ -8,9 +8,9 @@
 //!
 //! Source: Liu et al. 2022, "Swin Transformer V2", section 3.2 (res-post-norm) and figure 1; Liu et al. 2021, equation 3.
 
-use super::block::LayerNorm;
 use super::cosine_attention::CosineAttention;
 use super::feed_forward::FeedForward;
+use super::norm::LayerNorm;
 use super::window::{partition, uncut};
 use crate::error::Result;
 use crate::trace::{Observer, observe};

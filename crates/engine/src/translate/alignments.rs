@@ -12,8 +12,8 @@
 
 use super::{LONGEST, TranslationModel, Translator};
 use crate::error::{EngineError, Result};
-use crate::nn::shape::{expect, matrix};
 use crate::sample::greedy;
+use crate::shape::{expect, matrix};
 use crate::token::tokenizer::Tokenizer;
 use crate::trace::Recorder;
 use ndarray::{Array2, ArrayView1, ArrayView2, s};

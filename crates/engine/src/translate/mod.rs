@@ -44,7 +44,7 @@ pub enum TranslationModel {
 }
 
 impl TranslationModel {
-    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, a source is empty, or there are more of one side than of the other.

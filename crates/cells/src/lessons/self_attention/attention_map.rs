@@ -1,6 +1,7 @@
 //! A sentence through an attention layer, of a trained model or with random weights: what each word takes from every other word.
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::SelfAttention;
+use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 
@@ -106,7 +107,7 @@ fn encoder(
         Some(&mut seen)
     )?;
     record.words("tokens", pieces.texts);
-    head.attend(record, &seen, ("", "attention"), &Mask::None)
+    head.attention(record, &seen, ("", "attention"), &Mask::None)
 }
 
 /// A head of a decoder, which reads the token that begins every text and then the pieces.
@@ -131,7 +132,7 @@ fn decoder(record: &mut Record, inputs: &Inputs, gpt: &Writer) -> Result<SelfAtt
     let texts = std::iter::once(START.to_owned()).chain(pieces.texts);
     record.words("tokens", texts.collect());
     let mask = causal_or_none(record, true, ids.len());
-    head.attend(record, &seen, ("", "attention"), &mask)
+    head.attention(record, &seen, ("", "attention"), &mask)
 }
 
 #[cfg(test)]

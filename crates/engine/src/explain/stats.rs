@@ -10,7 +10,7 @@
 //! Sums run in `f64`: ten thousand squares added in `f32` would lose the digits that a comparison needs.
 //!
 //! ```
-//! use engine::stats::{mean, variance};
+//! use engine::explain::stats::{mean, variance};
 //! use ndarray::array;
 //! let x = array![1.0, 2.0, 3.0, 4.0];
 //! assert_eq!((mean(x.view()), variance(x.view())), (2.5, 1.25));

@@ -8,7 +8,7 @@
 //! numbers, far from it.
 //!
 //! ```
-//! use engine::nn::capacity::{longest_message, message_bits, vector_bits};
+//! use engine::explain::capacity::{longest_message, message_bits, vector_bits};
 //! assert_eq!(message_bits(1_000, 50_000).round(), 15_610.0);
 //! assert_eq!(vector_bits(512, 32), 16_384.0);
 //! assert_eq!(longest_message(50_000, 16_384.0), 1_049.0);
