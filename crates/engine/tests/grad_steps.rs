@@ -147,7 +147,7 @@ fn rows_and_columns() {
         tape.mean_rows(&x[0], &[0..2, 1..6])
     });
     check(&mut Bag::new(&[[5, 3]], &[]), STEP, |bag: &Bag, tape| {
-        let y = tape.stretch(bag.table(0), 1, (2, 2))?;
+        let y = tape.interpolate_positions(bag.table(0), 1, (2, 2))?;
         weigh(tape, &y)
     });
 }

@@ -366,3 +366,49 @@ macro_rules! traced {
 macro_rules! path_text {
     ($first:ident $(:: $rest:ident)*) => { concat!(stringify!($first) $(, "::", stringify!($rest))*) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{array, aview1};
+
+    /// A call that a model made is recorded under the function that the model named, and under no other.
+    #[test]
+    fn a_traced_call_must_be_the_one_that_ran() {
+        let (mut record, mut seen) = (Record::new(), Recorder::default());
+        seen.called("blocks.0.attention", "engine::nn::attention::attend");
+        let (q, found) = (array![1.0_f32, 2.0], array![3.0_f32]);
+        let name = "blocks.0.attention";
+        traced!(
+            record,
+            engine::nn::attention::attend,
+            &seen,
+            name,
+            [q],
+            found
+        )
+        .unwrap();
+        let other = traced!(
+            record,
+            engine::nn::attention::scores,
+            &seen,
+            name,
+            [q],
+            found
+        );
+        assert!(matches!(other, Err(CellError::Mismatch(_))));
+        let unseen = traced!(
+            record,
+            engine::nn::attention::attend,
+            &seen,
+            "blocks.1.attention",
+            [q],
+            found
+        );
+        assert!(matches!(unseen, Err(CellError::Mismatch(_))));
+        let calls = record.finish().calls;
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].inputs[0].values, [1.0, 2.0]);
+        assert_eq!(aview1(&calls[0].outputs[0].values), aview1(&[3.0]));
+    }
+}

@@ -25,7 +25,7 @@ pub fn angles(positions: &[f32], frequencies: &[f32]) -> Array2<f32> {
     })
 }
 
-/// How many places each hand takes for one round; infinite for a hand that stands still.
+/// The positions that each hand takes for one round; infinite for a hand that does not move.
 pub fn wavelengths(frequencies: &[f32]) -> Array1<f32> {
     // frequencies [D/2] -> [D/2]
     frequencies

@@ -1,4 +1,4 @@
-//! How many bits a message may need, and how many a vector can hold.
+//! The bits that a message may need, and those that a vector can hold.
 //!
 //! ```text
 //! message:  T · log₂ V        bits that tell T tokens out of V apart, all messages being equally likely

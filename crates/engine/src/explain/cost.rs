@@ -1,4 +1,4 @@
-//! What attention costs, counted.
+//! The cost of attention, counted.
 //!
 //! ```text
 //! scores of one head:        T²

@@ -1,4 +1,4 @@
-//! How alike two vectors are.
+//! The similarity of two vectors.
 //!
 //! ```text
 //! dot(a, b)    = Σᵢ aᵢ bᵢ                 a [N], b [N] -> scalar, grows with both lengths

@@ -1,4 +1,4 @@
-//! What is true of many numbers at once: mean, variance, histogram, and the length of a matrix.
+//! Statistics: mean, variance, histogram, and the Frobenius norm of a matrix.
 //!
 //! ```text
 //! mean(x)      = Σᵢ xᵢ / N                         x [N] -> scalar
@@ -29,7 +29,7 @@ pub struct Histogram {
     pub centres: Vec<f64>,
     /// `[B]`: how many numbers fell into each bin.
     pub counts: Vec<f64>,
-    /// How many lie below the first bin or above the last, NaN included.
+    /// Numbers below the first bin or above the last, NaN included.
     pub outside: f64,
 }
 

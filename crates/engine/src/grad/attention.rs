@@ -24,7 +24,7 @@ pub(super) struct Layout<'a> {
     pub(super) lengths: &'a [usize],
     /// Keys of each sequence.
     pub(super) sources: &'a [usize],
-    /// Whether later keys are hidden.
+    /// True when later keys are hidden.
     pub(super) causal: bool,
 }
 

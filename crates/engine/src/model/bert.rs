@@ -51,7 +51,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// What the names of the head's parameters start with.
+/// The prefix of the names of the head's parameters.
 const HEAD: &str = "cls.predictions";
 
 /// The masked-LM head; its last matrix is the word table.
@@ -292,7 +292,7 @@ impl Bert {
         }
     }
 
-    /// Whether it has the head that fills masks.
+    /// True when it has the masked-LM head.
     pub fn fills_masks(&self) -> bool {
         self.head.is_some()
     }

@@ -45,11 +45,11 @@ pub struct Config {
     pub side: usize,
     /// F, between the two last layers.
     pub inner: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
 }
 
-/// How far a window is from the next.
+/// Pixels from a window to the next.
 const STRIDE: usize = 2;
 
 impl Config {

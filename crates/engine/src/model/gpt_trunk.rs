@@ -29,7 +29,7 @@ pub(super) struct Sizes {
     pub(super) width: usize,
     /// H.
     pub(super) heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub(super) layers: usize,
     /// F.
     pub(super) inner: usize,
@@ -37,7 +37,7 @@ pub(super) struct Sizes {
     pub(super) context: usize,
     /// Between the layers of the MLP.
     pub(super) activation: Activation,
-    /// Whether matrices lie as `[C_in, C_out]`, as in Hugging Face's files.
+    /// True where matrices lie as `[C_in, C_out]`, as in Hugging Face's files.
     pub(super) transposed: bool,
 }
 

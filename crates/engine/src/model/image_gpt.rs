@@ -47,7 +47,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,

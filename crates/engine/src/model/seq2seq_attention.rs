@@ -69,7 +69,7 @@ pub struct State {
     pub keys: Array2<f32>,
     /// `[C]`: the decoder's state.
     pub hidden: Array1<f32>,
-    /// How many target tokens were read.
+    /// The number of target tokens read so far.
     pub position: usize,
 }
 

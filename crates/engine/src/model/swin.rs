@@ -47,7 +47,7 @@ const BIAS_INNER: usize = 512;
 pub struct Config {
     /// C of the first stage; each stage doubles it.
     pub width: usize,
-    /// How many blocks each stage has.
+    /// Blocks of each stage.
     pub depths: Vec<usize>,
     /// H of each stage.
     pub heads: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Config {
     pub patch: usize,
     /// Side of the pictures.
     pub image: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
     /// F divided by C.
     pub inner_ratio: usize,
@@ -67,7 +67,7 @@ pub struct Config {
     pub norm_eps: f32,
 }
 
-/// What one stage is made of.
+/// The sizes of one stage.
 #[derive(Debug, Clone, Copy)]
 struct StageSizes {
     width: usize,

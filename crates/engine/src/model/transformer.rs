@@ -139,7 +139,7 @@ pub struct Transformer {
     parts: Parts,
 }
 
-/// What the decoder keeps of one or more sources: `[layer][sequence]`.
+/// The keys and values of one or more sources: `[layer][sequence]`.
 type Memories = Vec<Vec<CrossMemory>>;
 
 impl Transformer {

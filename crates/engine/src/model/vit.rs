@@ -41,7 +41,7 @@ use crate::trace::{Observer, observe};
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
-/// How one vector stands for the whole picture.
+/// The way from all tokens to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
     /// The class token's.
@@ -57,7 +57,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -67,11 +67,11 @@ pub struct Config {
     pub patch: usize,
     /// Side of the pictures that the position table is for.
     pub image: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
     /// Added to the variance in each norm.
     pub norm_eps: f32,
-    /// What the classifier reads.
+    /// The vector that the classifier reads.
     pub pooling: Pooling,
 }
 
@@ -197,12 +197,12 @@ impl Vit {
         &self.config
     }
 
-    /// What makes tokens of a picture.
+    /// The embedding of pictures as tokens.
     pub fn tokens(&self) -> &PictureTokens {
         &self.tokens
     }
 
-    /// Whether a class token stands before the patches.
+    /// True when a class token comes before the patches.
     pub fn has_class_token(&self) -> bool {
         self.tokens.class.is_some()
     }

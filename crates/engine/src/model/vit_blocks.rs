@@ -36,7 +36,7 @@ pub(super) struct Sizes {
     pub(super) channels: usize,
     /// P.
     pub(super) patch: usize,
-    /// How many patches the position table is for.
+    /// Patches that the position table is for.
     pub(super) patches: usize,
     /// Added to the variance in each norm.
     pub(super) norm_eps: f32,

@@ -194,7 +194,7 @@ pub fn mix_values(weights: ArrayView2<'_, f32>, v: ArrayView2<'_, f32>) -> Resul
     matrix("mix_values", tokens, width, out)
 }
 
-/// How many heads of queries share one head of keys and values, H / G.
+/// The heads of queries that share one head of keys and values, H / G.
 fn group(heads: usize, k: ArrayView3<'_, f32>, v: ArrayView3<'_, f32>) -> Result<usize> {
     let ((groups, sources, _), (v_groups, v_sources, _)) = (k.dim(), v.dim());
     if (groups, sources) != (v_groups, v_sources) {

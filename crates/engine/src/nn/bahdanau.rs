@@ -44,7 +44,7 @@ pub struct AdditiveAttention {
     pub score: Array1<f32>,
 }
 
-/// What one question found.
+/// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// `[S]`.

@@ -126,7 +126,7 @@ impl CosineAttention {
         Ok(output)
     }
 
-    /// What is added to the scores: the bias of each head, and in a shifted map the mask of each window.
+    /// The numbers added to the scores: the bias of each head, and in a shifted map the mask of each window.
     fn bias_of(&self, mask: Option<ArrayView3<'_, f32>>) -> Array3<f32> {
         // mask [N, M·M, M·M] -> [H, M·M, M·M], or with a mask [N·H, M·M, M·M]
         let Some(mask) = mask else {

@@ -47,7 +47,7 @@ pub struct MixtureOfExperts {
     pub router: Projection,
     /// E MLPs.
     pub experts: Vec<SwiGlu>,
-    /// How many of them each token goes through.
+    /// Experts that each token goes through.
     pub top_k: usize,
 }
 

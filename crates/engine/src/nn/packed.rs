@@ -36,7 +36,7 @@ pub struct Packed {
     pub ids: Vec<usize>,
     /// The column that each id stood in.
     pub positions: Vec<usize>,
-    /// How many ids belong to each sequence.
+    /// Ids of each sequence.
     pub lengths: Vec<usize>,
     columns: usize,
 }

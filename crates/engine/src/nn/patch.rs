@@ -27,7 +27,7 @@ use crate::error::{EngineError, Result};
 use crate::shape::expect;
 use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayView3};
 
-/// How many whole patches of side `patch` a picture holds; 0 when `patch` is 0.
+/// The whole patches of side `patch` in a picture; 0 when `patch` is 0.
 pub fn count(height: usize, width: usize, patch: usize) -> usize {
     height.checked_div(patch).unwrap_or(0) * width.checked_div(patch).unwrap_or(0)
 }

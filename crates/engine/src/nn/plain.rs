@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Computes arrays, and tells an observer where there is one.
 pub struct Plain<'a> {
     observer: Option<&'a mut (dyn Observer + 'a)>,
-    /// What stands before every name; empty without an observer.
+    /// Prefix of every name; empty without an observer.
     prefix: String,
 }
 

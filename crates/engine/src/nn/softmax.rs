@@ -128,7 +128,7 @@ pub fn log_softmax(x: ArrayView1<'_, f32>) -> Array1<f32> {
     })
 }
 
-/// How each weight answers each score: J = diag(w) − w wᵀ, from the weights themselves.
+/// The derivative of each weight by each score: J = diag(w) − w wᵀ, from the weights themselves.
 pub fn jacobian(weights: ArrayView1<'_, f32>) -> Array2<f32> {
     // weights [N] -> [N, N]
     let count = weights.len();

@@ -32,7 +32,7 @@ pub struct Windows {
     pub width: usize,
     /// P, the side of a window.
     pub side: usize,
-    /// How far the next window is.
+    /// Pixels from a window to the next.
     pub stride: usize,
     /// Rows and columns of zeros around the picture.
     pub padding: usize,
@@ -59,7 +59,7 @@ impl Windows {
         ))
     }
 
-    /// How many pictures `rows` pixels are.
+    /// The number of pictures in `rows` pixels.
     ///
     /// # Errors
     /// When they are no whole pictures.

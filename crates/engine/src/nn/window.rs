@@ -90,7 +90,7 @@ pub fn uncut(
     Ok(out)
 }
 
-/// What is added to the scores of each window of a shifted map.
+/// The numbers added to the scores of each window of a shifted map.
 ///
 /// # Errors
 /// As [`partition`].

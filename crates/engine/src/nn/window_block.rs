@@ -23,7 +23,7 @@ pub struct WindowBlock {
     pub size: (usize, usize),
     /// M.
     pub window: usize,
-    /// How far the map is shifted, below M.
+    /// Rows and columns by which the map is shifted, below M.
     pub shift: usize,
     /// `[N, M·M, M·M]`, where the map is shifted.
     pub mask: Option<Array3<f32>>,

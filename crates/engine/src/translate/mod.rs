@@ -32,7 +32,7 @@ use crate::token::tokenizer::Tokenizer;
 use crate::trainable::{Trainable, Visit};
 use ndarray::Array1;
 
-/// What translates.
+/// A translation model of one of three kinds.
 #[derive(Debug, Clone)]
 pub enum TranslationModel {
     /// Through one fixed vector.

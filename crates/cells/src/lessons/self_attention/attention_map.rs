@@ -199,6 +199,20 @@ mod tests {
         }
     }
 
+    /// The panel opens the function that `Bert` itself ran, with the numbers of that run: nothing is computed a second time.
+    #[test]
+    fn the_panel_shows_the_function_that_the_model_ran() {
+        let c = computed(&SPEC, &given(BERT).with("layer", number(2.0))).unwrap();
+        let paths: Vec<&str> = c.calls.iter().map(|call| &*call.path).collect();
+        let attend = "engine::nn::attention::attend";
+        assert_eq!(paths, ["engine::model::bert::Bert::forward", attend]);
+        let weights = &c.tensor("weights").unwrap().values;
+        let call = c.calls.iter().find(|call| call.path == attend).unwrap();
+        let shown = call.outputs.iter().find(|one| one.name == "weights").unwrap();
+        assert_eq!(shown.shape, weights.shape());
+        assert!(shown.values.iter().zip(weights).all(|(a, b)| a == b));
+    }
+
     #[test]
     fn a_layer_beyond_the_last_is_the_last() {
         let c = computed(&SPEC, &given(BERT).with("layer", number(4.0))).unwrap();

@@ -48,7 +48,7 @@ impl Pairing {
     }
 }
 
-/// How the angles are stretched to longer texts than the model was trained on.
+/// A scaling of the angles for longer texts than the model was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scaling {
     /// Not at all.
@@ -76,13 +76,13 @@ pub enum Scaling {
 /// The rotary positions of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rope {
-    /// How many numbers of each head turn, from the first on; even.
+    /// Numbers of each head that are rotated, from the first on; even.
     pub width: usize,
     /// Above 0; 10,000 in the paper.
     pub base: f32,
     /// Which numbers make a plane.
     pub pairing: Pairing,
-    /// What stretches the angles.
+    /// Scaling of the angles.
     pub scaling: Scaling,
 }
 
