@@ -1,23 +1,24 @@
 //! What "Show the Rust" prints of results that are neither arrays nor numbers.
 
-use engine::grad::{Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Schedule, Seen};
+use engine::explain::softmax_steps::SoftmaxSteps;
+use engine::explain::stats::Histogram;
+use engine::grad::{
+    Answers, Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig,
+};
 use engine::model::bert::Bert;
-use engine::model::gpt2::Gpt2;
+use engine::model::gpt2::{Config, Gpt2};
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
-use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::parts::Parts;
-use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::parameters::Weight;
-use engine::stats::Histogram;
 use engine::trace::Recorder;
-use engine::translate::{Alignments, Model, Pair, Translator};
+use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 
 use crate::frame::shown::{Describe, Described};
 
-impl Describe for Drill {
+impl Describe for TaskConfig {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{:?}", self.task).describe(name, out);
         self.shortest.describe("shortest", out);
@@ -36,7 +37,7 @@ impl Describe for Schedule {
 /// A learner is shown by what it learns, the sizes of its model, and how far it is.
 impl<M: Answers + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.drill().describe(name, out);
+        self.task_config().describe(name, out);
         self.model.describe("model", out);
         self.steps().describe("steps", out);
     }
@@ -60,7 +61,7 @@ impl Describe for Fading {
 }
 
 /// A translator's model is shown by its kind and sizes.
-impl Describe for Model {
+impl Describe for TranslationModel {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
             Self::Gru(model) => model.describe(name, out),
@@ -84,7 +85,7 @@ impl Describe for Pairs {
     }
 }
 
-impl Describe for Look {
+impl Describe for Evaluation {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.loss.describe("loss", out);
         self.right.describe("right", out);
@@ -109,7 +110,7 @@ impl Describe for AdditiveAttention {
     }
 }
 
-/// A word whose scores are free is described by what [`OneWord::look`] sees of it.
+/// A word whose scores are free is described by what [`OneWord::evaluate`] sees of it.
 impl Describe for OneWord {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         "scores, annotations, words and the right one".describe(name, out);
@@ -166,25 +167,18 @@ impl Describe for Histogram {
     }
 }
 
-impl Describe for TinyConfig {
+impl Describe for Config {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.vocabulary.describe("vocabulary", out);
         self.width.describe("width", out);
         self.heads.describe("heads", out);
-        self.blocks.describe("blocks", out);
-        self.max_tokens.describe("max_tokens", out);
-        format!("{:?}", self.positions).describe("positions", out);
+        self.layers.describe("layers", out);
+        self.inner.describe("inner", out);
+        self.context.describe("context", out);
     }
 }
 
-/// A model is shown by its sizes: its weights are thousands of numbers.
-impl Describe for TinyDecoder {
-    fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.config().describe(name, out);
-    }
-}
-
-/// Models in files are shown by their sizes too.
+/// Models are shown by their sizes: their weights are thousands of numbers.
 macro_rules! describe_models {
     ($($model:ty),*) => {$(
         impl Describe for $model {

@@ -18,9 +18,9 @@ use crate::trainable::{Kind, Trainable};
 /// The optimiser and what it remembers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamW {
-    /// How long gradients are remembered.
+    /// Decay of the mean of gradients.
     pub beta_1: f32,
-    /// How long their squares are.
+    /// Decay of the mean of their squares.
     pub beta_2: f32,
     /// Added to the root of the squares.
     pub eps: f32,
@@ -66,7 +66,7 @@ impl AdamW {
         self.steps += 1;
         let n = self.steps as f64;
         let unbias = |beta: f32| 1.0 - double::pow(f64::from(beta), n);
-        let step = Step {
+        let step = Update {
             // m̂ and v̂ through the rate and ε: fewer divisions for each number.
             rate: (f64::from(rate) / unbias(self.beta_1)) as f32,
             root: (1.0 / unbias(self.beta_2).sqrt()) as f32,
@@ -122,8 +122,8 @@ impl AdamW {
     }
 }
 
-/// What is the same for all parameters in one step.
-struct Step {
+/// The numbers that all parameters share in one step.
+struct Update {
     rate: f32,
     root: f32,
     shrink: f32,

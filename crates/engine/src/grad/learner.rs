@@ -3,14 +3,14 @@
 //! ```text
 //! step n:  pairs from the stream of the seed → loss → gradients, shortened to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
 //! ```
-//! Its state is a function of the model's sizes, the [`Drill`], the kernels and the number of steps: one that is made anew and stepped as
-//! often has the same bits. A [`Plan`] is a drill and the sizes of the Transformer that goes through it.
+//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of steps: one that is made anew and stepped as
+//! often has the same bits. A [`TrainingConfig`] is a drill and the sizes of the Transformer that goes through it.
 //!
 //! ```
-//! use engine::grad::{Learner, Plan, Schedule, Settings, Task};
-//! let plan = Plan {
+//! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task};
+//! let plan = TrainingConfig {
 //!     width: 8,
-//!     ..Plan::of(Task::Copy { symbols: 4, length: 8 }, Schedule::InverseRoot { peak: 0.01, warmup: 10 })
+//!     ..TrainingConfig::of(Task::Copy { symbols: 4, length: 8 }, Schedule::InverseRoot { peak: 0.01, warmup: 10 })
 //! };
 //! let mut learner = Learner::new(plan, Settings::default())?;
 //! let before = learner.step()?;
@@ -39,13 +39,13 @@ use std::collections::BTreeMap;
 /// H of every such model.
 const HEADS: usize = 4;
 
-/// The longest gradient that is gone along unshortened.
+/// The norm above which gradients are clipped.
 const LONGEST: f32 = 1.0;
 
-/// What is learned, and how, by whatever model.
+/// A task with its batches, schedule and seed, for any model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drill {
-    /// What is to be learned; its length is that of the longest sequences.
+pub struct TaskConfig {
+    /// The task; its length is that of the longest sequences.
     pub task: Task,
     /// The length of the shortest sequences: each has a length of its own, drawn evenly from here to the task's.
     pub shortest: usize,
@@ -57,7 +57,7 @@ pub struct Drill {
     pub seed: u64,
 }
 
-impl Drill {
+impl TaskConfig {
     /// The pairs of the next step.
     fn pairs(&self, rng: &mut Rng) -> Result<Pairs> {
         let longest = self.task.sizes().1;
@@ -72,10 +72,10 @@ impl Drill {
     }
 }
 
-/// What is learned, by which Transformer, and how.
+/// A task, a Transformer, and how it is trained.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// What is to be learned.
+pub struct TrainingConfig {
+    /// The task.
     pub task: Task,
     /// Blocks of the encoder, and of the decoder.
     pub layers: usize,
@@ -91,7 +91,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl TrainingConfig {
     /// Two blocks on each side, 64 wide, all parts in use, 16 pairs a step, seed 1.
     pub fn of(task: Task, schedule: Schedule) -> Self {
         Self {
@@ -105,9 +105,9 @@ impl Plan {
         }
     }
 
-    /// What of it does not depend on the model.
-    pub fn drill(&self) -> Drill {
-        Drill {
+    /// The part that does not depend on the model.
+    pub fn task_config(&self) -> TaskConfig {
+        TaskConfig {
             task: self.task.clone(),
             shortest: self.task.sizes().1,
             batch: self.batch,
@@ -130,12 +130,12 @@ impl Plan {
     }
 }
 
-/// What a model says of some pairs.
+/// A model's loss and accuracy on some pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
+pub struct Evaluation {
     /// The mean cross-entropy, in nats for each symbol.
     pub loss: f32,
-    /// How many are answered wholly right ([`Pairs::right`]).
+    /// Pairs with an exact match ([`Pairs::right`]).
     pub right: usize,
 }
 
@@ -146,9 +146,9 @@ pub struct Learner<M = Transformer> {
     pub model: M,
     /// The optimiser, which counts the steps.
     pub optimiser: AdamW,
-    /// How passes are run; the seed of dropout follows the steps.
+    /// Settings of the passes; the seed of dropout follows the steps.
     pub settings: Settings,
-    drill: Drill,
+    drill: TaskConfig,
     rng: Rng,
 }
 
@@ -157,11 +157,11 @@ impl Learner {
     ///
     /// # Errors
     /// When the heads do not divide the width.
-    pub fn new(plan: Plan, settings: Settings) -> Result<Self> {
+    pub fn new(plan: TrainingConfig, settings: Settings) -> Result<Self> {
         let config = plan.config();
         let model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?
             .with_parts(plan.parts);
-        Self::of(model, plan.drill(), settings)
+        Self::of(model, plan.task_config(), settings)
     }
 }
 
@@ -170,7 +170,7 @@ impl<M: Answers> Learner<M> {
     ///
     /// # Errors
     /// When the model cannot visit its parameters.
-    pub fn of(mut model: M, drill: Drill, settings: Settings) -> Result<Self> {
+    pub fn of(mut model: M, drill: TaskConfig, settings: Settings) -> Result<Self> {
         initialise(&mut model, drill.seed, Draw::Xavier)?;
         Ok(Self {
             model,
@@ -184,12 +184,12 @@ impl<M: Answers> Learner<M> {
         })
     }
 
-    /// What is learned, and how.
-    pub fn drill(&self) -> &Drill {
+    /// The task with its batches and schedule.
+    pub fn task_config(&self) -> &TaskConfig {
         &self.drill
     }
 
-    /// How many steps were made.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.optimiser.steps
     }
@@ -218,17 +218,17 @@ impl<M: Answers> Learner<M> {
         })
     }
 
-    /// What it says of some pairs; no gradients.
+    /// Loss and accuracy on some pairs, without gradients.
     ///
     /// # Errors
     /// When they are another task's.
-    pub fn look(&self, pairs: &Pairs) -> Result<Look> {
+    pub fn evaluate(&self, pairs: &Pairs) -> Result<Evaluation> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
         let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
         let loss = tape.cross_entropy(&logits, &pairs.answers, 0.0)?;
         let loss = tape.value(&loss)?.iter().copied().next();
         let right = pairs.right_places(tape.value(&logits)?.view());
-        Ok(Look {
+        Ok(Evaluation {
             loss: loss.unwrap_or_default(),
             right: pairs.whole(&right),
         })
@@ -270,7 +270,7 @@ impl<M: Answers> Learner<M> {
         Ok(pairs.right(&self.model)? as f32 / count.max(1) as f32)
     }
 
-    /// How many of some pairs it writes wholly right by itself ([`Pairs::written`]).
+    /// Exact matches when it runs freely ([`Pairs::written`]).
     ///
     /// # Errors
     /// When they are another task's.

@@ -1,22 +1,22 @@
-//! Layers run on a tape.
+//! The executor of training: layers on a tape.
 
-use super::attention::{Asked, attend};
+use super::attention::{Layout, attend};
 use super::tape::{Sources, Tape, Var};
-use super::{activation, linear, norm, picture, recurrent, rows};
+use super::{activation, linear, mixture, norm, picture, recurrent, rows};
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::Activation;
 use crate::nn::grouped::GroupedAttention;
 use crate::nn::kv_cache::KvCache;
-use crate::nn::plain::grid_side;
-use crate::nn::position::rope::Turns;
-use crate::nn::shape::expect;
+use crate::nn::plain::{Plain, grid_side};
+use crate::nn::position::rope::RotaryTable;
 use crate::nn::unfold::Windows;
 use crate::parameters::Weight;
+use crate::shape::expect;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// Observers are told nothing: a pass that is looked at is a pass of [`crate::nn::plain::Plain`].
+/// No observer is told anything: a pass that is watched is a pass of [`crate::nn::plain::Plain`].
 impl Compute for Tape {
     type Matrix = Var;
     type Memory = Sources;
@@ -29,9 +29,9 @@ impl Compute for Tape {
         self.push_constant(x)
     }
 
-    fn tell(&mut self, _: &str, _: &mut Var) {}
+    fn trace(&mut self, _: &str, _: &mut Var) {}
 
-    fn within<R>(&mut self, _: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
+    fn scope<R>(&mut self, _: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
         run(self)
     }
 
@@ -58,7 +58,12 @@ impl Compute for Tape {
     }
 
     /// Only to the table's own grid: pictures for training have the size that the model is for.
-    fn stretch(&mut self, table: &Array2<f32>, first: usize, to: (usize, usize)) -> Result<Var> {
+    fn interpolate_positions(
+        &mut self,
+        table: &Array2<f32>,
+        first: usize,
+        to: (usize, usize),
+    ) -> Result<Var> {
         let side = grid_side(table.nrows(), first)?;
         let found = [to.0, to.1];
         expect(
@@ -81,6 +86,22 @@ impl Compute for Tape {
 
     fn scale(&mut self, x: Var, factor: f32) -> Var {
         rows::scale(self, x, factor)
+    }
+
+    fn multiply(&mut self, a: Var, b: &Var) -> Result<Var> {
+        mixture::multiply(self, a, *b)
+    }
+
+    fn scale_rows(&mut self, x: Var, factors: &Var) -> Result<Var> {
+        mixture::scale_rows(self, x, *factors)
+    }
+
+    fn top_k_softmax(&mut self, x: &Var, k: usize) -> Result<Var> {
+        mixture::top_k_softmax(self, *x, k)
+    }
+
+    fn nonzero_rows(&self, x: &Var, column: usize) -> Result<Vec<usize>> {
+        Plain::silent().nonzero_rows(&self.value(x)?, column)
     }
 
     fn scale_columns(&mut self, x: Var, factors: &Array1<f32>) -> Result<Var> {
@@ -113,22 +134,22 @@ impl Compute for Tape {
         rows::columns(self, *x, columns)
     }
 
-    fn side_by_side(&mut self, parts: &[&Var]) -> Result<Var> {
+    fn concat(&mut self, parts: &[&Var]) -> Result<Var> {
         let parts: Vec<Var> = parts.iter().map(|part| **part).collect();
-        rows::side_by_side(self, &parts)
+        rows::concat(self, &parts)
     }
 
-    fn select(&mut self, x: &Var, rows: &[usize]) -> Result<Var> {
-        rows::select(self, *x, rows)
+    fn gather(&mut self, x: &Var, rows: &[usize]) -> Result<Var> {
+        rows::gather(self, *x, rows)
     }
 
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
         parts: &[(Var, Vec<usize>)],
     ) -> Result<Var> {
-        rows::assemble(self, count, columns, parts)
+        rows::scatter(self, count, columns, parts)
     }
 
     fn prepend(&mut self, x: Var, first: &Array1<f32>, every: usize) -> Result<Var> {
@@ -143,19 +164,19 @@ impl Compute for Tape {
         picture::unfold(self, *x, windows)
     }
 
-    fn turn(&mut self, x: Var, turns: &Turns, head_width: usize) -> Result<Var> {
-        picture::turn(self, x, turns, head_width)
+    fn apply_rotary(&mut self, x: Var, rotary: &RotaryTable, head_width: usize) -> Result<Var> {
+        picture::apply_rotary(self, x, rotary, head_width)
     }
 
     fn attend(&mut self, qkv: [Var; 3], heads: usize, lengths: &[usize]) -> Result<Var> {
-        let asked = Asked {
+        let layout = Layout {
             heads,
             kv_heads: heads,
             lengths,
             sources: lengths,
             causal: false,
         };
-        attend(self, qkv, &asked)
+        attend(self, qkv, &layout)
     }
 
     fn attend_causally(
@@ -169,43 +190,43 @@ impl Compute for Tape {
             let found = format!("a cache of {} tokens", cache.len());
             return Err(EngineError::shape("training", "whole texts", found));
         }
-        let asked = Asked {
+        let layout = Layout {
             heads: layer.heads,
             kv_heads: layer.kv_heads,
             lengths,
             sources: lengths,
             causal: true,
         };
-        attend(self, qkv, &asked)
+        attend(self, qkv, &layout)
     }
 
-    fn remember(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
+    fn cache_kv(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
         let lengths = lengths.to_vec();
         Ok(Sources { k, v, lengths })
     }
 
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Var,
         heads: usize,
         lengths: &[usize],
         memory: &Sources,
     ) -> Result<Var> {
-        let asked = Asked {
+        let layout = Layout {
             heads,
             kv_heads: heads,
             lengths,
             sources: &memory.lengths,
             causal: false,
         };
-        attend(self, [q, memory.k, memory.v], &asked)
+        attend(self, [q, memory.k, memory.v], &layout)
     }
 
-    fn blend(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {
-        recurrent::blend(self, *from_input, *from_state, *state)
+    fn gru_gates(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {
+        recurrent::gru_gates(self, *from_input, *from_state, *state)
     }
 
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Var,
         score: &Array1<f32>,
@@ -213,6 +234,6 @@ impl Compute for Tape {
         annotations: &Var,
         seen: &[Range<usize>],
     ) -> Result<Var> {
-        recurrent::align(self, *questions, score, [*keys, *annotations], seen)
+        recurrent::additive_attention(self, *questions, score, [*keys, *annotations], seen)
     }
 }

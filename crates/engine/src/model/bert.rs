@@ -28,17 +28,17 @@ use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
-use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::Activation;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::Packed;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
+use crate::nn::post_norm::PostNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 
@@ -51,7 +51,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// What the names of the head's parameters start with.
+/// The prefix of the names of the head's parameters.
 const HEAD: &str = "cls.predictions";
 
 /// The masked-LM head; its last matrix is the word table.
@@ -234,7 +234,7 @@ impl Bert {
         self.run(&mut Plain::new(trace), tokens, types)
     }
 
-    /// As [`Self::hidden`], by whoever computes.
+    /// As [`Self::hidden`], generic over the executor.
     ///
     /// # Errors
     /// As [`Self::hidden`].
@@ -255,12 +255,12 @@ impl Bert {
         }
         let types = compute.lookup(&self.types, types)?;
         let mut x = compute.add(x, &types)?;
-        compute.tell("embedding", &mut x);
-        let mut x = self.parts.norm(compute, &self.norm, x)?;
-        compute.tell("input", &mut x);
+        compute.trace("embedding", &mut x);
+        let mut x = self.parts.norm(compute, &self.norm, &x)?;
+        compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.within(
+            x = compute.scope(
                 || format!("blocks.{n}."),
                 |compute| block.run(compute, x, &tokens.lengths),
             )?;
@@ -292,7 +292,7 @@ impl Bert {
         }
     }
 
-    /// Whether it has the head that fills masks.
+    /// True when it has the masked-LM head.
     pub fn fills_masks(&self) -> bool {
         self.head.is_some()
     }
@@ -310,7 +310,7 @@ impl Bert {
         self.run_logits(&mut Plain::new(trace), &hidden.to_owned())
     }
 
-    /// As [`Self::logits`], by whoever computes.
+    /// As [`Self::logits`], generic over the executor.
     ///
     /// # Errors
     /// As [`Self::logits`].
@@ -323,11 +323,11 @@ impl Bert {
         })?;
         let dense = head.transform.run(compute, hidden)?;
         let mut dense = compute.activate(dense, Activation::Gelu);
-        compute.tell("head.dense", &mut dense);
+        compute.trace("head.dense", &mut dense);
         let mut normed = head.norm.run(compute, &dense)?;
-        compute.tell("head.norm", &mut normed);
+        compute.trace("head.norm", &mut normed);
         let mut logits = compute.linear(&normed, &self.words, Some(&head.bias))?;
-        compute.tell("logits", &mut logits);
+        compute.trace("logits", &mut logits);
         Ok(logits)
     }
 
@@ -366,9 +366,9 @@ impl Bert {
         let mut trace = trace;
         let hidden = self.hidden(&Packed::one(ids), None, &mut trace)?;
         let mut pooled = mean(hidden.view())?;
-        tell(&mut trace, "pooled", &mut pooled);
+        observe(&mut trace, "pooled", &mut pooled);
         let mut sentence = unit(pooled);
-        tell(&mut trace, "sentence", &mut sentence);
+        observe(&mut trace, "sentence", &mut sentence);
         Ok(sentence)
     }
 

@@ -1,4 +1,4 @@
-//! What all decoders share: the pass over a text, batches, and reading on token by token with a cache.
+//! Decoders: the pass over a text, batches, and incremental reading with a cache.
 //!
 //! ```
 //! use engine::model::{decoder::{DecoderExt, Session}, gpt2::{Config, Gpt2}};
@@ -21,8 +21,8 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
-use crate::nn::shape::rows;
-use crate::trace::{Observer, tell};
+use crate::shape::rows;
+use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
 
@@ -94,7 +94,7 @@ pub trait Decoder {
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
 }
 
-/// What every decoder can do, in terms of [`Decoder`]. A trait of its own, so that a `dyn Decoder` does not carry the code once for each
+/// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder` does not carry the code once for each
 /// kind of model.
 pub trait DecoderExt: Decoder {
     /// The logits of every place of one text. The observer gets what the model's own documentation lists, then `logits`.
@@ -109,7 +109,7 @@ pub trait DecoderExt: Decoder {
         let tokens = follow(ids, &lengths, &caches, self.context(), self.vocabulary())?;
         let hidden = self.hidden(&tokens, &mut caches, &mut trace)?;
         let mut logits = self.logits(hidden.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 
@@ -177,7 +177,7 @@ pub trait DecoderExt: Decoder {
         });
         let last = rows("decoder", hidden.view(), &ends.collect::<Vec<_>>())?;
         let mut logits = self.logits(last.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 }
@@ -289,7 +289,7 @@ where
         Ok(logits.row(0).to_owned())
     }
 
-    /// How many tokens it has read.
+    /// The number of tokens read so far.
     pub fn position(&self) -> usize {
         self.caches.position(0)
     }
@@ -316,7 +316,7 @@ where
     }
 }
 
-impl<M> crate::generate::Decoder for Session<M>
+impl<M> crate::generate::IncrementalDecoder for Session<M>
 where
     M: Deref,
     M::Target: Decoder,

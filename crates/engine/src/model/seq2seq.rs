@@ -35,7 +35,7 @@ use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2};
 
@@ -52,7 +52,7 @@ pub struct Config {
     pub width: usize,
     /// GRU layers of the encoder, and of the decoder.
     pub layers: usize,
-    /// Whether the source is read from its end, which brings its first words near the target's.
+    /// True when the source is read from its end, which brings its first words near the target's.
     pub reverse_source: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct Seq2Seq {
     output: Projection,
 }
 
-/// Where the decoder stands: the state of each layer.
+/// The state of each layer of the decoder.
 pub type State = Vec<Array1<f32>>;
 
 impl Seq2Seq {
@@ -151,7 +151,7 @@ impl Seq2Seq {
         &self.config
     }
 
-    /// What the encoder reads, the first it reads first: the source, or the source from its end.
+    /// The tokens in the order in which the encoder reads them: the source, or the source from its end.
     pub fn reading_order(&self, source: &[usize]) -> Vec<usize> {
         let mut ids = source.to_vec();
         if self.config.reverse_source {
@@ -169,17 +169,17 @@ impl Seq2Seq {
         // source [S] -> [layers][C]
         let mut trace = trace;
         let ids = self.reading_order(source);
-        within(
+        scope(
             &mut trace,
             || "encoder.".to_owned(),
             |trace| {
                 let mut x = self.source_tokens.rows(&ids)?;
-                tell(trace, "embedding", &mut x);
+                observe(trace, "embedding", &mut x);
                 let mut states = self.encoder.start();
                 self.encoder.forward(x.view(), &mut states, trace)?;
                 let mut stacked =
                     Array2::from_shape_fn((states.len(), self.config.width), |(n, c)| states[n][c]);
-                tell(trace, "states", &mut stacked);
+                observe(trace, "states", &mut stacked);
                 Ok(stacked.outer_iter().map(|state| state.to_owned()).collect())
             },
         )
@@ -212,17 +212,17 @@ impl Seq2Seq {
     ) -> Result<Array2<f32>> {
         // target [T] -> [T, V_t]
         let mut trace = trace;
-        let hidden = within(
+        let hidden = scope(
             &mut trace,
             || "decoder.".to_owned(),
             |trace| {
                 let mut x = self.target_tokens.rows(target)?;
-                tell(trace, "embedding", &mut x);
+                observe(trace, "embedding", &mut x);
                 self.decoder.forward(x.view(), state, trace)
             },
         )?;
         let mut logits = self.output.forward(hidden.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 
@@ -266,7 +266,7 @@ impl Seq2Seq {
         target.unpack(logits.view())
     }
 
-    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`], and when there are more of one side than of the other.

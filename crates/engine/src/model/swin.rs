@@ -25,9 +25,9 @@
 use super::config;
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
-use crate::nn::block::LayerNorm;
 use crate::nn::cosine_attention::{CosineAttention, distance_bias};
 use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::norm::LayerNorm;
 use crate::nn::patch::cut;
 use crate::nn::patch_merge::PatchMerge;
 use crate::nn::picture_tokens::load_patches;
@@ -36,7 +36,7 @@ use crate::nn::projection::Projection;
 use crate::nn::window::shift_mask;
 use crate::nn::window_block::WindowBlock;
 use crate::parameters::{Parameters, tensor};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, ArrayView3, Axis};
 
 /// Inner width of the network that computes the bias.
@@ -47,7 +47,7 @@ const BIAS_INNER: usize = 512;
 pub struct Config {
     /// C of the first stage; each stage doubles it.
     pub width: usize,
-    /// How many blocks each stage has.
+    /// Blocks of each stage.
     pub depths: Vec<usize>,
     /// H of each stage.
     pub heads: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Config {
     pub patch: usize,
     /// Side of the pictures.
     pub image: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
     /// F divided by C.
     pub inner_ratio: usize,
@@ -67,7 +67,7 @@ pub struct Config {
     pub norm_eps: f32,
 }
 
-/// What one stage is made of.
+/// The sizes of one stage.
 #[derive(Debug, Clone, Copy)]
 struct StageSizes {
     width: usize,
@@ -264,14 +264,14 @@ impl Swin {
             ));
         }
         let mut patches = cut(image, self.config.patch)?;
-        tell(&mut trace, "patches", &mut patches);
+        observe(&mut trace, "patches", &mut patches);
         let mut embedded = self.patches.forward(patches.view())?;
-        tell(&mut trace, "embedding", &mut embedded);
+        observe(&mut trace, "embedding", &mut embedded);
         let mut x = self.patch_norm.forward(embedded.view())?;
-        tell(&mut trace, "input", &mut x);
+        observe(&mut trace, "input", &mut x);
         for (s, stage) in self.stages.iter().enumerate() {
             for (n, block) in stage.blocks.iter().enumerate() {
-                x = within(
+                x = scope(
                     &mut trace,
                     || format!("stages.{s}.blocks.{n}."),
                     |trace| block.forward(x.view(), trace),
@@ -279,7 +279,7 @@ impl Swin {
             }
             if let Some(merge) = &stage.merge {
                 let size = (stage.side, stage.side);
-                x = within(
+                x = scope(
                     &mut trace,
                     || format!("stages.{s}."),
                     |trace| merge.forward(x.view(), size, trace),
@@ -287,12 +287,12 @@ impl Swin {
             }
         }
         let mut hidden = self.norm.forward(x.view())?;
-        tell(&mut trace, "norm", &mut hidden);
+        observe(&mut trace, "norm", &mut hidden);
         let mut pooled = mean(hidden.view())?;
-        tell(&mut trace, "pooled", &mut pooled);
+        observe(&mut trace, "pooled", &mut pooled);
         let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
         let mut logits = logits.index_axis_move(Axis(0), 0);
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 }

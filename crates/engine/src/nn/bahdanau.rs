@@ -23,12 +23,12 @@
 //! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3.1,
 //! equations 5 and 6, and appendix A.1.2.
 
-use super::shape::{expect, mismatch};
 use super::softmax::softmax;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, tell};
+use crate::shape::{expect, mismatch};
+use crate::trace::{Observer, observe};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::ops::Range;
@@ -44,7 +44,7 @@ pub struct AdditiveAttention {
     pub score: Array1<f32>,
 }
 
-/// What one question found.
+/// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// `[S]`.
@@ -207,11 +207,11 @@ pub(super) fn align(
 ) -> Alignment {
     // question [A], score [A], keys [S, A], annotations [S, K] -> context [K]
     let mut scores = inner(question, keys).dot(&score);
-    tell(trace, "attention.scores", &mut scores);
+    observe(trace, "attention.scores", &mut scores);
     let mut weights = softmax(scores.view());
-    tell(trace, "attention.weights", &mut weights);
+    observe(trace, "attention.weights", &mut weights);
     let mut context = weights.dot(&annotations);
-    tell(trace, "attention.context", &mut context);
+    observe(trace, "attention.context", &mut context);
     Alignment {
         scores,
         weights,

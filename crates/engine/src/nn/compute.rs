@@ -1,7 +1,8 @@
-//! What runs a layer: a layer says what it computes once, in the steps below, and the one who runs it chooses what a matrix is.
+//! The executor of a layer: a layer says once what it computes, in the operations below, and the executor chooses what a matrix is.
 //!
 //! [`Plain`](super::plain::Plain) computes arrays, tells observers, and is what inference uses. [`crate::grad::Tape`] computes the
-//! same and remembers how, so that the gradient of a loss can be read backwards. A model is written once, over this trait.
+//! same and records how, so the gradient of a loss can be computed backwards. A model is written once, over this trait; all are but
+//! Swin (its window blocks compute arrays alone, and it is not trained here).
 //!
 //! ```
 //! use engine::nn::{compute::Compute, plain::Plain, projection::Projection};
@@ -26,17 +27,17 @@
 use super::feed_forward::Activation;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
-use super::position::rope::Turns;
+use super::position::rope::RotaryTable;
 use super::unfold::Windows;
 use crate::error::Result;
 use crate::parameters::Weight;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// The steps that layers and models are made of. Each one refuses shapes that do not fit, as the layer of its name does.
+/// The operations that layers and models are made of. Each one refuses shapes that do not fit, as the layer of its name does.
 ///
-/// A step that takes a matrix by value may change it in place. Parameters are given as the model holds them: a tape knows them
-/// again by where they lie in memory.
+/// An operation that takes a matrix by value may change it in place. Parameters are given as the model holds them: a tape recognises
+/// them by their address in memory.
 pub trait Compute {
     /// Rows of numbers.
     type Matrix: Clone;
@@ -46,15 +47,14 @@ pub trait Compute {
     /// Rows and columns.
     fn dim(&self, x: &Self::Matrix) -> (usize, usize);
 
-    /// Numbers that are nobody's result.
+    /// A constant: no gradient.
     fn constant(&mut self, x: ArrayView2<'_, f32>) -> Self::Matrix;
 
     /// Lets an observer, where there is one, change and then see an intermediate.
-    fn tell(&mut self, name: &str, x: &mut Self::Matrix);
+    fn trace(&mut self, name: &str, x: &mut Self::Matrix);
 
     /// Runs a part of a model under a prefix of the names that observers get.
-    fn within<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R)
-    -> R;
+    fn scope<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R;
 
     /// In training, some numbers become 0 and the others grow by as much; otherwise `x` (Srivastava et al. 2014, section 4).
     fn dropout(&mut self, x: Self::Matrix) -> Self::Matrix {
@@ -89,7 +89,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When the rest of the table is not a square grid.
-    fn stretch(
+    fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,
         first: usize,
@@ -110,6 +110,30 @@ pub trait Compute {
 
     /// factor · x.
     fn scale(&mut self, x: Self::Matrix, factor: f32) -> Self::Matrix;
+
+    /// a ⊙ b.
+    ///
+    /// # Errors
+    /// When shapes differ.
+    fn multiply(&mut self, a: Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
+
+    /// Each row times its own factor, `[rows, 1]`.
+    ///
+    /// # Errors
+    /// When there is not one factor for each row.
+    fn scale_rows(&mut self, x: Self::Matrix, factors: &Self::Matrix) -> Result<Self::Matrix>;
+
+    /// Softmax over the `k` largest numbers of each row (of equal ones the first), 0 elsewhere.
+    ///
+    /// # Errors
+    /// When `k` is not from 1 to the number of columns.
+    fn top_k_softmax(&mut self, x: &Self::Matrix, k: usize) -> Result<Self::Matrix>;
+
+    /// The rows whose number in a column is not 0.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    fn nonzero_rows(&self, x: &Self::Matrix, column: usize) -> Result<Vec<usize>>;
 
     /// Each column times its own factor.
     ///
@@ -152,19 +176,19 @@ pub trait Compute {
     ///
     /// # Errors
     /// When they have not as many rows, or there are none.
-    fn side_by_side(&mut self, parts: &[&Self::Matrix]) -> Result<Self::Matrix>;
+    fn concat(&mut self, parts: &[&Self::Matrix]) -> Result<Self::Matrix>;
 
     /// The rows that `rows` names, in that order; one may come several times.
     ///
     /// # Errors
     /// When there is no such row.
-    fn select(&mut self, x: &Self::Matrix, rows: &[usize]) -> Result<Self::Matrix>;
+    fn gather(&mut self, x: &Self::Matrix, rows: &[usize]) -> Result<Self::Matrix>;
 
     /// A matrix of `count` rows, of which part n's rows go to `parts[n].1`; rows that nothing goes to are 0.
     ///
     /// # Errors
     /// When a part has not as many rows as places, or a place is not below `count` or named twice.
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
@@ -198,7 +222,12 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn turn(&mut self, x: Self::Matrix, turns: &Turns, head_width: usize) -> Result<Self::Matrix>;
+    fn apply_rotary(
+        &mut self,
+        x: Self::Matrix,
+        rotary: &RotaryTable,
+        head_width: usize,
+    ) -> Result<Self::Matrix>;
 
     /// softmax(q · kᵀ / √D) · v in each sequence and head, everything seen; heads side by side. The observer gets
     /// `attention.{q, k, v, scores, weights, heads}`.
@@ -229,7 +258,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
-    fn remember(
+    fn cache_kv(
         &mut self,
         kv: [Self::Matrix; 2],
         heads: usize,
@@ -240,7 +269,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Self::Matrix,
         heads: usize,
@@ -252,7 +281,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn blend(
+    fn gru_gates(
         &mut self,
         from_input: &Self::Matrix,
         from_state: &Self::Matrix,
@@ -263,7 +292,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Self::Matrix,
         score: &Array1<f32>,

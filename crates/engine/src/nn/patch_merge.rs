@@ -14,11 +14,11 @@
 //!
 //! Source: Liu et al. 2021, "Swin Transformer", section 3.1; the norm after the map as in Swin V2 (Liu et al. 2022, figure 1).
 
-use super::block::LayerNorm;
+use super::norm::LayerNorm;
 use super::projection::Projection;
-use super::shape::expect;
 use crate::error::{EngineError, Result};
-use crate::trace::{Observer, tell};
+use crate::shape::expect;
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 
 /// (row, column) of each quarter of the gathered vector.
@@ -78,11 +78,11 @@ impl PatchMerge {
     ) -> Result<Array2<f32>> {
         // map [H·W, C] -> [H/2·W/2, 2C]
         let mut gathered = gather(map, size)?;
-        tell(trace, "merge.gathered", &mut gathered);
+        observe(trace, "merge.gathered", &mut gathered);
         let mut reduced = self.reduction.forward(gathered.view())?;
-        tell(trace, "merge.reduced", &mut reduced);
+        observe(trace, "merge.reduced", &mut reduced);
         let mut output = self.norm.forward(reduced.view())?;
-        tell(trace, "merge.output", &mut output);
+        observe(trace, "merge.output", &mut output);
         Ok(output)
     }
 }

@@ -24,10 +24,10 @@ use super::compute::Compute;
 use super::patch::cut;
 use super::plain::Plain;
 use super::projection::Projection;
-use super::shape::{contiguous, expect, matrix};
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight, tensor, vector};
 use crate::quant::Matrix;
+use crate::shape::{contiguous, expect, matrix};
 use crate::trace::Observer;
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
@@ -64,7 +64,7 @@ impl PictureTokens {
         self.run(&mut Plain::new(trace), image.insert_axis(Axis(0)))
     }
 
-    /// As [`Self::forward`] for several pictures of one size, one after the other, by whoever computes.
+    /// As [`Self::forward`] for several pictures of one size, one after the other, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -86,12 +86,12 @@ impl PictureTokens {
         }
         let cuts = matrix("picture", count * each, pixels, cuts)?;
         let mut patches = compute.constant(cuts.view());
-        compute.tell("patches", &mut patches);
+        compute.trace("patches", &mut patches);
         let mut embedded = self.patches.run(compute, &patches)?;
-        compute.tell("embedding", &mut embedded);
+        compute.trace("embedding", &mut embedded);
         let first = usize::from(self.class.is_some());
-        let mut positions = compute.stretch(&self.positions, first, grid)?;
-        compute.tell("positions", &mut positions);
+        let mut positions = compute.interpolate_positions(&self.positions, first, grid)?;
+        compute.trace("positions", &mut positions);
         let x = match &self.class {
             Some(class) => compute.prepend(embedded, class, each)?,
             None => embedded,
@@ -101,7 +101,7 @@ impl PictureTokens {
         let expected = [first + each, columns];
         expect("picture", "positions", &expected, &[found, width])?;
         let mut x = compute.add_repeated(x, &positions)?;
-        compute.tell("input", &mut x);
+        compute.trace("input", &mut x);
         Ok(x)
     }
 }

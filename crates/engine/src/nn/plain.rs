@@ -1,27 +1,27 @@
-//! Layers run on arrays: nothing is remembered, observers are told, and the kernels are the quickest there are.
+//! The executor of inference: arrays, an observer where there is one, and the fastest kernels.
 
 use super::compute::Compute;
 use super::feed_forward::Activation;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use super::packed::ranges;
-use super::position::{interpolate::bicubic, rope::Turns};
-use super::shape::{self, contiguous, elements_mut, expect, matrix};
+use super::position::{interpolate::bicubic, rope::RotaryTable};
 use super::unfold::Windows;
-use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling};
+use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling, softmax};
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::cross_attention::CrossMemory;
 use crate::nn::embedding::embed;
 use crate::parameters::Weight;
-use crate::trace::{Observer, tell, within};
+use crate::shape::{self, contiguous, elements_mut, expect, matrix};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::ops::Range;
 
 /// Computes arrays, and tells an observer where there is one.
 pub struct Plain<'a> {
     observer: Option<&'a mut (dyn Observer + 'a)>,
-    /// What stands before every name; empty without an observer.
+    /// Prefix of every name; empty without an observer.
     prefix: String,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Plain<'a> {
 
     /// Runs what takes an observer, under the prefix of the place.
     fn traced<R>(&mut self, run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R) -> R {
-        within(&mut self.observer, || self.prefix.clone(), run)
+        scope(&mut self.observer, || self.prefix.clone(), run)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn take_places(places: &[usize], taken: &mut [bool]) -> Result<()> {
             Some(taken) if !*taken => *taken = true,
             _ => {
                 let expected = format!("below {} and free", taken.len());
-                return Err(EngineError::value("assemble", "place", expected, place));
+                return Err(EngineError::value("scatter", "place", expected, place));
             }
         }
     }
@@ -101,17 +101,13 @@ impl Compute for Plain<'_> {
         x.to_owned()
     }
 
-    fn tell(&mut self, name: &str, x: &mut Array2<f32>) {
+    fn trace(&mut self, name: &str, x: &mut Array2<f32>) {
         if self.observer.is_some() {
-            self.traced(|trace| tell(trace, name, x));
+            self.traced(|trace| observe(trace, name, x));
         }
     }
 
-    fn within<R>(
-        &mut self,
-        prefix: impl FnOnce() -> String,
-        run: impl FnOnce(&mut Self) -> R,
-    ) -> R {
+    fn scope<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
         let length = self.prefix.len();
         if self.observer.is_some() {
             self.prefix.push_str(&prefix());
@@ -138,7 +134,7 @@ impl Compute for Plain<'_> {
         embed(table.view(), ids)
     }
 
-    fn stretch(
+    fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,
         first: usize,
@@ -184,6 +180,32 @@ impl Compute for Plain<'_> {
         x
     }
 
+    fn multiply(&mut self, mut a: Array2<f32>, b: &Array2<f32>) -> Result<Array2<f32>> {
+        expect("multiply", "b", a.shape(), b.shape())?;
+        a *= b;
+        Ok(a)
+    }
+
+    fn scale_rows(&mut self, mut x: Array2<f32>, factors: &Array2<f32>) -> Result<Array2<f32>> {
+        expect("scale_rows", "factors", &[x.nrows(), 1], factors.shape())?;
+        x *= factors;
+        Ok(x)
+    }
+
+    fn top_k_softmax(&mut self, x: &Array2<f32>, k: usize) -> Result<Array2<f32>> {
+        softmax::top_k(x.view(), k)
+    }
+
+    fn nonzero_rows(&self, x: &Array2<f32>, column: usize) -> Result<Vec<usize>> {
+        expect_rows("nonzero_rows", &[column], x.ncols())?;
+        let column = x.column(column);
+        let rows = column
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value != 0.0);
+        Ok(rows.map(|(row, _)| row).collect())
+    }
+
     fn scale_columns(&mut self, mut x: Array2<f32>, factors: &Array1<f32>) -> Result<Array2<f32>> {
         expect("layer_scale", "scale", &[x.ncols()], factors.shape())?;
         x *= factors;
@@ -225,7 +247,7 @@ impl Compute for Plain<'_> {
         Ok(x.slice(s![.., columns]).to_owned())
     }
 
-    fn side_by_side(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
+    fn concat(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
         let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
         let shapes = || {
             parts
@@ -233,17 +255,16 @@ impl Compute for Plain<'_> {
                 .map(|part| format!("{:?}", part.shape()))
                 .collect::<Vec<_>>()
         };
-        concatenate(Axis(1), &views).map_err(|_| {
-            EngineError::shape("side_by_side", "the same rows", shapes().join(" and "))
-        })
+        concatenate(Axis(1), &views)
+            .map_err(|_| EngineError::shape("concat", "the same rows", shapes().join(" and ")))
     }
 
-    fn select(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
-        expect_rows("select", rows, x.nrows())?;
-        shape::rows("select", x.view(), rows)
+    fn gather(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
+        expect_rows("gather", rows, x.nrows())?;
+        shape::rows("gather", x.view(), rows)
     }
 
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
@@ -252,7 +273,7 @@ impl Compute for Plain<'_> {
         let mut out = Array2::zeros((count, columns));
         let mut taken = vec![false; count];
         for (part, places) in parts {
-            expect("assemble", "part", &[places.len(), columns], part.shape())?;
+            expect("scatter", "part", &[places.len(), columns], part.shape())?;
             take_places(places, &mut taken)?;
             for (row, &place) in part.outer_iter().zip(places) {
                 out.row_mut(place).assign(&row);
@@ -302,13 +323,13 @@ impl Compute for Plain<'_> {
         windows.unfold(x.view())
     }
 
-    fn turn(
+    fn apply_rotary(
         &mut self,
         mut x: Array2<f32>,
-        turns: &Turns,
+        rotary: &RotaryTable,
         head_width: usize,
     ) -> Result<Array2<f32>> {
-        turns.apply(&mut x, head_width)?;
+        rotary.apply(&mut x, head_width)?;
         Ok(x)
     }
 
@@ -331,7 +352,7 @@ impl Compute for Plain<'_> {
         self.traced(|trace| layer.attend_each(&q, &k, &v, lengths, caches, trace))
     }
 
-    fn remember(
+    fn cache_kv(
         &mut self,
         [k, v]: [Array2<f32>; 2],
         heads: usize,
@@ -346,17 +367,17 @@ impl Compute for Plain<'_> {
         })
     }
 
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Array2<f32>,
         heads: usize,
         lengths: &[usize],
         memory: &Vec<CrossMemory>,
     ) -> Result<Array2<f32>> {
-        self.traced(|trace| cross_attention::ask_each(&q, heads, lengths, memory, trace))
+        self.traced(|trace| cross_attention::attend_each(&q, heads, lengths, memory, trace))
     }
 
-    fn blend(
+    fn gru_gates(
         &mut self,
         from_input: &Array2<f32>,
         from_state: &Array2<f32>,
@@ -364,10 +385,10 @@ impl Compute for Plain<'_> {
     ) -> Result<Array2<f32>> {
         gru::check_gates(from_input.dim(), from_state.dim(), state.dim())?;
         let (input, recurrent) = (from_input.view(), from_state.view());
-        Ok(self.traced(|trace| gru::blend(input, recurrent, state.view(), trace)))
+        Ok(self.traced(|trace| gru::gates(input, recurrent, state.view(), trace)))
     }
 
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Array2<f32>,
         score: &Array1<f32>,

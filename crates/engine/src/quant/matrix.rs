@@ -11,7 +11,7 @@ use super::{QuantError, Type, dequantize};
 use crate::error::Result;
 use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivations, threads};
 use crate::nn::embedding::expect_ids;
-use crate::nn::shape::{contiguous, elements_mut, expect, matrix, mismatch};
+use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
 /// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
 const PANEL: usize = 16_384;
@@ -267,7 +267,7 @@ mod tests {
                 let ids: Vec<usize> = (0..rows).rev().collect();
                 assert_eq!(
                     packed.rows(&ids).unwrap(),
-                    plain.select(ndarray::Axis(0), &ids)
+                    plain.gather(ndarray::Axis(0), &ids)
                 );
 
                 let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();

@@ -10,10 +10,10 @@
 //! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several pieces Clark et al. 2019, "What does BERT
 //! look at?", section 4.1.
 
-use super::{LONGEST, Model, Translator};
+use super::{LONGEST, TranslationModel, Translator};
 use crate::error::{EngineError, Result};
-use crate::nn::shape::{expect, matrix};
 use crate::sample::greedy;
+use crate::shape::{expect, matrix};
 use crate::token::tokenizer::Tokenizer;
 use crate::trace::Recorder;
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
@@ -34,7 +34,7 @@ pub struct Alignments {
 /// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
 pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
     // source [S] -> [T], [T, S]
-    let Model::Attention(model) = &translator.model else {
+    let TranslationModel::Attention(model) = &translator.model else {
         let expected = "one with additive attention";
         return Err(EngineError::value("alignments", "model", expected, "none"));
     };
@@ -129,7 +129,7 @@ pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
     weights.rows().into_iter().map(first).collect()
 }
 
-/// How many pairs of lines cross when each target word is joined to one source word: 0 where both sentences go in one order.
+/// The pairs of lines that cross when each target word is joined to one source word: 0 where both sentences have one order.
 pub fn crossings(joined: &[usize]) -> usize {
     let later = |i: usize| joined.iter().skip(i + 1);
     let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();

@@ -11,8 +11,8 @@
 //! model; with seed 0 these are the models that the engine is compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
+use engine::nn::position::rope::Pairing;
 use engine::nn::position::rope::{Rope, Scaling};
-use engine::nn::position::rotary::Pairing;
 
 use super::error::ModelError;
 use super::sizes::Sizes;

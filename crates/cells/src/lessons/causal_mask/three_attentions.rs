@@ -1,8 +1,9 @@
 //! The three attentions of the 2017 Transformer side by side: encoder, decoder, and the decoder asking the encoder.
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::SelfAttention;
+use engine::nn::attention::Mask;
 use engine::trace::Recorder;
-use engine::translate::{Model, Translator};
+use engine::translate::{TranslationModel, Translator};
 use ndarray::Array2;
 
 use crate::computation::Computation;
@@ -140,7 +141,7 @@ fn translated(
     inputs: &Inputs,
     translator: &Translator,
 ) -> Result<(), CellError> {
-    let Model::Transformer(model) = &translator.model else {
+    let TranslationModel::Transformer(model) = &translator.model else {
         return Err(trained::not_offered());
     };
     let tokenizer = translator.tokenizer();
@@ -171,7 +172,7 @@ fn translated(
         ("decoder", ("decoder.", "attention"), &causal),
         ("cross", ("decoder.", "cross.attention"), &Mask::None),
     ] {
-        let found = head.attend(record, &seen, place, mask)?;
+        let found = head.attention(record, &seen, place, mask)?;
         keep(record, name, &found);
     }
     let texts = std::iter::once(START.to_owned()).chain(target.texts);
@@ -258,7 +259,7 @@ mod tests {
         let translator = shelf
             .opened::<Translator>("translator.safetensors")
             .unwrap();
-        let Model::Transformer(model) = &translator.model else {
+        let TranslationModel::Transformer(model) = &translator.model else {
             panic!("the translator is a Transformer");
         };
         let mut seen = Recorder::default();
