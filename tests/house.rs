@@ -333,7 +333,11 @@ fn product_code_does_not_give_up() {
                 "unimplemented!(",
                 "unreachable!(",
             ];
-            let found = code(&source).filter(|(_, line)| calls.iter().any(|c| line.contains(c)));
+            // A parser's own `expect` returns its error.
+            let gives_up = |line: &str| {
+                calls.iter().any(|call| line.contains(call)) && !line.contains("self.expect(")
+            };
+            let found = code(&source).filter(|(_, line)| gives_up(line));
             wrong.extend(found.map(|(number, _)| format!("{}:{number}", relative(&file))));
         }
     }
