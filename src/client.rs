@@ -111,7 +111,7 @@ fn send(desk: Desk, worker: &Worker, request: &Request) {
 
 fn start(desk: Desk) -> Option<Worker> {
     let script = format!("{SCRIPT}?file={}", desk.file());
-    let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
+    let worker = Worker::new(&crate::browser::address::site_url(&script)).ok()?;
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
         let bytes = Uint8Array::new(&event.data()).to_vec();
         match protocol::decode::<Reply>(&bytes) {

@@ -66,7 +66,7 @@ impl ModelWorker {
     /// Starts a build with so many threads; `None` where the browser has no workers.
     pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Option<Self> {
         let script = format!("{SCRIPT}?file={}&threads={threads}", purpose.file(build));
-        let worker = Worker::new(&crate::app::site_url(&script)).ok()?;
+        let worker = Worker::new(&crate::browser::address::site_url(&script)).ok()?;
         let inbox = Rc::new(Inbox::default());
         let put = Rc::clone(&inbox);
         let on_message = Listener::<MessageEvent>::new(move |event: MessageEvent| {

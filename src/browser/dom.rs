@@ -34,6 +34,11 @@ pub(crate) fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
         .collect()
 }
 
+/// The topmost element at a point of the window, in CSS pixels.
+pub(crate) fn element_at(x: i32, y: i32) -> Option<Element> {
+    document()?.element_from_point(x as f32, y as f32)
+}
+
 /// The `<main>` of the page.
 pub(crate) fn main() -> Option<HtmlElement> {
     by_id("main")
@@ -63,7 +68,7 @@ pub(crate) fn say_failed(why: &str) {
     }
 }
 
-/// Scrolls the page to so many pixels from its top, without the smooth way there that links within a page take.
+/// Scrolls the page to `y` pixels from its top at once, without the smooth movement of links within a page.
 pub(crate) fn scroll_at_once(y: f64) {
     let options = web_sys::ScrollToOptions::new();
     options.set_top(y);

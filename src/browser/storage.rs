@@ -1,4 +1,4 @@
-//! What is kept in the origin private file system: to be listed and deleted. The worker writes it.
+//! Files in the origin private file system, to be listed and deleted. The worker writes them.
 
 use js_sys::{JsString, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -12,9 +12,9 @@ use super::dom;
 /// A kept file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeptFile {
-    /// Where it comes from.
+    /// Address that it comes from.
     pub(crate) url: String,
-    /// How many bytes are here.
+    /// Number of bytes that are here.
     pub(crate) bytes: u64,
     /// Bytes of all of it, where that is known.
     pub(crate) total: Option<u64>,
@@ -33,7 +33,7 @@ pub(crate) async fn list() -> Vec<KeptFile> {
 /// Deletes what is kept of an address.
 ///
 /// # Errors
-/// What the browser says, as when it is being fetched at this moment.
+/// The browser's words, as for a file that is being fetched at this moment.
 pub(crate) async fn delete(url: &str) -> Result<(), JsValue> {
     let folder = kept_folder().await?;
     let name = name(url);

@@ -1,4 +1,4 @@
-//! Where cells compute that take longer than a frame, or that need files of the site: at a desk, which is a file of the worker.
+//! Cells that take longer than a frame, or that need files of the site: they compute at a desk, which is a file of the worker.
 //!
 //! The page holds the descriptions of these cells and not the code that computes them; each file of the worker holds the code of one
 //! desk.
@@ -61,12 +61,12 @@ pub fn find(table: &'static Table, name: &str) -> Option<&'static Entry> {
     table.iter().flatten().find(|entry| entry.spec.name == name)
 }
 
-/// The jobs that may go on, one a cell.
+/// The jobs that may be continued, one a cell.
 #[derive(Default)]
 pub struct Kept(BTreeMap<&'static str, Box<dyn Job>>);
 
 impl Kept {
-    /// A job for these inputs: the kept one of that cell where it can go on to them, else a new one.
+    /// A job for these inputs: the kept one of that cell where it can continue to them, else a new one.
     ///
     /// # Errors
     /// An input outside its limits, or what the start of the computation meets.
@@ -93,7 +93,7 @@ impl Kept {
     }
 }
 
-/// Computes any cell to its end, where all desks are at hand: not for the page.
+/// Computes any cell to its end, in this thread: for tests and the page builder, not for the page.
 ///
 /// # Errors
 /// An input outside its limits, or what the computation meets.

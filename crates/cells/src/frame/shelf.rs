@@ -91,7 +91,7 @@ impl Shipped for String {
     }
 }
 
-/// What is there for cells to compute with.
+/// Files for cells to compute with.
 #[derive(Default)]
 pub struct Shelf {
     /// Files that nothing has opened yet.
@@ -111,7 +111,7 @@ impl Shelf {
         }
     }
 
-    /// Whether a file is there.
+    /// True where a file is there.
     pub fn has(&self, name: &str) -> bool {
         self.files.borrow().contains_key(name) || self.opened.borrow().contains_key(name)
     }
@@ -121,7 +121,7 @@ impl Shelf {
         self.files.borrow_mut().insert(name.to_owned(), bytes);
     }
 
-    /// What a file holds, opened when it is first asked for.
+    /// The contents of a file, opened when they are first asked for.
     ///
     /// # Errors
     /// [`CellError::Mismatch`] where the file is not here or not what it should be.

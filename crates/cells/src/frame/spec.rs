@@ -8,7 +8,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 
-/// How far a long computation has come.
+/// Progress of a long computation.
 #[derive(Debug)]
 pub enum Progress {
     /// Share of the work that is done, 0 to 1.
@@ -22,17 +22,17 @@ pub trait Job: Send {
     /// Does the next slice.
     ///
     /// # Errors
-    /// What the computation meets.
+    /// Any error of the computation.
     fn advance(&mut self) -> Result<Progress, CellError>;
 
-    /// Whether this job, done or dropped, may be asked to go on later, and so is kept: a training of a hundred steps is most of one of a
-    /// hundred and one.
+    /// True for a job that, done or dropped, may be continued later, and so is kept: a training run of a hundred steps is most of
+    /// one of a hundred and one.
     fn is_kept(&self) -> bool {
         false
     }
 
-    /// Takes the job on to other inputs, where what it did so far serves there too; says whether it does. What comes out must be what a
-    /// job gives that starts anew, to the last bit.
+    /// Continues the job for other inputs where its work so far is a part of theirs, and tells whether it is. The result must equal
+    /// that of a new job, to the last bit.
     ///
     /// # Errors
     /// An input that is not what the cell expects.
@@ -58,7 +58,7 @@ pub fn once(
     Box::new(Once(Some(compute)))
 }
 
-/// How a cell computes.
+/// Place and function of a cell's computation.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// Within a frame, at once.
@@ -67,7 +67,7 @@ pub enum Run {
     Sliced(Desk),
 }
 
-/// Which file of the worker a cell computes in.
+/// File of the worker that computes a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Desk {
     /// The one with differentiation.
@@ -80,7 +80,7 @@ impl Desk {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Training, Self::Models];
 
-    /// What its file is called, before `.js` and `_bg.wasm`.
+    /// Name of its file, before `.js` and `_bg.wasm`.
     pub fn file(self) -> &'static str {
         match self {
             Self::Training => "cells-training",
@@ -94,7 +94,7 @@ impl Desk {
 pub struct CellSpec {
     /// Name in lessons and in `data-cell`.
     pub name: &'static str,
-    /// What the cell does, one sentence, for the author's guide and error messages.
+    /// Description of the cell in one sentence, for the author's guide and error messages.
     pub summary: &'static str,
     /// The inputs with their limits and defaults.
     pub inputs: fn() -> Vec<InputSpec>,
