@@ -11,14 +11,14 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
 use worker::build::{Build, Purpose};
-use worker::model::protocol::{News, Order, Reply};
+use worker::model::protocol::{ModelEvent, ModelRequest, Reply};
 use worker::protocol;
 
 /// File of the worker, relative to the site's folder.
 const SCRIPT: &str = "worker_start.js";
 
 /// What the page hears.
-pub(crate) enum Heard {
+pub(crate) enum WorkerEvent {
     /// The worker listens; how many threads share its work.
     Ready {
         /// The file that runs.
@@ -27,23 +27,23 @@ pub(crate) enum Heard {
         threads: usize,
     },
     /// How the model stands.
-    News(News),
+    Model(ModelEvent),
     /// The reader wants what was asked about.
-    GoOn,
+    Confirmed,
     /// The worker was ended by the page.
-    Ended,
+    Terminated,
     /// It died; why, in words.
     Died(String),
 }
 
 #[derive(Default)]
 struct Inbox {
-    heard: RefCell<VecDeque<Heard>>,
+    heard: RefCell<VecDeque<WorkerEvent>>,
     waker: Cell<Option<Waker>>,
 }
 
 impl Inbox {
-    fn put(&self, heard: Heard) {
+    fn put(&self, heard: WorkerEvent) {
         self.heard.borrow_mut().push_back(heard);
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -72,8 +72,10 @@ impl ModelWorker {
         let on_message = Listener::<MessageEvent>::new(move |event: MessageEvent| {
             let bytes = Uint8Array::new(&event.data()).to_vec();
             match protocol::decode::<Reply>(&bytes) {
-                Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
-                Some(Reply::News(news)) => put.put(Heard::News(news)),
+                Some(Reply::Ready { build, threads }) => {
+                    put.put(WorkerEvent::Ready { build, threads })
+                }
+                Some(Reply::ModelEvent(news)) => put.put(WorkerEvent::Model(news)),
                 None => {}
             }
         });
@@ -81,7 +83,7 @@ impl ModelWorker {
         let on_error = Listener::<Event>::new(move |event: Event| {
             event.prevent_default();
             let message = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
-            put.put(Heard::Died(message.unwrap_or_default()));
+            put.put(WorkerEvent::Died(message.unwrap_or_default()));
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
@@ -94,35 +96,37 @@ impl ModelWorker {
     }
 
     /// Sends an order.
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: ModelRequest) {
         let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
         let sent = self
             .worker
             .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
         if sent.is_err() {
-            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+            self.inbox
+                .put(WorkerEvent::Died("it does not listen".to_owned()));
         }
     }
 
     /// Sends an order with files of the reader's.
-    pub(crate) fn order_with(&self, order: Order, files: &[File]) {
+    pub(crate) fn order_with(&self, order: ModelRequest, files: &[File]) {
         let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
         let message = Array::of1(&bytes);
         for file in files {
             message.push(file);
         }
         if self.worker.post_message(&message).is_err() {
-            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+            self.inbox
+                .put(WorkerEvent::Died("it does not listen".to_owned()));
         }
     }
 
-    /// Has who waits hear [`Heard::GoOn`].
+    /// Has who waits hear [`WorkerEvent::Confirmed`].
     pub(crate) fn go_on(&self) {
-        self.inbox.put(Heard::GoOn);
+        self.inbox.put(WorkerEvent::Confirmed);
     }
 
     /// Waits for what comes next.
-    pub(crate) async fn hear(&self) -> Heard {
+    pub(crate) async fn hear(&self) -> WorkerEvent {
         poll_fn(|context| match self.inbox.heard.borrow_mut().pop_front() {
             Some(heard) => Poll::Ready(heard),
             None => {
@@ -133,10 +137,10 @@ impl ModelWorker {
         .await
     }
 
-    /// Ends it at once, whatever it does; who waits hears [`Heard::Ended`].
+    /// Ends it at once, whatever it does; who waits hears [`WorkerEvent::Terminated`].
     pub(crate) fn end(&self) {
         self.worker.terminate();
-        self.inbox.put(Heard::Ended);
+        self.inbox.put(WorkerEvent::Terminated);
     }
 }
 

@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use worker::bench::{Asked, Figures, Report};
+use worker::bench::{BenchSettings, Figures, Report};
 use worker::build::Purpose;
-use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin};
 use worker::model::shape::Shape;
 
 use super::view::Bench;
 use crate::browser::{address, result};
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// Seed of the random weights: that of the reference files.
 const SEED: u64 = 0;
@@ -24,7 +24,7 @@ pub(super) struct Measured {
 }
 
 /// Measures what is asked; `window.benchResult` is undefined until the end.
-pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
+pub(super) async fn measure(asked: Result<BenchSettings, String>, bench: Bench) {
     result::publish("benchResult", None);
     result::publish("benchRuns", None);
     bench.error.set(None);
@@ -55,7 +55,7 @@ pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
     result::publish("benchResult", json.ok().as_deref());
 }
 
-async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
+async fn run(asked: BenchSettings, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
     let origin = origin(&asked.model)?;
     let (build, threads) = choose(asked.build, asked.threads)?;
     bench
@@ -65,17 +65,17 @@ async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), Str
     let worker =
         Rc::new(worker.ok_or("This browser has no workers, and a model of this size needs one.")?);
     bench.worker.set_value(Some(Rc::clone(&worker)));
-    let Heard::Ready { build, threads } = hear(&worker).await? else {
+    let WorkerEvent::Ready { build, threads } = hear(&worker).await? else {
         return Err("The engine does not say that it is ready.".to_owned());
     };
-    worker.order(Order::Load {
+    worker.order(ModelRequest::Load {
         origin,
         packing: Some(asked.packing),
     });
     let loaded = load(&worker, bench).await?;
     let mut runs = Vec::new();
     while runs.len() < asked.runs {
-        worker.order(Order::Measure {
+        worker.order(ModelRequest::Measure {
             prompt: asked.prompt,
             new: asked.new,
         });
@@ -117,29 +117,31 @@ fn origin(model: &str) -> Result<Origin, String> {
 }
 
 /// What comes next, unless it is the end.
-async fn hear(worker: &ModelWorker) -> Result<Heard, String> {
+async fn hear(worker: &ModelWorker) -> Result<WorkerEvent, String> {
     match worker.hear().await {
-        Heard::Ended | Heard::News(News::Stopped) => Err("Stopped.".to_owned()),
-        Heard::News(News::Failed(why)) => Err(why),
-        Heard::Died(why) => Err(format!(
+        WorkerEvent::Terminated | WorkerEvent::Model(ModelEvent::Stopped) => {
+            Err("Stopped.".to_owned())
+        }
+        WorkerEvent::Model(ModelEvent::Failed(why)) => Err(why),
+        WorkerEvent::Died(why) => Err(format!(
             "The engine gave up ({why}). A model that does not fit into memory does that: try a smaller one, or q4_0."
         )),
         heard => Ok(heard),
     }
 }
 
-async fn load(worker: &ModelWorker, bench: Bench) -> Result<Loaded, String> {
+async fn load(worker: &ModelWorker, bench: Bench) -> Result<ModelInfo, String> {
     loop {
         let (words, share) = match hear(worker).await? {
-            Heard::News(News::Loaded(loaded)) => return Ok(loaded),
-            Heard::News(News::Fetching { done, total }) => {
+            WorkerEvent::Model(ModelEvent::Loaded(loaded)) => return Ok(loaded),
+            WorkerEvent::Model(ModelEvent::Fetching { done, total }) => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 (
                     format!("Fetching the model: {:.0} MB.", done as f64 / 1e6),
                     share,
                 )
             }
-            Heard::News(News::Loading(share)) => {
+            WorkerEvent::Model(ModelEvent::Loading(share)) => {
                 ("Building the model.".to_owned(), Some(f64::from(share)))
             }
             _ => continue,
@@ -158,8 +160,8 @@ async fn one_run(
     bench.show(words.clone(), Some(number as f64 / runs as f64));
     loop {
         match hear(worker).await? {
-            Heard::News(News::Measured(figures)) => return Ok(figures),
-            Heard::News(News::Measuring(share)) => {
+            WorkerEvent::Model(ModelEvent::Measured(figures)) => return Ok(figures),
+            WorkerEvent::Model(ModelEvent::Measuring(share)) => {
                 let share = (number as f64 + f64::from(share)) / runs as f64;
                 bench.show(words.clone(), Some(share));
             }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use worker::bench::Asked;
+use worker::bench::BenchSettings;
 use worker::build::Build;
 use worker::model::packing::Packing;
 use worker::model::shape::SHAPES;
@@ -60,7 +60,7 @@ const SETTINGS: [&str; 7] = ["model", "type", "build", "threads", "prompt", "new
 pub(super) fn bench() -> AnyView {
     let bench = Bench::new();
     let query = move |key: &str| address::query(key);
-    let usual = Asked::default();
+    let usual = BenchSettings::default();
     let start_with = |key: &str| {
         let usual = match key {
             "model" => SHAPES[0].name.to_owned(),
@@ -116,7 +116,7 @@ pub(super) fn bench() -> AnyView {
 
 /// Measures what the address says.
 fn begin(bench: Bench) {
-    leptos::task::spawn_local(measure(Asked::parse(address::query), bench));
+    leptos::task::spawn_local(measure(BenchSettings::parse(address::query), bench));
 }
 
 fn fields(settings: [RwSignal<String>; 7]) -> AnyView {

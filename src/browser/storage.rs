@@ -5,13 +5,13 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, File, FileSystemDirectoryHandle, FileSystemFileHandle};
 use worker::folder::folder;
-use worker::model::kept::{NOTE_END, Note, name};
+use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
 
 use super::dom;
 
 /// A kept file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct KeptFile {
+pub(crate) struct StoredFile {
     /// Where it comes from.
     pub(crate) url: String,
     /// How many bytes are here.
@@ -21,7 +21,7 @@ pub(crate) struct KeptFile {
 }
 
 /// All that is kept, by address. Nothing where the browser has no such storage.
-pub(crate) async fn list() -> Vec<KeptFile> {
+pub(crate) async fn list() -> Vec<StoredFile> {
     let mut files = match kept_folder().await {
         Ok(folder) => all(&folder).await.unwrap_or_default(),
         Err(_) => Vec::new(),
@@ -36,10 +36,10 @@ pub(crate) async fn list() -> Vec<KeptFile> {
 /// What the browser says, as when it is being fetched at this moment.
 pub(crate) async fn delete(url: &str) -> Result<(), JsValue> {
     let folder = kept_folder().await?;
-    let name = name(url);
+    let name = stored_name(url);
     // The bytes first: without a note they would be in no list.
     JsFuture::from(folder.remove_entry(&name)).await?;
-    JsFuture::from(folder.remove_entry(&format!("{name}{NOTE_END}"))).await?;
+    JsFuture::from(folder.remove_entry(&format!("{name}{INFO_END}"))).await?;
     Ok(())
 }
 
@@ -48,7 +48,7 @@ async fn kept_folder() -> Result<FileSystemDirectoryHandle, JsValue> {
     folder(&window.navigator()).await
 }
 
-async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValue> {
+async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<StoredFile>, JsValue> {
     let keys = folder.keys();
     let mut files = Vec::new();
     loop {
@@ -60,7 +60,7 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValu
             .dyn_into::<JsString>()?
             .into();
         // A note that is damaged, or being written, belongs to nothing that can be opened.
-        if key.ends_with(NOTE_END)
+        if key.ends_with(INFO_END)
             && let Ok(file) = described(folder, &key).await
         {
             files.push(file);
@@ -68,12 +68,12 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValu
     }
 }
 
-async fn described(folder: &FileSystemDirectoryHandle, key: &str) -> Result<KeptFile, JsValue> {
+async fn described(folder: &FileSystemDirectoryHandle, key: &str) -> Result<StoredFile, JsValue> {
     let text = JsFuture::from(file(folder, key).await?.text()).await?;
     let text = text.as_string().unwrap_or_default();
-    let note: Note = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let bytes = file(folder, &name(&note.url)).await?;
-    Ok(KeptFile {
+    let note: FileInfo = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let bytes = file(folder, &stored_name(&note.url)).await?;
+    Ok(StoredFile {
         bytes: bytes.unchecked_ref::<Blob>().size() as u64,
         url: note.url,
         total: note.total,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cells::input::Pixels;
 use leptos::prelude::*;
-use worker::model::protocol::{Candidate, Compared, Filled, News, Place};
+use worker::model::protocol::{AttentionPosition, Candidate, Compared, Filled, ModelEvent};
 
 /// A picture as the model read it, and its classes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sight {
+pub(super) struct SeenPicture {
     /// Scaled and cropped for the model.
     pub(super) pixels: Arc<Pixels>,
     /// Side of a patch in its pixels.
@@ -28,8 +28,8 @@ pub(super) struct Answers {
     pub(super) error: RwSignal<Option<String>>,
     pub(super) compared: RwSignal<Option<Compared>>,
     pub(super) filled: RwSignal<Option<Filled>>,
-    pub(super) seen: RwSignal<Option<Sight>>,
-    pub(super) attention: RwSignal<Option<(Place, Vec<f32>)>>,
+    pub(super) seen: RwSignal<Option<SeenPicture>>,
+    pub(super) attention: RwSignal<Option<(AttentionPosition, Vec<f32>)>>,
 }
 
 impl Answers {
@@ -54,14 +54,14 @@ impl Answers {
         self.attention.set(None);
     }
 
-    pub(super) fn hear(&self, news: News) {
+    pub(super) fn hear(&self, news: ModelEvent) {
         match news {
-            News::Compared(compared) => self.compared.set(Some(compared)),
-            News::Filled(filled) => self.filled.set(Some(filled)),
-            News::Seen(seen) => {
+            ModelEvent::Compared(compared) => self.compared.set(Some(compared)),
+            ModelEvent::Filled(filled) => self.filled.set(Some(filled)),
+            ModelEvent::Seen(seen) => {
                 let picture = seen.picture;
                 self.attention.set(None);
-                self.seen.set(Some(Sight {
+                self.seen.set(Some(SeenPicture {
                     pixels: Arc::new(Pixels {
                         width: picture.width,
                         height: picture.height,
@@ -73,11 +73,11 @@ impl Answers {
                     elapsed_ms: seen.elapsed_ms,
                 }));
             }
-            News::Attended { place, weights } => {
+            ModelEvent::Attended { place, weights } => {
                 self.attention.set(Some((place, weights)));
                 return;
             }
-            News::Failed(why) => self.error.set(Some(why)),
+            ModelEvent::Failed(why) => self.error.set(Some(why)),
             _ => return,
         }
         self.busy.set(false);

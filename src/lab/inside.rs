@@ -2,7 +2,7 @@
 
 use cells::format::{Format, number};
 use leptos::prelude::*;
-use worker::model::protocol::{Candidate, Order, Place};
+use worker::model::protocol::{AttentionPosition, Candidate, ModelRequest};
 
 use super::session::Lab;
 use super::text::visible;
@@ -17,7 +17,11 @@ pub(super) fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     Effect::new(move |_| {
         if let Some(token) = text.selected.get() {
             let (layer, head) = (layer.get(), head.get());
-            lab.order(Order::Attend(Place { token, layer, head }));
+            lab.order(ModelRequest::Attend(AttentionPosition {
+                token,
+                layer,
+                head,
+            }));
         }
     });
     let shown = Memo::new(move |_| {
@@ -135,7 +139,7 @@ fn largest(weights: &[f32], count: usize) -> (Vec<(usize, f32)>, f32) {
 
 /// Bars of the largest weights of a place, and how many others there are, with their sum.
 pub(super) fn shares_of(
-    place: Place,
+    place: AttentionPosition,
     weights: &[f32],
     count: usize,
     word: impl Fn(usize) -> String,
@@ -143,7 +147,7 @@ pub(super) fn shares_of(
     let (listed, rest) = largest(weights, count);
     let more = weights.len() - listed.len();
     let rows = listed.into_iter().map(|(n, weight)| {
-        let Place { layer, head, token } = place;
+        let AttentionPosition { layer, head, token } = place;
         let from = format!("attention.weights[{layer},{head},{token},{n}]");
         share(word(n), weight, from)
     });
@@ -151,7 +155,7 @@ pub(super) fn shares_of(
     (rows, (more > 0).then_some((more, rest)))
 }
 
-fn weights_list(lab: Lab, place: Place, weights: &[f32]) -> AnyView {
+fn weights_list(lab: Lab, place: AttentionPosition, weights: &[f32]) -> AnyView {
     let tokens = lab.text.tokens.get_untracked();
     let word = |n: usize| {
         tokens

@@ -7,8 +7,8 @@ use worker::model::packing::Packing;
 use worker::model::protocol::Origin;
 use worker::model::shape::SHAPES;
 
-use super::kept::kept_list;
-use super::session::{Asked, Lab};
+use super::session::{Lab, OpenRequest};
+use super::stored_files::kept_list;
 use crate::browser::address;
 
 /// What the form holds besides files.
@@ -99,7 +99,7 @@ fn take(form: Form, list: Option<FileList>) {
 impl Form {
     fn open(self, name: String, origin: Origin, files: Vec<File>) {
         self.note(&origin);
-        self.lab.open(Asked {
+        self.lab.open(OpenRequest {
             name,
             origin,
             files,

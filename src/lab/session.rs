@@ -6,16 +6,16 @@ use leptos::prelude::*;
 use web_sys::File;
 use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
+use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Origin};
 
-use super::ahead::{Ahead, settle};
 use super::answers::Answers;
-use crate::browser::storage::{self, KeptFile};
+use super::download_offer::{DownloadOffer, settle};
+use crate::browser::storage::{self, StoredFile};
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// What is to be opened.
-pub(super) struct Asked {
+pub(super) struct OpenRequest {
     /// What the model is called.
     pub(super) name: String,
     /// Where it comes from.
@@ -28,9 +28,9 @@ pub(super) struct Asked {
 
 /// A model that stands, and the engine that runs it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Standing {
+pub(super) struct OpenModel {
     pub(super) name: String,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: ModelInfo,
     pub(super) build: Build,
     pub(super) threads: usize,
     /// Seed of its weights, where they are random.
@@ -49,7 +49,7 @@ pub(super) struct Token {
 
 /// The text that is written.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextSignals {
     pub(super) busy: RwSignal<bool>,
     /// The prompt that it continues, as the reader wrote it.
     pub(super) prompt: RwSignal<String>,
@@ -65,7 +65,7 @@ pub(super) struct Text {
     pub(super) selected: RwSignal<Option<usize>>,
 }
 
-impl Text {
+impl TextSignals {
     fn new() -> Self {
         Self {
             busy: RwSignal::new(false),
@@ -93,9 +93,9 @@ impl Text {
         self.error.set(None);
     }
 
-    fn hear(&self, news: News) {
+    fn hear(&self, news: ModelEvent) {
         match news {
-            News::Reading {
+            ModelEvent::Reading {
                 tokens,
                 done,
                 elapsed_ms,
@@ -111,7 +111,7 @@ impl Text {
                 self.read
                     .update(|(count, ms)| (*count, *ms) = (done, *ms + elapsed_ms));
             }
-            News::Wrote {
+            ModelEvent::Wrote {
                 token,
                 text,
                 candidates,
@@ -128,15 +128,15 @@ impl Text {
                 self.wrote
                     .update(|(count, ms)| (*count, *ms) = (*count + 1, *ms + elapsed_ms));
             }
-            News::Written(why) => {
+            ModelEvent::Written(why) => {
                 self.ending.set(format!("The text ended: {why}."));
                 self.busy.set(false);
             }
-            News::Stopped => {
+            ModelEvent::Stopped => {
                 self.ending.set("Stopped.".to_owned());
                 self.busy.set(false);
             }
-            News::Failed(why) => {
+            ModelEvent::Failed(why) => {
                 self.error.set(Some(why));
                 self.busy.set(false);
             }
@@ -154,12 +154,12 @@ pub(super) struct Lab {
     pub(super) share: RwSignal<Option<f64>>,
     pub(super) error: RwSignal<Option<String>>,
     /// What a download will cost, while the reader is asked about it.
-    pub(super) ahead: RwSignal<Option<Ahead>>,
-    pub(super) standing: RwSignal<Option<Standing>>,
-    pub(super) text: Text,
+    pub(super) ahead: RwSignal<Option<DownloadOffer>>,
+    pub(super) standing: RwSignal<Option<OpenModel>>,
+    pub(super) text: TextSignals,
     pub(super) answers: Answers,
     /// What is kept on this device.
-    pub(super) kept: RwSignal<Vec<KeptFile>>,
+    pub(super) kept: RwSignal<Vec<StoredFile>>,
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
     /// How often the reader has opened something: what an earlier one leads to is of no interest any more.
     turn: StoredValue<u32>,
@@ -174,7 +174,7 @@ impl Lab {
             error: RwSignal::new(None),
             ahead: RwSignal::new(None),
             standing: RwSignal::new(None),
-            text: Text::new(),
+            text: TextSignals::new(),
             answers: Answers::new(),
             kept: RwSignal::new(Vec::new()),
             worker: StoredValue::new_local(None),
@@ -183,7 +183,7 @@ impl Lab {
     }
 
     /// Sends an order to the worker, if there is one.
-    pub(super) fn order(&self, order: Order) {
+    pub(super) fn order(&self, order: ModelRequest) {
         if let Some(Some(worker)) = self.worker.try_get_value() {
             worker.order(order);
         }
@@ -208,7 +208,7 @@ impl Lab {
     }
 
     /// Opens a model in place of the one that is there.
-    pub(super) fn open(&self, asked: Asked) {
+    pub(super) fn open(&self, asked: OpenRequest) {
         self.end();
         self.standing.set(None);
         self.forget();
@@ -246,10 +246,10 @@ impl Lab {
         self.answers.clear();
     }
 
-    fn hear(&self, news: News) {
+    fn hear(&self, news: ModelEvent) {
         let writes =
-            |standing: &Option<Standing>| standing.as_ref().is_some_and(|s| s.loaded.writes);
-        if self.standing.with_untracked(writes) && !matches!(news, News::Attended { .. }) {
+            |standing: &Option<OpenModel>| standing.as_ref().is_some_and(|s| s.loaded.writes);
+        if self.standing.with_untracked(writes) && !matches!(news, ModelEvent::Attended { .. }) {
             self.text.hear(news);
         } else {
             self.answers.hear(news);
@@ -271,7 +271,7 @@ impl Lab {
 }
 
 /// Lives as long as the worker does.
-async fn session(lab: Lab, asked: Asked, turn: u32) {
+async fn session(lab: Lab, asked: OpenRequest, turn: u32) {
     let started = choose(None, None).and_then(|(build, threads)| {
         ModelWorker::start(Purpose::Lab, build, threads)
             .map(Rc::new)
@@ -312,15 +312,15 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
     loop {
         match worker.hear().await {
             _ if lab.opening.is_disposed() || !lab.has(&worker) => return,
-            Heard::News(news) => lab.hear(news),
-            Heard::Died(why) => {
+            WorkerEvent::Model(news) => lab.hear(news),
+            WorkerEvent::Died(why) => {
                 lab.unload();
                 lab.status.set(String::new());
                 lab.error.set(Some(gave_up(&why)));
                 return;
             }
-            Heard::Ended => return,
-            Heard::Ready { .. } | Heard::GoOn => {}
+            WorkerEvent::Terminated => return,
+            WorkerEvent::Ready { .. } | WorkerEvent::Confirmed => {}
         }
     }
 }
@@ -339,7 +339,7 @@ pub(super) fn gave_up(why: &str) -> String {
     )
 }
 
-async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standing, String> {
+async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<OpenModel, String> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
         _ => None,
@@ -348,22 +348,24 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standi
     if let Origin::Url(url) = &asked.origin {
         (build, threads) = settle(lab, worker, &asked.name, url).await?;
     }
-    let load = Order::Load {
+    let load = ModelRequest::Load {
         origin: asked.origin,
         packing: asked.packing,
     };
     worker.order_with(load, &asked.files);
     loop {
         match worker.hear().await {
-            Heard::Ready {
+            WorkerEvent::Ready {
                 build: own,
                 threads: count,
             } => (build, threads) = (own, count),
-            Heard::Ended | Heard::News(News::Stopped) => return Err(STOPPED.to_owned()),
-            Heard::Died(why) => return Err(gave_up(&why)),
-            Heard::News(News::Failed(why)) => return Err(why),
-            Heard::News(News::Loaded(loaded)) => {
-                return Ok(Standing {
+            WorkerEvent::Terminated | WorkerEvent::Model(ModelEvent::Stopped) => {
+                return Err(STOPPED.to_owned());
+            }
+            WorkerEvent::Died(why) => return Err(gave_up(&why)),
+            WorkerEvent::Model(ModelEvent::Failed(why)) => return Err(why),
+            WorkerEvent::Model(ModelEvent::Loaded(loaded)) => {
+                return Ok(OpenModel {
                     name: asked.name,
                     loaded,
                     build,
@@ -371,7 +373,7 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standi
                     untrained,
                 });
             }
-            Heard::News(News::Fetching { done, total }) => {
+            WorkerEvent::Model(ModelEvent::Fetching { done, total }) => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 let words = match total {
                     Some(total) => format!("{} of {}", megabytes(done), megabytes(total)),
@@ -379,10 +381,10 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standi
                 };
                 lab.say(format!("Reading {}: {words}.", asked.name), share);
             }
-            Heard::News(News::Loading(share)) => {
+            WorkerEvent::Model(ModelEvent::Loading(share)) => {
                 lab.say("Building the model.".to_owned(), Some(f64::from(share)));
             }
-            Heard::News(_) | Heard::GoOn => {}
+            WorkerEvent::Model(_) | WorkerEvent::Confirmed => {}
         }
     }
 }

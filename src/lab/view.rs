@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use worker::model::protocol::Storage;
 
-use super::ahead::question;
+use super::download_offer::question;
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
-use super::session::{Lab, Standing, megabytes};
+use super::session::{Lab, OpenModel, megabytes};
 use super::text::text_panel;
 
 /// The lab.
@@ -31,7 +31,7 @@ pub(super) fn lab() -> AnyView {
     .into_any()
 }
 
-fn stands(lab: Lab, standing: &Standing) -> AnyView {
+fn stands(lab: Lab, standing: &OpenModel) -> AnyView {
     let loaded = &standing.loaded;
     let threads = match standing.threads {
         1 => "1 thread".to_owned(),
@@ -50,7 +50,7 @@ fn stands(lab: Lab, standing: &Standing) -> AnyView {
         ("Weights", megabytes(loaded.weight_bytes)),
         ("Memory", megabytes(loaded.memory_bytes)),
         ("Engine", format!("{}, {threads}", standing.build.name())),
-        ("Loaded in", format!("{:.1} s", loaded.load_ms / 1000.0)),
+        ("ModelInfo in", format!("{:.1} s", loaded.load_ms / 1000.0)),
     ];
     let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
     let storage = loaded.storage.as_ref().map(|storage| {

@@ -11,11 +11,11 @@ use engine::sample::greedy;
 use serde::{Deserialize, Serialize};
 
 use crate::build::Build;
-use crate::model::desk::memory_bytes;
+use crate::model::any_model::AnyModel;
 use crate::model::error::ModelError;
+use crate::model::host::memory_bytes;
 use crate::model::packing::Packing;
-use crate::model::protocol::Loaded;
-use crate::model::sizes::Model;
+use crate::model::protocol::ModelInfo;
 
 /// The figures of one run; `None` where one does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -87,10 +87,10 @@ pub struct Report {
 impl Report {
     /// The report on some runs of a model.
     pub fn new(
-        asked: &Asked,
+        asked: &BenchSettings,
         build: Build,
         threads: usize,
-        loaded: &Loaded,
+        loaded: &ModelInfo,
         runs: &[Figures],
     ) -> Self {
         let figures = Figures::medians(runs);
@@ -115,7 +115,7 @@ impl Report {
 
 /// What is to be measured, as the address says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct BenchSettings {
     /// A shape's name or a file's address.
     pub model: String,
     /// The form of its matrices.
@@ -132,7 +132,7 @@ pub struct Asked {
     pub runs: usize,
 }
 
-impl Default for Asked {
+impl Default for BenchSettings {
     /// Nothing yet, with the settings of the form.
     fn default() -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl BenchSettings {
     /// Reads a query, whose values `lookup` gives; what it does not name keeps its usual value.
     ///
     /// # Errors
@@ -216,14 +216,14 @@ enum Task {
         ids: Vec<usize>,
     },
     Picture {
-        model: Model,
+        model: AnyModel,
         side: usize,
     },
 }
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum RunProgress {
     /// Share that is done, 0 to 1.
     Working(f32),
     /// It is over.
@@ -235,7 +235,7 @@ impl Run {
     ///
     /// # Errors
     /// When the model does not read so many tokens.
-    pub fn new(model: &Model, prompt: usize, new: usize) -> Result<Self, ModelError> {
+    pub fn new(model: &AnyModel, prompt: usize, new: usize) -> Result<Self, ModelError> {
         let fits = |asked: usize, context: usize| match asked <= context {
             true => Ok(()),
             false => Err(ModelError::TooLong { context, asked }),
@@ -245,7 +245,7 @@ impl Run {
             (0..prompt).map(|_| rng.below(vocabulary)).collect()
         };
         let task = match model {
-            Model::Text(model) => {
+            AnyModel::Text(model) => {
                 fits(prompt.saturating_add(new), model.context())?;
                 let prompt = ids(model.vocabulary());
                 let session = Session::new(Rc::clone(model));
@@ -258,7 +258,7 @@ impl Run {
                     decode_ms: 0.0,
                 }
             }
-            Model::Sentence(model) => {
+            AnyModel::Sentence(model) => {
                 fits(prompt, model.config().context)?;
                 Task::Sentence {
                     model: Rc::clone(model),
@@ -280,7 +280,7 @@ impl Run {
     ///
     /// # Errors
     /// When the model refuses its input.
-    pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Result<Step, ModelError> {
+    pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Result<RunProgress, ModelError> {
         let begun = now_ms();
         let elapsed = || now_ms() - begun;
         let figures = &mut self.figures;
@@ -295,7 +295,7 @@ impl Run {
                 *logits = Some(session.feed(prompt)?);
                 figures.prefill_tokens_per_s = Some(per_second(prompt.len(), elapsed()));
                 if *new > 0 {
-                    return Ok(Step::Working(share(0, *new)));
+                    return Ok(RunProgress::Working(share(0, *new)));
                 }
             }
             Task::Text {
@@ -311,7 +311,7 @@ impl Run {
                 *decode_ms += elapsed();
                 *done += 1;
                 if done < new {
-                    return Ok(Step::Working(share(*done, *new)));
+                    return Ok(RunProgress::Working(share(*done, *new)));
                 }
                 figures.decode_tokens_per_s = Some(per_second(*new, *decode_ms));
             }
@@ -327,7 +327,7 @@ impl Run {
             }
         }
         figures.memory_bytes = memory_bytes();
-        Ok(Step::Done(*figures))
+        Ok(RunProgress::Done(*figures))
     }
 }
 

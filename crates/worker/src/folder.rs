@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{FileSystemDirectoryHandle, FileSystemGetDirectoryOptions};
 
-use crate::model::kept::FOLDER;
+use crate::model::stored_file::FOLDER;
 
 /// The folder, made where it is not there yet. `navigator` is that of the page or of the worker.
 ///

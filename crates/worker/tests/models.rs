@@ -12,12 +12,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tools::TensorBytes;
 use tools::gguf::write;
-use worker::bench::{Asked, Figures, Report};
+use worker::bench::{BenchSettings, Figures, Report};
 use worker::build::Build;
-use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
+use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin, Place, Writing};
+use worker::model::protocol::{
+    AttentionPosition, ModelEvent, ModelInfo, ModelRequest, Origin, WritingRequest,
+};
 use worker::model::shape::SHAPES;
 use worker::protocol::{decode, encode};
 
@@ -86,11 +88,11 @@ fn files(name: &str, weights: &[u8]) -> Source {
     Source::Files(Files::new(name, weights))
 }
 
-fn load(desk: &mut Desk, source: Source, packing: Option<Packing>) -> Loaded {
+fn load(desk: &mut ModelHost, source: Source, packing: Option<Packing>) -> ModelInfo {
     desk.load(source, packing, &mut |_| {}).unwrap()
 }
 
-fn run(desk: &mut Desk) -> Vec<News> {
+fn run(desk: &mut ModelHost) -> Vec<ModelEvent> {
     let now = clock();
     std::iter::from_fn(|| desk.turn(&now)).collect()
 }
@@ -119,7 +121,7 @@ fn shapes_have_the_parameters_of_the_reference_files() {
 #[test]
 fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
     let bytes = small_gguf();
-    let mut desk = Desk::default();
+    let mut desk = ModelHost::default();
     let mut sizes = Vec::new();
     for packing in Packing::ALL {
         let loaded = load(&mut desk, files("small.gguf", &bytes), Some(packing));
@@ -128,7 +130,7 @@ fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
         desk.measure(30, 4).unwrap();
         let news = run(&mut desk);
         assert_eq!(news.len(), 5, "{news:?}");
-        let Some(News::Measured(figures)) = news.last() else {
+        let Some(ModelEvent::Measured(figures)) = news.last() else {
             panic!("{news:?}")
         };
         // The clock moves on by one millisecond for the prompt and for each token.
@@ -151,7 +153,7 @@ fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
 
 #[test]
 fn a_run_stops_between_two_tokens_and_the_model_stays() {
-    let mut desk = Desk::default();
+    let mut desk = ModelHost::default();
     load(
         &mut desk,
         files("small.gguf", &small_gguf()),
@@ -159,14 +161,14 @@ fn a_run_stops_between_two_tokens_and_the_model_stays() {
     );
     desk.measure(4, 30).unwrap();
     let now = clock();
-    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
-    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
+    assert!(matches!(desk.turn(&now), Some(ModelEvent::Measuring(_))));
+    assert!(matches!(desk.turn(&now), Some(ModelEvent::Measuring(_))));
     desk.stop();
     assert!(desk.is_idle() && desk.turn(&now).is_none());
     desk.measure(4, 0).unwrap();
     assert!(matches!(
         run(&mut desk)[..],
-        [News::Measured(Figures {
+        [ModelEvent::Measured(Figures {
             decode_tokens_per_s: None,
             ..
         })]
@@ -174,8 +176,8 @@ fn a_run_stops_between_two_tokens_and_the_model_stays() {
 }
 
 /// A greedy continuation.
-fn writing(prompt: &str, new: usize) -> Writing {
-    Writing {
+fn writing(prompt: &str, new: usize) -> WritingRequest {
+    WritingRequest {
         prompt: prompt.to_owned(),
         temperature: 0.0,
         top_k: None,
@@ -188,7 +190,7 @@ fn writing(prompt: &str, new: usize) -> Writing {
 
 #[test]
 fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
-    let mut desk = Desk::default();
+    let mut desk = ModelHost::default();
     let loaded = load(&mut desk, files("small.gguf", &small_gguf()), None);
     assert_eq!(
         (&*loaded.kind, loaded.format.as_deref()),
@@ -200,11 +202,11 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
     desk.write(writing("3 1 4", 5)).unwrap();
     let news = run(&mut desk);
     let [
-        News::Reading {
+        ModelEvent::Reading {
             tokens, done: 3, ..
         },
         written @ ..,
-        News::Written(why),
+        ModelEvent::Written(why),
     ] = &news[..]
     else {
         panic!("{news:?}")
@@ -213,7 +215,7 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
     assert!(why.contains("asked for"), "{why}");
     assert_eq!(written.len(), 5);
     for news in written {
-        let News::Wrote {
+        let ModelEvent::Wrote {
             token,
             text,
             candidates,
@@ -234,15 +236,15 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
         assert_eq!(candidates.iter().filter(|c| c.taken).count(), 1);
     }
     for (layer, head, token) in [(0, 0, 0), (1, 3, 4), (0, 2, 7)] {
-        let place = Place { token, layer, head };
-        let Ok(News::Attended { place: of, weights }) = desk.attend(place) else {
+        let place = AttentionPosition { token, layer, head };
+        let Ok(ModelEvent::Attended { place: of, weights }) = desk.attend(place) else {
             panic!("no attention")
         };
         assert_eq!((of, weights.len()), (place, token + 1));
         let sum: f32 = weights.iter().sum();
         assert!((sum - 1.0).abs() < 1e-5, "{sum}");
     }
-    let outside = desk.attend(Place {
+    let outside = desk.attend(AttentionPosition {
         token: 8,
         layer: 0,
         head: 0,
@@ -252,7 +254,7 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
 
 #[test]
 fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
-    let mut desk = Desk::default();
+    let mut desk = ModelHost::default();
     load(&mut desk, files("small.gguf", &small_gguf()), None);
     desk.write(writing("1", 30)).unwrap();
     let now = clock();
@@ -261,7 +263,7 @@ fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
     }
     // The text can be looked at while it is written.
     assert!(
-        desk.attend(Place {
+        desk.attend(AttentionPosition {
             token: 2,
             layer: 1,
             head: 1
@@ -273,22 +275,24 @@ fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
     for (prompt, word) in [("fifty", "fifty"), ("48", "below 48"), ("", "at least one")] {
         desk.write(writing(prompt, 1)).unwrap();
         let news = run(&mut desk);
-        let [News::Failed(why)] = &news[..] else {
+        let [ModelEvent::Failed(why)] = &news[..] else {
             panic!("{news:?}")
         };
         assert!(why.contains(word), "{why}");
     }
     desk.write(writing(&"1 ".repeat(40), 1)).unwrap();
-    assert!(matches!(&run(&mut desk)[..], [News::Failed(why)] if why.contains("at most 40")));
+    assert!(matches!(&run(&mut desk)[..], [ModelEvent::Failed(why)] if why.contains("at most 40")));
     // A text that would be longer than the model reads ends there.
     desk.write(writing("1 2", 99)).unwrap();
     let news = run(&mut desk);
-    assert!(matches!(news.last(), Some(News::Written(why)) if why.contains("context is full")));
+    assert!(
+        matches!(news.last(), Some(ModelEvent::Written(why)) if why.contains("context is full"))
+    );
 }
 
 #[test]
 fn what_cannot_be_done_is_said_in_words() {
-    let mut desk = Desk::default();
+    let mut desk = ModelHost::default();
     assert!(matches!(desk.measure(1, 1), Err(ModelError::None)));
     let unknown = Source::shape("gpt3", 0).err().unwrap().to_string();
     assert!(
@@ -336,9 +340,9 @@ fn a_query_is_read_and_what_is_wrong_with_it_is_named() {
             .split('&')
             .filter_map(|pair| pair.split_once('='))
             .collect();
-        Asked::parse(|key| pairs.get(key).map(|&value| value.to_owned()))
+        BenchSettings::parse(|key| pairs.get(key).map(|&value| value.to_owned()))
     };
-    assert_eq!(read(""), Ok(Asked::default()));
+    assert_eq!(read(""), Ok(BenchSettings::default()));
     let asked = read("model=gpt2&type=Q4_0&threads=2&prompt=7&new=0&runs=9&build=relaxed").unwrap();
     assert_eq!(
         (asked.packing, asked.build),
@@ -362,18 +366,18 @@ fn a_query_is_read_and_what_is_wrong_with_it_is_named() {
 
 #[test]
 fn a_report_has_the_documented_keys_and_medians() {
-    let asked = Asked {
+    let asked = BenchSettings {
         model: "gpt2".to_owned(),
-        ..Asked::default()
+        ..BenchSettings::default()
     };
-    let loaded = Loaded {
+    let loaded = ModelInfo {
         writes: true,
         reads: true,
         weight_bytes: 5,
         memory_bytes: 9,
         activation_bits: 8,
         load_ms: 1.5,
-        ..Loaded::default()
+        ..ModelInfo::default()
     };
     let runs = [3.0, 1.0, 2.0, 10.0].map(|rate| Figures {
         decode_tokens_per_s: Some(rate),
@@ -419,15 +423,15 @@ fn a_report_has_the_documented_keys_and_medians() {
 fn orders_survive_the_way_to_the_worker() {
     let url = Origin::Url("http://host/a.gguf".to_owned());
     for order in [
-        Order::Load {
+        ModelRequest::Load {
             origin: url,
             packing: Some(Packing::Q4_0),
         },
-        Order::Measure {
+        ModelRequest::Measure {
             prompt: 128,
             new: 64,
         },
-        Order::Stop,
+        ModelRequest::Stop,
     ] {
         assert_eq!(decode(&encode(&order)), Some(order));
     }

@@ -16,22 +16,22 @@ use web_sys::{File, Response};
 use worker::protocol::Request;
 use worker::service::Service;
 
-use super::line::{Host, Line};
+use super::channel::{Channel, Endpoint};
 
 /// Time after which a slice ends, so that newer messages are heard.
 const SLICE_MS: f64 = 25.0;
 
 struct Cells {
-    line: Rc<Line>,
+    channel: Rc<Channel>,
     service: RefCell<Service>,
     /// Files on their way.
     coming: RefCell<BTreeSet<&'static str>>,
 }
 
-impl Host for Cells {
+impl Endpoint for Cells {
     type Message = Request;
 
-    fn hear(self: &Rc<Self>, request: Request, _: Vec<File>) {
+    fn receive(self: &Rc<Self>, request: Request, _: Vec<File>) {
         self.service.borrow_mut().accept(request);
         for file in self.service.borrow().wanted() {
             if self.coming.borrow_mut().insert(file) {
@@ -42,8 +42,8 @@ impl Host for Cells {
 
     fn turn(&self) -> bool {
         let mut service = self.service.borrow_mut();
-        if let Some(reply) = service.turn(SLICE_MS, || self.line.now_ms()) {
-            self.line.say(&reply);
+        if let Some(reply) = service.turn(SLICE_MS, || self.channel.now_ms()) {
+            self.channel.send(&reply);
         }
         !service.is_idle()
     }
@@ -58,11 +58,11 @@ impl Cells {
         match fetched {
             Ok(bytes) => {
                 service.put(file, bytes);
-                self.line.schedule();
+                self.channel.schedule();
             }
             Err(why) => {
                 for reply in service.go_without(file, &why) {
-                    self.line.say(&reply);
+                    self.channel.send(&reply);
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Cells {
     async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
         let failed = |_: JsValue| format!("{file} could not be fetched.");
         let address = format!("models/{file}");
-        let response = JsFuture::from(self.line.scope.fetch_with_str(&address)).await;
+        let response = JsFuture::from(self.channel.scope.fetch_with_str(&address)).await;
         let response: Response = response.map_err(failed)?.dyn_into().map_err(failed)?;
         if !response.ok() {
             let status = response.status();
@@ -87,13 +87,13 @@ impl Cells {
 
 /// Listens to the page from now on.
 pub(super) fn start() {
-    let Some(line) = Line::open().map(Rc::new) else {
+    let Some(channel) = Channel::open().map(Rc::new) else {
         return;
     };
     let cells = Cells {
-        line: Rc::clone(&line),
+        channel: Rc::clone(&channel),
         service: RefCell::new(Service::new(TABLE)),
         coming: RefCell::default(),
     };
-    line.listen(&Rc::new(cells));
+    channel.listen(&Rc::new(cells));
 }

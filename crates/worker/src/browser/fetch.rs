@@ -11,12 +11,12 @@ use web_sys::{
 };
 use worker::model::error::ModelError;
 use worker::model::file::LARGEST;
-use worker::model::kept::Answer;
+use worker::model::stored_file::ResponseInfo;
 
-use super::models::Trouble;
+use super::models::LoadError;
 
 /// A file on its way into memory.
-pub(super) struct Coming<'a> {
+pub(super) struct Download<'a> {
     /// What it is called in messages.
     name: &'a str,
     /// All of its bytes, where that is known.
@@ -29,12 +29,12 @@ pub(super) struct Coming<'a> {
     more: Vec<u8>,
 }
 
-impl<'a> Coming<'a> {
+impl<'a> Download<'a> {
     /// Nothing is here yet.
     ///
     /// # Errors
     /// When it is too large.
-    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, Trouble> {
+    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, LoadError> {
         check_size(total.unwrap_or(0))?;
         Ok(Self {
             name,
@@ -77,7 +77,7 @@ impl<'a> Coming<'a> {
         stream: &ReadableStream,
         signal: &AbortSignal,
         each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LoadError> {
         let name = self.name;
         let broken =
             |error: JsValue| trouble(signal, &format!("{name} broke off: {}.", words(&error)));
@@ -86,7 +86,7 @@ impl<'a> Coming<'a> {
             let part = JsFuture::from(reader.read()).await.map_err(broken)?;
             // A file of the disk knows nothing of the signal.
             if signal.aborted() {
-                return Err(Trouble::Stopped);
+                return Err(LoadError::Stopped);
             }
             let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
             let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
@@ -102,7 +102,7 @@ impl<'a> Coming<'a> {
             each(&chunk, at as u64, self.total);
         }
         match self.total {
-            Some(total) if total != self.here => Err(Trouble::Failed(format!(
+            Some(total) if total != self.here => Err(LoadError::Failed(format!(
                 "{name} ended after {} of {total} bytes.",
                 self.here
             ))),
@@ -119,7 +119,7 @@ impl<'a> Coming<'a> {
     }
 }
 
-fn check_size(bytes: u64) -> Result<(), Trouble> {
+fn check_size(bytes: u64) -> Result<(), LoadError> {
     match bytes {
         0..=LARGEST => Ok(()),
         bytes => Err(ModelError::TooLarge { bytes }.into()),
@@ -131,9 +131,9 @@ pub(super) async fn of_disk(
     file: &File,
     signal: &AbortSignal,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Arc<[u8]>, Trouble> {
+) -> Result<Arc<[u8]>, LoadError> {
     let name = file.name();
-    let mut coming = Coming::new(&name, Some(file.size() as u64))?;
+    let mut coming = Download::new(&name, Some(file.size() as u64))?;
     let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
         progress(at + u64::from(chunk.length()), total);
     };
@@ -150,7 +150,7 @@ pub(super) async fn ask(
     url: &str,
     from: u64,
     signal: &AbortSignal,
-) -> Result<(Response, Answer), Trouble> {
+) -> Result<(Response, ResponseInfo), LoadError> {
     let cannot = |error: JsValue| {
         let why = format!("{url} cannot be fetched: {}.", words(&error));
         trouble(signal, &why)
@@ -168,7 +168,7 @@ pub(super) async fn ask(
     let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
     let response: Response = answer.map_err(cannot)?.unchecked_into();
     let headers = response.headers();
-    let answer = Answer::new(response.status(), |name| headers.get(name).ok().flatten());
+    let answer = ResponseInfo::new(response.status(), |name| headers.get(name).ok().flatten());
     Ok((response, answer))
 }
 
@@ -176,13 +176,13 @@ pub(super) async fn ask(
 ///
 /// # Errors
 /// When the host says that it has none.
-pub(super) fn body(url: &str, response: &Response) -> Result<ReadableStream, Trouble> {
+pub(super) fn body(url: &str, response: &Response) -> Result<ReadableStream, LoadError> {
     if !response.ok() {
         let status = response.status();
         let why = format!("{url} cannot be fetched: the host answers {status}.");
-        return Err(Trouble::Failed(why));
+        return Err(LoadError::Failed(why));
     }
-    let empty = || Trouble::Failed(format!("{url} is empty."));
+    let empty = || LoadError::Failed(format!("{url} is empty."));
     response.body().ok_or_else(empty)
 }
 
@@ -199,11 +199,11 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-fn trouble(signal: &AbortSignal, why: &str) -> Trouble {
+fn trouble(signal: &AbortSignal, why: &str) -> LoadError {
     if signal.aborted() {
-        Trouble::Stopped
+        LoadError::Stopped
     } else {
-        Trouble::Failed(why.to_owned())
+        LoadError::Failed(why.to_owned())
     }
 }
 

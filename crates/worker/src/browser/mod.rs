@@ -2,15 +2,15 @@
 
 #[cfg(not(feature = "models"))]
 mod cells;
+mod channel;
 mod exports;
 #[cfg(feature = "models")]
 mod fetch;
-#[cfg(feature = "models")]
-mod keep;
-mod line;
 #[cfg(feature = "models")]
 mod models;
 #[cfg(feature = "lab")]
 mod resume;
 #[cfg(feature = "lab")]
 mod store;
+#[cfg(feature = "models")]
+mod transfer;

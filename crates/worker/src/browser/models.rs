@@ -7,30 +7,30 @@ use engine::open::Files;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal, File};
 use worker::build::Build;
-use worker::model::desk::{Desk, Source};
+use worker::model::bandwidth;
 use worker::model::error::ModelError;
 use worker::model::file;
-use worker::model::pace;
+use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin, Reply, Storage};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Reply, Storage};
 
-use super::line::{Host, Line};
-use super::{fetch, keep};
+use super::channel::{Channel, Endpoint};
+use super::{fetch, transfer};
 
 /// Progress is told in steps of this size.
 const STEP: f32 = 0.01;
 
 struct Models {
-    line: Rc<Line>,
-    desk: RefCell<Desk>,
+    channel: Rc<Channel>,
+    desk: RefCell<ModelHost>,
     /// Ends a fetch.
     fetching: RefCell<Option<AbortController>>,
 }
 
-impl Host for Models {
-    type Message = Order;
+impl Endpoint for Models {
+    type Message = ModelRequest;
 
-    fn hear(self: &Rc<Self>, order: Order, files: Vec<File>) {
+    fn receive(self: &Rc<Self>, order: ModelRequest, files: Vec<File>) {
         self.obey(order, files);
     }
 
@@ -44,63 +44,67 @@ impl Host for Models {
 }
 
 impl Models {
-    fn tell(&self, news: News) {
-        self.line.say(&Reply::News(news));
+    fn tell(&self, news: ModelEvent) {
+        self.channel.send(&Reply::ModelEvent(news));
     }
 
     fn now_ms(&self) -> f64 {
-        self.line.now_ms()
+        self.channel.now_ms()
     }
 
-    fn obey(self: &Rc<Self>, order: Order, given: Vec<File>) {
+    fn obey(self: &Rc<Self>, order: ModelRequest, given: Vec<File>) {
         match order {
-            Order::Load { origin, packing } => {
+            ModelRequest::Load { origin, packing } => {
                 let host = Rc::clone(self);
                 spawn_local(async move {
                     let news = match host.load(origin, packing, given).await {
-                        Ok(loaded) => News::Loaded(loaded),
-                        Err(Trouble::Stopped) => News::Stopped,
-                        Err(Trouble::Failed(why)) => News::Failed(why),
+                        Ok(loaded) => ModelEvent::Loaded(loaded),
+                        Err(LoadError::Stopped) => ModelEvent::Stopped,
+                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
                     };
                     host.tell(news);
                 });
             }
-            Order::Measure { prompt, new } => {
+            ModelRequest::Measure { prompt, new } => {
                 let begun = self.desk.borrow_mut().measure(prompt, new);
                 if let Err(error) = begun {
-                    self.tell(News::Failed(error.to_string()));
+                    self.tell(ModelEvent::Failed(error.to_string()));
                 }
             }
-            Order::Stop => {
+            ModelRequest::Stop => {
                 self.desk.borrow_mut().stop();
                 match self.fetching.borrow().as_ref() {
                     // The fetch says that it has stopped.
                     Some(fetching) => fetching.abort(),
-                    None => self.tell(News::Stopped),
+                    None => self.tell(ModelEvent::Stopped),
                 }
             }
             // The page asks the file that only measures for nothing else, and the code for it is left out.
             _ if !cfg!(feature = "lab") => {}
-            Order::Pace => self.tell(News::Pace(pace::bytes_per_s(|| self.now_ms()))),
-            Order::Write(asked) => {
+            ModelRequest::MeasureBandwidth => {
+                self.tell(ModelEvent::Bandwidth(bandwidth::bytes_per_s(|| {
+                    self.now_ms()
+                })))
+            }
+            ModelRequest::Write(asked) => {
                 let begun = self.desk.borrow_mut().write(asked);
                 if let Err(error) = begun {
-                    self.tell(News::Failed(error.to_string()));
+                    self.tell(ModelEvent::Failed(error.to_string()));
                 }
             }
-            Order::Compare { first, second } => {
+            ModelRequest::Compare { first, second } => {
                 self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
             }
-            Order::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
-            Order::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
-            Order::Attend(place) => self.answer(|desk| desk.attend(place)),
+            ModelRequest::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
+            ModelRequest::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
+            ModelRequest::Attend(place) => self.answer(|desk| desk.attend(place)),
         }
     }
 
     /// Tells what the desk says at once.
-    fn answer(&self, ask: impl FnOnce(&mut Desk) -> Result<News, ModelError>) {
+    fn answer(&self, ask: impl FnOnce(&mut ModelHost) -> Result<ModelEvent, ModelError>) {
         let news = ask(&mut self.desk.borrow_mut());
-        self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
+        self.tell(news.unwrap_or_else(|error| ModelEvent::Failed(error.to_string())));
     }
 
     async fn load(
@@ -108,14 +112,14 @@ impl Models {
         origin: Origin,
         packing: Option<Packing>,
         given: Vec<File>,
-    ) -> Result<Loaded, Trouble> {
+    ) -> Result<ModelInfo, LoadError> {
         let begun = self.now_ms();
         self.desk.borrow_mut().clear();
         let mut storage = None;
         let source = match origin {
             Origin::Shape { name, seed } => Source::shape(&name, seed)?,
             Origin::Url(_) | Origin::Disk => {
-                let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
+                let abort = AbortController::new().map_err(|_| LoadError::Stopped)?;
                 let signal = abort.signal();
                 self.fetching.replace(Some(abort));
                 let files = match &origin {
@@ -130,7 +134,7 @@ impl Models {
         let mut progress = |share: f32| {
             if share >= told + STEP {
                 told = share;
-                self.tell(News::Loading(share));
+                self.tell(ModelEvent::Loading(share));
             }
         };
         let mut loaded = self
@@ -148,7 +152,7 @@ impl Models {
         move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
-                self.tell(News::Fetching { done, total });
+                self.tell(ModelEvent::Fetching { done, total });
             }
         }
     }
@@ -159,18 +163,18 @@ impl Models {
         url: &str,
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
-    ) -> Result<Files, Trouble> {
-        let came = keep::bytes(&self.line.scope, url, signal, &mut self.progress()).await?;
+    ) -> Result<Files, LoadError> {
+        let came = transfer::bytes(&self.channel.scope, url, signal, &mut self.progress()).await?;
         *storage = Some(came.storage);
         let groups = file::beside(&came.bytes);
         Ok(Files {
             name: fetch::file_name(url).to_owned(),
-            beside: keep::all_beside(&self.line.scope, url, groups, signal).await?,
+            beside: transfer::all_beside(&self.channel.scope, url, groups, signal).await?,
             weights: came.bytes,
         })
     }
 
-    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, Trouble> {
+    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, LoadError> {
         let names: Vec<String> = given.iter().map(File::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let place = file::weights_among(&names)?;
@@ -191,14 +195,14 @@ impl Models {
 }
 
 /// Why a model was not loaded.
-pub(super) enum Trouble {
+pub(super) enum LoadError {
     /// The reader did not want it any more.
     Stopped,
     /// In words.
     Failed(String),
 }
 
-impl From<ModelError> for Trouble {
+impl From<ModelError> for LoadError {
     fn from(error: ModelError) -> Self {
         Self::Failed(error.to_string())
     }
@@ -206,16 +210,16 @@ impl From<ModelError> for Trouble {
 
 /// Listens to the page from now on.
 pub(super) fn start() {
-    let Some(line) = Line::open().map(Rc::new) else {
+    let Some(channel) = Channel::open().map(Rc::new) else {
         return;
     };
     let models = Models {
-        line: Rc::clone(&line),
+        channel: Rc::clone(&channel),
         desk: RefCell::default(),
         fetching: RefCell::default(),
     };
-    line.listen(&Rc::new(models));
-    line.say(&Reply::Ready {
+    channel.listen(&Rc::new(models));
+    channel.send(&Reply::Ready {
         build: Build::here(),
         threads: engine::kernel::threads::count(),
     });

@@ -4,31 +4,33 @@ use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use web_sys::{FileSystemDirectoryHandle, Response};
 use worker::folder::folder;
-use worker::model::kept::{Answer, Note, Plan};
 use worker::model::protocol::Storage;
+use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse};
 
-use super::fetch::{Coming, ask, body, words};
-use super::keep::{Came, Way};
-use super::models::Trouble;
-use super::store::Kept;
+use super::fetch::{Download, ask, body, words};
+use super::models::LoadError;
+use super::store::StoredFile;
+use super::transfer::{Fetched, Transfer};
 
-impl Way<'_> {
+impl Transfer<'_> {
     /// What is kept of the address, and the folder that holds it.
     ///
     /// # Errors
     /// What the browser says that does not allow it.
-    pub(super) async fn open_kept(&self) -> Result<(Kept, FileSystemDirectoryHandle), JsValue> {
+    pub(super) async fn open_kept(
+        &self,
+    ) -> Result<(StoredFile, FileSystemDirectoryHandle), JsValue> {
         let folder = folder(&self.scope.navigator()).await?;
-        let kept = Kept::open(&folder, self.url).await?;
+        let kept = StoredFile::open(&folder, self.url).await?;
         Ok((kept, folder))
     }
 
     /// Takes what is kept, or fetches what is missing. Files that hold nothing afterwards are taken away.
     pub(super) async fn through(
         &mut self,
-        kept: Kept,
+        kept: StoredFile,
         folder: &FileSystemDirectoryHandle,
-    ) -> Result<Came, Trouble> {
+    ) -> Result<Fetched, LoadError> {
         let came = self.complete(&kept).await;
         let is_of_use = match &came {
             Ok(came) => matches!(came.storage, Storage::Kept { .. }),
@@ -40,23 +42,23 @@ impl Way<'_> {
         came
     }
 
-    async fn complete(&mut self, kept: &Kept) -> Result<Came, Trouble> {
+    async fn complete(&mut self, kept: &StoredFile) -> Result<Fetched, LoadError> {
         let (note, here) = (kept.note(), kept.size());
         let plan = note
             .as_ref()
-            .map_or(Plan::Fetch, |note| note.plan(self.url, here));
-        if plan == Plan::Take {
-            let mut coming = Coming::new(self.url, Some(here))?;
+            .map_or(Reuse::Nothing, |note| note.plan(self.url, here));
+        if plan == Reuse::Whole {
+            let mut coming = Download::new(self.url, Some(here))?;
             coming
                 .begin(here, |place| kept.read(place))
                 .map_err(|error| self.unreadable(&error))?;
-            return Ok(Came {
+            return Ok(Fetched {
                 bytes: coming.whole(),
                 storage: Storage::Kept { before: here },
             });
         }
         let (response, answer, before) = self.ask_for_rest(plan, note).await?;
-        let note = Note {
+        let note = FileInfo {
             url: self.url.to_owned(),
             total: answer.length.map(|left| before + left),
             mark: answer.mark,
@@ -67,12 +69,12 @@ impl Way<'_> {
     /// The host's answer, and how many of the kept bytes stand before it.
     async fn ask_for_rest(
         &self,
-        plan: Plan,
-        note: Option<Note>,
-    ) -> Result<(Response, Answer, u64), Trouble> {
-        if let (Plan::GoOn(here), Some(note)) = (plan, note) {
+        plan: Reuse,
+        note: Option<FileInfo>,
+    ) -> Result<(Response, ResponseInfo, u64), LoadError> {
+        if let (Reuse::Part(here), Some(note)) = (plan, note) {
             let (response, answer) = ask(self.scope, self.url, here, self.signal).await?;
-            if note.is_continued(here, &answer) {
+            if note.is_continued_by(here, &answer) {
                 return Ok((response, answer, here));
             }
             // A host that does not know ranges sends all of it.
@@ -87,13 +89,13 @@ impl Way<'_> {
     /// Brings a file into memory and into the storage at once, behind `before` bytes that are kept of it.
     async fn fetch(
         &mut self,
-        kept: &Kept,
-        mut note: Note,
+        kept: &StoredFile,
+        mut note: FileInfo,
         before: u64,
         response: &Response,
-    ) -> Result<Came, Trouble> {
+    ) -> Result<Fetched, LoadError> {
         let stream = body(self.url, response)?;
-        let mut coming = Coming::new(self.url, note.total)?;
+        let mut coming = Download::new(self.url, note.total)?;
         if before > 0 {
             coming
                 .begin(before, |place| kept.read(place))
@@ -126,23 +128,23 @@ impl Way<'_> {
             Some(why) => Storage::Refused(words(why)),
             None => Storage::Kept { before },
         };
-        Ok(Came {
+        Ok(Fetched {
             bytes: coming.whole(),
             storage,
         })
     }
 
-    fn unreadable(&self, error: &JsValue) -> Trouble {
+    fn unreadable(&self, error: &JsValue) -> LoadError {
         let (url, why) = (self.url, words(error));
-        Trouble::Failed(format!(
+        LoadError::Failed(format!(
             "What is kept of {url} cannot be read: {why}. Delete it from the list of kept files, and open it again."
         ))
     }
 }
 
-fn go_on_later(trouble: Trouble, is_kept: bool) -> Trouble {
+fn go_on_later(trouble: LoadError, is_kept: bool) -> LoadError {
     match trouble {
-        Trouble::Failed(why) if is_kept => Trouble::Failed(format!(
+        LoadError::Failed(why) if is_kept => LoadError::Failed(format!(
             "{why} What came is kept: open it again, and only the rest is fetched."
         )),
         other => other,

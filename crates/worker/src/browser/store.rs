@@ -7,15 +7,15 @@ use web_sys::{
     FileSystemDirectoryHandle, FileSystemFileHandle, FileSystemGetFileOptions,
     FileSystemReadWriteOptions, FileSystemSyncAccessHandle,
 };
-use worker::model::kept::{NOTE_END, Note, name};
+use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
 
 /// How many bytes are read at once.
 const PIECE: u64 = 4 << 20;
 
 /// An open file that is closed when it is dropped; nobody else can open it meanwhile.
-struct Open(FileSystemSyncAccessHandle);
+struct OpenFile(FileSystemSyncAccessHandle);
 
-impl Open {
+impl OpenFile {
     async fn at(folder: &FileSystemDirectoryHandle, name: &str) -> Result<Self, JsValue> {
         let options = FileSystemGetFileOptions::new();
         options.set_create(true);
@@ -65,7 +65,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         let _ = self.0.flush();
         self.0.close();
@@ -73,12 +73,12 @@ impl Drop for Open {
 }
 
 /// The kept bytes of an address, with their note.
-pub(super) struct Kept {
-    bytes: Open,
-    note: Open,
+pub(super) struct StoredFile {
+    bytes: OpenFile,
+    note: OpenFile,
 }
 
-impl Kept {
+impl StoredFile {
     /// What is kept of an address; empty files where nothing is.
     ///
     /// # Errors
@@ -87,9 +87,9 @@ impl Kept {
         folder: &FileSystemDirectoryHandle,
         url: &str,
     ) -> Result<Self, JsValue> {
-        let name = name(url);
-        let note = Open::at(folder, &format!("{name}{NOTE_END}")).await?;
-        let bytes = Open::at(folder, &name).await?;
+        let name = stored_name(url);
+        let note = OpenFile::at(folder, &format!("{name}{INFO_END}")).await?;
+        let bytes = OpenFile::at(folder, &name).await?;
         Ok(Self { bytes, note })
     }
 
@@ -99,7 +99,7 @@ impl Kept {
     }
 
     /// What they are; `None` where the note is not written or damaged.
-    pub(super) fn note(&self) -> Option<Note> {
+    pub(super) fn note(&self) -> Option<FileInfo> {
         let mut text = vec![0; self.note.size() as usize];
         self.note.read(0, &mut text).ok()?;
         serde_json::from_slice(&text).ok()
@@ -109,7 +109,7 @@ impl Kept {
     ///
     /// # Errors
     /// When the storage is full.
-    pub(super) fn set_note(&self, note: &Note) -> Result<(), JsValue> {
+    pub(super) fn set_note(&self, note: &FileInfo) -> Result<(), JsValue> {
         let text = serde_json::to_vec(note).map_err(|error| error.to_string())?;
         self.note.0.truncate_with_f64(0.0)?;
         self.note.write(0, &Uint8Array::from(text.as_slice()))?;
@@ -143,8 +143,8 @@ impl Kept {
     /// Closes both files and takes them away.
     pub(super) async fn remove(self, folder: &FileSystemDirectoryHandle, url: &str) {
         drop(self);
-        let name = name(url);
-        for name in [format!("{name}{NOTE_END}"), name] {
+        let name = stored_name(url);
+        for name in [format!("{name}{INFO_END}"), name] {
             // What cannot be taken away stays in the list, where the reader can.
             let _ = JsFuture::from(folder.remove_entry(&name)).await;
         }

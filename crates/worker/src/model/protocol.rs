@@ -24,7 +24,7 @@ pub enum Origin {
 
 /// From the page. A model is unloaded by ending the worker, which gives back all of its memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Order {
+pub enum ModelRequest {
     /// Load a model in place of the one that is there.
     Load {
         /// Its parameters.
@@ -40,9 +40,9 @@ pub enum Order {
         new: usize,
     },
     /// Say how fast this device takes in weights.
-    Pace,
+    MeasureBandwidth,
     /// Continue a text.
-    Write(Writing),
+    Write(WritingRequest),
     /// Say how alike two sentences are.
     Compare {
         /// The first.
@@ -55,14 +55,14 @@ pub enum Order {
     /// Say what is on a picture.
     See(Picture),
     /// Say how much a token of the text takes from each token up to it, or a patch of the picture from all of it.
-    Attend(Place),
+    Attend(AttentionPosition),
     /// Go no further with what is under way.
     Stop,
 }
 
 /// How a text is continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Writing {
+pub struct WritingRequest {
     /// The text.
     pub prompt: String,
     /// 0 takes the likeliest token, 1 draws from the model's own distribution.
@@ -129,7 +129,7 @@ pub struct Seen {
 
 /// A token of the text, or of the picture, in a layer and a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct AttentionPosition {
     /// The token, from 0.
     pub token: usize,
     /// The layer, from 0.
@@ -163,7 +163,7 @@ pub enum Storage {
 
 /// What a loaded model is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct ModelInfo {
     /// The kind of model: `GPT-2`, `Llama` …
     pub kind: String,
     /// The format of its file; `None` for random weights.
@@ -207,12 +207,12 @@ pub enum Reply {
         threads: usize,
     },
     /// How the model stands.
-    News(News),
+    ModelEvent(ModelEvent),
 }
 
 /// To the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum News {
+pub enum ModelEvent {
     /// A file is coming.
     Fetching {
         /// Bytes that are here.
@@ -223,7 +223,7 @@ pub enum News {
     /// The model is being built: share that is done, 0 to 1.
     Loading(f32),
     /// It is ready.
-    Loaded(Loaded),
+    Loaded(ModelInfo),
     /// So many tokens of the prompt are read. The first time with the text of each.
     Reading {
         /// Texts of the prompt's tokens, the first time.
@@ -255,12 +255,12 @@ pub enum News {
     /// The attention that was asked for.
     Attended {
         /// Whose.
-        place: Place,
+        place: AttentionPosition,
         /// What it takes from each token up to it, of a picture from all of its tokens; the sum is 1.
         weights: Vec<f32>,
     },
     /// So many bytes of weights in a second.
-    Pace(f64),
+    Bandwidth(f64),
     /// A run goes on: share that is done, 0 to 1.
     Measuring(f32),
     /// A run ended.

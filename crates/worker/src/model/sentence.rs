@@ -7,7 +7,7 @@ use engine::token::tokenizer::Tokenizer;
 
 use super::error::ModelError;
 use super::protocol::{Candidate, Compared, Filled};
-use super::text::{one, shown};
+use super::writing::{token_text, token_texts};
 
 /// How many of the likeliest tokens are told for a gap.
 const CANDIDATES: usize = 10;
@@ -25,7 +25,7 @@ pub(super) fn compare(
     let [first, second] = sentences.map(|sentence| {
         let ids = whole(model, tokenizer, tokenizer.encode(sentence)?)?;
         let vector = model.sentence(&ids, None)?;
-        Ok::<_, ModelError>((shown(tokenizer, &ids)?, vector))
+        Ok::<_, ModelError>((token_texts(tokenizer, &ids)?, vector))
     });
     let ((first, a), (second, b)) = (first?, second?);
     Ok(Compared {
@@ -55,7 +55,7 @@ pub(super) fn fill(
         let best = top(&logits.row(gap).to_owned(), CANDIDATES).into_iter();
         let best = best.map(|(id, probability)| {
             Ok(Candidate {
-                text: one(tokenizer, id, true)?,
+                text: token_text(tokenizer, id, true)?,
                 probability,
                 taken: false,
             })
@@ -67,7 +67,7 @@ pub(super) fn fill(
             .into_iter()
             .map(candidates)
             .collect::<Result<_, EngineError>>()?,
-        tokens: shown(tokenizer, &ids)?,
+        tokens: token_texts(tokenizer, &ids)?,
         elapsed_ms: 0.0,
     })
 }

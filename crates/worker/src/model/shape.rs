@@ -14,8 +14,8 @@ use engine::model::{bert, gpt2, llama, vit};
 use engine::nn::position::rope::{Rope, Scaling};
 use engine::nn::position::rotary::Pairing;
 
+use super::any_model::ModelConfig;
 use super::error::ModelError;
-use super::sizes::Sizes;
 
 /// A shape with a name.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Shape {
     pub name: &'static str,
     /// What it is, for the reader.
     pub title: &'static str,
-    sizes: fn() -> Sizes,
+    sizes: fn() -> ModelConfig,
 }
 
 /// All shapes.
@@ -65,14 +65,14 @@ impl Shape {
     }
 
     /// Its sizes.
-    pub fn sizes(&self) -> Sizes {
+    pub fn sizes(&self) -> ModelConfig {
         (self.sizes)()
     }
 
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self.sizes() {
-            Sizes::Vit(config) => Some(config.image),
+            ModelConfig::Vit(config) => Some(config.image),
             _ => None,
         }
     }
@@ -80,19 +80,19 @@ impl Shape {
     /// Names and shapes of its parameters.
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {
-            Sizes::Gpt2(config) => config.shapes(),
-            Sizes::Llama(config) => config.shapes(),
-            Sizes::Bert(config) => {
+            ModelConfig::Gpt2(config) => config.shapes(),
+            ModelConfig::Llama(config) => config.shapes(),
+            ModelConfig::Bert(config) => {
                 let all = config.shapes().into_iter();
                 all.filter(|(name, _)| !name.starts_with("cls.")).collect()
             }
-            Sizes::Vit(config) => vit_parameters(&config),
+            ModelConfig::Vit(config) => vit_parameters(&config),
         }
     }
 }
 
-fn gpt2() -> Sizes {
-    Sizes::Gpt2(gpt2::Config {
+fn gpt2() -> ModelConfig {
+    ModelConfig::Gpt2(gpt2::Config {
         vocabulary: 50_257,
         width: 768,
         heads: 12,
@@ -103,8 +103,8 @@ fn gpt2() -> Sizes {
     })
 }
 
-fn smollm2() -> Sizes {
-    Sizes::Llama(llama::Config {
+fn smollm2() -> ModelConfig {
+    ModelConfig::Llama(llama::Config {
         vocabulary: 49_152,
         width: 576,
         heads: 9,
@@ -124,8 +124,8 @@ fn smollm2() -> Sizes {
     })
 }
 
-fn vit_b16() -> Sizes {
-    Sizes::Vit(vit::Config {
+fn vit_b16() -> ModelConfig {
+    ModelConfig::Vit(vit::Config {
         width: 768,
         heads: 12,
         layers: 12,
@@ -139,8 +139,8 @@ fn vit_b16() -> Sizes {
     })
 }
 
-fn minilm() -> Sizes {
-    Sizes::Bert(bert::Config {
+fn minilm() -> ModelConfig {
+    ModelConfig::Bert(bert::Config {
         vocabulary: 30_522,
         width: 384,
         heads: 12,

@@ -6,28 +6,28 @@ use engine::open::{Labels, Preparation, top};
 use engine::picture::from_rgb8;
 use engine::trace::Observer;
 
+use super::any_model::AnyModel;
 use super::error::ModelError;
-use super::protocol::{Candidate, Picture, Place, Seen};
-use super::sizes::Model;
+use super::protocol::{AttentionPosition, Candidate, Picture, Seen};
 
 /// How many of the likeliest classes are told.
 const CLASSES: usize = 10;
 
 /// The last picture, and once it was asked for, what attends to what in it.
-pub(super) struct Sight {
+pub(super) struct ClassifiedImage {
     /// `[3, S, S]`, prepared for the model.
     image: Array3<f32>,
     /// The weights of each layer, `[H, T, T]`; none before they are asked for.
     layers: Vec<Array3<f32>>,
 }
 
-impl Sight {
+impl ClassifiedImage {
     /// Has a model look at a picture. The time is for the caller to fill in, who has the clock.
     ///
     /// # Errors
     /// When the picture has no pixel, or the model reads text.
     pub(super) fn of(
-        model: &Model,
+        model: &AnyModel,
         (preparation, labels): (&Preparation, Option<&Labels>),
         picture: &Picture,
     ) -> Result<(Self, Seen), ModelError> {
@@ -71,7 +71,11 @@ impl Sight {
     ///
     /// # Errors
     /// When there is no such token, layer or head.
-    pub(super) fn attend(&mut self, model: &Model, place: Place) -> Result<Vec<f32>, ModelError> {
+    pub(super) fn attend(
+        &mut self,
+        model: &AnyModel,
+        place: AttentionPosition,
+    ) -> Result<Vec<f32>, ModelError> {
         if self.layers.is_empty() {
             let mut all = Layers::default();
             model.see(self.image.view(), Some(&mut all))?;

@@ -7,17 +7,17 @@ use wasm_bindgen::JsValue;
 use web_sys::{AbortSignal, DedicatedWorkerGlobalScope};
 use worker::model::protocol::Storage;
 
-use super::fetch::{Coming, ask, beside, body, words};
-use super::models::Trouble;
+use super::fetch::{Download, ask, beside, body, words};
+use super::models::LoadError;
 
 /// Bytes that are here, and how they came.
-pub(super) struct Came {
+pub(super) struct Fetched {
     pub(super) bytes: Arc<[u8]>,
     pub(super) storage: Storage,
 }
 
 /// Where a file comes from, and who hears of it.
-pub(super) struct Way<'a> {
+pub(super) struct Transfer<'a> {
     pub(super) scope: &'a DedicatedWorkerGlobalScope,
     pub(super) url: &'a str,
     pub(super) signal: &'a AbortSignal,
@@ -35,8 +35,8 @@ pub(super) async fn bytes(
     url: &str,
     signal: &AbortSignal,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Came, Trouble> {
-    let mut way = Way {
+) -> Result<Fetched, LoadError> {
+    let mut way = Transfer {
         scope,
         url,
         signal,
@@ -53,17 +53,17 @@ pub(super) async fn bytes(
     way.fetch_to_memory(&refused).await
 }
 
-impl Way<'_> {
-    async fn fetch_to_memory(&mut self, refused: &JsValue) -> Result<Came, Trouble> {
+impl Transfer<'_> {
+    async fn fetch_to_memory(&mut self, refused: &JsValue) -> Result<Fetched, LoadError> {
         let (response, answer) = ask(self.scope, self.url, 0, self.signal).await?;
         let stream = body(self.url, &response)?;
-        let mut coming = Coming::new(self.url, answer.length)?;
+        let mut coming = Download::new(self.url, answer.length)?;
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
             progress(at + u64::from(chunk.length()), total);
         };
         coming.read(&stream, self.signal, &mut each).await?;
-        Ok(Came {
+        Ok(Fetched {
             bytes: coming.whole(),
             storage: Storage::Refused(words(refused)),
         })
@@ -79,7 +79,7 @@ pub(super) async fn all_beside(
     url: &str,
     groups: &[&[&str]],
     signal: &AbortSignal,
-) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
+) -> Result<Vec<(String, Vec<u8>)>, LoadError> {
     let mut all = Vec::new();
     for group in groups {
         for name in *group {
@@ -91,9 +91,9 @@ pub(super) async fn all_beside(
                     all.push(((*name).to_owned(), found.bytes.to_vec()));
                     break;
                 }
-                Err(Trouble::Stopped) => return Err(Trouble::Stopped),
+                Err(LoadError::Stopped) => return Err(LoadError::Stopped),
                 // Many models have no such file.
-                Err(Trouble::Failed(_)) => {}
+                Err(LoadError::Failed(_)) => {}
             }
         }
     }

@@ -10,18 +10,18 @@ use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, o
 use engine::parameters::Parameters;
 use engine::token::tokenizer::Tokenizer;
 
-use super::drawn::Drawn;
+use super::any_model::{AnyModel, layers_and_heads};
+use super::classified_image::ClassifiedImage;
+use super::counting_loader::{CountingLoader, LoadCounts};
 use super::error::ModelError;
-use super::numbers::Numbers;
+use super::number_tokenizer::NumberTokenizer;
 use super::packing::Packing;
-use super::protocol::{Loaded, News, Picture, Place, Writing};
+use super::protocol::{AttentionPosition, ModelEvent, ModelInfo, Picture, WritingRequest};
+use super::random_weights::RandomWeights;
 use super::sentence;
 use super::shape::Shape;
-use super::sight::Sight;
-use super::sizes::{Model, layers_and_heads};
-use super::text::{self, Attention, Text, Writer};
-use super::weighed::{Tally, Weighed};
-use crate::bench::{Run, Step};
+use super::writing::{self, CausalLm, TokenAttention, WritingState};
+use crate::bench::{Run, RunProgress};
 
 /// What a model is made from.
 pub enum Source {
@@ -50,15 +50,16 @@ impl Source {
     fn open<'a>(
         self,
         packing: Option<Packing>,
-        tally: &'a Tally<'a>,
+        tally: &'a LoadCounts<'a>,
     ) -> Result<(Opened, Option<String>), ModelError> {
         match self {
             Self::Shape { shape, seed } => {
                 let kind = packing.unwrap_or(Packing::F32).kind();
-                let drawn = Box::new(Drawn::new(seed, shape.parameters(), kind));
-                let model = shape
-                    .sizes()
-                    .load(&mut Weighed::new(drawn, Some(kind), tally))?;
+                let drawn = Box::new(RandomWeights::new(seed, shape.parameters(), kind));
+                let model =
+                    shape
+                        .sizes()
+                        .load(&mut CountingLoader::new(drawn, Some(kind), tally))?;
                 let opened = Opened {
                     model,
                     tokenizer: None,
@@ -70,8 +71,9 @@ impl Source {
             Self::Files(files) => {
                 let kind = packing.map(Packing::kind);
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
-                let through =
-                    |source| Box::new(Weighed::new(source, kind, tally)) as Box<dyn Parameters>;
+                let through = |source| {
+                    Box::new(CountingLoader::new(source, kind, tally)) as Box<dyn Parameters>
+                };
                 // The file that only measures has no code for vocabularies.
                 let opened = if cfg!(feature = "lab") {
                     open_through(&files, through)?
@@ -96,29 +98,29 @@ enum Work {
 }
 
 /// A model that stands.
-struct Standing {
-    model: Model,
+struct LoadedModel {
+    model: AnyModel,
     tokenizer: Option<Rc<dyn Tokenizer>>,
     preparation: Option<Preparation>,
     labels: Option<Labels>,
 }
 
-impl Standing {
+impl LoadedModel {
     /// The vocabulary that came with the model, or the numbers of tokens.
     fn vocabulary(&self, size: usize) -> Rc<dyn Tokenizer> {
-        let numbers = || Rc::new(Numbers::new(size)) as Rc<dyn Tokenizer>;
+        let numbers = || Rc::new(NumberTokenizer::new(size)) as Rc<dyn Tokenizer>;
         self.tokenizer.clone().unwrap_or_else(numbers)
     }
 }
 
 /// The loaded model and what is done with it.
 #[derive(Default)]
-pub struct Desk {
-    standing: Option<Standing>,
+pub struct ModelHost {
+    standing: Option<LoadedModel>,
     work: Option<Work>,
-    text: Rc<Text>,
-    attention: Option<Attention>,
-    sight: Option<Sight>,
+    text: Rc<WritingState>,
+    attention: Option<TokenAttention>,
+    sight: Option<ClassifiedImage>,
 }
 
 /// Bytes of memory that this program has taken from its host; natively not known, 0.
@@ -129,7 +131,7 @@ pub fn memory_bytes() -> u64 {
     return 0;
 }
 
-impl Desk {
+impl ModelHost {
     /// Drops the model and what is under way.
     pub fn clear(&mut self) {
         *self = Self::default();
@@ -145,9 +147,9 @@ impl Desk {
         source: Source,
         packing: Option<Packing>,
         progress: &mut dyn FnMut(f32),
-    ) -> Result<Loaded, ModelError> {
+    ) -> Result<ModelInfo, ModelError> {
         self.clear();
-        let tally = Tally::new(progress);
+        let tally = LoadCounts::new(progress);
         let file_bytes = match &source {
             Source::Shape { .. } => 0,
             Source::Files(files) => files.weights.len() as u64,
@@ -155,21 +157,21 @@ impl Desk {
         let (opened, format) = source.open(packing, &tally)?;
         let (layers, heads) = layers_and_heads(&opened.model);
         let kind = opened.model.name().to_owned();
-        let model = Model::from(opened.model);
-        let loaded = Loaded {
+        let model = AnyModel::from(opened.model);
+        let loaded = ModelInfo {
             kind,
             format,
             layers,
             heads,
             context: match &model {
-                Model::Text(model) => model.context(),
-                Model::Sentence(model) => model.config().context,
+                AnyModel::Text(model) => model.context(),
+                AnyModel::Sentence(model) => model.config().context,
                 _ => 0,
             },
             has_vocabulary: opened.tokenizer.is_some(),
-            writes: matches!(model, Model::Text(_)),
+            writes: matches!(model, AnyModel::Text(_)),
             reads: model.side().is_none(),
-            fills: matches!(&model, Model::Sentence(model) if model.fills_masks()),
+            fills: matches!(&model, AnyModel::Sentence(model) if model.fills_masks()),
             weight_bytes: tally.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: tally.activation_bits(),
@@ -177,7 +179,7 @@ impl Desk {
             file_bytes,
             storage: None,
         };
-        self.standing = Some(Standing {
+        self.standing = Some(LoadedModel {
             model,
             tokenizer: opened.tokenizer.map(Rc::from),
             preparation: opened.preparation,
@@ -196,18 +198,18 @@ impl Desk {
         Ok(())
     }
 
-    fn standing(&self) -> Result<&Standing, ModelError> {
+    fn standing(&self) -> Result<&LoadedModel, ModelError> {
         self.standing.as_ref().ok_or(ModelError::None)
     }
 
-    fn writer(&self) -> Result<Writer, ModelError> {
+    fn writer(&self) -> Result<CausalLm, ModelError> {
         let standing = self.standing()?;
-        let Model::Text(model) = &standing.model else {
+        let AnyModel::Text(model) = &standing.model else {
             return Err(ModelError::OtherKind {
                 kind: "sentence or picture".to_owned(),
             });
         };
-        Ok(Writer {
+        Ok(CausalLm {
             model: Rc::clone(model),
             tokenizer: standing.vocabulary(model.vocabulary()),
         })
@@ -215,7 +217,7 @@ impl Desk {
 
     fn encoder(&self) -> Result<(Rc<Bert>, Rc<dyn Tokenizer>), ModelError> {
         let standing = self.standing()?;
-        let Model::Sentence(model) = &standing.model else {
+        let AnyModel::Sentence(model) = &standing.model else {
             return Err(ModelError::OtherKind {
                 kind: "writing or picture".to_owned(),
             });
@@ -232,31 +234,35 @@ impl Desk {
         &self,
         sentences: [&str; 2],
         now_ms: impl Fn() -> f64,
-    ) -> Result<News, ModelError> {
+    ) -> Result<ModelEvent, ModelError> {
         let (model, tokenizer) = self.encoder()?;
         let begun = now_ms();
         let mut compared = sentence::compare(&model, &*tokenizer, sentences)?;
         compared.elapsed_ms = now_ms() - begun;
-        Ok(News::Compared(compared))
+        Ok(ModelEvent::Compared(compared))
     }
 
     /// What fills the gaps of a text, by the clock `now_ms`.
     ///
     /// # Errors
     /// When no encoder with a masked-LM head is loaded, or the text has no gap or is too long for it.
-    pub fn fill(&self, text: &str, now_ms: impl Fn() -> f64) -> Result<News, ModelError> {
+    pub fn fill(&self, text: &str, now_ms: impl Fn() -> f64) -> Result<ModelEvent, ModelError> {
         let (model, tokenizer) = self.encoder()?;
         let begun = now_ms();
         let mut filled = sentence::fill(&model, &*tokenizer, text)?;
         filled.elapsed_ms = now_ms() - begun;
-        Ok(News::Filled(filled))
+        Ok(ModelEvent::Filled(filled))
     }
 
     /// What is on a picture, by the clock `now_ms`.
     ///
     /// # Errors
     /// When no model that reads pictures is loaded, or the picture has no pixel.
-    pub fn see(&mut self, picture: &Picture, now_ms: impl Fn() -> f64) -> Result<News, ModelError> {
+    pub fn see(
+        &mut self,
+        picture: &Picture,
+        now_ms: impl Fn() -> f64,
+    ) -> Result<ModelEvent, ModelError> {
         // What the last picture took is given back first.
         self.sight = None;
         let standing = self.standing()?;
@@ -268,21 +274,21 @@ impl Desk {
             })?;
         let begun = now_ms();
         let prepared = (preparation, standing.labels.as_ref());
-        let (sight, mut seen) = Sight::of(&standing.model, prepared, picture)?;
+        let (sight, mut seen) = ClassifiedImage::of(&standing.model, prepared, picture)?;
         seen.elapsed_ms = now_ms() - begun;
         self.sight = Some(sight);
-        Ok(News::Seen(seen))
+        Ok(ModelEvent::Seen(seen))
     }
 
     /// Begins to continue a text; the work is done in [`Self::turn`].
     ///
     /// # Errors
     /// When no model that writes is loaded.
-    pub fn write(&mut self, asked: Writing) -> Result<(), ModelError> {
+    pub fn write(&mut self, asked: WritingRequest) -> Result<(), ModelError> {
         let writer = self.writer()?;
         self.attention = None;
         self.text = Rc::default();
-        let written = text::write(writer, asked, Rc::clone(&self.text));
+        let written = writing::write(writer, asked, Rc::clone(&self.text));
         self.work = Some(Work::Write(Box::pin(written)));
         Ok(())
     }
@@ -292,12 +298,12 @@ impl Desk {
     ///
     /// # Errors
     /// When there is no such token, layer or head.
-    pub fn attend(&mut self, place: Place) -> Result<News, ModelError> {
+    pub fn attend(&mut self, place: AttentionPosition) -> Result<ModelEvent, ModelError> {
         let standing = self.standing.as_ref().ok_or(ModelError::None)?;
         if standing.model.side().is_some() {
             let sight = self.sight.as_mut().ok_or(ModelError::NoPicture)?;
             let weights = sight.attend(&standing.model, place)?;
-            return Ok(News::Attended { place, weights });
+            return Ok(ModelEvent::Attended { place, weights });
         }
         let model = self.writer()?.model;
         let ids = self.text.ids.borrow();
@@ -305,11 +311,11 @@ impl Desk {
         let kept = self.attention.take().filter(|kept| kept.is_of(up_to));
         let attention = match kept {
             Some(kept) => kept,
-            None => Attention::of(&model, up_to)?,
+            None => TokenAttention::of(&model, up_to)?,
         };
         let weights = attention.row(place).unwrap_or_default();
         self.attention = Some(attention);
-        Ok(News::Attended { place, weights })
+        Ok(ModelEvent::Attended { place, weights })
     }
 
     /// Ends what is under way; the model stays.
@@ -324,20 +330,20 @@ impl Desk {
     }
 
     /// Goes on by one step, by the clock `now_ms`; `None` when idle.
-    pub fn turn(&mut self, now_ms: impl Fn() -> f64) -> Option<News> {
+    pub fn turn(&mut self, now_ms: impl Fn() -> f64) -> Option<ModelEvent> {
         if let Some(news) = self.text.news.borrow_mut().pop_front() {
             return Some(news);
         }
         match self.work.as_mut()? {
             Work::Run(run) => {
                 let step = run.advance(now_ms);
-                if !matches!(step, Ok(Step::Working(_))) {
+                if !matches!(step, Ok(RunProgress::Working(_))) {
                     self.work = None;
                 }
                 Some(match step {
-                    Ok(Step::Working(share)) => News::Measuring(share),
-                    Ok(Step::Done(figures)) => News::Measured(figures),
-                    Err(error) => News::Failed(error.to_string()),
+                    Ok(RunProgress::Working(share)) => ModelEvent::Measuring(share),
+                    Ok(RunProgress::Done(figures)) => ModelEvent::Measured(figures),
+                    Err(error) => ModelEvent::Failed(error.to_string()),
                 })
             }
             Work::Write(writing) => {
@@ -351,11 +357,12 @@ impl Desk {
                     self.work = None;
                 }
                 if let Poll::Ready(Err(error)) = step {
-                    return Some(News::Failed(error.to_string()));
+                    return Some(ModelEvent::Failed(error.to_string()));
                 }
                 let mut news = self.text.news.borrow_mut().pop_front();
-                if let Some(News::Reading { elapsed_ms, .. } | News::Wrote { elapsed_ms, .. }) =
-                    &mut news
+                if let Some(
+                    ModelEvent::Reading { elapsed_ms, .. } | ModelEvent::Wrote { elapsed_ms, .. },
+                ) = &mut news
                 {
                     *elapsed_ms = took;
                 }

@@ -9,19 +9,19 @@ use engine::parameters::{Compressed, Memory, Parameters, Weight, matrix};
 use engine::quant::Type;
 
 /// What was taken from a source.
-pub(super) struct Tally<'a> {
+pub(super) struct LoadCounts<'a> {
     /// Bytes of each parameter that was given, without the end `.weight` of its name: a matrix that is read, turned and then packed
     /// counts once, as what it was packed into.
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
-    /// Numbers in all parameters, and in those that were given.
+    /// NumberTokenizer in all parameters, and in those that were given.
     all: Cell<usize>,
     given: Cell<usize>,
     progress: RefCell<&'a mut dyn FnMut(f32)>,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> LoadCounts<'a> {
     /// Nothing yet; `progress` hears the share of the numbers that was given.
     pub(super) fn new(progress: &'a mut dyn FnMut(f32)) -> Self {
         Self {
@@ -67,18 +67,18 @@ impl<'a> Tally<'a> {
 }
 
 /// Another source, with every matrix in one form, or as the source has it.
-pub(super) struct Weighed<'a> {
+pub(super) struct CountingLoader<'a> {
     source: Box<dyn Parameters>,
     kind: Option<Type>,
-    tally: &'a Tally<'a>,
+    tally: &'a LoadCounts<'a>,
 }
 
-impl<'a> Weighed<'a> {
+impl<'a> CountingLoader<'a> {
     /// With `kind` every matrix is brought into it; without, blocks stay as they are and plain numbers stay plain.
     pub(super) fn new(
         source: Box<dyn Parameters>,
         kind: Option<Type>,
-        tally: &'a Tally<'a>,
+        tally: &'a LoadCounts<'a>,
     ) -> Self {
         let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
         tally.all.set(source.names().iter().map(count).sum());
@@ -94,7 +94,7 @@ impl<'a> Weighed<'a> {
     }
 }
 
-impl Parameters for Weighed<'_> {
+impl Parameters for CountingLoader<'_> {
     fn names(&self) -> Vec<String> {
         self.source.names()
     }
@@ -159,8 +159,8 @@ mod tests {
         let source = Compressed::new(formula.clone(), Type::Q4_0);
         let mut shares = Vec::new();
         let mut note = |share| shares.push(share);
-        let tally = Tally::new(&mut note);
-        let mut weighed = Weighed::new(Box::new(source), Some(Type::Q8_0), &tally);
+        let tally = LoadCounts::new(&mut note);
+        let mut weighed = CountingLoader::new(Box::new(source), Some(Type::Q8_0), &tally);
         let Ok(Weight::Packed(a)) = weighed.weight("a.weight", 8, 64) else {
             panic!("plain")
         };
@@ -180,8 +180,8 @@ mod tests {
 
         for kind in [Some(Type::F32), None] {
             let mut ignore = |_| {};
-            let tally = Tally::new(&mut ignore);
-            let mut plain = Weighed::new(Box::new(formula.clone()), kind, &tally);
+            let tally = LoadCounts::new(&mut ignore);
+            let mut plain = CountingLoader::new(Box::new(formula.clone()), kind, &tally);
             assert!(matches!(
                 plain.weight("a.weight", 8, 64),
                 Ok(Weight::Packed(_))

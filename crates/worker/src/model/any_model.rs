@@ -17,7 +17,7 @@ use engine::trace::Observer;
 
 /// A kind of model and its sizes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sizes {
+pub enum ModelConfig {
     /// Text, token by token.
     Gpt2(gpt2::Config),
     /// Text, token by token.
@@ -30,7 +30,7 @@ pub enum Sizes {
 
 /// A model that can run.
 #[derive(Clone)]
-pub enum Model {
+pub enum AnyModel {
     /// Continues a text.
     Text(Rc<dyn Decoder>),
     /// Gives a vector for a sentence.
@@ -43,7 +43,7 @@ pub enum Model {
     Features(Rc<Dinov2>),
 }
 
-impl Sizes {
+impl ModelConfig {
     /// The model with the parameters of a source.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
     }
 }
 
-impl From<open::Model> for Model {
+impl From<open::Model> for AnyModel {
     fn from(model: open::Model) -> Self {
         match model {
             open::Model::Gpt2(model) => Self::Text(Rc::new(model)),
@@ -84,7 +84,7 @@ impl From<open::Model> for Model {
     }
 }
 
-impl Model {
+impl AnyModel {
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::open::Form;
 use super::session::{Lab, megabytes};
-use crate::browser::storage::{self, KeptFile};
+use crate::browser::storage::{self, StoredFile};
 
 /// The list; nothing while it is empty.
 pub(super) fn kept_list(form: Form) -> AnyView {
@@ -23,7 +23,7 @@ pub(super) fn kept_list(form: Form) -> AnyView {
 }
 
 /// How many files there are, and how large they are together.
-fn summary(kept: &[KeptFile]) -> String {
+fn summary(kept: &[StoredFile]) -> String {
     let bytes = kept.iter().map(|file| file.bytes).sum();
     let files = match kept.len() {
         1 => "1 file".to_owned(),
@@ -33,7 +33,7 @@ fn summary(kept: &[KeptFile]) -> String {
 }
 
 /// How much of a file is here.
-fn size(file: &KeptFile) -> String {
+fn size(file: &StoredFile) -> String {
     match file.total {
         Some(total) if total == file.bytes => megabytes(total),
         Some(total) => format!("{} of {}", megabytes(file.bytes), megabytes(total)),
@@ -49,7 +49,7 @@ fn is_weights(url: &str) -> bool {
         .any(|end| path.ends_with(end))
 }
 
-fn item(form: Form, file: KeptFile) -> AnyView {
+fn item(form: Form, file: StoredFile) -> AnyView {
     let lab = form.lab;
     let name = file.url.rsplit('/').next().unwrap_or(&file.url).to_owned();
     let words = size(&file);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_here_is_said_in_megabytes() {
-        let file = |bytes, total| KeptFile {
+        let file = |bytes, total| StoredFile {
             url: "https://host/a.gguf".to_owned(),
             bytes,
             total,

@@ -1,4 +1,4 @@
-//! The worker's end of the line to the page: messages come in order, and between them the work goes on in turns.
+//! The worker's end of the channel to the page: messages come in order, and between them the work goes on in turns.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,19 +12,19 @@ use web_sys::{DedicatedWorkerGlobalScope, File, MessageChannel, MessageEvent};
 use worker::protocol;
 
 /// Who answers.
-pub(super) trait Host: 'static {
+pub(super) trait Endpoint: 'static {
     /// What the page says.
     type Message: DeserializeOwned;
 
     /// Takes a message, with files of the reader's.
-    fn hear(self: &Rc<Self>, message: Self::Message, files: Vec<File>);
+    fn receive(self: &Rc<Self>, message: Self::Message, files: Vec<File>);
 
     /// Works for a moment; whether there is more to do.
     fn turn(&self) -> bool;
 }
 
-/// The line.
-pub(super) struct Line {
+/// The channel.
+pub(super) struct Channel {
     /// The worker's global object.
     pub(super) scope: DedicatedWorkerGlobalScope,
     /// A message to ourselves is the next turn: newer messages from the page come before it, and unlike a timer it comes at once.
@@ -32,7 +32,7 @@ pub(super) struct Line {
     scheduled: Cell<bool>,
 }
 
-impl Line {
+impl Channel {
     /// `None` outside a worker.
     pub(super) fn open() -> Option<Self> {
         Some(Self {
@@ -43,7 +43,7 @@ impl Line {
     }
 
     /// Sends a message to the page.
-    pub(super) fn say(&self, message: &impl Serialize) {
+    pub(super) fn send(&self, message: &impl Serialize) {
         let bytes = Uint8Array::from(protocol::encode(message).as_slice());
         let _ = self
             .scope
@@ -63,25 +63,25 @@ impl Line {
     }
 
     /// Listens to the page from now on.
-    pub(super) fn listen<H: Host>(self: &Rc<Self>, host: &Rc<H>) {
-        let (line, turning) = (Rc::clone(self), Rc::clone(host));
+    pub(super) fn listen<H: Endpoint>(self: &Rc<Self>, host: &Rc<H>) {
+        let (channel, turning) = (Rc::clone(self), Rc::clone(host));
         let turn = Closure::<dyn FnMut()>::new(move || {
-            line.scheduled.set(false);
+            channel.scheduled.set(false);
             if turning.turn() {
-                line.schedule();
+                channel.schedule();
             }
         });
         self.turns
             .port1()
             .set_onmessage(Some(turn.as_ref().unchecked_ref()));
         turn.forget();
-        let (line, listening) = (Rc::clone(self), Rc::clone(host));
+        let (channel, listening) = (Rc::clone(self), Rc::clone(host));
         let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
             let (message, files) = parts(event.data());
             let bytes = Uint8Array::new(&message).to_vec();
             if let Some(message) = protocol::decode(&bytes) {
-                listening.hear(message, files);
-                line.schedule();
+                listening.receive(message, files);
+                channel.schedule();
             }
         });
         self.scope

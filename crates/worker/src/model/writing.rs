@@ -16,7 +16,7 @@ use engine::token::tokenizer::Tokenizer;
 use engine::trace::Observer;
 
 use super::error::ModelError;
-use super::protocol::{Candidate, News, Place, Writing};
+use super::protocol::{AttentionPosition, Candidate, ModelEvent, WritingRequest};
 
 /// How many tokens of a prompt are read in one step.
 const STEP: usize = 32;
@@ -26,14 +26,14 @@ const CANDIDATES: usize = 10;
 
 /// The tokens of the present text, and what is still to be told of it.
 #[derive(Default)]
-pub(super) struct Text {
+pub(super) struct WritingState {
     pub(super) ids: RefCell<Vec<usize>>,
-    pub(super) news: RefCell<VecDeque<News>>,
+    pub(super) news: RefCell<VecDeque<ModelEvent>>,
 }
 
 /// A model with its vocabulary.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub(super) struct CausalLm {
     pub(super) model: Rc<dyn Decoder>,
     pub(super) tokenizer: Rc<dyn Tokenizer>,
 }
@@ -53,11 +53,11 @@ async fn pause() {
 /// # Errors
 /// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has no meaning.
 pub(super) async fn write(
-    writer: Writer,
-    asked: Writing,
-    text: Rc<Text>,
+    writer: CausalLm,
+    asked: WritingRequest,
+    text: Rc<WritingState>,
 ) -> Result<(), ModelError> {
-    let Writer { model, tokenizer } = writer;
+    let CausalLm { model, tokenizer } = writer;
     let ids = prompt(&*tokenizer, &asked.prompt)?;
     if ids.len() >= model.context() {
         return Err(ModelError::TooLong {
@@ -68,12 +68,12 @@ pub(super) async fn write(
     text.ids.replace(ids.clone());
     let mut session = Session::new(model);
     let mut scores = Array1::zeros(0);
-    let mut tokens = shown(&*tokenizer, &ids)?;
+    let mut tokens = token_texts(&*tokenizer, &ids)?;
     let mut done = 0;
     for piece in ids.chunks(STEP) {
         scores = session.feed(piece)?;
         done += piece.len();
-        text.news.borrow_mut().push_back(News::Reading {
+        text.news.borrow_mut().push_back(ModelEvent::Reading {
             tokens: std::mem::take(&mut tokens),
             done,
             elapsed_ms: 0.0,
@@ -100,8 +100,8 @@ pub(super) async fn write(
             || Ok(Vec::new()),
             |scores| candidates(&*tokenizer, scores, piece.id),
         )?;
-        text.news.borrow_mut().push_back(News::Wrote {
-            token: one(&*tokenizer, piece.id, false)?,
+        text.news.borrow_mut().push_back(ModelEvent::Wrote {
+            token: token_text(&*tokenizer, piece.id, false)?,
             text: piece.text,
             candidates,
             elapsed_ms: 0.0,
@@ -111,7 +111,7 @@ pub(super) async fn write(
     let why = generation.ending().map(ToString::to_string);
     text.news
         .borrow_mut()
-        .push_back(News::Written(why.unwrap_or_default()));
+        .push_back(ModelEvent::Written(why.unwrap_or_default()));
     Ok(())
 }
 
@@ -136,13 +136,17 @@ fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelErro
 }
 
 /// The texts of tokens, each by itself.
-pub(super) fn shown(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
-    let place = |(n, &id): (usize, &usize)| one(tokenizer, id, n == 0);
+pub(super) fn token_texts(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
+    let place = |(n, &id): (usize, &usize)| token_text(tokenizer, id, n == 0);
     ids.iter().enumerate().map(place).collect()
 }
 
 /// The text of a token by itself; what the vocabulary calls it where it is no text, or a part of a character.
-pub(super) fn one(tokenizer: &dyn Tokenizer, id: usize, first: bool) -> engine::Result<String> {
+pub(super) fn token_text(
+    tokenizer: &dyn Tokenizer,
+    id: usize,
+    first: bool,
+) -> engine::Result<String> {
     let bytes = tokenizer.token_bytes(id, first)?;
     let text = bytes
         .as_deref()
@@ -164,7 +168,7 @@ fn candidates(
         .into_iter()
         .map(|(id, probability)| {
             Ok(Candidate {
-                text: one(tokenizer, id, false)?,
+                text: token_text(tokenizer, id, false)?,
                 probability,
                 taken: id == taken,
             })
@@ -173,13 +177,13 @@ fn candidates(
 }
 
 /// The attention of one token in all layers and heads, kept until another token is asked for.
-pub(super) struct Attention {
+pub(super) struct TokenAttention {
     ids: Vec<usize>,
     /// `[layers][heads][T]`
     layers: Vec<Vec<Vec<f32>>>,
 }
 
-impl Attention {
+impl TokenAttention {
     /// Reads the text up to a token, and that token under an observer.
     ///
     /// # Errors
@@ -206,7 +210,7 @@ impl Attention {
     }
 
     /// The row of a layer and a head.
-    pub(super) fn row(&self, place: Place) -> Option<Vec<f32>> {
+    pub(super) fn row(&self, place: AttentionPosition) -> Option<Vec<f32>> {
         self.layers.get(place.layer)?.get(place.head).cloned()
     }
 }

@@ -7,19 +7,19 @@ use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
 use worker::model::file::LARGEST;
-use worker::model::protocol::{News, Order};
+use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::session::{Lab, STOPPED, gave_up, megabytes};
 use crate::browser::storage;
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// Memory of the engine by itself.
 const ENGINE_BYTES: u64 = 4_000_000;
 
 /// What the reader is asked about.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ahead {
+pub(super) struct DownloadOffer {
     name: String,
     /// Bytes of the file, where the host says so.
     bytes: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) struct Ahead {
     pace: f64,
 }
 
-impl Ahead {
+impl DownloadOffer {
     fn words(&self) -> String {
         let Some(bytes) = self.bytes else {
             return format!(
@@ -82,11 +82,11 @@ async fn size(url: &str) -> (Option<u64>, bool) {
 async fn pace() -> Result<f64, String> {
     let (build, threads) = choose(None, None)?;
     let worker = ModelWorker::start(Purpose::Lab, build, threads).ok_or(STOPPED)?;
-    worker.order(Order::Pace);
+    worker.order(ModelRequest::MeasureBandwidth);
     loop {
         match worker.hear().await {
-            Heard::News(News::Pace(pace)) => return Ok(pace),
-            Heard::Died(why) => return Err(gave_up(&why)),
+            WorkerEvent::Model(ModelEvent::Bandwidth(pace)) => return Ok(pace),
+            WorkerEvent::Died(why) => return Err(gave_up(&why)),
             _ => {}
         }
     }
@@ -115,7 +115,7 @@ pub(super) async fn settle(
         // The reader may have given up, or left the page.
         if lab.has(worker) {
             lab.say(String::new(), None);
-            lab.ahead.try_set(Some(Ahead {
+            lab.ahead.try_set(Some(DownloadOffer {
                 name: name.to_owned(),
                 bytes,
                 here,
@@ -125,19 +125,19 @@ pub(super) async fn settle(
     }
     loop {
         match worker.hear().await {
-            Heard::Ready { build, threads } => {
+            WorkerEvent::Ready { build, threads } => {
                 engine = (build, threads);
                 if asks.is_none() {
                     return Ok(engine);
                 }
             }
-            Heard::GoOn => {
+            WorkerEvent::Confirmed => {
                 lab.ahead.try_set(None);
                 return Ok(engine);
             }
-            Heard::Ended => return Err(STOPPED.to_owned()),
-            Heard::Died(why) => return Err(gave_up(&why)),
-            Heard::News(_) => {}
+            WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
+            WorkerEvent::Died(why) => return Err(gave_up(&why)),
+            WorkerEvent::Model(_) => {}
         }
     }
 }
@@ -151,7 +151,7 @@ pub(super) fn question(lab: Lab) -> AnyView {
             yes.focus().ok();
         }
     });
-    let asked = move |ahead: Ahead| {
+    let asked = move |ahead: DownloadOffer| {
         view! {
             <div class="panel lab-ahead" role="group" aria-label="Before it is fetched">
                 <p>{ahead.words()}</p>
@@ -167,11 +167,11 @@ pub(super) fn question(lab: Lab) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::Ahead;
+    use super::DownloadOffer;
 
     #[test]
     fn size_memory_and_speed_are_said() {
-        let ahead = |bytes, here| Ahead {
+        let ahead = |bytes, here| DownloadOffer {
             name: "a.gguf".to_owned(),
             bytes,
             here,
