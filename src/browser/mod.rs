@@ -9,6 +9,7 @@ pub(crate) mod download;
 pub(crate) mod fetch;
 pub(crate) mod full_screen;
 pub(crate) mod picture;
+pub(crate) mod port;
 pub(crate) mod raster;
 pub(crate) mod result;
 pub(crate) mod storage;

@@ -1,4 +1,4 @@
-//! What is kept in the origin private file system: to be listed and deleted. The worker writes it.
+//! Files in the origin private file system: listed and deleted here, written by the worker.
 
 use js_sys::{JsString, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -9,20 +9,20 @@ use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
 
 use super::dom;
 
-/// A kept file.
+/// A stored file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredFile {
-    /// Where it comes from.
+    /// Its address.
     pub(crate) url: String,
-    /// How many bytes are here.
+    /// The number of bytes that are here.
     pub(crate) bytes: u64,
-    /// Bytes of all of it, where that is known.
+    /// Bytes of the whole file, where that is known.
     pub(crate) total: Option<u64>,
 }
 
-/// All that is kept, by address. Nothing where the browser has no such storage.
+/// All stored files, by address; none where the browser has no such storage.
 pub(crate) async fn list() -> Vec<StoredFile> {
-    let mut files = match kept_folder().await {
+    let mut files = match stored_folder().await {
         Ok(folder) => all(&folder).await.unwrap_or_default(),
         Err(_) => Vec::new(),
     };
@@ -30,20 +30,20 @@ pub(crate) async fn list() -> Vec<StoredFile> {
     files
 }
 
-/// Deletes what is kept of an address.
+/// Deletes the stored file of an address.
 ///
 /// # Errors
-/// What the browser says, as when it is being fetched at this moment.
+/// The error of the browser, as when the file is being fetched at this moment.
 pub(crate) async fn delete(url: &str) -> Result<(), JsValue> {
-    let folder = kept_folder().await?;
+    let folder = stored_folder().await?;
     let name = stored_name(url);
-    // The bytes first: without a note they would be in no list.
+    // The bytes first: without their properties they would be in no list.
     JsFuture::from(folder.remove_entry(&name)).await?;
     JsFuture::from(folder.remove_entry(&format!("{name}{INFO_END}"))).await?;
     Ok(())
 }
 
-async fn kept_folder() -> Result<FileSystemDirectoryHandle, JsValue> {
+async fn stored_folder() -> Result<FileSystemDirectoryHandle, JsValue> {
     let window = dom::window().ok_or(JsValue::NULL)?;
     folder(&window.navigator()).await
 }
@@ -59,7 +59,7 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<StoredFile>, JsVa
         let key: String = Reflect::get(&next, &"value".into())?
             .dyn_into::<JsString>()?
             .into();
-        // A note that is damaged, or being written, belongs to nothing that can be opened.
+        // Properties that are damaged, or being written, belong to nothing that can be opened.
         if key.ends_with(INFO_END)
             && let Ok(file) = described(folder, &key).await
         {
@@ -71,12 +71,12 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<StoredFile>, JsVa
 async fn described(folder: &FileSystemDirectoryHandle, key: &str) -> Result<StoredFile, JsValue> {
     let text = JsFuture::from(file(folder, key).await?.text()).await?;
     let text = text.as_string().unwrap_or_default();
-    let note: FileInfo = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let bytes = file(folder, &stored_name(&note.url)).await?;
+    let info: FileInfo = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let bytes = file(folder, &stored_name(&info.url)).await?;
     Ok(StoredFile {
         bytes: bytes.unchecked_ref::<Blob>().size() as u64,
-        url: note.url,
-        total: note.total,
+        url: info.url,
+        total: info.total,
     })
 }
 

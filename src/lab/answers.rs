@@ -1,4 +1,4 @@
-//! What a model said of sentences and pictures.
+//! Answers of a model to sentences and pictures, and its attention weights.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) struct SeenPicture {
     pub(super) patch: usize,
     /// Tokens before those of the patches.
     pub(super) before: usize,
-    /// Numbers, names and probabilities of the likeliest classes.
+    /// Numbers, names and probabilities of the most likely classes.
     pub(super) classes: Vec<(usize, Candidate)>,
     pub(super) elapsed_ms: f64,
 }
@@ -23,13 +23,16 @@ pub(super) struct SeenPicture {
 /// The newest answers.
 #[derive(Clone, Copy)]
 pub(super) struct Answers {
-    /// Whether one is awaited.
+    /// An answer is awaited.
     pub(super) busy: RwSignal<bool>,
     pub(super) error: RwSignal<Option<String>>,
     pub(super) compared: RwSignal<Option<Compared>>,
     pub(super) filled: RwSignal<Option<Filled>>,
     pub(super) seen: RwSignal<Option<SeenPicture>>,
+    /// Attention weights, with their token, layer and head.
     pub(super) attention: RwSignal<Option<(AttentionPosition, Vec<f32>)>>,
+    /// The reason why the attention weights that were asked for are not there.
+    pub(super) attention_error: RwSignal<Option<String>>,
 }
 
 impl Answers {
@@ -41,6 +44,7 @@ impl Answers {
             filled: RwSignal::new(None),
             seen: RwSignal::new(None),
             attention: RwSignal::new(None),
+            attention_error: RwSignal::new(None),
         }
     }
 
@@ -51,16 +55,38 @@ impl Answers {
         self.compared.set(None);
         self.filled.set(None);
         self.seen.set(None);
-        self.attention.set(None);
+        self.clear_attention();
     }
 
-    pub(super) fn hear(&self, news: ModelEvent) {
-        match news {
+    /// Forgets the attention weights.
+    pub(super) fn clear_attention(&self) {
+        self.attention.set(None);
+        self.attention_error.set(None);
+    }
+
+    /// Takes the answer to a request for attention weights.
+    pub(super) fn receive_attention(&self, event: ModelEvent) {
+        match event {
+            ModelEvent::Attended { place, weights } => {
+                self.attention_error.set(None);
+                self.attention.set(Some((place, weights)));
+            }
+            ModelEvent::Failed(why) => {
+                self.attention.set(None);
+                self.attention_error.set(Some(why));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the answer to any other request but a text.
+    pub(super) fn receive(&self, event: ModelEvent) {
+        match event {
             ModelEvent::Compared(compared) => self.compared.set(Some(compared)),
             ModelEvent::Filled(filled) => self.filled.set(Some(filled)),
             ModelEvent::Seen(seen) => {
                 let picture = seen.picture;
-                self.attention.set(None);
+                self.clear_attention();
                 self.seen.set(Some(SeenPicture {
                     pixels: Arc::new(Pixels {
                         width: picture.width,
@@ -73,13 +99,31 @@ impl Answers {
                     elapsed_ms: seen.elapsed_ms,
                 }));
             }
-            ModelEvent::Attended { place, weights } => {
-                self.attention.set(Some((place, weights)));
-                return;
-            }
             ModelEvent::Failed(why) => self.error.set(Some(why)),
             _ => return,
         }
         self.busy.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leptos::reactive::owner::Owner;
+
+    #[test]
+    fn failed_attention_is_told_by_itself() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let answers = Answers::new();
+            answers.busy.set(true);
+            answers.receive_attention(ModelEvent::Failed("no such layer".to_owned()));
+            // The answer that the page waits for is another one.
+            assert!(answers.busy.get_untracked() && answers.error.get_untracked().is_none());
+            let why = answers.attention_error.get_untracked();
+            assert_eq!(why.as_deref(), Some("no such layer"));
+            answers.receive(ModelEvent::Failed("no picture".to_owned()));
+            assert!(!answers.busy.get_untracked() && answers.error.get_untracked().is_some());
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! Inside one token: what it was chosen from, and what it attends to.
+//! A token of the text: the most likely tokens in its position, and its attention weights.
 
 use cells::format::{Format, number};
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use worker::model::protocol::{AttentionPosition, Candidate, ModelRequest};
 use super::session::Lab;
 use super::text::visible;
 
-/// How many tokens are listed with their weights; the others are summed up.
+/// Number of tokens that are listed with their weights; the others are summed up.
 const LISTED: usize = 16;
 
 /// The two panels of the chosen token; of the newest where none is chosen.
@@ -17,7 +17,7 @@ pub(super) fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     Effect::new(move |_| {
         if let Some(token) = text.selected.get() {
             let (layer, head) = (layer.get(), head.get());
-            lab.order(ModelRequest::Attend(AttentionPosition {
+            lab.send(ModelRequest::Attend(AttentionPosition {
                 token,
                 layer,
                 head,
@@ -91,6 +91,10 @@ fn attention(
     (layer, layers): (RwSignal<usize>, usize),
     (head, heads): (RwSignal<usize>, usize),
 ) -> AnyView {
+    let error = move || {
+        let why = lab.answers.attention_error.get();
+        why.map(|why| view! { <p class="cell-error">{why}</p> })
+    };
     let weights = move || {
         let text = lab.text;
         let chosen = text.selected.get()?;
@@ -104,6 +108,7 @@ fn attention(
                 {which("layer", "Layer", layer, layers)}
                 {which("head", "Head", head, heads)}
             </div>
+            <div role="alert">{error}</div>
             {weights}
         </div>
     }

@@ -5,6 +5,7 @@ mod download_offer;
 mod inside;
 mod open;
 mod pictures;
+mod requests;
 mod sentences;
 mod session;
 mod stored_files;

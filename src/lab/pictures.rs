@@ -1,4 +1,4 @@
-//! Models that read pictures: the classes, and what a patch attends to.
+//! The panel of a model that reads pictures: the classes, and the attention weights of a patch.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::session::Lab;
 use crate::browser::picture;
 use crate::widgets::{Domain, Grid, Palette, PatchGrid, PictureBox, legend};
 
-/// Longest side of a picture that is sent to the model: more than any of them reads.
+/// Longest side in pixels of a picture that is sent to the model; no model reads more.
 const LONGEST_SIDE: u32 = 1024;
 
 /// The panel of a model that reads pictures.
@@ -85,7 +85,7 @@ fn picture_box(lab: Lab) -> AnyView {
 fn look(lab: Lab, pixels: Pixels) {
     lab.answers.error.set(None);
     lab.answers.busy.set(true);
-    lab.order(ModelRequest::See(protocol::Picture {
+    lab.send(ModelRequest::See(protocol::Picture {
         width: pixels.width,
         height: pixels.height,
         rgb: pixels.rgb,
@@ -110,7 +110,7 @@ fn classes(seen: &SeenPicture) -> AnyView {
     .into_any()
 }
 
-/// The picture under its patches, with what the chosen one attends to.
+/// The picture with its patches, and the attention weights of the chosen one.
 fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     let answers = lab.answers;
     let selected = RwSignal::new(None::<usize>);
@@ -136,7 +136,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
             head: head.get(),
         };
         if let Some(place) = token.get().map(place).filter(|_| layers > 0) {
-            lab.order(ModelRequest::Attend(place));
+            lab.send(ModelRequest::Attend(place));
         }
     });
     let overlay = Memo::new(move |_| {
@@ -210,6 +210,10 @@ fn attention(
         <button type="button" class="button" aria-pressed=move || selected.get().is_none().to_string()
             on:click=move |_| selected.set(None)>"Class token"</button>
     };
+    let error = move || {
+        let why = answers.attention_error.get();
+        why.map(|why| view! { <p class="cell-error">{why}</p> })
+    };
     let list = move || {
         let (place, weights) = answers.attention.get()?;
         answers
@@ -224,6 +228,7 @@ fn attention(
             {which("layer", "Layer", layer.0, layer.1)}
             {which("head", "Head", head.0, head.1)}
         </div>
+        <div role="alert">{error}</div>
         {list}
     }
     .into_any()

@@ -1,4 +1,4 @@
-//! Sentence encoders: how alike two sentences are, and where there is a head for it, what fills a gap.
+//! The panels of a sentence encoder: the similarity of two sentences, and predictions for gaps where the model has a head for them.
 
 use cells::format::Format;
 use leptos::prelude::*;
@@ -29,13 +29,13 @@ pub(super) fn sentences_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     .into_any()
 }
 
-/// Sends an order unless an answer is awaited.
-fn ask(lab: Lab, order: ModelRequest) {
+/// Sends a request unless an answer is awaited.
+fn ask(lab: Lab, request: ModelRequest) {
     let Answers { busy, error, .. } = lab.answers;
     if !busy.get_untracked() {
         busy.set(true);
         error.set(None);
-        lab.order(order);
+        lab.send(request);
     }
 }
 

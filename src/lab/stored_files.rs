@@ -1,4 +1,4 @@
-//! What came from an address and is kept on this device: listed with sizes, to be opened again or deleted.
+//! The list of files that came from an address and are stored on this device, to be opened again or deleted.
 
 use leptos::prelude::*;
 
@@ -7,15 +7,15 @@ use super::session::{Lab, megabytes};
 use crate::browser::storage::{self, StoredFile};
 
 /// The list; nothing while it is empty.
-pub(super) fn kept_list(form: Form) -> AnyView {
+pub(super) fn stored_list(form: Form) -> AnyView {
     let lab = form.lab;
-    lab.list_kept();
-    let any = Memo::new(move |_| lab.kept.with(|kept| !kept.is_empty()));
+    lab.list_stored();
+    let any = Memo::new(move |_| lab.stored.with(|stored| !stored.is_empty()));
     let list = move || {
         view! {
             <details class="lab-kept">
-                <summary>{move || summary(&lab.kept.get())}</summary>
-                <ul>{move || lab.kept.get().into_iter().map(|file| item(form, file)).collect_view()}</ul>
+                <summary>{move || summary(&lab.stored.get())}</summary>
+                <ul>{move || lab.stored.get().into_iter().map(|file| item(form, file)).collect_view()}</ul>
             </details>
         }
     };
@@ -82,7 +82,7 @@ fn delete(lab: Lab, url: String) {
             );
             lab.error.try_set(Some(why));
         }
-        lab.list_kept();
+        lab.list_stored();
     });
 }
 

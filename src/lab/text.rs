@@ -1,4 +1,4 @@
-//! Having a model write: prompt, settings, the text as it comes, its tokens.
+//! The panel of a model that writes: prompt, settings, the text as it comes, its tokens.
 
 use leptos::html::Ol;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::inside::inside;
 use super::session::{Lab, TextSignals};
 use crate::widgets::{focus_place, moved_along, place_of, place_text};
 
-/// A setting's name in the form, its words, its first value.
+/// The name of a setting in the form, its label, its first value.
 const SETTINGS: [(&str, &str, &str); 6] = [
     ("temperature", "Temperature", "0.8"),
     ("top-k", "Top-k", "40"),
@@ -26,7 +26,7 @@ struct Form {
 }
 
 impl Form {
-    /// What is asked, or which setting has no meaning.
+    /// The request, or the setting that has no meaning.
     fn asked(&self) -> Result<WritingRequest, String> {
         let given = self.settings.map(|setting| setting.get_untracked());
         let given = given.each_ref().map(|text| text.trim());
@@ -34,7 +34,7 @@ impl Form {
     }
 }
 
-/// Reads the settings; an empty top-k or top-p leaves every token in.
+/// Reads the settings; an empty top-k or top-p keeps every token.
 fn asked(prompt: String, settings: [&str; 6]) -> Result<WritingRequest, String> {
     fn read<T: std::str::FromStr>(
         place: usize,
@@ -108,12 +108,12 @@ pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
             return;
         }
         text.clear();
-        lab.answers.attention.set(None);
+        lab.answers.clear_attention();
         match form.asked() {
             Ok(asked) => {
                 text.prompt.set(asked.prompt.clone());
                 text.busy.set(true);
-                lab.order(ModelRequest::Write(asked));
+                lab.send(ModelRequest::Write(asked));
             }
             Err(why) => text.error.set(Some(why)),
         }
@@ -143,7 +143,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
                 <div class="bench-buttons">
                     <button type="submit" class="button primary" aria-disabled=move || text.busy.get().to_string()>"Write"</button>
                     <button type="button" class="button" disabled=move || !text.busy.get()
-                        on:click=move |_| lab.order(ModelRequest::Stop)>"Stop writing"</button>
+                        on:click=move |_| lab.stop_writing()>"Stop writing"</button>
                 </div>
             </form>
             <div role="alert">{move || text.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
@@ -243,7 +243,7 @@ fn tokens(text: TextSignals) -> AnyView {
     view! { {move || any.get().then(strip)} }.into_any()
 }
 
-/// A token's text with its line breaks and lone spaces to be seen.
+/// A token's text with signs for its line breaks and lone spaces.
 pub(super) fn visible(token: &str) -> String {
     match token.chars().all(|c| c == ' ') {
         true => "\u{2423}".repeat(token.len()),

@@ -1,4 +1,4 @@
-//! Measuring a model: what is asked for, one run, the figures of several.
+//! Measurements of a model: the settings, one run, the figures of several.
 
 use std::rc::Rc;
 
@@ -60,7 +60,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
     Some((lower + upper) / 2.0)
 }
 
-/// What `window.benchResult` holds.
+/// The content of `window.benchResult`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(
     missing_docs,
@@ -113,14 +113,14 @@ impl Report {
     }
 }
 
-/// What is to be measured, as the address says it.
+/// The settings of a measurement, as the address names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchSettings {
     /// A shape's name or a file's address.
     pub model: String,
     /// The form of its matrices.
     pub packing: Packing,
-    /// The file of the worker; `None` takes the best.
+    /// The build of the worker; `None` takes the best.
     pub build: Option<Build>,
     /// Threads, where the build has them; `None` leaves the number to the browser.
     pub threads: Option<usize>,
@@ -128,12 +128,12 @@ pub struct BenchSettings {
     pub prompt: usize,
     /// New tokens.
     pub new: usize,
-    /// How often it is run.
+    /// Number of runs.
     pub runs: usize,
 }
 
 impl Default for BenchSettings {
-    /// Nothing yet, with the settings of the form.
+    /// The settings of the empty form.
     fn default() -> Self {
         Self {
             model: String::new(),
@@ -221,12 +221,12 @@ enum Task {
     },
 }
 
-/// How a run stands.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunProgress {
     /// Share that is done, 0 to 1.
     Working(f32),
-    /// It is over.
+    /// The end of the run.
     Done(Figures),
 }
 
@@ -276,7 +276,7 @@ impl Run {
         })
     }
 
-    /// Goes on: reads the prompt, or writes one token, or does the whole picture or sentence.
+    /// Does the next step: reads the prompt, or writes one token, or runs the whole picture or sentence.
     ///
     /// # Errors
     /// When the model refuses its input.
@@ -332,7 +332,7 @@ impl Run {
 }
 
 fn per_second(count: usize, elapsed_ms: f64) -> f64 {
-    // A clock that did not move would give infinity, which JSON has no word for.
+    // A clock that did not move would give infinity, which JSON cannot write.
     count as f64 * 1000.0 / elapsed_ms.max(0.001)
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use cells::{CellError, Desk, InputKind, InputValue, Inputs, Picture, Run};
 use leptos::prelude::*;
 use web_sys::Element;
+use worker::cell_protocol::CellReply;
 
 use crate::browser::{clock, dom, picture};
 use crate::cells::frame::context::CellCx;
-use crate::client::{self, News};
+use crate::client;
 
 /// Computes now and whenever an input of the cell changes; says how it stands in `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
@@ -64,13 +65,15 @@ fn in_worker(cx: CellCx, desk: Desk, inputs: Inputs, turn: u64, newest: StoredVa
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
-    let job = client::compute(desk, cx.spec.name, inputs, move |news| {
+    let job = client::compute(desk, cx.spec.name, inputs, move |reply| {
         if stale() {
             return;
         }
-        match news {
-            News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
-            News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
+        match reply {
+            CellReply::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
+            CellReply::Finished { result, elapsed_ms } => {
+                finish(cx, result.map(Arc::new), elapsed_ms);
+            }
         }
     });
     cx.replace_job(job);

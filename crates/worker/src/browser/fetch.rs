@@ -17,20 +17,20 @@ use super::models::LoadError;
 
 /// A file on its way into memory.
 pub(super) struct Download<'a> {
-    /// What it is called in messages.
+    /// Its name in messages.
     name: &'a str,
-    /// All of its bytes, where that is known.
+    /// Number of its bytes, where that is known.
     total: Option<u64>,
-    /// How many are here.
+    /// Number of bytes that are here.
     here: u64,
-    /// Where the length is known the file has its place from the start, and is never in memory twice.
+    /// The file, where its length is known from the start: it is never in memory twice.
     file: Arc<[u8]>,
-    /// Else it grows.
+    /// The file, where its length is not known: it grows.
     more: Vec<u8>,
 }
 
 impl<'a> Download<'a> {
-    /// Nothing is here yet.
+    /// A download before its first byte.
     ///
     /// # Errors
     /// When it is too large.
@@ -45,18 +45,18 @@ impl<'a> Download<'a> {
         })
     }
 
-    /// How many bytes are here.
+    /// The number of bytes that are here.
     #[cfg(feature = "lab")]
     pub(super) fn here(&self) -> u64 {
         self.here
     }
 
-    /// Has its first `count` bytes filled in.
+    /// Fills in the first `count` bytes.
     ///
     /// # Errors
-    /// What `fill` says.
+    /// The error of `fill`.
     #[cfg(feature = "lab")]
-    pub(super) fn begin(
+    pub(super) fn fill_start(
         &mut self,
         count: u64,
         fill: impl FnOnce(&mut [u8]) -> Result<(), JsValue>,
@@ -67,8 +67,8 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
-    /// Reads a stream to its end, unless the reader stops it. `each` gets what came, how many bytes were here before, and how many
-    /// there are in all.
+    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its offset in the file, and the length of the
+    /// file where that is known.
     ///
     /// # Errors
     /// When the stream breaks off, ends too early or is too large.
@@ -79,12 +79,16 @@ impl<'a> Download<'a> {
         each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
     ) -> Result<(), LoadError> {
         let name = self.name;
-        let broken =
-            |error: JsValue| trouble(signal, &format!("{name} broke off: {}.", words(&error)));
+        let broken = |error: JsValue| {
+            load_error(
+                signal,
+                &format!("{name} broke off: {}.", message_of(&error)),
+            )
+        };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
             let part = JsFuture::from(reader.read()).await.map_err(broken)?;
-            // A file of the disk knows nothing of the signal.
+            // A file of the disk does not follow the signal.
             if signal.aborted() {
                 return Err(LoadError::Stopped);
             }
@@ -126,38 +130,38 @@ fn check_size(bytes: u64) -> Result<(), LoadError> {
     }
 }
 
-/// The bytes of a file that the reader chose; `progress` hears how many are here.
+/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that are here.
 pub(super) async fn of_disk(
     file: &File,
     signal: &AbortSignal,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Arc<[u8]>, LoadError> {
     let name = file.name();
-    let mut coming = Download::new(&name, Some(file.size() as u64))?;
+    let mut download = Download::new(&name, Some(file.size() as u64))?;
     let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
         progress(at + u64::from(chunk.length()), total);
     };
-    coming.read(&file.stream(), signal, &mut each).await?;
-    Ok(coming.whole())
+    download.read(&file.stream(), signal, &mut each).await?;
+    Ok(download.whole())
 }
 
-/// Asks a host for what follows `from` bytes of a file. Its answer may be anything.
+/// Requests the bytes of a file from the offset `from` on. The answer may be an error or another part.
 ///
 /// # Errors
 /// When no answer comes, or the host does not let other sites read it.
-pub(super) async fn ask(
+pub(super) async fn request(
     scope: &DedicatedWorkerGlobalScope,
     url: &str,
     from: u64,
     signal: &AbortSignal,
 ) -> Result<(Response, ResponseInfo), LoadError> {
     let cannot = |error: JsValue| {
-        let why = format!("{url} cannot be fetched: {}.", words(&error));
-        trouble(signal, &why)
+        let why = format!("{url} cannot be fetched: {}.", message_of(&error));
+        load_error(signal, &why)
     };
     let init = RequestInit::new();
     init.set_signal(Some(signal));
-    // It is kept by us, once.
+    // The worker stores it itself; the browser need not, too.
     init.set_cache(RequestCache::NoStore);
     if from > 0 {
         let headers = web_sys::Headers::new().map_err(cannot)?;
@@ -199,7 +203,7 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-fn trouble(signal: &AbortSignal, why: &str) -> LoadError {
+fn load_error(signal: &AbortSignal, why: &str) -> LoadError {
     if signal.aborted() {
         LoadError::Stopped
     } else {
@@ -207,8 +211,8 @@ fn trouble(signal: &AbortSignal, why: &str) -> LoadError {
     }
 }
 
-/// What an error of the browser says.
-pub(super) fn words(error: &JsValue) -> String {
+/// The message of an error of the browser.
+pub(super) fn message_of(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok();
     let message = message.and_then(|message| message.as_string());
     message

@@ -1,4 +1,4 @@
-//! What only a browser can do: messages in and out, files from the site's host, threads. A file is for cells or for models.
+//! The parts that need a browser: messages, files from a host or from disk, threads. A file of the worker is for cells or for models.
 
 #[cfg(not(feature = "models"))]
 mod cells;

@@ -1,4 +1,4 @@
-//! The files for models: orders to the desk, files for it, news to the page.
+//! The worker that loads and runs full-size models.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,8 @@ use worker::model::error::ModelError;
 use worker::model::file;
 use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Reply, Storage};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Storage};
+use worker::protocol::{Envelope, UNASKED};
 
 use super::channel::{Channel, Endpoint};
 use super::{fetch, transfer};
@@ -22,111 +23,130 @@ const STEP: f32 = 0.01;
 
 struct Models {
     channel: Rc<Channel>,
-    desk: RefCell<ModelHost>,
-    /// Ends a fetch.
-    fetching: RefCell<Option<AbortController>>,
+    host: RefCell<ModelHost>,
+    /// The request whose files are being fetched, and what ends the fetch.
+    fetching: RefCell<Option<(u64, AbortController)>>,
 }
 
 impl Endpoint for Models {
-    type Message = ModelRequest;
+    type Request = ModelRequest;
 
-    fn receive(self: &Rc<Self>, order: ModelRequest, files: Vec<File>) {
-        self.obey(order, files);
+    fn receive(self: &Rc<Self>, Envelope { id, body }: Envelope<ModelRequest>, files: Vec<File>) {
+        match body {
+            ModelRequest::Load { origin, packing } => {
+                // The newer request takes the place of the older one.
+                self.abort_fetch(|_| true);
+                let models = Rc::clone(self);
+                spawn_local(async move {
+                    let event = match models.load(id, origin, packing, files).await {
+                        Ok(loaded) => ModelEvent::Loaded(loaded),
+                        Err(LoadError::Stopped) => ModelEvent::Stopped,
+                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
+                    };
+                    models.tell(id, event);
+                });
+            }
+            ModelRequest::Measure { prompt, new } => {
+                self.start(id, |host| host.measure(id, prompt, new));
+            }
+            ModelRequest::Cancel => {
+                // A fetch that is aborted answers its request.
+                self.abort_fetch(|fetching| fetching == id);
+                self.host.borrow_mut().cancel(id);
+            }
+            // The page asks the file that only measures for nothing else, and the code for it is left out.
+            _ if !cfg!(feature = "lab") => {
+                let why = "This engine only measures models.".to_owned();
+                self.tell(id, ModelEvent::Failed(why));
+            }
+            ModelRequest::MeasureBandwidth => {
+                let bandwidth = bandwidth::bytes_per_s(|| self.now_ms());
+                self.tell(id, ModelEvent::Bandwidth(bandwidth));
+            }
+            ModelRequest::Write(asked) => self.start(id, |host| host.write(id, asked)),
+            ModelRequest::Compare { first, second } => {
+                self.answer(id, |host| host.compare([&first, &second], || self.now_ms()));
+            }
+            ModelRequest::Fill(text) => self.answer(id, |host| host.fill(&text, || self.now_ms())),
+            ModelRequest::See(picture) => {
+                self.answer(id, |host| host.see(&picture, || self.now_ms()));
+            }
+            ModelRequest::Attend(place) => self.answer(id, |host| host.attend(place)),
+        }
     }
 
-    fn turn(&self) -> bool {
-        let news = self.desk.borrow_mut().turn(|| self.now_ms());
-        if let Some(news) = news {
-            self.tell(news);
+    fn work(&self) -> bool {
+        let event = self.host.borrow_mut().advance(|| self.now_ms());
+        if let Some(event) = event {
+            self.channel.send(&event);
         }
-        !self.desk.borrow().is_idle()
+        !self.host.borrow().is_idle()
     }
 }
 
 impl Models {
-    fn tell(&self, news: ModelEvent) {
-        self.channel.send(&Reply::ModelEvent(news));
+    fn tell(&self, id: u64, body: ModelEvent) {
+        self.channel.send(&Envelope { id, body });
     }
 
     fn now_ms(&self) -> f64 {
         self.channel.now_ms()
     }
 
-    fn obey(self: &Rc<Self>, order: ModelRequest, given: Vec<File>) {
-        match order {
-            ModelRequest::Load { origin, packing } => {
-                let host = Rc::clone(self);
-                spawn_local(async move {
-                    let news = match host.load(origin, packing, given).await {
-                        Ok(loaded) => ModelEvent::Loaded(loaded),
-                        Err(LoadError::Stopped) => ModelEvent::Stopped,
-                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
-                    };
-                    host.tell(news);
-                });
-            }
-            ModelRequest::Measure { prompt, new } => {
-                let begun = self.desk.borrow_mut().measure(prompt, new);
-                if let Err(error) = begun {
-                    self.tell(ModelEvent::Failed(error.to_string()));
-                }
-            }
-            ModelRequest::Stop => {
-                self.desk.borrow_mut().stop();
-                match self.fetching.borrow().as_ref() {
-                    // The fetch says that it has stopped.
-                    Some(fetching) => fetching.abort(),
-                    None => self.tell(ModelEvent::Stopped),
-                }
-            }
-            // The page asks the file that only measures for nothing else, and the code for it is left out.
-            _ if !cfg!(feature = "lab") => {}
-            ModelRequest::MeasureBandwidth => {
-                self.tell(ModelEvent::Bandwidth(bandwidth::bytes_per_s(|| {
-                    self.now_ms()
-                })))
-            }
-            ModelRequest::Write(asked) => {
-                let begun = self.desk.borrow_mut().write(asked);
-                if let Err(error) = begun {
-                    self.tell(ModelEvent::Failed(error.to_string()));
-                }
-            }
-            ModelRequest::Compare { first, second } => {
-                self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
-            }
-            ModelRequest::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
-            ModelRequest::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
-            ModelRequest::Attend(place) => self.answer(|desk| desk.attend(place)),
+    /// Ends the fetch of files if its request is one of these.
+    fn abort_fetch(&self, is_meant: impl Fn(u64) -> bool) {
+        if let Some((id, fetching)) = self.fetching.borrow().as_ref()
+            && is_meant(*id)
+        {
+            fetching.abort();
         }
     }
 
-    /// Tells what the desk says at once.
-    fn answer(&self, ask: impl FnOnce(&mut ModelHost) -> Result<ModelEvent, ModelError>) {
-        let news = ask(&mut self.desk.borrow_mut());
-        self.tell(news.unwrap_or_else(|error| ModelEvent::Failed(error.to_string())));
+    /// Starts work of several steps, or answers the request with the reason why it cannot start.
+    fn start(&self, id: u64, start: impl FnOnce(&mut ModelHost) -> Result<(), ModelError>) {
+        let started = start(&mut self.host.borrow_mut());
+        if let Err(error) = started {
+            self.tell(id, ModelEvent::Failed(error.to_string()));
+        }
+    }
+
+    /// Answers a request in one step.
+    fn answer(&self, id: u64, ask: impl FnOnce(&mut ModelHost) -> Result<ModelEvent, ModelError>) {
+        let event = ask(&mut self.host.borrow_mut());
+        self.tell(
+            id,
+            event.unwrap_or_else(|error| ModelEvent::Failed(error.to_string())),
+        );
     }
 
     async fn load(
         &self,
+        id: u64,
         origin: Origin,
         packing: Option<Packing>,
         given: Vec<File>,
     ) -> Result<ModelInfo, LoadError> {
         let begun = self.now_ms();
-        self.desk.borrow_mut().clear();
+        self.host.borrow_mut().clear();
         let mut storage = None;
         let source = match origin {
             Origin::Shape { name, seed } => Source::shape(&name, seed)?,
             Origin::Url(_) | Origin::Disk => {
                 let abort = AbortController::new().map_err(|_| LoadError::Stopped)?;
                 let signal = abort.signal();
-                self.fetching.replace(Some(abort));
+                self.fetching.replace(Some((id, abort)));
                 let files = match &origin {
-                    Origin::Url(url) => self.fetch(url, &signal, &mut storage).await,
-                    _ => self.read(&given, &signal).await,
+                    Origin::Url(url) => self.fetch(id, url, &signal, &mut storage).await,
+                    _ => self.read(id, &given, &signal).await,
                 };
-                self.fetching.replace(None);
+                if self
+                    .fetching
+                    .borrow()
+                    .as_ref()
+                    .is_some_and(|(own, _)| *own == id)
+                {
+                    self.fetching.replace(None);
+                }
                 Source::Files(files?)
             }
         };
@@ -134,11 +154,11 @@ impl Models {
         let mut progress = |share: f32| {
             if share >= told + STEP {
                 told = share;
-                self.tell(ModelEvent::Loading(share));
+                self.tell(id, ModelEvent::Loading(share));
             }
         };
         let mut loaded = self
-            .desk
+            .host
             .borrow_mut()
             .load(source, packing, &mut progress)?;
         loaded.load_ms = self.now_ms() - begun;
@@ -146,25 +166,27 @@ impl Models {
         Ok(loaded)
     }
 
-    /// Tells how much of a file is here, a hundred times or once for each megabyte.
-    fn progress(&self) -> impl FnMut(u64, Option<u64>) {
+    /// A function that tells how much of a file is here, a hundred times or once for each megabyte.
+    fn progress(&self, id: u64) -> impl FnMut(u64, Option<u64>) {
         let mut told = 0;
         move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
-                self.tell(ModelEvent::Fetching { done, total });
+                self.tell(id, ModelEvent::Fetching { done, total });
             }
         }
     }
 
-    /// The files of an address; says in `storage` where the weights are kept.
+    /// The files of an address; `storage` gets the place of the weights.
     async fn fetch(
         &self,
+        id: u64,
         url: &str,
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
     ) -> Result<Files, LoadError> {
-        let came = transfer::bytes(&self.channel.scope, url, signal, &mut self.progress()).await?;
+        let came =
+            transfer::bytes(&self.channel.scope, url, signal, &mut self.progress(id)).await?;
         *storage = Some(came.storage);
         let groups = file::beside(&came.bytes);
         Ok(Files {
@@ -174,7 +196,12 @@ impl Models {
         })
     }
 
-    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, LoadError> {
+    async fn read(
+        &self,
+        id: u64,
+        given: &[File],
+        signal: &AbortSignal,
+    ) -> Result<Files, LoadError> {
         let names: Vec<String> = given.iter().map(File::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let place = file::weights_among(&names)?;
@@ -185,7 +212,7 @@ impl Models {
                 beside.push((name.to_owned(), bytes.to_vec()));
             }
         }
-        let weights = fetch::of_disk(&given[place], signal, &mut self.progress()).await?;
+        let weights = fetch::of_disk(&given[place], signal, &mut self.progress(id)).await?;
         Ok(Files {
             name: names[place].to_owned(),
             weights,
@@ -194,11 +221,11 @@ impl Models {
     }
 }
 
-/// Why a model was not loaded.
+/// The reason why a model was not loaded.
 pub(super) enum LoadError {
-    /// The reader did not want it any more.
+    /// The request was cancelled.
     Stopped,
-    /// In words.
+    /// In words for the reader.
     Failed(String),
 }
 
@@ -215,12 +242,16 @@ pub(super) fn start() {
     };
     let models = Models {
         channel: Rc::clone(&channel),
-        desk: RefCell::default(),
+        host: RefCell::default(),
         fetching: RefCell::default(),
     };
     channel.listen(&Rc::new(models));
-    channel.send(&Reply::Ready {
+    let ready = ModelEvent::Ready {
         build: Build::here(),
         threads: engine::kernel::threads::count(),
+    };
+    channel.send(&Envelope {
+        id: UNASKED,
+        body: ready,
     });
 }

@@ -1,4 +1,4 @@
-//! Files of an address that are kept on the device: what is here is not fetched again, and a download that broke off goes on where it was.
+//! Files of an address that are stored on the device: stored bytes are not fetched again, and a download that broke off continues.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use wasm_bindgen::JsValue;
 use web_sys::{AbortSignal, DedicatedWorkerGlobalScope};
 use worker::model::protocol::Storage;
 
-use super::fetch::{Download, ask, beside, body, words};
+use super::fetch::{Download, beside, body, message_of, request};
 use super::models::LoadError;
 
-/// Bytes that are here, and how they came.
+/// The bytes of a file, and their place on the device.
 pub(super) struct Fetched {
     pub(super) bytes: Arc<[u8]>,
     pub(super) storage: Storage,
 }
 
-/// Where a file comes from, and who hears of it.
+/// The transfer of one file: its address, its cancellation, its progress.
 pub(super) struct Transfer<'a> {
     pub(super) scope: &'a DedicatedWorkerGlobalScope,
     pub(super) url: &'a str,
@@ -24,9 +24,9 @@ pub(super) struct Transfer<'a> {
     pub(super) progress: &'a mut dyn FnMut(u64, Option<u64>),
 }
 
-/// The bytes of an address: those that are kept on the device, and from the host what is missing, which is kept as it comes. Where
-/// the browser refuses to keep it, it is only brought into memory. `progress` hears how many are here, and of how many where the host
-/// says so.
+/// The bytes of an address: those that are stored on the device, and the missing ones from the host, which are stored as they come.
+/// Where the browser refuses to store them, they are in memory only. `progress` is called with the number of bytes that are here, and
+/// their total where the host states it.
 ///
 /// # Errors
 /// When they cannot be fetched, or the download breaks off.
@@ -36,44 +36,44 @@ pub(super) async fn bytes(
     signal: &AbortSignal,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Fetched, LoadError> {
-    let mut way = Transfer {
+    let mut transfer = Transfer {
         scope,
         url,
         signal,
         progress,
     };
     #[cfg(feature = "lab")]
-    let refused = match way.open_kept().await {
-        Ok((kept, folder)) => return way.through(kept, &folder).await,
+    let refused = match transfer.open_stored().await {
+        Ok((stored, folder)) => return transfer.complete_stored(stored, &folder).await,
         Err(error) => error,
     };
-    // The file that only measures keeps nothing, and is without the code for it.
+    // The file that only measures stores nothing, and is without the code for it.
     #[cfg(not(feature = "lab"))]
     let refused = JsValue::UNDEFINED;
-    way.fetch_to_memory(&refused).await
+    transfer.fetch_to_memory(&refused).await
 }
 
 impl Transfer<'_> {
     async fn fetch_to_memory(&mut self, refused: &JsValue) -> Result<Fetched, LoadError> {
-        let (response, answer) = ask(self.scope, self.url, 0, self.signal).await?;
+        let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
         let stream = body(self.url, &response)?;
-        let mut coming = Download::new(self.url, answer.length)?;
+        let mut download = Download::new(self.url, answer.length)?;
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
             progress(at + u64::from(chunk.length()), total);
         };
-        coming.read(&stream, self.signal, &mut each).await?;
+        download.read(&stream, self.signal, &mut each).await?;
         Ok(Fetched {
-            bytes: coming.whole(),
-            storage: Storage::Refused(words(refused)),
+            bytes: download.whole(),
+            storage: Storage::Refused(message_of(refused)),
         })
     }
 }
 
-/// What a host has beside weights: of each group the first file that is there.
+/// The files that a host has beside weights: of each group the first that is there.
 ///
 /// # Errors
-/// When the reader stops it.
+/// When the request is cancelled.
 pub(super) async fn all_beside(
     scope: &DedicatedWorkerGlobalScope,
     url: &str,

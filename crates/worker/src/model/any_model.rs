@@ -1,4 +1,4 @@
-//! The models that the worker runs, with their sizes.
+//! The models that a worker runs, and their configurations.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use engine::open;
 use engine::parameters::Parameters;
 use engine::trace::Observer;
 
-/// A kind of model and its sizes.
+/// The configuration of a model of any kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelConfig {
     /// Text, token by token.
@@ -28,7 +28,7 @@ pub enum ModelConfig {
     Vit(vit::Config),
 }
 
-/// A model that can run.
+/// A model of any kind, by what it does.
 #[derive(Clone)]
 pub enum AnyModel {
     /// Continues a text.
@@ -58,7 +58,7 @@ impl ModelConfig {
     }
 }
 
-/// Layers and heads in which tokens can be seen to attend; 0 where they cannot.
+/// Numbers of layers and heads whose attention weights can be shown; 0 where they cannot.
 pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
     match model {
         open::Model::Gpt2(model) => (model.config().layers, model.config().heads),
@@ -95,7 +95,7 @@ impl AnyModel {
         }
     }
 
-    /// Side of a patch in pixels, and how many tokens stand before those of the patches; `None` where it reads text.
+    /// Side of a patch in pixels, and the number of tokens before those of the patches; `None` where it reads text.
     pub fn patches(&self) -> Option<(usize, usize)> {
         match self {
             Self::Text(_) | Self::Sentence(_) => None,

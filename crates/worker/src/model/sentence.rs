@@ -1,4 +1,4 @@
-//! What an encoder says of sentences: how alike two are, and what fills a gap.
+//! An encoder on sentences: the similarity of two, and predictions for gaps.
 
 use engine::EngineError;
 use engine::model::bert::Bert;
@@ -9,7 +9,7 @@ use super::error::ModelError;
 use super::protocol::{Candidate, Compared, Filled};
 use super::writing::{token_text, token_texts};
 
-/// How many of the likeliest tokens are told for a gap.
+/// Number of the most likely tokens for a gap that the page gets.
 const CANDIDATES: usize = 10;
 
 /// The cosine of the angle between the vectors of two sentences: each the mean of its tokens' last hidden states, brought to length 1
@@ -35,7 +35,7 @@ pub(super) fn compare(
     })
 }
 
-/// The likeliest tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1, task 1).
+/// The most likely tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1, task 1).
 ///
 /// # Errors
 /// When the text has no gap, is longer than the context, or the vocabulary cannot write it.

@@ -1,14 +1,13 @@
 //! Real shapes by name, to be filled with random weights.
 //!
-//! | name | sizes of | parameters are called as in |
+//! | name | sizes of | names of parameters as in |
 //! |---|---|---|
 //! | `gpt2` | GPT-2 124M | Hugging Face's file |
 //! | `smollm2-135m` | SmolLM2 135M, with rotary positions up to 8,192 | Hugging Face's file |
 //! | `vit-b16` | ViT-B/16 for 224 pixels and 1,000 classes | `transformers` 5 |
 //! | `minilm` | all-MiniLM-L6-v2: BERT without the head that fills masks | Hugging Face's file |
 //!
-//! The formula makes a number from its parameter's name and place ([`engine::formula`]), so that any other program can fill the same
-//! model; with seed 0 these are the models that the engine is compared with PyTorch on.
+//! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any other program can fill the same model; with seed 0 these are the models that the engine is compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
 use engine::nn::position::rope::{Rope, Scaling};
@@ -22,7 +21,7 @@ use super::error::ModelError;
 pub struct Shape {
     /// Its name in addresses.
     pub name: &'static str,
-    /// What it is, for the reader.
+    /// Its title, for the reader.
     pub title: &'static str,
     sizes: fn() -> ModelConfig,
 }

@@ -1,49 +1,48 @@
-//! What came from an address and is kept on the device: how it is called there, and whether what is there can be used or gone on with.
+//! Files that came from an address and are stored on the device: their names, and whether stored bytes can be used or continued.
 //!
-//! Each address has two files in one folder of the origin private file system: its bytes, as far as they came, and a note that says what
-//! they are. A file is whole when it has as many bytes as the note says.
+//! Each address has two files in one folder of the origin private file system: its bytes, as far as they came, and their properties
+//! ([`FileInfo`]). A file is whole when it has as many bytes as its properties say.
 
+use engine::rng::fnv1a64;
 use serde::{Deserialize, Serialize};
 
 /// The folder.
 pub const FOLDER: &str = "models";
 
-/// The end of a note's name; the bytes have the same name without it.
+/// The end of the name of the file with the properties; the bytes have the same name without it.
 pub const INFO_END: &str = ".json";
 
-/// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a file's name. The note holds the address
-/// itself, so that two addresses of one name are told from each other.
+/// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a file's name. The properties hold the
+/// address itself, so two addresses of one name are told apart.
 pub fn stored_name(url: &str) -> String {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = url.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a64(url))
 }
 
-/// What some kept bytes are.
+/// Properties of stored bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileInfo {
-    /// Where they come from.
+    /// Their address.
     pub url: String,
-    /// Bytes of the whole file, where the host said so.
+    /// Bytes of the whole file, where the host stated it.
     pub total: Option<u64>,
-    /// What the host calls this version of the file: its strong `ETag`, else `Last-Modified`.
+    /// The host's name for this version of the file: its strong `ETag`, else `Last-Modified`.
     pub mark: Option<String>,
 }
 
-/// What to do about an address.
+/// The use of stored bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
-    /// All of it is here.
+    /// The whole file is stored.
     Whole,
-    /// Ask for what follows so many bytes.
+    /// This number of bytes is stored; the rest has to be fetched.
     Part(u64),
-    /// Ask for all of it.
+    /// The whole file has to be fetched.
     Nothing,
 }
 
 impl FileInfo {
-    /// What to do where `here` bytes are kept under this note.
-    pub fn plan(&self, url: &str, here: u64) -> Reuse {
+    /// The use of `here` stored bytes with these properties.
+    pub fn reuse(&self, url: &str, here: u64) -> Reuse {
         match self.total {
             Some(total) if self.url == url && here == total => Reuse::Whole,
             Some(total) if self.url == url && (1..total).contains(&here) => Reuse::Part(here),
@@ -51,8 +50,8 @@ impl FileInfo {
         }
     }
 
-    /// Whether an answer is what follows `here` bytes of this same file. A host of another origin hides most of its headers; the bytes
-    /// that are left have to fit in any case.
+    /// Returns whether an answer holds the rest of this same file after `here` bytes. A host of another origin hides most of its headers;
+    /// the number of bytes has to fit in any case.
     pub fn is_continued_by(&self, here: u64, answer: &ResponseInfo) -> bool {
         let fits = |left: u64| self.total == Some(here + left);
         let same_mark = match (&self.mark, &answer.mark) {
@@ -65,27 +64,27 @@ impl FileInfo {
     }
 }
 
-/// What matters of a host's answer.
+/// The parts of a host's answer that matter here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseInfo {
     /// HTTP's status.
     pub status: u16,
-    /// Bytes that come, where the host says so.
+    /// Bytes of the body, where the host states it.
     pub length: Option<u64>,
-    /// `Content-Range`, where it is to be seen.
+    /// `Content-Range`, where it can be read.
     pub range: Option<String>,
-    /// As [`FileInfo::mark`].
+    /// See [`FileInfo::mark`].
     pub mark: Option<String>,
 }
 
 impl ResponseInfo {
-    /// From a status and a look-up of headers.
+    /// Reads a status and headers, which `header` looks up.
     pub fn new(status: u16, header: impl Fn(&str) -> Option<String>) -> Self {
         let length = header("Content-Length").and_then(|length| length.parse().ok());
         let strong = header("ETag").filter(|tag| !tag.starts_with("W/"));
         Self {
             status,
-            // What comes compressed has another length than the host says.
+            // A compressed body has another length than the host states.
             length: length.filter(|_| header("Content-Encoding").is_none()),
             range: header("Content-Range"),
             mark: strong.or_else(|| header("Last-Modified")),
@@ -97,7 +96,7 @@ impl ResponseInfo {
 mod tests {
     use super::*;
 
-    fn note() -> FileInfo {
+    fn info() -> FileInfo {
         FileInfo {
             url: "https://host/a.gguf".to_owned(),
             total: Some(100),
@@ -106,33 +105,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_here_is_taken_gone_on_with_or_fetched_anew() {
-        let plan = |url, here| note().plan(url, here);
-        assert_eq!(plan("https://host/a.gguf", 100), Reuse::Whole);
-        assert_eq!(plan("https://host/a.gguf", 40), Reuse::Part(40));
+    fn stored_bytes_are_used_continued_or_fetched_again() {
+        let reuse = |url, here| info().reuse(url, here);
+        assert_eq!(reuse("https://host/a.gguf", 100), Reuse::Whole);
+        assert_eq!(reuse("https://host/a.gguf", 40), Reuse::Part(40));
         for here in [0, 101] {
-            assert_eq!(plan("https://host/a.gguf", here), Reuse::Nothing);
+            assert_eq!(reuse("https://host/a.gguf", here), Reuse::Nothing);
         }
         // Another address that happens to have the same name.
-        assert_eq!(plan("https://host/b.gguf", 100), Reuse::Nothing);
+        assert_eq!(reuse("https://host/b.gguf", 100), Reuse::Nothing);
         let unknown = FileInfo {
             total: None,
-            ..note()
+            ..info()
         };
-        assert_eq!(unknown.plan("https://host/a.gguf", 40), Reuse::Nothing);
+        assert_eq!(unknown.reuse("https://host/a.gguf", 40), Reuse::Nothing);
     }
 
     #[test]
-    fn only_the_rest_of_the_same_file_goes_on() {
+    fn only_the_rest_of_the_same_file_continues_it() {
         let answer = |status: u16, headers: &'static [(&str, &str)]| {
             ResponseInfo::new(status, |name| {
                 let found = headers.iter().find(|(key, _)| *key == name);
                 found.map(|(_, value)| (*value).to_owned())
             })
         };
-        let goes_on = |status, headers| note().is_continued_by(40, &answer(status, headers));
-        assert!(goes_on(206, &[("Content-Length", "60")]));
-        assert!(goes_on(
+        let continues = |status, headers| info().is_continued_by(40, &answer(status, headers));
+        assert!(continues(206, &[("Content-Length", "60")]));
+        assert!(continues(
             206,
             &[
                 ("Content-Length", "60"),
@@ -157,7 +156,7 @@ mod tests {
                 &[("Content-Length", "60"), ("Content-Encoding", "gzip")],
             ),
         ] {
-            assert!(!goes_on(status, headers), "{status} {headers:?}");
+            assert!(!continues(status, headers), "{status} {headers:?}");
         }
         let weak = answer(200, &[("ETag", "W/\"v1\""), ("Last-Modified", "Monday")]);
         assert_eq!(weak.mark.as_deref(), Some("Monday"));

@@ -1,7 +1,6 @@
-//! Continuing a text, one step at a time, and what its tokens attend to.
+//! The continuation of a text, one step at a time, and the attention weights of its tokens.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -18,17 +17,17 @@ use engine::trace::Observer;
 use super::error::ModelError;
 use super::protocol::{AttentionPosition, Candidate, ModelEvent, WritingRequest};
 
-/// How many tokens of a prompt are read in one step.
+/// Tokens of a prompt that are read in one step.
 const STEP: usize = 32;
 
-/// How many of the likeliest tokens are told.
+/// Number of the most likely tokens that the page gets.
 const CANDIDATES: usize = 10;
 
-/// The tokens of the present text, and what is still to be told of it.
+/// The tokens of the text, and events that the last step has left.
 #[derive(Default)]
 pub(super) struct WritingState {
     pub(super) ids: RefCell<Vec<usize>>,
-    pub(super) news: RefCell<VecDeque<ModelEvent>>,
+    pub(super) events: RefCell<Vec<ModelEvent>>,
 }
 
 /// A model with its vocabulary.
@@ -38,7 +37,7 @@ pub(super) struct CausalLm {
     pub(super) tokenizer: Rc<dyn Tokenizer>,
 }
 
-/// Lets the caller of the future do something else; it goes on when it is polled again.
+/// Returns to the caller of the future, which continues when it is polled again.
 async fn pause() {
     let mut paused = false;
     poll_fn(move |_| match std::mem::replace(&mut paused, true) {
@@ -48,7 +47,7 @@ async fn pause() {
     .await;
 }
 
-/// Continues a text. It pauses after each step, which is a piece of the prompt or a token, and leaves its news in `text`.
+/// Continues a text. It pauses after each step, which reads a part of the prompt or writes a token, and leaves its events in `text`.
 ///
 /// # Errors
 /// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has no meaning.
@@ -73,7 +72,7 @@ pub(super) async fn write(
     for piece in ids.chunks(STEP) {
         scores = session.feed(piece)?;
         done += piece.len();
-        text.news.borrow_mut().push_back(ModelEvent::Reading {
+        text.events.borrow_mut().push(ModelEvent::Reading {
             tokens: std::mem::take(&mut tokens),
             done,
             elapsed_ms: 0.0,
@@ -100,7 +99,7 @@ pub(super) async fn write(
             || Ok(Vec::new()),
             |scores| candidates(&*tokenizer, scores, piece.id),
         )?;
-        text.news.borrow_mut().push_back(ModelEvent::Wrote {
+        text.events.borrow_mut().push(ModelEvent::Wrote {
             token: token_text(&*tokenizer, piece.id, false)?,
             text: piece.text,
             candidates,
@@ -109,14 +108,14 @@ pub(super) async fn write(
         pause().await;
     }
     let why = generation.ending().map(ToString::to_string);
-    text.news
+    text.events
         .borrow_mut()
-        .push_back(ModelEvent::Written(why.unwrap_or_default()));
+        .push(ModelEvent::Written(why.unwrap_or_default()));
     Ok(())
 }
 
-/// The tokens of a prompt, after the one that begins a text where the model was trained with it. An empty prompt is that token, or
-/// the one that parts two texts.
+/// The tokens of a prompt, after the token that starts a text where the model was trained with one. An empty prompt is that token, or
+/// the one that separates two texts.
 fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelError> {
     let special = tokenizer.special();
     let mut ids: Vec<usize> = special
@@ -141,7 +140,7 @@ pub(super) fn token_texts(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::R
     ids.iter().enumerate().map(place).collect()
 }
 
-/// The text of a token by itself; what the vocabulary calls it where it is no text, or a part of a character.
+/// The text of a token by itself; its name in the vocabulary where it is no text, or a part of a character.
 pub(super) fn token_text(
     tokenizer: &dyn Tokenizer,
     id: usize,
@@ -176,15 +175,15 @@ fn candidates(
     best.collect()
 }
 
-/// The attention of one token in all layers and heads, kept until another token is asked for.
+/// The attention weights of one token in all layers and heads, kept until another token is asked for.
 pub(super) struct TokenAttention {
     ids: Vec<usize>,
-    /// `[layers][heads][T]`
+    /// `[layers × H × T]`
     layers: Vec<Vec<Vec<f32>>>,
 }
 
 impl TokenAttention {
-    /// Reads the text up to a token, and that token under an observer.
+    /// Runs the model over the text up to a token, and over that token with an observer.
     ///
     /// # Errors
     /// When there is no such token.
@@ -204,18 +203,18 @@ impl TokenAttention {
         })
     }
 
-    /// Whether it is that of the last of these tokens.
+    /// Returns whether these are the weights of the last of these tokens.
     pub(super) fn is_of(&self, ids: &[usize]) -> bool {
         self.ids == ids
     }
 
-    /// The row of a layer and a head.
+    /// The weights in a layer and a head.
     pub(super) fn row(&self, place: AttentionPosition) -> Option<Vec<f32>> {
         self.layers.get(place.layer)?.get(place.head).cloned()
     }
 }
 
-/// Keeps the weights of one token's attention, layer by layer.
+/// An observer that keeps the attention weights of one token, layer by layer.
 #[derive(Default)]
 struct Rows(Vec<Vec<Vec<f32>>>);
 
