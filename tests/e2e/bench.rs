@@ -34,7 +34,8 @@ const KEYS: [&str; 14] = [
 ];
 
 /// The builds that the page lists for measuring; a file's name ends in its hash.
-const BUILDS: &str = "document.documentElement.dataset.workers.split(' ').filter(file => file.startsWith('engine-'))
+const BUILDS: &str =
+    "document.documentElement.dataset.workers.split(' ').filter(file => file.startsWith('engine-'))
     .map(file => file.slice('engine-'.length, file.lastIndexOf('-')))";
 
 /// Counts the page's workers that have not been ended, those for cells aside.
@@ -170,12 +171,7 @@ fn every_build_measures_a_file_and_says_its_name() {
             .open_ready(&server.url("bench/"))
             .await
             .expect("the form appears");
-        let builds = browser
-            .script(
-                &format!("return {BUILDS}"),
-                &[],
-            )
-            .await;
+        let builds = browser.script(&format!("return {BUILDS}"), &[]).await;
         let builds = builds.as_array().expect("a list").clone();
         assert!(
             builds.contains(&json!("relaxed")) && builds.contains(&json!("simd128")),

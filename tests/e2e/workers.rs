@@ -46,7 +46,10 @@ async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words
     browser.look(Look::PHONE_LIGHT).await;
     browser.open(&server.url(PAGE)).await;
     browser
-        .script(&format!("document.querySelector(\"{CELL}\").scrollIntoView()"), &[])
+        .script(
+            &format!("document.querySelector(\"{CELL}\").scrollIntoView()"),
+            &[],
+        )
         .await;
     browser
         .wait_for(
@@ -75,7 +78,8 @@ async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words
 
 #[test]
 fn a_worker_of_another_build_is_refused_in_words_and_retry_computes() {
-    let script = "postMessage(new Uint8Array([1, ...new TextEncoder().encode('0000000000000000')]));
+    let script =
+        "postMessage(new Uint8Array([1, ...new TextEncoder().encode('0000000000000000')]));
         var wasm_bindgen = () => new Promise(() => {});";
     with_browser(async |browser| {
         refuses_and_recovers(browser, "worker-stale", script, "two versions of the site").await;

@@ -18,6 +18,7 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     let section = send_wrapper::SendWrapper::new(section);
     let shown = section.clone();
     Effect::new(move |_| {
+        cx.track_retries();
         let inputs = cx.inputs();
         let turn = newest.try_update_value(|n| {
             *n += 1;
