@@ -50,7 +50,7 @@ pub(crate) fn compute(
 /// The result of a cell, on the page or from its worker.
 ///
 /// # Errors
-/// What the computation meets, or a worker that fails.
+/// The error of the computation, or of a worker that failed.
 pub(crate) async fn computed(
     spec: &'static CellSpec,
     inputs: Inputs,

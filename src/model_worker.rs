@@ -13,13 +13,13 @@ use worker::protocol::Envelope;
 
 use crate::browser::port::{Port, PortEvent};
 
-/// What a page that works with a model waits for.
+/// An event for a page that works with a model.
 pub(crate) enum WorkerEvent {
     /// The worker has started.
     Ready {
         /// The build that runs.
         build: Build,
-        /// How many threads share its work.
+        /// Number of threads that share its work.
         threads: usize,
     },
     /// An answer to the request of this id.

@@ -23,7 +23,7 @@ pub(super) struct DownloadOffer {
     name: String,
     /// Bytes of the file, where the host says so.
     bytes: Option<u64>,
-    /// How many of them are on this device.
+    /// Number of them that are on this device.
     here: u64,
     /// Bytes of weights that this device reads in a second.
     bandwidth: f64,

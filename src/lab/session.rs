@@ -147,7 +147,7 @@ impl TextSignals {
     }
 }
 
-/// What the page shows, and the worker while there is one.
+/// The state of the page, and the worker while there is one.
 #[derive(Clone, Copy)]
 pub(super) struct Lab {
     /// A model is being opened.

@@ -22,7 +22,7 @@ pub(super) fn stored_list(form: Form) -> AnyView {
     view! { {move || any.get().then(list)} }.into_any()
 }
 
-/// How many files there are, and how large they are together.
+/// The number of files and their size together.
 fn summary(kept: &[StoredFile]) -> String {
     let bytes = kept.iter().map(|file| file.bytes).sum();
     let files = match kept.len() {
@@ -32,7 +32,7 @@ fn summary(kept: &[StoredFile]) -> String {
     format!("Kept on this device: {files}, {}", megabytes(bytes))
 }
 
-/// How much of a file is here.
+/// The part of a file that is here.
 fn size(file: &StoredFile) -> String {
     match file.total {
         Some(total) if total == file.bytes => megabytes(total),
@@ -41,7 +41,7 @@ fn size(file: &StoredFile) -> String {
     }
 }
 
-/// Whether a file of this name is a model's weights.
+/// Returns whether a file of this name holds a model's weights.
 fn is_weights(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     [".gguf", ".safetensors", ".bin"]

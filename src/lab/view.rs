@@ -76,7 +76,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
     .into_any()
 }
 
-/// Where the file is stored now, and how much of it was there before.
+/// A sentence on the place of the file, and the part of it that was stored before.
 fn stored(storage: &Storage, bytes: u64) -> String {
     match storage {
         Storage::Stored { before } if *before == bytes => {

@@ -39,7 +39,7 @@ pub enum ProtocolError {
         "This page and the code that computes for it are of two versions of the site ({BUILD} and {worker}). Reload the page to get one."
     )]
     OtherBuild {
-        /// What the worker says of its build.
+        /// The name of the worker's build.
         worker: String,
     },
     /// Bytes that are no message.
@@ -51,7 +51,7 @@ pub enum ProtocolError {
     /// A message that cannot be written as bytes.
     #[error("A message could not be written: {0}.")]
     Unwritable(String),
-    /// What the worker could not read or write.
+    /// A message that the worker could not read or write.
     #[error("The worker refused a message. {0}")]
     Refused(String),
 }

@@ -35,7 +35,7 @@ pub enum ModelError {
     Missing {
         /// The weights' name.
         file: String,
-        /// What is needed.
+        /// The missing file.
         needed: String,
     },
     /// Nothing to open.
@@ -44,7 +44,7 @@ pub enum ModelError {
     /// A model in parts.
     #[error("The weights are in {count} files. A model is read from one file: join them first.")]
     Parts {
-        /// How many.
+        /// Number of the files.
         count: usize,
     },
     /// Memory does not hold it.
@@ -82,7 +82,7 @@ pub enum ModelError {
         place.token + 1, place.layer + 1, place.head + 1
     )]
     UnknownPosition {
-        /// What was asked for.
+        /// Token, layer and head.
         place: AttentionPosition,
     },
     /// Nothing has been loaded.

@@ -71,9 +71,9 @@ pub struct WritingRequest {
     pub prompt: String,
     /// 0 takes the most likely token, 1 draws from the model's own distribution.
     pub temperature: f32,
-    /// Only so many of the most likely tokens.
+    /// Number of the most likely tokens that are kept.
     pub top_k: Option<usize>,
-    /// Only the most likely tokens that together have this probability.
+    /// Probability of the most likely tokens that are kept.
     pub top_p: Option<f32>,
     /// 1 is none; above it, tokens that are in the text become less probable.
     pub repetition_penalty: f32,
@@ -207,7 +207,7 @@ pub enum ModelEvent {
     Ready {
         /// The build that runs.
         build: Build,
-        /// How many threads share the work.
+        /// Number of threads that share the work.
         threads: usize,
     },
     /// A file is on its way.
@@ -225,7 +225,7 @@ pub enum ModelEvent {
     Reading {
         /// Texts of the prompt's tokens in the first such event, later empty.
         tokens: Vec<String>,
-        /// How many tokens are read by now.
+        /// Number of tokens that are read by now.
         done: usize,
         /// Milliseconds since the event before.
         elapsed_ms: f64,
