@@ -1,10 +1,10 @@
-//! The page's requests to the workers for cells, one worker for each desk: long computations, and those that need a model.
+//! The page's requests to the workers for cells, one worker for each kind: long computations, and those that need a model.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use cells::{CellError, CellSpec, Computation, Desk, Inputs, Run};
+use cells::{CellError, CellSpec, Computation, Inputs, Run, WorkerKind};
 use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
@@ -17,18 +17,18 @@ type Listener = Box<dyn FnMut(CellReply)>;
 
 #[derive(Default)]
 struct Client {
-    workers: BTreeMap<Desk, Rc<Port>>,
+    workers: BTreeMap<WorkerKind, Rc<Port>>,
     last_id: u64,
-    listeners: BTreeMap<u64, (Desk, Listener)>,
+    listeners: BTreeMap<u64, (WorkerKind, Listener)>,
 }
 
 thread_local! {
     static CLIENT: RefCell<Client> = RefCell::new(Client::default());
 }
 
-/// Asks the worker of a desk to compute a cell; `listener` is called with each answer. Returns the id of the request.
+/// Asks the worker of a kind to compute a cell; `listener` is called with each answer. Returns the id of the request.
 pub(crate) fn compute(
-    desk: Desk,
+    kind: WorkerKind,
     cell: &str,
     inputs: Inputs,
     listener: impl FnMut(CellReply) + 'static,
@@ -36,13 +36,13 @@ pub(crate) fn compute(
     let id = CLIENT.with_borrow_mut(|client| {
         client.last_id += 1;
         let id = client.last_id;
-        client.listeners.insert(id, (desk, Box::new(listener)));
+        client.listeners.insert(id, (kind, Box::new(listener)));
         id
     });
     let cell = cell.to_owned();
     let request = CellRequest::Compute { cell, inputs };
-    if let Err(why) = worker(desk).and_then(|worker| worker.send(id, request, &[])) {
-        fail_all(desk, &why);
+    if let Err(why) = worker(kind).and_then(|worker| worker.send(id, request, &[])) {
+        fail_all(kind, &why);
     }
     id
 }
@@ -55,13 +55,13 @@ pub(crate) async fn computed(
     spec: &'static CellSpec,
     inputs: Inputs,
 ) -> Result<Computation, CellError> {
-    let Run::Sliced(desk) = spec.run else {
+    let Run::Sliced(kind) = spec.run else {
         return spec.compute(&inputs);
     };
     let found = Rc::new(RefCell::new(None));
     let done = Promise::new(&mut |resolve, _| {
         let found = Rc::clone(&found);
-        compute(desk, spec.name, inputs.clone(), move |reply| {
+        compute(kind, spec.name, inputs.clone(), move |reply| {
             if let CellReply::Finished { result, .. } = reply {
                 found.replace(Some(result));
                 let _ = resolve.call0(&JsValue::NULL);
@@ -76,27 +76,27 @@ pub(crate) async fn computed(
 /// Drops a request; its listener is not called any more.
 pub(crate) fn cancel(id: u64) {
     let asked = CLIENT.with_borrow_mut(|client| {
-        let (desk, _) = client.listeners.remove(&id)?;
-        Some((desk, Rc::clone(client.workers.get(&desk)?)))
+        let (kind, _) = client.listeners.remove(&id)?;
+        Some((kind, Rc::clone(client.workers.get(&kind)?)))
     });
-    if let Some((desk, worker)) = asked
+    if let Some((kind, worker)) = asked
         && let Err(why) = worker.send(id, CellRequest::Cancel, &[])
     {
-        fail_all(desk, &why);
+        fail_all(kind, &why);
     }
 }
 
-/// The worker of a desk, started when it is first asked for.
-fn worker(desk: Desk) -> Result<Rc<Port>, String> {
-    if let Some(worker) = CLIENT.with_borrow(|client| client.workers.get(&desk).cloned()) {
+/// The worker of a kind, started when it is first asked for.
+fn worker(kind: WorkerKind) -> Result<Rc<Port>, String> {
+    if let Some(worker) = CLIENT.with_borrow(|client| client.workers.get(&kind).cloned()) {
         return Ok(worker);
     }
-    let worker = Port::start(desk.file(), 1, move |event| match event {
+    let worker = Port::start(kind.file(), 1, move |event| match event {
         PortEvent::Message(Envelope { id, body }) => deliver(id, body),
-        PortEvent::Failed(why) => fail_all(desk, &why),
+        PortEvent::Failed(why) => fail_all(kind, &why),
     })?;
     let worker = Rc::new(worker);
-    CLIENT.with_borrow_mut(|client| client.workers.insert(desk, Rc::clone(&worker)));
+    CLIENT.with_borrow_mut(|client| client.workers.insert(kind, Rc::clone(&worker)));
     Ok(worker)
 }
 
@@ -104,24 +104,24 @@ fn worker(desk: Desk) -> Result<Rc<Port>, String> {
 /// request that was dropped.
 fn deliver(id: u64, reply: CellReply) {
     let taken = CLIENT.with_borrow_mut(|client| client.listeners.remove(&id));
-    let Some((desk, mut listener)) = taken else {
+    let Some((kind, mut listener)) = taken else {
         return;
     };
     let is_last = matches!(reply, CellReply::Finished { .. });
     listener(reply);
     if !is_last {
-        CLIENT.with_borrow_mut(|client| client.listeners.insert(id, (desk, listener)));
+        CLIENT.with_borrow_mut(|client| client.listeners.insert(id, (kind, listener)));
     }
 }
 
-/// Ends the worker of a desk and answers all of its requests with the reason. The next request starts another one.
-fn fail_all(desk: Desk, why: &str) {
+/// Ends the worker of a kind and answers all of its requests with the reason. The next request starts another one.
+fn fail_all(kind: WorkerKind, why: &str) {
     let (worker, waiting) = CLIENT.with_borrow_mut(|client| {
         let all = std::mem::take(&mut client.listeners);
         let (waiting, rest): (BTreeMap<_, _>, _) =
-            all.into_iter().partition(|(_, (of, _))| *of == desk);
+            all.into_iter().partition(|(_, (of, _))| *of == kind);
         client.listeners = rest;
-        (client.workers.remove(&desk), waiting)
+        (client.workers.remove(&kind), waiting)
     });
     drop(worker);
     for (_, mut listener) in waiting.into_values() {

@@ -1,4 +1,4 @@
-//! The files of the worker: for the cells of each desk (`cells::Desk`), and for full-size models, for measuring and for the lab, each of
+//! The files of the worker: for each kind of cells (`cells::WorkerKind`), and for full-size models, for measuring and for the lab, each of
 //! these for browsers of different abilities (`crates/worker/src/build.rs`).
 //!
 //! They are one crate with different features and compiler flags, which has a target folder for each set of flags beside the site's,
@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cells::Desk;
+use cells::WorkerKind;
 use wasm_bindgen_cli_support::Bindgen;
 use worker::build::{Build, Purpose, START_SCRIPT, WorkerFiles};
 
@@ -83,9 +83,9 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<WorkerFiles, BuildE
             bind(place, build, &purpose.file(build), out, &mut files)?;
         }
         if build == Build::Simd128 {
-            for desk in Desk::ALL {
-                compile(place, build, desk.file(), compiler)?;
-                bind(place, build, desk.file(), out, &mut files)?;
+            for kind in WorkerKind::ALL {
+                compile(place, build, kind.file(), compiler)?;
+                bind(place, build, kind.file(), out, &mut files)?;
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cells::desk::{self, Kept, Table};
-use cells::shelf::Shelf;
+use cells::jobs::{self, JobCache, Table};
+use cells::model_cache::ModelCache;
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
 use crate::cell_protocol::{CellReply, CellRequest};
@@ -29,10 +29,10 @@ struct Running {
 /// The state of the worker.
 pub struct Service {
     table: &'static Table,
-    shelf: Shelf,
+    models: ModelCache,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
-    kept: Kept,
+    jobs: JobCache,
 }
 
 impl Service {
@@ -40,10 +40,10 @@ impl Service {
     pub fn new(table: &'static Table) -> Self {
         Self {
             table,
-            shelf: Shelf::default(),
+            models: ModelCache::default(),
             queue: VecDeque::new(),
             running: None,
-            kept: Kept::default(),
+            jobs: JobCache::default(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Service {
     pub fn accept(&mut self, Envelope { id, body }: Envelope<CellRequest>) {
         match body {
             CellRequest::Compute { cell, inputs } => {
-                let entry = desk::find(self.table, &cell);
+                let entry = jobs::find(self.table, &cell);
                 let files = entry.map_or_else(Vec::new, |entry| (entry.files)(&inputs));
                 self.queue.push_back(Waiting {
                     id,
@@ -63,7 +63,7 @@ impl Service {
             CellRequest::Cancel => {
                 self.queue.retain(|waiting| waiting.id != id);
                 if let Some(dropped) = self.running.take_if(|running| running.id == id) {
-                    self.kept.keep(dropped.spec, dropped.job);
+                    self.jobs.keep(dropped.spec, dropped.job);
                 }
             }
         }
@@ -73,7 +73,7 @@ impl Service {
     pub fn missing_files(&self) -> Vec<&'static str> {
         let mut missing: Vec<&'static str> = Vec::new();
         for &file in self.queue.iter().flat_map(|waiting| &waiting.files) {
-            if !self.shelf.has(file) && !missing.contains(&file) {
+            if !self.models.has(file) && !missing.contains(&file) {
                 missing.push(file);
             }
         }
@@ -82,7 +82,7 @@ impl Service {
 
     /// Takes a file that was missing.
     pub fn add_file(&mut self, file: &str, bytes: Arc<[u8]>) {
-        self.shelf.put(file, bytes);
+        self.models.put(file, bytes);
     }
 
     /// Takes note that a file cannot be had: answers every request that needs it with the reason.
@@ -98,7 +98,7 @@ impl Service {
 
     /// The index in the queue of the first request that lacks no file.
     fn next(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| waiting.files.iter().all(|file| self.shelf.has(file));
+        let ready = |waiting: &Waiting| waiting.files.iter().all(|file| self.models.has(file));
         self.queue.iter().position(ready)
     }
 
@@ -144,7 +144,7 @@ impl Service {
             let elapsed_ms = running.elapsed_ms + now_ms() - begun;
             let id = running.id;
             if let Some(done) = self.running.take() {
-                self.kept.keep(done.spec, done.job);
+                self.jobs.keep(done.spec, done.job);
             }
             return Some(finished(id, result, elapsed_ms));
         }
@@ -161,8 +161,8 @@ impl Service {
         inputs: &Inputs,
     ) -> Result<(&'static CellSpec, Box<dyn Job>), CellError> {
         let entry =
-            desk::find(self.table, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
-        Ok((entry.spec, self.kept.begin(entry, inputs, &self.shelf)?))
+            jobs::find(self.table, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+        Ok((entry.spec, self.jobs.begin(entry, inputs, &self.models)?))
     }
 }
 

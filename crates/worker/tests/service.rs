@@ -1,7 +1,7 @@
 //! The worker's service, driven without a browser.
 
-use cells::desk::{self, Entry, Table};
-use cells::shelf::Shelf;
+use cells::jobs::{self, Entry, Table};
+use cells::model_cache::ModelCache;
 use cells::spec::once;
 use cells::{Computation, InputValue, Inputs, registry};
 use worker::cell_protocol::{CellReply, CellRequest};
@@ -38,7 +38,7 @@ fn run(service: &mut Service) -> Vec<Envelope<CellReply>> {
 
 #[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "why-scale"));
     let now = clock();
@@ -67,9 +67,13 @@ fn long_work_reports_progress_and_can_be_cancelled() {
 #[test]
 fn long_work_ends_with_the_same_numbers_as_in_one_go() {
     let spec = registry::find("why-scale").unwrap();
-    let expected =
-        desk::compute(spec, &Inputs::defaults(&(spec.inputs)()), &Shelf::default()).unwrap();
-    let mut service = Service::new(desk::TRAINING);
+    let expected = jobs::compute(
+        spec,
+        &Inputs::defaults(&(spec.inputs)()),
+        &ModelCache::default(),
+    )
+    .unwrap();
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(1, "why-scale"));
     let Some(Envelope {
         body: CellReply::Finished {
@@ -85,7 +89,7 @@ fn long_work_ends_with_the_same_numbers_as_in_one_go() {
 
 #[test]
 fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(3, "no-such-cell"));
     service.accept(Envelope {
         id: 4,
@@ -117,7 +121,7 @@ fn requests_survive_the_way_and_rubbish_is_refused() {
 
 #[test]
 fn a_cancelled_request_gets_no_answer_and_an_unknown_id_cancels_nothing() {
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(1, "why-scale"));
     service.accept(cancel(8));
     service.accept(request(2, "why-scale"));
@@ -139,7 +143,7 @@ fn a_training_goes_on_where_it_was_dropped() {
         let body = CellRequest::Compute { cell, inputs };
         Envelope { id, body }
     };
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(steps(1, 6.0));
     service.run_slice(3.0, clock());
     service.accept(cancel(1));
@@ -147,7 +151,7 @@ fn a_training_goes_on_where_it_was_dropped() {
     service.accept(steps(2, 6.0));
     let went_on = run(&mut service);
 
-    let mut fresh = Service::new(desk::TRAINING);
+    let mut fresh = Service::new(jobs::TRAINING);
     fresh.accept(steps(2, 6.0));
     let anew = run(&mut fresh);
     assert!(went_on.len() < anew.len(), "{} turns", went_on.len());
@@ -165,8 +169,8 @@ const TABLE: &Table = &[
     Some(Entry {
         spec: &cells::lessons::patches::patch_embedding::SPEC,
         files: |_| vec!["words.txt"],
-        start: |_, shelf| {
-            let words = shelf.opened::<String>("words.txt")?;
+        start: |_, cache| {
+            let words = cache.opened::<String>("words.txt")?;
             Ok(once(move || {
                 let mut computed = Computation::default();
                 computed

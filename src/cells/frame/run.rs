@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cells::{CellError, Desk, InputKind, InputValue, Inputs, Picture, Run};
+use cells::{CellError, InputKind, InputValue, Inputs, Picture, Run, WorkerKind};
 use leptos::prelude::*;
 use web_sys::Element;
 use worker::cell_protocol::CellReply;
@@ -55,18 +55,18 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
             let result = compute(&inputs);
             finish(cx, result.map(Arc::new), clock::now_ms() - begun);
         }
-        Run::Sliced(desk) => in_worker(cx, desk, inputs, turn, newest),
+        Run::Sliced(kind) => in_worker(cx, kind, inputs, turn, newest),
     }
 }
 
 /// Hands work to the worker.
-fn in_worker(cx: CellCx, desk: Desk, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     cx.outcome.update(|o| {
         o.busy = Some(0.0);
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
-    let job = client::compute(desk, cx.spec.name, inputs, move |reply| {
+    let job = client::compute(kind, cx.spec.name, inputs, move |reply| {
         if stale() {
             return;
         }

@@ -6,14 +6,14 @@ pub(crate) mod shown;
 
 pub mod computation;
 mod described;
-pub mod desk;
 pub mod error;
 pub mod exercise;
 pub mod export;
 pub mod format;
 pub mod golden;
 pub mod input;
+pub mod jobs;
+pub mod model_cache;
 pub mod picture;
-pub mod shelf;
 pub mod spec;
 pub mod state;

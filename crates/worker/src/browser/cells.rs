@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 #[cfg(feature = "cells-models")]
-use cells::desk::MODELS as TABLE;
+use cells::jobs::MODELS as TABLE;
 #[cfg(not(feature = "cells-models"))]
-use cells::desk::TRAINING as TABLE;
+use cells::jobs::TRAINING as TABLE;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
