@@ -228,7 +228,7 @@ mod tests {
     fn names_change_with_either_file() {
         let folder = std::env::temp_dir().join(format!("pages-workers-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let mut named = |script: &str, wasm: &str| {
+        let named = |script: &str, wasm: &str| {
             std::fs::write(folder.join("lab-simd128.js"), script).unwrap();
             std::fs::write(folder.join("lab-simd128_bg.wasm"), wasm).unwrap();
             let mut files = WorkerFiles::default();
