@@ -1,17 +1,13 @@
-// Starts the worker (crates/worker): with `?file=NAME` a file for cells, with `?file=NAME&threads=N` one for full-size models, with so
-// many threads over one memory. Requests that come while it loads are kept for it: a message that finds no listener would be lost.
-// If it cannot be loaded the error reaches the page.
+// Starts the worker (crates/worker). `?file=NAME` names the file that it runs, hash included; `&threads=N` lets N threads share one memory.
+// A further thread runs this same script with `?thread` and gets file, module and memory in its first message.
+// An error while loading reaches the page as the worker's error event.
 "use strict";
 const asked = new URLSearchParams(location.search);
-const file = /^(cells|engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0];
-const early = [];
-onmessage = (event) => early.push(event.data);
-importScripts(`./${file}.js`);
 
-/** Has another worker take part in the work, over the same memory; waits until it is there, or known not to come. */
-function join(module, memory) {
+/** Starts another worker that takes part in the work, over the same memory; waits until it is there, or known not to come. */
+function join(file, module, memory) {
   return new Promise((done) => {
-    const thread = new Worker("./worker_thread.js");
+    const thread = new Worker(`${location.pathname}?thread`);
     thread.onmessage = done;
     thread.onerror = (event) => {
       event.preventDefault();
@@ -21,17 +17,31 @@ function join(module, memory) {
   });
 }
 
-async function start() {
+/** Takes part in the first thread's work until the worker ends. */
+function takePart({ data: { file, module, memory } }) {
+  importScripts(`./${file}.js`);
+  wasm_bindgen.initSync({ module, memory });
+  postMessage("here");
+  wasm_bindgen.serve();
+}
+
+async function start(file) {
   const module = await WebAssembly.compileStreaming(fetch(`./${file}_bg.wasm`));
   const { memory } = await wasm_bindgen({ module_or_path: module });
-  const threads = file.endsWith("threads") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
-  await Promise.all(Array.from({ length: threads - 1 }, () => join(module, memory)));
+  const threads = file.includes("-threads-") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
+  await Promise.all(Array.from({ length: threads - 1 }, () => join(file, module, memory)));
   // A thread says that it is there just before it is.
   for (let waits = 0; wasm_bindgen.threads() < threads && waits < 100; waits++) {
     await new Promise((done) => setTimeout(done, 1));
   }
+  // From here on the worker listens; it first tells the page of which build it is, and the page sends nothing before.
   wasm_bindgen.start();
-  early.forEach((data) => dispatchEvent(new MessageEvent("message", { data })));
 }
 
-start().catch((error) => setTimeout(() => { throw error; }));
+if (asked.has("thread")) {
+  onmessage = takePart;
+} else {
+  const file = /^(cells|engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0];
+  importScripts(`./${file}.js`);
+  start(file).catch((error) => setTimeout(() => { throw error; }));
+}

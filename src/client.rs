@@ -1,83 +1,68 @@
-//! The page's end of the worker for cells, which has a file for each desk: long computations go there, and those that need a model.
+//! The page's requests to the workers for cells, one worker for each kind: long computations, and those that need a model.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use cells::{CellError, CellSpec, Computation, Desk, Inputs, Run};
-use js_sys::{Array, Promise, Uint8Array};
-use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
+use cells::{CellError, CellSpec, Computation, Inputs, Run, WorkerKind};
+use js_sys::Promise;
+use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Event, MessageEvent, Worker};
-use worker::protocol::{self, Reply, Request};
+use worker::cell_protocol::{CellReply, CellRequest};
+use worker::protocol::Envelope;
 
-/// File of the worker, relative to the site's folder.
-const SCRIPT: &str = "worker_start.js";
+use crate::browser::port::{Port, PortEvent};
 
-/// What the page hears about a request.
-pub(crate) enum News {
-    /// Share that is done, 0 to 1.
-    Working(f32),
-    /// The result and the milliseconds that it took.
-    Finished(Result<Computation, CellError>, f64),
-}
-
-type Listener = Box<dyn FnMut(News)>;
+type Listener = Box<dyn FnMut(CellReply)>;
 
 #[derive(Default)]
 struct Client {
-    workers: BTreeMap<Desk, Worker>,
-    last_job: u64,
-    listeners: BTreeMap<u64, (Desk, Listener)>,
+    workers: BTreeMap<WorkerKind, Rc<Port>>,
+    last_id: u64,
+    listeners: BTreeMap<u64, (WorkerKind, Listener)>,
 }
 
 thread_local! {
     static CLIENT: RefCell<Client> = RefCell::new(Client::default());
 }
 
-/// Asks the worker of a desk to compute a cell; `listener` hears how it goes. Returns the number of the request.
+/// Asks the worker of a kind to compute a cell; `listener` is called with each answer. Returns the id of the request.
 pub(crate) fn compute(
-    desk: Desk,
+    kind: WorkerKind,
     cell: &str,
     inputs: Inputs,
-    listener: impl FnMut(News) + 'static,
+    listener: impl FnMut(CellReply) + 'static,
 ) -> u64 {
-    let (job, worker) = CLIENT.with_borrow_mut(|client| {
-        client.last_job += 1;
-        let job = client.last_job;
-        client.listeners.insert(job, (desk, Box::new(listener)));
-        if !client.workers.contains_key(&desk)
-            && let Some(worker) = start(desk)
-        {
-            client.workers.insert(desk, worker);
-        }
-        (job, client.workers.get(&desk).cloned())
+    let id = CLIENT.with_borrow_mut(|client| {
+        client.last_id += 1;
+        let id = client.last_id;
+        client.listeners.insert(id, (kind, Box::new(listener)));
+        id
     });
     let cell = cell.to_owned();
-    match worker {
-        Some(worker) => send(desk, &worker, &Request::Compute { job, cell, inputs }),
-        None => lose(desk),
+    let request = CellRequest::Compute { cell, inputs };
+    if let Err(why) = worker(kind).and_then(|worker| worker.send(id, request, &[])) {
+        fail_all(kind, &why);
     }
-    job
+    id
 }
 
-/// What a cell gives, wherever it computes.
+/// The result of a cell, on the page or from its worker.
 ///
 /// # Errors
-/// What the computation meets.
+/// The error of the computation, or of a worker that failed.
 pub(crate) async fn computed(
     spec: &'static CellSpec,
     inputs: Inputs,
 ) -> Result<Computation, CellError> {
-    let Run::Sliced(desk) = spec.run else {
+    let Run::Sliced(kind) = spec.run else {
         return spec.compute(&inputs);
     };
     let found = Rc::new(RefCell::new(None));
     let done = Promise::new(&mut |resolve, _| {
         let found = Rc::clone(&found);
-        compute(desk, spec.name, inputs.clone(), move |news| {
-            if let News::Finished(result, _) = news {
+        compute(kind, spec.name, inputs.clone(), move |reply| {
+            if let CellReply::Finished { result, .. } = reply {
                 found.replace(Some(result));
                 let _ = resolve.call0(&JsValue::NULL);
             }
@@ -88,82 +73,65 @@ pub(crate) async fn computed(
     found.unwrap_or_else(|| Err(CellError::Missing(spec.name.to_owned())))
 }
 
-/// Drops a request.
-pub(crate) fn cancel(job: u64) {
-    let waiting = CLIENT.with_borrow_mut(|client| {
-        let (desk, _) = client.listeners.remove(&job)?;
-        Some((desk, client.workers.get(&desk)?.clone()))
+/// Drops a request; its listener is not called any more.
+pub(crate) fn cancel(id: u64) {
+    let asked = CLIENT.with_borrow_mut(|client| {
+        let (kind, _) = client.listeners.remove(&id)?;
+        Some((kind, Rc::clone(client.workers.get(&kind)?)))
     });
-    if let Some((desk, worker)) = waiting {
-        send(desk, &worker, &Request::Cancel { job });
-    }
-}
-
-fn send(desk: Desk, worker: &Worker, request: &Request) {
-    let bytes = Uint8Array::from(protocol::encode(request).as_slice());
-    if worker
-        .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()))
-        .is_err()
+    if let Some((kind, worker)) = asked
+        && let Err(why) = worker.send(id, CellRequest::Cancel, &[])
     {
-        lose(desk);
+        fail_all(kind, &why);
     }
 }
 
-fn start(desk: Desk) -> Option<Worker> {
-    let script = format!("{SCRIPT}?file={}", desk.file());
-    let worker = Worker::new(&crate::browser::address::site_url(&script)).ok()?;
-    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
-        let bytes = Uint8Array::new(&event.data()).to_vec();
-        match protocol::decode::<Reply>(&bytes) {
-            Some(Reply::Working { job, share }) => tell(job, News::Working(share), false),
-            Some(Reply::Finished {
-                job,
-                result,
-                elapsed_ms,
-            }) => tell(job, News::Finished(result, elapsed_ms), true),
-            None => {}
-        }
-    });
-    let on_error = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
-        event.prevent_default();
-        lose(desk);
-    });
-    worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-    worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    on_message.forget();
-    on_error.forget();
-    Some(worker)
+/// The worker of a kind, started when it is first asked for.
+fn worker(kind: WorkerKind) -> Result<Rc<Port>, String> {
+    if let Some(worker) = CLIENT.with_borrow(|client| client.workers.get(&kind).cloned()) {
+        return Ok(worker);
+    }
+    let worker = Port::start(kind.file(), 1, move |event| match event {
+        PortEvent::Message(Envelope { id, body }) => deliver(id, body),
+        PortEvent::Failed(why) => fail_all(kind, &why),
+    })?;
+    let worker = Rc::new(worker);
+    CLIENT.with_borrow_mut(|client| client.workers.insert(kind, Rc::clone(&worker)));
+    Ok(worker)
 }
 
-/// Hands news to a listener, which may itself ask for more work: it is taken out while it listens.
-fn tell(job: u64, news: News, last: bool) {
-    let taken = CLIENT.with_borrow_mut(|client| client.listeners.remove(&job));
-    let Some((desk, mut listener)) = taken else {
+/// Calls a request's listener, which may itself ask for more work: it is taken out meanwhile. An answer without a listener is that of a
+/// request that was dropped.
+fn deliver(id: u64, reply: CellReply) {
+    let taken = CLIENT.with_borrow_mut(|client| client.listeners.remove(&id));
+    let Some((kind, mut listener)) = taken else {
         return;
     };
-    listener(news);
-    if !last {
-        CLIENT.with_borrow_mut(|client| client.listeners.insert(job, (desk, listener)));
+    let is_last = matches!(reply, CellReply::Finished { .. });
+    listener(reply);
+    if !is_last {
+        CLIENT.with_borrow_mut(|client| client.listeners.insert(id, (kind, listener)));
     }
 }
 
-/// The worker of a desk could not be started, or died: who waits for it is told, and the next request starts another.
-fn lose(desk: Desk) {
-    let waiting = CLIENT.with_borrow_mut(|client| {
-        if let Some(worker) = client.workers.remove(&desk) {
-            worker.terminate();
-        }
+/// Ends the worker of a kind and answers all of its requests with the reason. The next request starts another one.
+fn fail_all(kind: WorkerKind, why: &str) {
+    let (worker, waiting) = CLIENT.with_borrow_mut(|client| {
         let all = std::mem::take(&mut client.listeners);
-        let (lost, kept) = all.into_iter().partition(|(_, (of, _))| *of == desk);
-        client.listeners = kept;
-        let lost: BTreeMap<u64, (Desk, Listener)> = lost;
-        lost
+        let (waiting, rest): (BTreeMap<_, _>, _) =
+            all.into_iter().partition(|(_, (of, _))| *of == kind);
+        client.listeners = rest;
+        (client.workers.remove(&kind), waiting)
     });
+    drop(worker);
     for (_, mut listener) in waiting.into_values() {
-        let error = CellError::Mismatch(
-            "What computes this could not be started, or ended. Change something in this cell, or reload the page, to try again."
-                .to_owned(),
+        let why = format!(
+            "What computes this cell could not be started, or it stopped: {}. Try again; if that does not help, reload the page.",
+            why.trim_end_matches('.')
         );
-        listener(News::Finished(Err(error), 0.0));
+        listener(CellReply::Finished {
+            result: Err(CellError::Worker(why)),
+            elapsed_ms: 0.0,
+        });
     }
 }

@@ -1,22 +1,22 @@
-//! Which build of the worker runs a model in this browser, with how many threads.
+//! The choice of the build of the worker, and of the number of threads, for this browser.
 
-use worker::build::Build;
+use worker::build::{Build, Purpose};
 
-use crate::browser::{abilities, dom};
+use crate::browser::{abilities, port};
 
-/// The most threads that are used unless more are asked for.
+/// The largest number of threads unless more are asked for.
 const USUAL_THREADS: usize = 8;
 
-/// The build to run and how many threads it gets.
-/// `None` leaves a choice to the browser.
+/// The build to run for a purpose, and its number of threads. `None` leaves a choice to the browser.
 ///
 /// # Errors
-/// Why a build that was asked for does not run here.
+/// The reason why a build that was asked for does not run here.
 pub(crate) fn choose(
+    purpose: Purpose,
     asked: Option<Build>,
     threads: Option<usize>,
 ) -> Result<(Build, usize), String> {
-    let (there, browser) = (there(), abilities::of_engine());
+    let (there, browser) = (builds(purpose), abilities::of_engine());
     let threads = threads.unwrap_or_else(|| abilities::threads().min(USUAL_THREADS));
     let Some(build) = asked else {
         let build = Build::best(&there, browser, threads);
@@ -40,18 +40,14 @@ pub(crate) fn choose(
     Ok((build, if build.has_threads() { threads } else { 1 }))
 }
 
-/// The builds that this site has.
-pub(crate) fn there() -> Vec<Build> {
-    let html = dom::document().and_then(|document| document.document_element());
-    let names = html
-        .map(|html| dom::data(&html, "workers"))
-        .unwrap_or_default();
-    names.split(' ').filter_map(Build::from_name).collect()
+/// The builds for a purpose that this site has, the quickest first.
+pub(crate) fn builds(purpose: Purpose) -> Vec<Build> {
+    port::worker_files().builds(purpose)
 }
 
-/// What this browser runs, and why not more, for the reader.
+/// A sentence for the reader: the build that this browser runs, and why not a quicker one.
 pub(crate) fn what_runs_here() -> String {
-    let (there, browser) = (there(), abilities::of_engine());
+    let (there, browser) = (builds(Purpose::Measure), abilities::of_engine());
     let build = Build::best(&there, browser, 2).name();
     let threads = match (
         browser.shared_memory,

@@ -1,4 +1,4 @@
-//! A worker of its own for a full-size model: orders go in, news come out one by one. Ending it gives all memory back.
+//! A worker of its own for a full-size model: requests go in, events come out one by one. Ending it gives all of its memory back.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -6,144 +6,127 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen::JsCast;
-use wasm_bindgen::closure::Closure;
-use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
+use web_sys::File;
 use worker::build::{Build, Purpose};
-use worker::model::protocol::{News, Order, Reply};
-use worker::protocol;
+use worker::model::protocol::{ModelEvent, ModelRequest};
+use worker::protocol::Envelope;
 
-/// File of the worker, relative to the site's folder.
-const SCRIPT: &str = "worker_start.js";
+use crate::browser::port::{Port, PortEvent};
 
-/// What the page hears.
-pub(crate) enum Heard {
-    /// The worker listens; how many threads share its work.
+/// An event for a page that works with a model.
+pub(crate) enum WorkerEvent {
+    /// The worker has started.
     Ready {
-        /// The file that runs.
+        /// The build that runs.
         build: Build,
-        /// How many threads share its work.
+        /// Number of threads that share its work.
         threads: usize,
     },
-    /// How the model stands.
-    News(News),
-    /// The reader wants what was asked about.
-    GoOn,
-    /// The worker was ended by the page.
-    Ended,
-    /// It died; why, in words.
-    Died(String),
+    /// An answer to the request of this id.
+    Model(u64, ModelEvent),
+    /// The reader has agreed to the download.
+    Confirmed,
+    /// The page has ended the worker.
+    Terminated,
+    /// The worker failed; why, in words.
+    Failed(String),
 }
 
+/// Events that were not taken yet, and the waker of the future that waits for one.
 #[derive(Default)]
-struct Inbox {
-    heard: RefCell<VecDeque<Heard>>,
+struct Queue {
+    events: RefCell<VecDeque<WorkerEvent>>,
     waker: Cell<Option<Waker>>,
 }
 
-impl Inbox {
-    fn put(&self, heard: Heard) {
-        self.heard.borrow_mut().push_back(heard);
+impl Queue {
+    fn push(&self, event: WorkerEvent) {
+        self.events.borrow_mut().push_back(event);
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
     }
 }
 
-/// What the browser calls with an event.
-type Listener<E> = Closure<dyn FnMut(E)>;
-
 /// A running worker; it ends when this is dropped.
 pub(crate) struct ModelWorker {
-    worker: Worker,
-    inbox: Rc<Inbox>,
-    _on_message: Listener<MessageEvent>,
-    _on_error: Listener<Event>,
+    /// `None` once the page has ended it.
+    port: RefCell<Option<Port>>,
+    last_id: Cell<u64>,
+    queue: Rc<Queue>,
 }
 
 impl ModelWorker {
-    /// Starts a build with so many threads; `None` where the browser has no workers.
-    pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Option<Self> {
-        let script = format!("{SCRIPT}?file={}&threads={threads}", purpose.file(build));
-        let worker = Worker::new(&crate::browser::address::site_url(&script)).ok()?;
-        let inbox = Rc::new(Inbox::default());
-        let put = Rc::clone(&inbox);
-        let on_message = Listener::<MessageEvent>::new(move |event: MessageEvent| {
-            let bytes = Uint8Array::new(&event.data()).to_vec();
-            match protocol::decode::<Reply>(&bytes) {
-                Some(Reply::Ready { build, threads }) => put.put(Heard::Ready { build, threads }),
-                Some(Reply::News(news)) => put.put(Heard::News(news)),
-                None => {}
-            }
-        });
-        let put = Rc::clone(&inbox);
-        let on_error = Listener::<Event>::new(move |event: Event| {
-            event.prevent_default();
-            let message = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
-            put.put(Heard::Died(message.unwrap_or_default()));
-        });
-        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        Some(Self {
-            worker,
-            inbox,
-            _on_message: on_message,
-            _on_error: on_error,
+    /// Starts a build with this number of threads.
+    ///
+    /// # Errors
+    /// When the site lacks the build, or the browser has no workers.
+    pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Result<Self, String> {
+        let queue = Rc::new(Queue::default());
+        let events = Rc::clone(&queue);
+        let port = Port::start(&purpose.file(build), threads, move |event| {
+            events.push(match event {
+                PortEvent::Message(Envelope {
+                    body: ModelEvent::Ready { build, threads },
+                    ..
+                }) => WorkerEvent::Ready { build, threads },
+                PortEvent::Message(Envelope { id, body }) => WorkerEvent::Model(id, body),
+                PortEvent::Failed(why) => WorkerEvent::Failed(why),
+            });
+        })?;
+        Ok(Self {
+            port: RefCell::new(Some(port)),
+            last_id: Cell::new(0),
+            queue,
         })
     }
 
-    /// Sends an order.
-    pub(crate) fn order(&self, order: Order) {
-        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
-        let sent = self
-            .worker
-            .post_message_with_transfer(&bytes, &Array::of1(&bytes.buffer()));
-        if sent.is_err() {
-            self.inbox.put(Heard::Died("it does not listen".to_owned()));
+    /// Sends a request; returns its id, which its answers carry.
+    pub(crate) fn send(&self, request: ModelRequest) -> u64 {
+        self.send_with(request, &[])
+    }
+
+    /// Sends a request with files of the reader's; returns its id.
+    pub(crate) fn send_with(&self, request: ModelRequest, files: &[File]) -> u64 {
+        let id = self.last_id.get() + 1;
+        self.last_id.set(id);
+        self.post(id, request, files);
+        id
+    }
+
+    /// Ends the request of an id, if it is still under way.
+    pub(crate) fn cancel(&self, id: u64) {
+        self.post(id, ModelRequest::Cancel, &[]);
+    }
+
+    fn post(&self, id: u64, request: ModelRequest, files: &[File]) {
+        if let Some(port) = self.port.borrow().as_ref()
+            && let Err(why) = port.send(id, request, files)
+        {
+            self.queue.push(WorkerEvent::Failed(why));
         }
     }
 
-    /// Sends an order with files of the reader's.
-    pub(crate) fn order_with(&self, order: Order, files: &[File]) {
-        let bytes = Uint8Array::from(protocol::encode(&order).as_slice());
-        let message = Array::of1(&bytes);
-        for file in files {
-            message.push(file);
-        }
-        if self.worker.post_message(&message).is_err() {
-            self.inbox.put(Heard::Died("it does not listen".to_owned()));
-        }
+    /// Wakes the waiting future with [`WorkerEvent::Confirmed`].
+    pub(crate) fn confirm(&self) {
+        self.queue.push(WorkerEvent::Confirmed);
     }
 
-    /// Has who waits hear [`Heard::GoOn`].
-    pub(crate) fn go_on(&self) {
-        self.inbox.put(Heard::GoOn);
-    }
-
-    /// Waits for what comes next.
-    pub(crate) async fn hear(&self) -> Heard {
-        poll_fn(|context| match self.inbox.heard.borrow_mut().pop_front() {
-            Some(heard) => Poll::Ready(heard),
+    /// Waits for the next event.
+    pub(crate) async fn next_event(&self) -> WorkerEvent {
+        poll_fn(|context| match self.queue.events.borrow_mut().pop_front() {
+            Some(event) => Poll::Ready(event),
             None => {
-                self.inbox.waker.set(Some(context.waker().clone()));
+                self.queue.waker.set(Some(context.waker().clone()));
                 Poll::Pending
             }
         })
         .await
     }
 
-    /// Ends it at once, whatever it does; who waits hears [`Heard::Ended`].
-    pub(crate) fn end(&self) {
-        self.worker.terminate();
-        self.inbox.put(Heard::Ended);
-    }
-}
-
-impl Drop for ModelWorker {
-    fn drop(&mut self) {
-        self.worker.set_onmessage(None);
-        self.worker.set_onerror(None);
-        self.worker.terminate();
+    /// Ends the worker at once; the waiting future wakes with [`WorkerEvent::Terminated`].
+    pub(crate) fn terminate(&self) {
+        self.port.take();
+        self.queue.push(WorkerEvent::Terminated);
     }
 }

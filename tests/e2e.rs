@@ -37,4 +37,5 @@ mod e2e {
     mod site;
     mod state;
     mod training;
+    mod workers;
 }

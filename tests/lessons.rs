@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use cells::golden::Golden;
-use cells::shelf::Shelf;
-use cells::{CellSpec, Inputs, desk, registry};
+use cells::model_cache::ModelCache;
+use cells::{CellSpec, Inputs, jobs, registry};
 use lesson::{Cell, Lesson};
 use pages::{Cells, CodeBook, Content};
 
@@ -152,7 +152,7 @@ fn references_stand_on_the_inputs_of_their_page() {
 #[test]
 fn the_source_of_every_call_is_found() {
     let mut book = CodeBook::new(&project());
-    let shelf = Shelf::of_folder(project().join("public/models"));
+    let cache = ModelCache::of_folder(project().join("public/models"));
     for page in content().pages() {
         for cell in page.cells() {
             let inputs = inputs_of(page, cell);
@@ -162,7 +162,7 @@ fn the_source_of_every_call_is_found() {
                 continue;
             }
             let inputs = cells::picture::with_drawn_samples(inputs);
-            let computed = desk::compute(spec_of(cell), &inputs, &shelf)
+            let computed = jobs::compute(spec_of(cell), &inputs, &cache)
                 .unwrap_or_else(|e| panic!("{}: {e}", cell.id));
             assert!(
                 !computed.calls.is_empty(),

@@ -1,17 +1,17 @@
-//! One measurement from the query to the report: picks the worker's build, has it load the model and run it.
+//! One measurement from the query to the report: chooses the worker's build, loads the model in it and runs it.
 
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use worker::bench::{Asked, Figures, Report};
+use worker::bench::{BenchSettings, Figures, Report};
 use worker::build::Purpose;
-use worker::model::protocol::{Loaded, News, Order, Origin};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin};
 use worker::model::shape::Shape;
 
 use super::view::Bench;
 use crate::browser::{address, result};
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// Seed of the random weights: that of the reference files.
 const SEED: u64 = 0;
@@ -24,7 +24,7 @@ pub(super) struct Measured {
 }
 
 /// Measures what is asked; `window.benchResult` is undefined until the end.
-pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
+pub(super) async fn measure(asked: Result<BenchSettings, String>, bench: Bench) {
     result::publish("benchResult", None);
     result::publish("benchRuns", None);
     bench.error.set(None);
@@ -55,31 +55,29 @@ pub(super) async fn measure(asked: Result<Asked, String>, bench: Bench) {
     result::publish("benchResult", json.ok().as_deref());
 }
 
-async fn run(asked: Asked, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
+async fn run(asked: BenchSettings, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
     let origin = origin(&asked.model)?;
-    let (build, threads) = choose(asked.build, asked.threads)?;
+    let (build, threads) = choose(Purpose::Measure, asked.build, asked.threads)?;
     bench
         .status
         .set(format!("Starting the engine {}.", build.name()));
-    let worker = ModelWorker::start(Purpose::Measure, build, threads);
-    let worker =
-        Rc::new(worker.ok_or("This browser has no workers, and a model of this size needs one.")?);
+    let worker = Rc::new(ModelWorker::start(Purpose::Measure, build, threads)?);
     bench.worker.set_value(Some(Rc::clone(&worker)));
-    let Heard::Ready { build, threads } = hear(&worker).await? else {
+    let WorkerEvent::Ready { build, threads } = next_event(&worker).await? else {
         return Err("The engine does not say that it is ready.".to_owned());
     };
-    worker.order(Order::Load {
+    let load = worker.send(ModelRequest::Load {
         origin,
         packing: Some(asked.packing),
     });
-    let loaded = load(&worker, bench).await?;
+    let loaded = loaded(&worker, load, bench).await?;
     let mut runs = Vec::new();
     while runs.len() < asked.runs {
-        worker.order(Order::Measure {
+        let run = worker.send(ModelRequest::Measure {
             prompt: asked.prompt,
             new: asked.new,
         });
-        runs.push(one_run(&worker, bench, runs.len(), asked.runs).await?);
+        runs.push(one_run(&worker, run, bench, (runs.len(), asked.runs)).await?);
     }
     let report = Report::new(&asked, build, threads, &loaded, &runs);
     let sentences_per_s = Figures::medians(&runs).sentences_per_s;
@@ -116,30 +114,46 @@ fn origin(model: &str) -> Result<Origin, String> {
     Ok(Origin::Url(url.href()))
 }
 
-/// What comes next, unless it is the end.
-async fn hear(worker: &ModelWorker) -> Result<Heard, String> {
-    match worker.hear().await {
-        Heard::Ended | Heard::News(News::Stopped) => Err("Stopped.".to_owned()),
-        Heard::News(News::Failed(why)) => Err(why),
-        Heard::Died(why) => Err(format!(
-            "The engine gave up ({why}). A model that does not fit into memory does that: try a smaller one, or q4_0."
+/// The next event of the worker, unless it ended or failed.
+async fn next_event(worker: &ModelWorker) -> Result<WorkerEvent, String> {
+    match worker.next_event().await {
+        WorkerEvent::Terminated => Err("Stopped.".to_owned()),
+        WorkerEvent::Failed(why) => Err(format!(
+            "The engine gave up ({}). A model that does not fit into memory does that: try a smaller one, or q4_0.",
+            why.trim_end_matches('.')
         )),
-        heard => Ok(heard),
+        event => Ok(event),
     }
 }
 
-async fn load(worker: &ModelWorker, bench: Bench) -> Result<Loaded, String> {
+/// The next answer to a request, unless that is its failure.
+async fn next_answer(worker: &ModelWorker, request: u64) -> Result<ModelEvent, String> {
     loop {
-        let (words, share) = match hear(worker).await? {
-            Heard::News(News::Loaded(loaded)) => return Ok(loaded),
-            Heard::News(News::Fetching { done, total }) => {
+        match next_event(worker).await? {
+            WorkerEvent::Model(id, event) if id == request => {
+                return match event {
+                    ModelEvent::Stopped => Err("Stopped.".to_owned()),
+                    ModelEvent::Failed(why) => Err(why),
+                    event => Ok(event),
+                };
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn loaded(worker: &ModelWorker, request: u64, bench: Bench) -> Result<ModelInfo, String> {
+    loop {
+        let (words, share) = match next_answer(worker, request).await? {
+            ModelEvent::Loaded(loaded) => return Ok(loaded),
+            ModelEvent::Fetching { done, total } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 (
                     format!("Fetching the model: {:.0} MB.", done as f64 / 1e6),
                     share,
                 )
             }
-            Heard::News(News::Loading(share)) => {
+            ModelEvent::Loading(share) => {
                 ("Building the model.".to_owned(), Some(f64::from(share)))
             }
             _ => continue,
@@ -150,16 +164,16 @@ async fn load(worker: &ModelWorker, bench: Bench) -> Result<Loaded, String> {
 
 async fn one_run(
     worker: &ModelWorker,
+    request: u64,
     bench: Bench,
-    number: usize,
-    runs: usize,
+    (number, runs): (usize, usize),
 ) -> Result<Figures, String> {
     let words = format!("Run {} of {runs}.", number + 1);
     bench.show(words.clone(), Some(number as f64 / runs as f64));
     loop {
-        match hear(worker).await? {
-            Heard::News(News::Measured(figures)) => return Ok(figures),
-            Heard::News(News::Measuring(share)) => {
+        match next_answer(worker, request).await? {
+            ModelEvent::Measured(figures) => return Ok(figures),
+            ModelEvent::Measuring(share) => {
                 let share = (number as f64 + f64::from(share)) / runs as f64;
                 bench.show(words.clone(), Some(share));
             }

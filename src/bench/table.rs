@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::measure::Measured;
 
-const HEADS: [&str; 13] = [
+const COLUMNS: [&str; 13] = [
     "Model",
     "Type",
     "Engine",
@@ -24,7 +24,7 @@ const HEADS: [&str; 13] = [
 pub(super) fn table(rows: RwSignal<Vec<Measured>>) -> AnyView {
     let body = move || rows.get().iter().map(row).collect_view();
     let whole = move || {
-        let heads = HEADS
+        let heads = COLUMNS
             .map(|head| view! { <th scope="col">{head}</th> })
             .collect_view();
         view! {

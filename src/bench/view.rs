@@ -4,18 +4,18 @@ use std::rc::Rc;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use worker::bench::Asked;
-use worker::build::Build;
+use worker::bench::BenchSettings;
+use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
 use worker::model::shape::SHAPES;
 
 use super::measure::{Measured, measure};
 use super::table::table;
 use crate::browser::address;
-use crate::model_build::{there, what_runs_here};
+use crate::model_build::{builds, what_runs_here};
 use crate::model_worker::ModelWorker;
 
-/// What the page shows, and the worker while there is one.
+/// The state of the page, and the worker while there is one.
 #[derive(Clone, Copy)]
 pub(super) struct Bench {
     pub(super) busy: RwSignal<bool>,
@@ -38,7 +38,7 @@ impl Bench {
         }
     }
 
-    /// What is being done, and how much of it is.
+    /// Shows what is being done, and the share that is done.
     pub(super) fn show(&self, words: String, share: Option<f64>) {
         if self.status.try_with_untracked(|shown| *shown != words) == Some(true) {
             self.status.set(words);
@@ -48,7 +48,7 @@ impl Bench {
 
     fn stop(&self) {
         if let Some(Some(worker)) = self.worker.try_get_value() {
-            worker.end();
+            worker.terminate();
         }
     }
 }
@@ -60,7 +60,7 @@ const SETTINGS: [&str; 7] = ["model", "type", "build", "threads", "prompt", "new
 pub(super) fn bench() -> AnyView {
     let bench = Bench::new();
     let query = move |key: &str| address::query(key);
-    let usual = Asked::default();
+    let usual = BenchSettings::default();
     let start_with = |key: &str| {
         let usual = match key {
             "model" => SHAPES[0].name.to_owned(),
@@ -116,13 +116,13 @@ pub(super) fn bench() -> AnyView {
 
 /// Measures what the address says.
 fn begin(bench: Bench) {
-    leptos::task::spawn_local(measure(Asked::parse(address::query), bench));
+    leptos::task::spawn_local(measure(BenchSettings::parse(address::query), bench));
 }
 
 fn fields(settings: [RwSignal<String>; 7]) -> AnyView {
     let [model, packing, build, threads, prompt, new, runs] = settings;
     let packings = Packing::ALL.map(|packing| (packing.name(), packing.name()));
-    let builds: Vec<_> = there()
+    let builds: Vec<_> = builds(Purpose::Measure)
         .into_iter()
         .map(|build: Build| (build.name(), build.name()))
         .collect();

@@ -16,6 +16,7 @@ pub(crate) mod fetch;
 pub(crate) mod full_screen;
 pub(crate) mod page;
 pub(crate) mod picture;
+pub(crate) mod port;
 pub(crate) mod raster;
 pub(crate) mod result;
 pub(crate) mod storage;

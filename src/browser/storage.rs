@@ -1,28 +1,28 @@
-//! Files in the origin private file system, to be listed and deleted. The worker writes them.
+//! Files in the origin private file system: listed and deleted here, written by the worker.
 
 use js_sys::{JsString, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, File, FileSystemDirectoryHandle, FileSystemFileHandle};
 use worker::folder::folder;
-use worker::model::kept::{NOTE_END, Note, name};
+use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
 
 use super::dom;
 
-/// A kept file.
+/// A stored file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct KeptFile {
-    /// Address that it comes from.
+pub(crate) struct StoredFile {
+    /// Its address.
     pub(crate) url: String,
-    /// Number of bytes that are here.
+    /// The number of bytes that are here.
     pub(crate) bytes: u64,
-    /// Bytes of all of it, where that is known.
+    /// Bytes of the whole file, where that is known.
     pub(crate) total: Option<u64>,
 }
 
-/// All that is kept, by address. Nothing where the browser has no such storage.
-pub(crate) async fn list() -> Vec<KeptFile> {
-    let mut files = match kept_folder().await {
+/// All stored files, by address; none where the browser has no such storage.
+pub(crate) async fn list() -> Vec<StoredFile> {
+    let mut files = match stored_folder().await {
         Ok(folder) => all(&folder).await.unwrap_or_default(),
         Err(_) => Vec::new(),
     };
@@ -30,25 +30,25 @@ pub(crate) async fn list() -> Vec<KeptFile> {
     files
 }
 
-/// Deletes what is kept of an address.
+/// Deletes the stored file of an address.
 ///
 /// # Errors
-/// The browser's words, as for a file that is being fetched at this moment.
+/// The error of the browser, as when the file is being fetched at this moment.
 pub(crate) async fn delete(url: &str) -> Result<(), JsValue> {
-    let folder = kept_folder().await?;
-    let name = name(url);
-    // The bytes first: without a note they would be in no list.
+    let folder = stored_folder().await?;
+    let name = stored_name(url);
+    // The bytes first: without their properties they would be in no list.
     JsFuture::from(folder.remove_entry(&name)).await?;
-    JsFuture::from(folder.remove_entry(&format!("{name}{NOTE_END}"))).await?;
+    JsFuture::from(folder.remove_entry(&format!("{name}{INFO_END}"))).await?;
     Ok(())
 }
 
-async fn kept_folder() -> Result<FileSystemDirectoryHandle, JsValue> {
+async fn stored_folder() -> Result<FileSystemDirectoryHandle, JsValue> {
     let window = dom::window().ok_or(JsValue::NULL)?;
     folder(&window.navigator()).await
 }
 
-async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValue> {
+async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<StoredFile>, JsValue> {
     let keys = folder.keys();
     let mut files = Vec::new();
     loop {
@@ -59,8 +59,8 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValu
         let key: String = Reflect::get(&next, &"value".into())?
             .dyn_into::<JsString>()?
             .into();
-        // A note that is damaged, or being written, belongs to nothing that can be opened.
-        if key.ends_with(NOTE_END)
+        // Properties that are damaged, or being written, belong to nothing that can be opened.
+        if key.ends_with(INFO_END)
             && let Ok(file) = described(folder, &key).await
         {
             files.push(file);
@@ -68,15 +68,15 @@ async fn all(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptFile>, JsValu
     }
 }
 
-async fn described(folder: &FileSystemDirectoryHandle, key: &str) -> Result<KeptFile, JsValue> {
+async fn described(folder: &FileSystemDirectoryHandle, key: &str) -> Result<StoredFile, JsValue> {
     let text = JsFuture::from(file(folder, key).await?.text()).await?;
     let text = text.as_string().unwrap_or_default();
-    let note: Note = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let bytes = file(folder, &name(&note.url)).await?;
-    Ok(KeptFile {
+    let info: FileInfo = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let bytes = file(folder, &stored_name(&info.url)).await?;
+    Ok(StoredFile {
         bytes: bytes.unchecked_ref::<Blob>().size() as u64,
-        url: note.url,
-        total: note.total,
+        url: info.url,
+        total: info.total,
     })
 }
 

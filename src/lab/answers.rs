@@ -1,21 +1,21 @@
-//! What a model said of sentences and pictures.
+//! Answers of a model to sentences and pictures, and its attention weights.
 
 use std::sync::Arc;
 
 use cells::input::Pixels;
 use leptos::prelude::*;
-use worker::model::protocol::{Candidate, Compared, Filled, News, Place};
+use worker::model::protocol::{AttentionPosition, Candidate, Compared, Filled, ModelEvent};
 
 /// A picture as the model read it, and its classes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sight {
+pub(super) struct SeenPicture {
     /// Scaled and cropped for the model.
     pub(super) pixels: Arc<Pixels>,
     /// Side of a patch in its pixels.
     pub(super) patch: usize,
     /// Tokens before those of the patches.
     pub(super) before: usize,
-    /// Numbers, names and probabilities of the likeliest classes.
+    /// Numbers, names and probabilities of the most likely classes.
     pub(super) classes: Vec<(usize, Candidate)>,
     pub(super) elapsed_ms: f64,
 }
@@ -23,13 +23,16 @@ pub(super) struct Sight {
 /// The newest answers.
 #[derive(Clone, Copy)]
 pub(super) struct Answers {
-    /// Whether one is awaited.
+    /// An answer is awaited.
     pub(super) busy: RwSignal<bool>,
     pub(super) error: RwSignal<Option<String>>,
     pub(super) compared: RwSignal<Option<Compared>>,
     pub(super) filled: RwSignal<Option<Filled>>,
-    pub(super) seen: RwSignal<Option<Sight>>,
-    pub(super) attention: RwSignal<Option<(Place, Vec<f32>)>>,
+    pub(super) seen: RwSignal<Option<SeenPicture>>,
+    /// Attention weights, with their token, layer and head.
+    pub(super) attention: RwSignal<Option<(AttentionPosition, Vec<f32>)>>,
+    /// The reason why the attention weights that were asked for are not there.
+    pub(super) attention_error: RwSignal<Option<String>>,
 }
 
 impl Answers {
@@ -41,6 +44,7 @@ impl Answers {
             filled: RwSignal::new(None),
             seen: RwSignal::new(None),
             attention: RwSignal::new(None),
+            attention_error: RwSignal::new(None),
         }
     }
 
@@ -51,17 +55,39 @@ impl Answers {
         self.compared.set(None);
         self.filled.set(None);
         self.seen.set(None);
-        self.attention.set(None);
+        self.clear_attention();
     }
 
-    pub(super) fn hear(&self, news: News) {
-        match news {
-            News::Compared(compared) => self.compared.set(Some(compared)),
-            News::Filled(filled) => self.filled.set(Some(filled)),
-            News::Seen(seen) => {
-                let picture = seen.picture;
+    /// Forgets the attention weights.
+    pub(super) fn clear_attention(&self) {
+        self.attention.set(None);
+        self.attention_error.set(None);
+    }
+
+    /// Takes the answer to a request for attention weights.
+    pub(super) fn receive_attention(&self, event: ModelEvent) {
+        match event {
+            ModelEvent::Attended { place, weights } => {
+                self.attention_error.set(None);
+                self.attention.set(Some((place, weights)));
+            }
+            ModelEvent::Failed(why) => {
                 self.attention.set(None);
-                self.seen.set(Some(Sight {
+                self.attention_error.set(Some(why));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the answer to any other request but a text.
+    pub(super) fn receive(&self, event: ModelEvent) {
+        match event {
+            ModelEvent::Compared(compared) => self.compared.set(Some(compared)),
+            ModelEvent::Filled(filled) => self.filled.set(Some(filled)),
+            ModelEvent::Seen(seen) => {
+                let picture = seen.picture;
+                self.clear_attention();
+                self.seen.set(Some(SeenPicture {
                     pixels: Arc::new(Pixels {
                         width: picture.width,
                         height: picture.height,
@@ -73,13 +99,31 @@ impl Answers {
                     elapsed_ms: seen.elapsed_ms,
                 }));
             }
-            News::Attended { place, weights } => {
-                self.attention.set(Some((place, weights)));
-                return;
-            }
-            News::Failed(why) => self.error.set(Some(why)),
+            ModelEvent::Failed(why) => self.error.set(Some(why)),
             _ => return,
         }
         self.busy.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leptos::reactive::owner::Owner;
+
+    #[test]
+    fn failed_attention_is_told_by_itself() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let answers = Answers::new();
+            answers.busy.set(true);
+            answers.receive_attention(ModelEvent::Failed("no such layer".to_owned()));
+            // The answer that the page waits for is another one.
+            assert!(answers.busy.get_untracked() && answers.error.get_untracked().is_none());
+            let why = answers.attention_error.get_untracked();
+            assert_eq!(why.as_deref(), Some("no such layer"));
+            answers.receive(ModelEvent::Failed("no picture".to_owned()));
+            assert!(!answers.busy.get_untracked() && answers.error.get_untracked().is_some());
+        });
     }
 }

@@ -1,13 +1,13 @@
-//! Inside one token: what it was chosen from, and what it attends to.
+//! A token of the text: the most likely tokens in its position, and its attention weights.
 
 use cells::format::{Format, number};
 use leptos::prelude::*;
-use worker::model::protocol::{Candidate, Order, Place};
+use worker::model::protocol::{AttentionPosition, Candidate, ModelRequest};
 
 use super::session::Lab;
 use super::text::visible;
 
-/// How many tokens are listed with their weights; the others are summed up.
+/// Number of tokens that are listed with their weights; the others are summed up.
 const LISTED: usize = 16;
 
 /// The two panels of the chosen token; of the newest where none is chosen.
@@ -17,7 +17,11 @@ pub(super) fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     Effect::new(move |_| {
         if let Some(token) = text.selected.get() {
             let (layer, head) = (layer.get(), head.get());
-            lab.order(Order::Attend(Place { token, layer, head }));
+            lab.send(ModelRequest::Attend(AttentionPosition {
+                token,
+                layer,
+                head,
+            }));
         }
     });
     let shown = Memo::new(move |_| {
@@ -87,6 +91,10 @@ fn attention(
     (layer, layers): (RwSignal<usize>, usize),
     (head, heads): (RwSignal<usize>, usize),
 ) -> AnyView {
+    let error = move || {
+        let why = lab.answers.attention_error.get();
+        why.map(|why| view! { <p class="cell-error">{why}</p> })
+    };
     let weights = move || {
         let text = lab.text;
         let chosen = text.selected.get()?;
@@ -100,6 +108,7 @@ fn attention(
                 {which("layer", "Layer", layer, layers)}
                 {which("head", "Head", head, heads)}
             </div>
+            <div role="alert">{error}</div>
             {weights}
         </div>
     }
@@ -135,7 +144,7 @@ fn largest(weights: &[f32], count: usize) -> (Vec<(usize, f32)>, f32) {
 
 /// Bars of the largest weights of a place, and how many others there are, with their sum.
 pub(super) fn shares_of(
-    place: Place,
+    place: AttentionPosition,
     weights: &[f32],
     count: usize,
     word: impl Fn(usize) -> String,
@@ -143,7 +152,7 @@ pub(super) fn shares_of(
     let (listed, rest) = largest(weights, count);
     let more = weights.len() - listed.len();
     let rows = listed.into_iter().map(|(n, weight)| {
-        let Place { layer, head, token } = place;
+        let AttentionPosition { layer, head, token } = place;
         let from = format!("attention.weights[{layer},{head},{token},{n}]");
         share(word(n), weight, from)
     });
@@ -151,7 +160,7 @@ pub(super) fn shares_of(
     (rows, (more > 0).then_some((more, rest)))
 }
 
-fn weights_list(lab: Lab, place: Place, weights: &[f32]) -> AnyView {
+fn weights_list(lab: Lab, place: AttentionPosition, weights: &[f32]) -> AnyView {
     let tokens = lab.text.tokens.get_untracked();
     let word = |n: usize| {
         tokens

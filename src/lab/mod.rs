@@ -1,13 +1,14 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
-mod ahead;
 mod answers;
+mod download_offer;
 mod inside;
-mod kept;
 mod open;
 mod pictures;
+mod requests;
 mod sentences;
 mod session;
+mod stored_files;
 mod text;
 mod view;
 

@@ -1,4 +1,4 @@
-//! Where a model comes from: the reader's disk, an address, a shape.
+//! The form that opens a model: from the reader's disk, an address or a shape.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -7,11 +7,11 @@ use worker::model::packing::Packing;
 use worker::model::protocol::Origin;
 use worker::model::shape::SHAPES;
 
-use super::kept::kept_list;
-use super::session::{Asked, Lab};
+use super::session::{Lab, OpenRequest};
+use super::stored_files::stored_list;
 use crate::browser::address;
 
-/// What the form holds besides files.
+/// The fields of the form besides files.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub(super) lab: Lab,
@@ -61,7 +61,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
             {address_row(form)}
             {shape_row(form)}
             <div class="lab-row">{packing_choice(form)}</div>
-            {kept_list(form)}
+            {stored_list(form)}
         </div>
     }
     .into_any()
@@ -99,7 +99,7 @@ fn take(form: Form, list: Option<FileList>) {
 impl Form {
     fn open(self, name: String, origin: Origin, files: Vec<File>) {
         self.note(&origin);
-        self.lab.open(Asked {
+        self.lab.open(OpenRequest {
             name,
             origin,
             files,

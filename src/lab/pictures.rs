@@ -1,4 +1,4 @@
-//! Models that read pictures: the classes, and what a patch attends to.
+//! The panel of a model that reads pictures: the classes, and the attention weights of a patch.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use cells::format::{Format, number};
 use cells::input::{Picture, Pixels};
 use leptos::prelude::*;
 use web_sys::File;
-use worker::model::protocol::{self, Loaded, Order, Place};
+use worker::model::protocol::{self, AttentionPosition, ModelInfo, ModelRequest};
 
-use super::answers::Sight;
+use super::answers::SeenPicture;
 use super::inside::{share, shares_of, which};
 use super::session::Lab;
 use crate::browser::picture;
 use crate::widgets::{Domain, Grid, Palette, PatchGrid, PictureBox, legend};
 
-/// Longest side of a picture that is sent to the model: more than any of them reads.
+/// Longest side in pixels of a picture that is sent to the model; no model reads more.
 const LONGEST_SIDE: u32 = 1024;
 
 /// The panel of a model that reads pictures.
-pub(super) fn pictures_panel(lab: Lab, loaded: &Loaded) -> AnyView {
+pub(super) fn pictures_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let (layers, heads) = (loaded.layers, loaded.heads);
     let answers = lab.answers;
     let classes = move || answers.seen.with(|seen| seen.as_ref().map(classes));
@@ -85,14 +85,14 @@ fn picture_box(lab: Lab) -> AnyView {
 fn look(lab: Lab, pixels: Pixels) {
     lab.answers.error.set(None);
     lab.answers.busy.set(true);
-    lab.order(Order::See(protocol::Picture {
+    lab.send(ModelRequest::See(protocol::Picture {
         width: pixels.width,
         height: pixels.height,
         rgb: pixels.rgb,
     }));
 }
 
-fn classes(seen: &Sight) -> AnyView {
+fn classes(seen: &SeenPicture) -> AnyView {
     if seen.classes.is_empty() {
         let words = "This model has no classes: it makes a vector of each patch.";
         return view! { <p class="cell-note">{words}</p> }.into_any();
@@ -110,7 +110,7 @@ fn classes(seen: &Sight) -> AnyView {
     .into_any()
 }
 
-/// The picture under its patches, with what the chosen one attends to.
+/// The picture with its patches, and the attention weights of the chosen one.
 fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     let answers = lab.answers;
     let selected = RwSignal::new(None::<usize>);
@@ -130,13 +130,13 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
     });
     Effect::new(move |_| {
         answers.seen.track();
-        let place = |token| Place {
+        let place = |token| AttentionPosition {
             token,
             layer: layer.get(),
             head: head.get(),
         };
         if let Some(place) = token.get().map(place).filter(|_| layers > 0) {
-            lab.order(Order::Attend(place));
+            lab.send(ModelRequest::Attend(place));
         }
     });
     let overlay = Memo::new(move |_| {
@@ -171,7 +171,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
 }
 
 /// The weights over the patches, as a grid; `None` while they are those of another picture.
-fn over(seen: &Sight, place: Place, weights: &[f32]) -> Option<Grid> {
+fn over(seen: &SeenPicture, place: AttentionPosition, weights: &[f32]) -> Option<Grid> {
     let (rows, cols) = (
         seen.pixels.height / seen.patch,
         seen.pixels.width / seen.patch,
@@ -210,6 +210,10 @@ fn attention(
         <button type="button" class="button" aria-pressed=move || selected.get().is_none().to_string()
             on:click=move |_| selected.set(None)>"Class token"</button>
     };
+    let error = move || {
+        let why = answers.attention_error.get();
+        why.map(|why| view! { <p class="cell-error">{why}</p> })
+    };
     let list = move || {
         let (place, weights) = answers.attention.get()?;
         answers
@@ -224,13 +228,14 @@ fn attention(
             {which("layer", "Layer", layer.0, layer.1)}
             {which("head", "Head", head.0, head.1)}
         </div>
+        <div role="alert">{error}</div>
         {list}
     }
     .into_any()
 }
 
 /// The largest weights, in words.
-fn largest(seen: &Sight, place: Place, weights: &[f32]) -> AnyView {
+fn largest(seen: &SeenPicture, place: AttentionPosition, weights: &[f32]) -> AnyView {
     let cols = (seen.pixels.width / seen.patch).max(1);
     let before = seen.before;
     let word = move |token: usize| match token.checked_sub(before) {

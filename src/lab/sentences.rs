@@ -1,8 +1,8 @@
-//! Sentence encoders: how alike two sentences are, and where there is a head for it, what fills a gap.
+//! The panels of a sentence encoder: the similarity of two sentences, and predictions for gaps where the model has a head for them.
 
 use cells::format::Format;
 use leptos::prelude::*;
-use worker::model::protocol::{Compared, Filled, Loaded, Order};
+use worker::model::protocol::{Compared, Filled, ModelInfo, ModelRequest};
 
 use super::answers::Answers;
 use super::inside::share;
@@ -11,7 +11,7 @@ use super::text::visible;
 use crate::widgets::Num;
 
 /// The panels of an encoder.
-pub(super) fn sentences_panel(lab: Lab, loaded: &Loaded) -> AnyView {
+pub(super) fn sentences_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let numbers = !loaded.has_vocabulary;
     let note = numbers.then(|| {
         let words = "No vocabulary came with the model, so that its text is the numbers of tokens.";
@@ -29,13 +29,13 @@ pub(super) fn sentences_panel(lab: Lab, loaded: &Loaded) -> AnyView {
     .into_any()
 }
 
-/// Sends an order unless an answer is awaited.
-fn ask(lab: Lab, order: Order) {
+/// Sends a request unless an answer is awaited.
+fn ask(lab: Lab, request: ModelRequest) {
     let Answers { busy, error, .. } = lab.answers;
     if !busy.get_untracked() {
         busy.set(true);
         error.set(None);
-        lab.order(order);
+        lab.send(request);
     }
 }
 
@@ -49,7 +49,7 @@ fn similarity(lab: Lab, numbers: bool) -> AnyView {
         event.prevent_default();
         lab.answers.compared.set(None);
         let (first, second) = (first.get_untracked(), second.get_untracked());
-        ask(lab, Order::Compare { first, second });
+        ask(lab, ModelRequest::Compare { first, second });
     };
     view! {
         <form class="lab-text" on:submit=submit>
@@ -107,7 +107,7 @@ fn gaps(lab: Lab) -> AnyView {
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         lab.answers.filled.set(None);
-        ask(lab, Order::Fill(text.get_untracked()));
+        ask(lab, ModelRequest::Fill(text.get_untracked()));
     };
     view! {
         <form class="lab-text" on:submit=submit>

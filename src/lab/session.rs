@@ -1,4 +1,4 @@
-//! A model from its order to its end: starts the worker, hears what it says, and keeps what the page shows.
+//! The life of a model in the lab: starts its worker, opens it, and passes its answers to the parts of the page.
 
 use std::rc::Rc;
 
@@ -6,19 +6,20 @@ use leptos::prelude::*;
 use web_sys::File;
 use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Candidate, Loaded, News, Order, Origin};
+use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Origin};
 
-use super::ahead::{Ahead, settle};
 use super::answers::Answers;
-use crate::browser::storage::{self, KeptFile};
+use super::download_offer::{DownloadOffer, confirm};
+use super::requests::{Part, Requests};
+use crate::browser::storage::{self, StoredFile};
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
-/// What is to be opened.
-pub(super) struct Asked {
-    /// What the model is called.
+/// A model to open.
+pub(super) struct OpenRequest {
+    /// Its name, for the reader.
     pub(super) name: String,
-    /// Where it comes from.
+    /// Source of its parameters.
     pub(super) origin: Origin,
     /// The reader's files, where it comes from disk.
     pub(super) files: Vec<File>,
@@ -26,11 +27,11 @@ pub(super) struct Asked {
     pub(super) packing: Option<Packing>,
 }
 
-/// A model that stands, and the engine that runs it.
+/// An open model, and the engine that runs it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Standing {
+pub(super) struct OpenModel {
     pub(super) name: String,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: ModelInfo,
     pub(super) build: Build,
     pub(super) threads: usize,
     /// Seed of its weights, where they are random.
@@ -41,15 +42,15 @@ pub(super) struct Standing {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) text: String,
-    /// What it was chosen from; nothing for a token of the prompt.
+    /// The most likely tokens in its position; none for a token of the prompt.
     pub(super) candidates: Vec<Candidate>,
-    /// Whether the model wrote it.
+    /// The model wrote it.
     pub(super) is_new: bool,
 }
 
-/// The text that is written.
+/// The text that the model writes.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextSignals {
     pub(super) busy: RwSignal<bool>,
     /// The prompt that it continues, as the reader wrote it.
     pub(super) prompt: RwSignal<String>,
@@ -59,13 +60,13 @@ pub(super) struct Text {
     pub(super) read: RwSignal<(usize, f64)>,
     /// New tokens, and the milliseconds that they took.
     pub(super) wrote: RwSignal<(usize, f64)>,
-    /// Why the text ended.
+    /// The reason why the text ended.
     pub(super) ending: RwSignal<String>,
     pub(super) error: RwSignal<Option<String>>,
     pub(super) selected: RwSignal<Option<usize>>,
 }
 
-impl Text {
+impl TextSignals {
     fn new() -> Self {
         Self {
             busy: RwSignal::new(false),
@@ -93,9 +94,10 @@ impl Text {
         self.error.set(None);
     }
 
-    fn hear(&self, news: News) {
-        match news {
-            News::Reading {
+    /// Takes an answer to the request of the text.
+    fn receive(&self, event: ModelEvent) {
+        match event {
+            ModelEvent::Reading {
                 tokens,
                 done,
                 elapsed_ms,
@@ -111,7 +113,7 @@ impl Text {
                 self.read
                     .update(|(count, ms)| (*count, *ms) = (done, *ms + elapsed_ms));
             }
-            News::Wrote {
+            ModelEvent::Wrote {
                 token,
                 text,
                 candidates,
@@ -128,15 +130,15 @@ impl Text {
                 self.wrote
                     .update(|(count, ms)| (*count, *ms) = (*count + 1, *ms + elapsed_ms));
             }
-            News::Written(why) => {
+            ModelEvent::Written(why) => {
                 self.ending.set(format!("The text ended: {why}."));
                 self.busy.set(false);
             }
-            News::Stopped => {
+            ModelEvent::Stopped => {
                 self.ending.set("Stopped.".to_owned());
                 self.busy.set(false);
             }
-            News::Failed(why) => {
+            ModelEvent::Failed(why) => {
                 self.error.set(Some(why));
                 self.busy.set(false);
             }
@@ -145,24 +147,26 @@ impl Text {
     }
 }
 
-/// What the page shows, and the worker while there is one.
+/// The state of the page, and the worker while there is one.
 #[derive(Clone, Copy)]
 pub(super) struct Lab {
-    /// Whether a model is being opened.
+    /// A model is being opened.
     pub(super) opening: RwSignal<bool>,
     pub(super) status: RwSignal<String>,
     pub(super) share: RwSignal<Option<f64>>,
     pub(super) error: RwSignal<Option<String>>,
-    /// What a download will cost, while the reader is asked about it.
-    pub(super) ahead: RwSignal<Option<Ahead>>,
-    pub(super) standing: RwSignal<Option<Standing>>,
-    pub(super) text: Text,
+    /// The cost of a download, while the reader is asked about it.
+    pub(super) offer: RwSignal<Option<DownloadOffer>>,
+    pub(super) model: RwSignal<Option<OpenModel>>,
+    pub(super) text: TextSignals,
     pub(super) answers: Answers,
-    /// What is kept on this device.
-    pub(super) kept: RwSignal<Vec<KeptFile>>,
+    /// Files that are stored on this device.
+    pub(super) stored: RwSignal<Vec<StoredFile>>,
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
-    /// How often the reader has opened something: what an earlier one leads to is of no interest any more.
-    turn: StoredValue<u32>,
+    /// Requests to that worker.
+    requests: StoredValue<Requests>,
+    /// The number of models that the reader has opened so far: results of an earlier opening are dropped.
+    opened: StoredValue<u32>,
 }
 
 impl Lab {
@@ -172,116 +176,127 @@ impl Lab {
             status: RwSignal::new(String::new()),
             share: RwSignal::new(None),
             error: RwSignal::new(None),
-            ahead: RwSignal::new(None),
-            standing: RwSignal::new(None),
-            text: Text::new(),
+            offer: RwSignal::new(None),
+            model: RwSignal::new(None),
+            text: TextSignals::new(),
             answers: Answers::new(),
-            kept: RwSignal::new(Vec::new()),
+            stored: RwSignal::new(Vec::new()),
             worker: StoredValue::new_local(None),
-            turn: StoredValue::new(0),
+            requests: StoredValue::new(Requests::default()),
+            opened: StoredValue::new(0),
         }
     }
 
-    /// Sends an order to the worker, if there is one.
-    pub(super) fn order(&self, order: Order) {
+    /// Sends a request to the worker, if there is one.
+    pub(super) fn send(&self, request: ModelRequest) {
         if let Some(Some(worker)) = self.worker.try_get_value() {
-            worker.order(order);
+            let part = request.clone();
+            let id = worker.send(request);
+            self.requests
+                .try_update_value(|requests| requests.add(id, &part));
         }
     }
 
-    /// Ends the worker, and with it the model and all that it took.
+    /// Ends the text that is being written.
+    pub(super) fn stop_writing(&self) {
+        let id = self.requests.with_value(Requests::text);
+        if let (Some(Some(worker)), Some(id)) = (self.worker.try_get_value(), id) {
+            worker.cancel(id);
+        }
+    }
+
+    /// Ends the worker, and with it the model and all of its memory.
     pub(super) fn end(&self) {
         if let Some(Some(worker)) = self.worker.try_get_value() {
-            worker.end();
+            worker.terminate();
         }
         self.worker.try_set_value(None);
-        self.ahead.try_set(None);
+        self.requests.try_set_value(Requests::default());
+        self.offer.try_set(None);
     }
 
     /// Ends the worker and says that nothing is open any more.
     pub(super) fn unload(&self) {
         self.end();
-        self.standing.set(None);
-        self.forget();
+        self.model.set(None);
+        self.clear();
         self.status
             .set("Unloaded. Its memory is free again.".to_owned());
     }
 
     /// Opens a model in place of the one that is there.
-    pub(super) fn open(&self, asked: Asked) {
+    pub(super) fn open(&self, asked: OpenRequest) {
         self.end();
-        self.standing.set(None);
-        self.forget();
+        self.model.set(None);
+        self.clear();
         self.error.set(None);
         self.opening.set(true);
-        self.say("Starting the engine.".to_owned(), None);
-        self.turn.update_value(|turn| *turn += 1);
-        let turn = self.turn.get_value();
-        leptos::task::spawn_local(session(*self, asked, turn));
+        self.show("Starting the engine.".to_owned(), None);
+        self.opened.update_value(|opened| *opened += 1);
+        let opening = self.opened.get_value();
+        leptos::task::spawn_local(session(*self, asked, opening));
     }
 
-    /// Says to who waits that the reader wants it.
-    pub(super) fn go_on(&self) {
+    /// Starts the download that the reader was asked about.
+    pub(super) fn confirm_download(&self) {
         if let Some(Some(worker)) = self.worker.try_get_value() {
-            worker.go_on();
+            worker.confirm();
         }
     }
 
-    /// Gives up what is being opened.
+    /// Gives up the opening of a model.
     pub(super) fn stop_opening(&self) {
         self.end();
     }
 
-    /// Looks what is kept on this device.
-    pub(super) fn list_kept(&self) {
-        let kept = self.kept;
+    /// Lists the files that are stored on this device.
+    pub(super) fn list_stored(&self) {
+        let stored = self.stored;
         leptos::task::spawn_local(async move {
-            kept.try_set(storage::list().await);
+            stored.try_set(storage::list().await);
         });
     }
 
-    /// Forgets what the model wrote and said.
-    fn forget(&self) {
+    /// Forgets the model's text and answers.
+    fn clear(&self) {
         self.text.clear();
         self.answers.clear();
     }
 
-    fn hear(&self, news: News) {
-        let writes =
-            |standing: &Option<Standing>| standing.as_ref().is_some_and(|s| s.loaded.writes);
-        if self.standing.with_untracked(writes) && !matches!(news, News::Attended { .. }) {
-            self.text.hear(news);
-        } else {
-            self.answers.hear(news);
+    /// Passes an answer to the part of the page that asked; one that comes too late is dropped.
+    fn receive(&self, id: u64, event: ModelEvent) {
+        match self.requests.with_value(|requests| requests.part(id)) {
+            Some(Part::Text) => self.text.receive(event),
+            Some(Part::Attention) => self.answers.receive_attention(event),
+            Some(Part::Answers) => self.answers.receive(event),
+            None => {}
         }
     }
 
-    pub(super) fn say(&self, words: String, share: Option<f64>) {
+    /// Shows what is being done, and the share that is done.
+    pub(super) fn show(&self, words: String, share: Option<f64>) {
         if self.status.try_with_untracked(|shown| *shown != words) == Some(true) {
             self.status.set(words);
         }
         self.share.try_set(share);
     }
 
-    /// Whether this worker is still the page's.
+    /// Returns whether this worker is still the page's.
     pub(super) fn has(&self, worker: &Rc<ModelWorker>) -> bool {
         let own = self.worker.try_get_value().flatten();
         own.is_some_and(|own| Rc::ptr_eq(&own, worker))
     }
 }
 
-/// Lives as long as the worker does.
-async fn session(lab: Lab, asked: Asked, turn: u32) {
-    let started = choose(None, None).and_then(|(build, threads)| {
-        ModelWorker::start(Purpose::Lab, build, threads)
-            .map(Rc::new)
-            .ok_or_else(|| "This browser has no workers, and a model needs one.".to_owned())
-    });
-    if lab.turn.try_get_value() != Some(turn) {
+/// Opens a model and passes on its answers until its worker ends.
+async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
+    let started = choose(Purpose::Lab, None, None)
+        .and_then(|(build, threads)| ModelWorker::start(Purpose::Lab, build, threads));
+    if lab.opened.try_get_value() != Some(opening) {
         return;
     }
     let worker = match started {
-        Ok(worker) => worker,
+        Ok(worker) => Rc::new(worker),
         Err(why) => {
             lab.opening.try_set(false);
             lab.status.try_set(String::new());
@@ -292,35 +307,35 @@ async fn session(lab: Lab, asked: Asked, turn: u32) {
     lab.worker.try_set_value(Some(Rc::clone(&worker)));
     let opened = open(lab, &worker, asked).await;
     // The reader has opened another one meanwhile, or left the page.
-    if lab.turn.try_get_value() != Some(turn) {
+    if lab.opened.try_get_value() != Some(opening) {
         return;
     }
     lab.opening.set(false);
-    lab.list_kept();
+    lab.list_stored();
     match opened {
-        Ok(standing) => {
-            lab.say(format!("{} is open.", standing.name), None);
-            lab.standing.set(Some(standing));
+        Ok(model) => {
+            lab.show(format!("{} is open.", model.name), None);
+            lab.model.set(Some(model));
         }
         Err(why) => {
-            lab.say(String::new(), None);
+            lab.show(String::new(), None);
             lab.error.set(Some(why));
             lab.end();
             return;
         }
     }
     loop {
-        match worker.hear().await {
+        match worker.next_event().await {
             _ if lab.opening.is_disposed() || !lab.has(&worker) => return,
-            Heard::News(news) => lab.hear(news),
-            Heard::Died(why) => {
+            WorkerEvent::Model(id, event) => lab.receive(id, event),
+            WorkerEvent::Failed(why) => {
                 lab.unload();
                 lab.status.set(String::new());
-                lab.error.set(Some(gave_up(&why)));
+                lab.error.set(Some(failed(&why)));
                 return;
             }
-            Heard::Ended => return,
-            Heard::Ready { .. } | Heard::GoOn => {}
+            WorkerEvent::Terminated => return,
+            WorkerEvent::Ready { .. } | WorkerEvent::Confirmed => {}
         }
     }
 }
@@ -330,40 +345,50 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// What is said where the reader gave up.
+/// The message after the reader has stopped the opening.
 pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
 
-pub(super) fn gave_up(why: &str) -> String {
+/// The message after the worker has failed.
+pub(super) fn failed(why: &str) -> String {
     format!(
-        "The engine gave up ({why}). A model that does not fit into memory does that: try a smaller one, or matrices of 4 bits."
+        "The engine gave up ({}). A model that does not fit into memory does that: try a smaller one, or matrices of 4 bits.",
+        why.trim_end_matches('.')
     )
 }
 
-async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standing, String> {
+async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<OpenModel, String> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
         _ => None,
     };
     let (mut build, mut threads) = (Build::Simd128, 1);
     if let Origin::Url(url) = &asked.origin {
-        (build, threads) = settle(lab, worker, &asked.name, url).await?;
+        (build, threads) = confirm(lab, worker, &asked.name, url).await?;
     }
-    let load = Order::Load {
+    let load = ModelRequest::Load {
         origin: asked.origin,
         packing: asked.packing,
     };
-    worker.order_with(load, &asked.files);
+    let load = worker.send_with(load, &asked.files);
     loop {
-        match worker.hear().await {
-            Heard::Ready {
+        let event = match worker.next_event().await {
+            WorkerEvent::Ready {
                 build: own,
                 threads: count,
-            } => (build, threads) = (own, count),
-            Heard::Ended | Heard::News(News::Stopped) => return Err(STOPPED.to_owned()),
-            Heard::Died(why) => return Err(gave_up(&why)),
-            Heard::News(News::Failed(why)) => return Err(why),
-            Heard::News(News::Loaded(loaded)) => {
-                return Ok(Standing {
+            } => {
+                (build, threads) = (own, count);
+                continue;
+            }
+            WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
+            WorkerEvent::Failed(why) => return Err(failed(&why)),
+            WorkerEvent::Model(id, event) if id == load => event,
+            WorkerEvent::Model(..) | WorkerEvent::Confirmed => continue,
+        };
+        match event {
+            ModelEvent::Stopped => return Err(STOPPED.to_owned()),
+            ModelEvent::Failed(why) => return Err(why),
+            ModelEvent::Loaded(loaded) => {
+                return Ok(OpenModel {
                     name: asked.name,
                     loaded,
                     build,
@@ -371,18 +396,18 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: Asked) -> Result<Standi
                     untrained,
                 });
             }
-            Heard::News(News::Fetching { done, total }) => {
+            ModelEvent::Fetching { done, total } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 let words = match total {
                     Some(total) => format!("{} of {}", megabytes(done), megabytes(total)),
                     None => megabytes(done),
                 };
-                lab.say(format!("Reading {}: {words}.", asked.name), share);
+                lab.show(format!("Reading {}: {words}.", asked.name), share);
             }
-            Heard::News(News::Loading(share)) => {
-                lab.say("Building the model.".to_owned(), Some(f64::from(share)));
+            ModelEvent::Loading(share) => {
+                lab.show("Building the model.".to_owned(), Some(f64::from(share)));
             }
-            Heard::News(_) | Heard::GoOn => {}
+            _ => {}
         }
     }
 }

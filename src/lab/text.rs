@@ -1,14 +1,14 @@
-//! Having a model write: prompt, settings, the text as it comes, its tokens.
+//! The panel of a model that writes: prompt, settings, the text as it comes, its tokens.
 
 use leptos::html::Ol;
 use leptos::prelude::*;
-use worker::model::protocol::{Loaded, Order, Writing};
+use worker::model::protocol::{ModelInfo, ModelRequest, WritingRequest};
 
 use super::inside::inside;
-use super::session::{Lab, Text};
+use super::session::{Lab, TextSignals};
 use crate::widgets::{focus_place, moved_along, place_of, place_text};
 
-/// A setting's name in the form, its words, its first value.
+/// The name of a setting in the form, its label, its first value.
 const SETTINGS: [(&str, &str, &str); 6] = [
     ("temperature", "Temperature", "0.8"),
     ("top-k", "Top-k", "40"),
@@ -26,16 +26,16 @@ struct Form {
 }
 
 impl Form {
-    /// What is asked, or which setting has no meaning.
-    fn asked(&self) -> Result<Writing, String> {
+    /// The request, or the setting that has no meaning.
+    fn asked(&self) -> Result<WritingRequest, String> {
         let given = self.settings.map(|setting| setting.get_untracked());
         let given = given.each_ref().map(|text| text.trim());
         asked(self.prompt.get_untracked(), given)
     }
 }
 
-/// Reads the settings; an empty top-k or top-p leaves every token in.
-fn asked(prompt: String, settings: [&str; 6]) -> Result<Writing, String> {
+/// Reads the settings; an empty top-k or top-p keeps every token.
+fn asked(prompt: String, settings: [&str; 6]) -> Result<WritingRequest, String> {
     fn read<T: std::str::FromStr>(
         place: usize,
         text: &str,
@@ -47,7 +47,7 @@ fn asked(prompt: String, settings: [&str; 6]) -> Result<Writing, String> {
     }
     let [temperature, top_k, top_p, penalty, seed, new] = settings;
     let optional = |text: &str| !text.is_empty();
-    Ok(Writing {
+    Ok(WritingRequest {
         prompt,
         temperature: read(
             0,
@@ -92,7 +92,7 @@ fn asked(prompt: String, settings: [&str; 6]) -> Result<Writing, String> {
 }
 
 /// The panel of a model that writes.
-pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
+pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let (first, words) = match loaded.has_vocabulary {
         true => ("Once upon a time", "Prompt"),
         false => ("1 2 3", "Prompt, as numbers of tokens"),
@@ -108,12 +108,12 @@ pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
             return;
         }
         text.clear();
-        lab.answers.attention.set(None);
+        lab.answers.clear_attention();
         match form.asked() {
             Ok(asked) => {
                 text.prompt.set(asked.prompt.clone());
                 text.busy.set(true);
-                lab.order(Order::Write(asked));
+                lab.send(ModelRequest::Write(asked));
             }
             Err(why) => text.error.set(Some(why)),
         }
@@ -143,7 +143,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
                 <div class="bench-buttons">
                     <button type="submit" class="button primary" aria-disabled=move || text.busy.get().to_string()>"Write"</button>
                     <button type="button" class="button" disabled=move || !text.busy.get()
-                        on:click=move |_| lab.order(Order::Stop)>"Stop writing"</button>
+                        on:click=move |_| lab.stop_writing()>"Stop writing"</button>
                 </div>
             </form>
             <div role="alert">{move || text.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
@@ -155,7 +155,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &Loaded) -> AnyView {
     .into_any()
 }
 
-fn output(text: Text) -> AnyView {
+fn output(text: TextSignals) -> AnyView {
     let per_second = |(count, ms): (usize, f64)| count as f64 * 1000.0 / ms.max(0.001);
     let speed = move || {
         let (read, wrote) = (text.read.get(), text.wrote.get());
@@ -177,20 +177,20 @@ fn output(text: Text) -> AnyView {
         )
     };
     view! {
-        <p class="lab-output" tabindex="0" role="region" aria-label="Text">
+        <p class="lab-output" tabindex="0" role="region" aria-label="TextSignals">
             <span class="prompt">{move || text.prompt.get()}</span>
             <span class="written">{move || text.written.get()}</span>
         </p>
         <div class="bench-progress">
             <span class="lab-speed">{speed}</span>
-            <span role="status">{move || if text.busy.get() { "Writing.".to_owned() } else { text.ending.get() }}</span>
+            <span role="status">{move || if text.busy.get() { "WritingRequest.".to_owned() } else { text.ending.get() }}</span>
         </div>
     }
     .into_any()
 }
 
 /// The tokens, to choose one. Each is drawn once, when it comes.
-fn tokens(text: Text) -> AnyView {
+fn tokens(text: TextSignals) -> AnyView {
     let count = Memo::new(move |_| text.tokens.with(Vec::len));
     // One stop for the Tab key: hundreds of tokens would stand between the text and what is below. Arrow keys walk.
     let list = NodeRef::<Ol>::new();
@@ -243,7 +243,7 @@ fn tokens(text: Text) -> AnyView {
     view! { {move || any.get().then(strip)} }.into_any()
 }
 
-/// A token's text with its line breaks and lone spaces to be seen.
+/// A token's text with signs for its line breaks and lone spaces.
 pub(super) fn visible(token: &str) -> String {
     match token.chars().all(|c| c == ' ') {
         true => "\u{2423}".repeat(token.len()),

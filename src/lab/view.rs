@@ -1,44 +1,44 @@
-//! The lab's page: opening, what stands, and what can be done with it.
+//! The lab's page: the form that opens a model, its properties and its panel.
 
 use leptos::prelude::*;
 use worker::model::protocol::Storage;
 
-use super::ahead::question;
+use super::download_offer::question;
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
-use super::session::{Lab, Standing, megabytes};
+use super::session::{Lab, OpenModel, megabytes};
 use super::text::text_panel;
 
 /// The lab.
 pub(super) fn lab() -> AnyView {
     let lab = Lab::new();
     on_cleanup(move || lab.end());
-    let panel = Memo::new(move |_| lab.standing.get());
+    let panel = Memo::new(move |_| lab.model.get());
     view! {
         {open_form(lab)}
         <div class="bench-progress">
             <span role="status">{move || lab.status.get()}</span>
-            {move || (lab.opening.get() && lab.ahead.with(Option::is_none)).then(|| view! {
+            {move || (lab.opening.get() && lab.offer.with(Option::is_none)).then(|| view! {
                 <progress aria-label="How far it is" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
                 <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
             })}
         </div>
         {question(lab)}
         <div role="alert">{move || lab.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
-        {move || panel.get().map(|standing| stands(lab, &standing))}
+        {move || panel.get().map(|model| open_model(lab, &model))}
     }
     .into_any()
 }
 
-fn stands(lab: Lab, standing: &Standing) -> AnyView {
-    let loaded = &standing.loaded;
-    let threads = match standing.threads {
+fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
+    let loaded = &model.loaded;
+    let threads = match model.threads {
         1 => "1 thread".to_owned(),
         count => format!("{count} threads"),
     };
     let facts = [
-        ("Model", standing.name.clone()),
+        ("Model", model.name.clone()),
         ("Kind", loaded.kind.clone()),
         (
             "Format",
@@ -49,14 +49,14 @@ fn stands(lab: Lab, standing: &Standing) -> AnyView {
         ),
         ("Weights", megabytes(loaded.weight_bytes)),
         ("Memory", megabytes(loaded.memory_bytes)),
-        ("Engine", format!("{}, {threads}", standing.build.name())),
-        ("Loaded in", format!("{:.1} s", loaded.load_ms / 1000.0)),
+        ("Engine", format!("{}, {threads}", model.build.name())),
+        ("ModelInfo in", format!("{:.1} s", loaded.load_ms / 1000.0)),
     ];
     let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
     let storage = loaded.storage.as_ref().map(|storage| {
-        view! { <p class="hint lab-storage">{kept(storage, loaded.file_bytes)}</p> }
+        view! { <p class="hint lab-storage">{stored(storage, loaded.file_bytes)}</p> }
     });
-    let untrained = standing.untrained.map(|seed| {
+    let untrained = model.untrained.map(|seed| {
         view! { <p class="cell-note">{format!("untrained: random weights, seed {seed}")}</p> }
     });
     let panel = if loaded.writes {
@@ -76,16 +76,16 @@ fn stands(lab: Lab, standing: &Standing) -> AnyView {
     .into_any()
 }
 
-/// Where the file is kept now, and how much of it was there before.
-fn kept(storage: &Storage, bytes: u64) -> String {
+/// A sentence on the place of the file, and the part of it that was stored before.
+fn stored(storage: &Storage, bytes: u64) -> String {
     match storage {
-        Storage::Kept { before } if *before == bytes => {
+        Storage::Stored { before } if *before == bytes => {
             "It was kept on this device: nothing was fetched.".to_owned()
         }
-        Storage::Kept { before: 0 } => {
+        Storage::Stored { before: 0 } => {
             "It is kept on this device: next time it is not fetched again.".to_owned()
         }
-        Storage::Kept { before } => {
+        Storage::Stored { before } => {
             let (had, rest) = (megabytes(*before), megabytes(bytes.saturating_sub(*before)));
             format!("{had} were kept on this device, and {rest} were fetched.")
         }
@@ -101,14 +101,14 @@ mod tests {
 
     #[test]
     fn what_was_fetched_is_said() {
-        let words = |before| kept(&Storage::Kept { before }, 4_000_000);
+        let words = |before| stored(&Storage::Stored { before }, 4_000_000);
         assert!(words(4_000_000).contains("nothing was fetched"));
         assert!(words(0).contains("next time"));
         assert!(
             words(1_000_000).contains("1.0 MB were kept")
                 && words(1_000_000).contains("3.0 MB were fetched")
         );
-        let refused = kept(&Storage::Refused("full".to_owned()), 1);
+        let refused = stored(&Storage::Refused("full".to_owned()), 1);
         assert!(refused.contains("memory only") && refused.contains("full"));
     }
 }

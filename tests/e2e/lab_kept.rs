@@ -178,7 +178,7 @@ fn where_nothing_can_be_kept_it_comes_into_memory_and_this_is_said() {
                      const file = await folder.getFileHandle(name, { create: true });
                      window.held = await file.createWritable();
                  })().then(() => done(true), error => done(String(error)))",
-                &[json!(worker::model::kept::name(&url))],
+                &[json!(worker::model::stored_file::stored_name(&url))],
             )
             .await;
         assert_eq!(held, json!(true));

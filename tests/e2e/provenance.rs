@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use cells::format::{self, Format};
-use cells::shelf::Shelf;
-use cells::{CellError, CellSpec, Computation, InputValue, Inputs, desk};
+use cells::model_cache::ModelCache;
+use cells::{CellError, CellSpec, Computation, InputValue, Inputs, jobs};
 use engine::rng::Rng;
 use serde_json::{Map, Value, json};
 
@@ -255,12 +255,12 @@ pub(crate) fn shaken(
 
 thread_local! {
     /// The files that the site ships.
-    static SHELF: Shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/public/models"));
+    static CACHE: ModelCache = ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/public/models"));
 }
 
 /// What the engine gives natively.
 fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
-    SHELF.with(|shelf| desk::compute(spec, inputs, shelf))
+    CACHE.with(|cache| jobs::compute(spec, inputs, cache))
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
     };
     let mut sizes = Vec::new();
     // Only a nightly compiler makes the file with threads.
-    let by_nightly = ends("-threads_bg.wasm").next().is_some();
+    let by_nightly = ends("_bg.wasm").any(|path| name(path).contains("-threads-"));
     for path in ends("_bg.wasm") {
         let (title, budget) = if name(path).contains("engine-") {
             let budget = [ENGINE_WASM_BYTES_STABLE, ENGINE_WASM_BYTES][usize::from(by_nightly)];

@@ -20,5 +20,5 @@ pub use frame::computation::{self, Computation, Tensor};
 pub use frame::error::{self, CellError};
 pub use frame::input::{self, InputKind, InputSpec, InputValue, Inputs, Picture};
 pub use frame::shown::{Call, Describe, Described, Record, described};
-pub use frame::spec::{self, CellSpec, Desk, Job, Progress, Run};
-pub use frame::{desk, exercise, export, format, golden, picture, shelf, state};
+pub use frame::spec::{self, CellSpec, Job, Progress, Run, WorkerKind};
+pub use frame::{exercise, export, format, golden, jobs, model_cache, picture, state};

@@ -1,10 +1,10 @@
 //! The list of all cells, which everything else is made from.
 //!
 //! [`for_each_lesson!`](crate::for_each_lesson) holds the list. It expands to the modules of the cells (`lessons/`), to the
-//! groups below, to what each worker computes ([`crate::desk`]) and, in the site, to the views and the chunks of the wasm
+//! groups below, to what each worker computes ([`crate::jobs`]) and, in the site, to the views and the chunks of the wasm
 //! (`src/cells/registry.rs`).
 
-use crate::frame::spec::{CellSpec, Desk, Run};
+use crate::frame::spec::{CellSpec, Run, WorkerKind};
 
 /// Calls a macro with the list of all cells, in the order of the course.
 ///
@@ -119,10 +119,10 @@ macro_rules! run {
         Run::Now(_)
     };
     (training) => {
-        Run::Sliced(Desk::Training)
+        Run::Sliced(WorkerKind::Training)
     };
     (models) => {
-        Run::Sliced(Desk::Models)
+        Run::Sliced(WorkerKind::Models)
     };
 }
 

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use cells::golden::{self, Golden};
-use cells::shelf::Shelf;
-use cells::{Inputs, desk, registry};
+use cells::model_cache::ModelCache;
+use cells::{Inputs, jobs, registry};
 
 fn files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/lessons");
@@ -24,7 +24,7 @@ fn every_cell_agrees_with_pytorch() {
     let files = files();
     assert!(!files.is_empty());
     let mut failed = Vec::new();
-    let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+    let cache = ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
     for file in files {
         let golden: Golden = serde_json::from_str(&std::fs::read_to_string(&file).unwrap())
             .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -41,7 +41,7 @@ fn every_cell_agrees_with_pytorch() {
                 continue;
             };
             let computed = cell.inputs(spec).and_then(|inputs| {
-                desk::compute(spec, &inputs, &shelf).map_err(|e| format!("{}: {e}", cell.id))
+                jobs::compute(spec, &inputs, &cache).map_err(|e| format!("{}: {e}", cell.id))
             });
             match computed.and_then(|computed| golden::check(cell, &computed)) {
                 Ok(checks) => {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cells::exercise as graded;
-use cells::shelf::Shelf;
-use cells::{CellError, CellSpec, Computation, InputValue, Inputs, desk, registry};
+use cells::model_cache::ModelCache;
+use cells::{CellError, CellSpec, Computation, InputValue, Inputs, jobs, registry};
 use lesson::reference::ElementRef;
 use lesson::{Catalog, Exercise, Refusal};
 use serde_json::{Map, Value};
@@ -60,8 +60,8 @@ impl Cells {
 
 impl Cells {
     fn compute(&self, spec: &CellSpec, inputs: &Inputs) -> Result<Computation, Refusal> {
-        let shelf = Shelf::of_folder(self.public.join("models"));
-        desk::compute(spec, inputs, &shelf).map_err(|error| Refusal::new(error.to_string()))
+        let cache = ModelCache::of_folder(self.public.join("models"));
+        jobs::compute(spec, inputs, &cache).map_err(|error| Refusal::new(error.to_string()))
     }
 }
 

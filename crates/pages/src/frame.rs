@@ -36,8 +36,8 @@ pub struct Parts {
     pub is_lost: bool,
     /// Whether the page asks for an offline copy.
     pub offline: bool,
-    /// The builds of the worker that there are.
-    pub workers: Vec<&'static str>,
+    /// The names of the worker's files with their hashes.
+    pub workers: String,
     /// What this page requests early, besides what every page does: rel, file from the root, kind.
     pub preload: Vec<(&'static str, String, &'static str)>,
 }
@@ -132,7 +132,7 @@ impl Frame {
             html.insert_str(end, &self.engine);
         }
         if !parts.workers.is_empty() {
-            let workers = format!("data-workers=\"{}\" data-root=", parts.workers.join(" "));
+            let workers = format!("data-workers=\"{}\" data-root=", parts.workers);
             html = html.replacen("data-root=", &workers, 1);
         }
         if parts.offline {

@@ -1,4 +1,4 @@
-//! The files of the worker: for the cells of each desk (`cells::Desk`), and for full-size models, for measuring and for the lab, each of
+//! The files of the worker: for each kind of cells (`cells::WorkerKind`), and for full-size models, for measuring and for the lab, each of
 //! these for browsers of different abilities (`crates/worker/src/build.rs`).
 //!
 //! They are one crate with different features and compiler flags, which has a target folder for each set of flags beside the site's,
@@ -9,11 +9,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cells::Desk;
+use cells::WorkerKind;
 use wasm_bindgen_cli_support::Bindgen;
-use worker::build::{Build, Purpose};
+use worker::build::{Build, Purpose, START_SCRIPT, WorkerFiles};
 
-use crate::error::BuildError;
+use crate::error::{BuildError, read, write};
+use crate::offline::hash;
 
 /// The compiler for threads. `cargo xtask build` installs it.
 const NIGHTLY: &str = "nightly-2026-05-20";
@@ -57,11 +58,11 @@ pub(crate) struct Place<'a> {
     pub(crate) release: bool,
 }
 
-/// Makes the files in `out` and gives the builds that are there, the quickest first.
+/// Makes the files in `out` and lists their names.
 ///
 /// # Errors
 /// When one cannot be compiled, bound or written.
-pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildError> {
+pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<WorkerFiles, BuildError> {
     let nightly = nightly();
     if nightly.is_none() {
         println!(
@@ -69,7 +70,8 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
              `cargo xtask build` installs"
         );
     }
-    let mut there = Vec::new();
+    let mut files = WorkerFiles::default();
+    copy_start_script(place.project, out, &mut files)?;
     for build in Build::ALL {
         let compiler = match build {
             Build::RelaxedThreads if nightly.is_none() => continue,
@@ -78,17 +80,28 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<Vec<Build>, BuildEr
         };
         for purpose in Purpose::ALL {
             compile(place, build, purpose.feature(), compiler)?;
-            bind(place, build, &purpose.file(build), out)?;
+            bind(place, build, &purpose.file(build), out, &mut files)?;
         }
         if build == Build::Simd128 {
-            for desk in Desk::ALL {
-                compile(place, build, desk.file(), compiler)?;
-                bind(place, build, desk.file(), out)?;
+            for kind in WorkerKind::ALL {
+                compile(place, build, kind.file(), compiler)?;
+                bind(place, build, kind.file(), out, &mut files)?;
             }
         }
-        there.push(build);
     }
-    Ok(there)
+    Ok(files)
+}
+
+/// Copies the script that starts the others under the name with its hash.
+fn copy_start_script(
+    project: &Path,
+    out: &Path,
+    files: &mut WorkerFiles,
+) -> Result<(), BuildError> {
+    let script = read(&project.join(format!("public/{START_SCRIPT}.js")))?;
+    let hash = hash(script.as_bytes());
+    files.add(START_SCRIPT, &hash);
+    write(&out.join(format!("{START_SCRIPT}-{hash}.js")), &script)
 }
 
 /// A nightly compiler with the source of the standard library.
@@ -167,8 +180,14 @@ fn compile(
     }
 }
 
-/// Joins what the compiler made with its JavaScript.
-fn bind(place: &Place<'_>, build: Build, name: &str, out: &Path) -> Result<(), BuildError> {
+/// Joins what the compiler made with its JavaScript, and names both by a hash of what they hold.
+fn bind(
+    place: &Place<'_>,
+    build: Build,
+    name: &str,
+    out: &Path,
+    files: &mut WorkerFiles,
+) -> Result<(), BuildError> {
     let profile = if place.release { "release" } else { "debug" };
     let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
     let mut bindgen = Bindgen::new();
@@ -178,5 +197,53 @@ fn bind(place: &Place<'_>, build: Build, name: &str, out: &Path) -> Result<(), B
         .typescript(false)
         .no_modules(true)
         .and_then(|bindgen| bindgen.generate(out))
-        .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))
+        .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))?;
+    name_by_hash(out, name, files)
+}
+
+/// Renames the two bound files of `name` to names that end in a hash of both contents.
+fn name_by_hash(out: &Path, name: &str, files: &mut WorkerFiles) -> Result<(), BuildError> {
+    let ends = [".js", "_bg.wasm"];
+    let failed = |path: PathBuf| move |source| BuildError::File { path, source };
+    let mut content = Vec::new();
+    for end in ends {
+        let path = out.join(format!("{name}{end}"));
+        content.extend(std::fs::read(&path).map_err(failed(path))?);
+    }
+    let hash = hash(&content);
+    for end in ends {
+        let from = out.join(format!("{name}{end}"));
+        let to = out.join(format!("{name}-{hash}{end}"));
+        std::fs::rename(&from, to).map_err(failed(from))?;
+    }
+    files.add(name, &hash);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_change_with_either_file() {
+        let folder = std::env::temp_dir().join(format!("pages-workers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let named = |script: &str, wasm: &str| {
+            std::fs::write(folder.join("lab-simd128.js"), script).unwrap();
+            std::fs::write(folder.join("lab-simd128_bg.wasm"), wasm).unwrap();
+            let mut files = WorkerFiles::default();
+            name_by_hash(&folder, "lab-simd128", &mut files).unwrap();
+            let file = files.file("lab-simd128").unwrap();
+            for end in [".js", "_bg.wasm"] {
+                assert!(folder.join(format!("{file}{end}")).is_file());
+                assert!(!folder.join(format!("lab-simd128{end}")).exists());
+            }
+            file
+        };
+        let first = named("a", "b");
+        assert_eq!(named("a", "b"), first);
+        assert_ne!(named("x", "b"), first);
+        assert_ne!(named("a", "x"), first);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
-use worker::build::Build;
+use worker::build::WorkerFiles;
 
 use crate::catalog::Cells;
 use crate::chunks::{self, Chunks};
@@ -18,7 +18,7 @@ use crate::root::Root;
 use crate::workers;
 
 /// Files that Trunk copies with `public/` though they have another place in the site.
-const NOT_SHIPPED: [&str; 1] = ["boot.mjs"];
+const NOT_SHIPPED: [&str; 2] = ["boot.mjs", "worker_start.js"];
 
 /// What to build, and where.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
             },
             &job.out,
         )?,
-        None => Vec::new(),
+        None => WorkerFiles::default(),
     };
     let site = Site {
         job,
@@ -120,7 +120,7 @@ struct Site<'a> {
     content: &'a Content,
     frame: &'a Frame,
     chunks: Chunks,
-    workers: Vec<Build>,
+    workers: WorkerFiles,
 }
 
 impl Site<'_> {
@@ -172,7 +172,7 @@ impl Site<'_> {
             is_lost,
             offline: self.job.release && !is_missing,
             preload: self.chunks.preload(cells),
-            workers: self.workers.iter().map(|build| build.name()).collect(),
+            workers: self.workers.to_string(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Site<'_> {
             main: tool_main(tool),
             menu: course_menu(&self.content.lessons, ""),
             offline: self.job.release,
-            workers: self.workers.iter().map(|build| build.name()).collect(),
+            workers: self.workers.to_string(),
             preload: self.chunks.preload(std::iter::empty()),
             ..Parts::default()
         };

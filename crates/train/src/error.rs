@@ -4,7 +4,7 @@ use engine::EngineError;
 use engine::format::error::FormatError;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong in training. The text names the file, what was expected and what was found.
+/// A failure of training. The text names the file, what was expected and what was found.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// A file cannot be read or written.
@@ -22,9 +22,9 @@ pub enum TrainError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is needed.
+        /// The expected content.
         expected: String,
-        /// What the file has.
+        /// The content that it has.
         found: String,
     },
     /// A file of weights is damaged.
@@ -32,7 +32,7 @@ pub enum TrainError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         source: FormatError,
     },
     /// The weights in a file are not this model's.
@@ -40,7 +40,7 @@ pub enum TrainError {
     Weights {
         /// The file.
         path: PathBuf,
-        /// Which of them, and what the model needs.
+        /// The parameter, with the shape that the model needs.
         source: EngineError,
     },
     /// The work folder holds a training that was begun.
@@ -51,7 +51,7 @@ pub enum TrainError {
     Begun {
         /// The folder.
         path: PathBuf,
-        /// How far it is.
+        /// The step that it has reached.
         step: u64,
     },
     /// There is nothing to go on with.
@@ -67,7 +67,7 @@ pub enum TrainError {
     Diverged {
         /// The step, counted from 1.
         step: u64,
-        /// What came out.
+        /// The result.
         loss: f32,
     },
     /// A shipped file would be larger than a page may load.

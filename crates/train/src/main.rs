@@ -50,13 +50,13 @@ struct Common {
     /// The folder of the data
     #[arg(long, value_name = "PATH")]
     data: PathBuf,
-    /// Where the trained model and MODELS.md go
+    /// Folder for the trained model and MODELS.md
     #[arg(long, value_name = "PATH", default_value = "public/models")]
     out: PathBuf,
-    /// Where checkpoint, log and picture go [default: target/train/NAME]
+    /// Folder for checkpoint, log and picture [default: target/train/NAME]
     #[arg(long, value_name = "PATH")]
     work: Option<PathBuf>,
-    /// What everything random depends on
+    /// Seed of all random draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The most steps, in place of the recipe's: the learning rate falls over as many

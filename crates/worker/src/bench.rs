@@ -1,4 +1,4 @@
-//! Measuring a model: what is asked for, one run, the figures of several.
+//! Measurements of a model: the settings, one run, the figures of several.
 
 use std::rc::Rc;
 
@@ -11,11 +11,11 @@ use engine::sample::greedy;
 use serde::{Deserialize, Serialize};
 
 use crate::build::Build;
-use crate::model::desk::memory_bytes;
+use crate::model::any_model::AnyModel;
 use crate::model::error::ModelError;
+use crate::model::host::memory_bytes;
 use crate::model::packing::Packing;
-use crate::model::protocol::Loaded;
-use crate::model::sizes::Model;
+use crate::model::protocol::ModelInfo;
 
 /// The figures of one run; `None` where one does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
     Some((lower + upper) / 2.0)
 }
 
-/// What `window.benchResult` holds.
+/// The content of `window.benchResult`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(
     missing_docs,
@@ -87,10 +87,10 @@ pub struct Report {
 impl Report {
     /// The report on some runs of a model.
     pub fn new(
-        asked: &Asked,
+        asked: &BenchSettings,
         build: Build,
         threads: usize,
-        loaded: &Loaded,
+        loaded: &ModelInfo,
         runs: &[Figures],
     ) -> Self {
         let figures = Figures::medians(runs);
@@ -113,14 +113,14 @@ impl Report {
     }
 }
 
-/// What is to be measured, as the address says it.
+/// The settings of a measurement, as the address names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct BenchSettings {
     /// A shape's name or a file's address.
     pub model: String,
     /// The form of its matrices.
     pub packing: Packing,
-    /// The file of the worker; `None` takes the best.
+    /// The build of the worker; `None` takes the best.
     pub build: Option<Build>,
     /// Threads, where the build has them; `None` leaves the number to the browser.
     pub threads: Option<usize>,
@@ -128,12 +128,12 @@ pub struct Asked {
     pub prompt: usize,
     /// New tokens.
     pub new: usize,
-    /// How often it is run.
+    /// Number of runs.
     pub runs: usize,
 }
 
-impl Default for Asked {
-    /// Nothing yet, with the settings of the form.
+impl Default for BenchSettings {
+    /// The settings of the empty form.
     fn default() -> Self {
         Self {
             model: String::new(),
@@ -147,7 +147,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl BenchSettings {
     /// Reads a query, whose values `lookup` gives; what it does not name keeps its usual value.
     ///
     /// # Errors
@@ -216,17 +216,17 @@ enum Task {
         ids: Vec<usize>,
     },
     Picture {
-        model: Model,
+        model: AnyModel,
         side: usize,
     },
 }
 
-/// How a run stands.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum RunProgress {
     /// Share that is done, 0 to 1.
     Working(f32),
-    /// It is over.
+    /// The end of the run.
     Done(Figures),
 }
 
@@ -235,7 +235,7 @@ impl Run {
     ///
     /// # Errors
     /// When the model does not read so many tokens.
-    pub fn new(model: &Model, prompt: usize, new: usize) -> Result<Self, ModelError> {
+    pub fn new(model: &AnyModel, prompt: usize, new: usize) -> Result<Self, ModelError> {
         let fits = |asked: usize, context: usize| match asked <= context {
             true => Ok(()),
             false => Err(ModelError::TooLong { context, asked }),
@@ -245,7 +245,7 @@ impl Run {
             (0..prompt).map(|_| rng.below(vocabulary)).collect()
         };
         let task = match model {
-            Model::Text(model) => {
+            AnyModel::Text(model) => {
                 fits(prompt.saturating_add(new), model.context())?;
                 let prompt = ids(model.vocabulary());
                 let session = Session::new(Rc::clone(model));
@@ -258,7 +258,7 @@ impl Run {
                     decode_ms: 0.0,
                 }
             }
-            Model::Sentence(model) => {
+            AnyModel::Sentence(model) => {
                 fits(prompt, model.config().context)?;
                 Task::Sentence {
                     model: Rc::clone(model),
@@ -276,11 +276,11 @@ impl Run {
         })
     }
 
-    /// Goes on: reads the prompt, or writes one token, or does the whole picture or sentence.
+    /// Takes the next step: reads the prompt, or writes one token, or runs the whole picture or sentence.
     ///
     /// # Errors
     /// When the model refuses its input.
-    pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Result<Step, ModelError> {
+    pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Result<RunProgress, ModelError> {
         let begun = now_ms();
         let elapsed = || now_ms() - begun;
         let figures = &mut self.figures;
@@ -295,7 +295,7 @@ impl Run {
                 *logits = Some(session.feed(prompt)?);
                 figures.prefill_tokens_per_s = Some(per_second(prompt.len(), elapsed()));
                 if *new > 0 {
-                    return Ok(Step::Working(share(0, *new)));
+                    return Ok(RunProgress::Working(share(0, *new)));
                 }
             }
             Task::Text {
@@ -311,7 +311,7 @@ impl Run {
                 *decode_ms += elapsed();
                 *done += 1;
                 if done < new {
-                    return Ok(Step::Working(share(*done, *new)));
+                    return Ok(RunProgress::Working(share(*done, *new)));
                 }
                 figures.decode_tokens_per_s = Some(per_second(*new, *decode_ms));
             }
@@ -327,12 +327,12 @@ impl Run {
             }
         }
         figures.memory_bytes = memory_bytes();
-        Ok(Step::Done(*figures))
+        Ok(RunProgress::Done(*figures))
     }
 }
 
 fn per_second(count: usize, elapsed_ms: f64) -> f64 {
-    // A clock that did not move would give infinity, which JSON has no word for.
+    // A clock that did not move would give infinity, which JSON cannot write.
     count as f64 * 1000.0 / elapsed_ms.max(0.001)
 }
 

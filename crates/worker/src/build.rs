@@ -1,13 +1,17 @@
-//! The three builds of the worker, and which of them a browser can run.
+//! The builds of the worker, the browsers that can run them, and the names of their files.
 //!
-//! | build | what it needs of the browser |
+//! | build | needs of the browser |
 //! |---|---|
 //! | `relaxed-threads` | relaxed SIMD, and memory that threads share: a page that is isolated from other origins |
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
 //!
 //! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`]. Those for cells are built plain only:
-//! what they compute is the same to the bit in every browser.
+//! what they compute is the same to the bit in every browser. A file's name ends in a hash of its content, so no cache gives a page the
+//! file of another build of the site; the page lists the names that it uses ([`WorkerFiles`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +26,7 @@ pub enum Build {
     Simd128,
 }
 
-/// What a file of the worker is for. There is one of each for each build, because what a file can do has to be downloaded.
+/// The purpose of a file of the worker. Each build has a file for each, so a reader downloads no more than is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Loads models and measures them.
@@ -43,7 +47,7 @@ impl Purpose {
         }
     }
 
-    /// What the files of a build for it are called, before `.js` and `_bg.wasm`.
+    /// The name of the files of a build for it, without hash, `.js` and `_bg.wasm`.
     pub fn file(self, build: Build) -> String {
         let kind = match self {
             Self::Measure => "engine",
@@ -53,12 +57,53 @@ impl Purpose {
     }
 }
 
-/// What a browser can do.
+/// The script that starts every file of the worker, without its hash and `.js`.
+pub const START_SCRIPT: &str = "worker_start";
+
+/// The worker's files of a site: the hash of each by its name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkerFiles(BTreeMap<String, String>);
+
+impl WorkerFiles {
+    /// Reads the list in a page's `data-workers`: names with their hashes, with spaces between them, as `Display` writes it.
+    pub fn parse(list: &str) -> Self {
+        let entries = list.split_whitespace().filter_map(|file| {
+            let (name, hash) = file.rsplit_once('-')?;
+            Some((name.to_owned(), hash.to_owned()))
+        });
+        Self(entries.collect())
+    }
+
+    /// Adds a file of the hexadecimal hash `hash`.
+    pub fn add(&mut self, name: &str, hash: &str) {
+        self.0.insert(name.to_owned(), hash.to_owned());
+    }
+
+    /// The name of a file with its hash; `None` where the site does not have it.
+    pub fn file(&self, name: &str) -> Option<String> {
+        self.0.get(name).map(|hash| format!("{name}-{hash}"))
+    }
+
+    /// The builds of a purpose, the quickest first.
+    pub fn builds(&self, purpose: Purpose) -> Vec<Build> {
+        let has = |build: &Build| self.0.contains_key(&purpose.file(*build));
+        Build::ALL.into_iter().filter(has).collect()
+    }
+}
+
+impl fmt::Display for WorkerFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: Vec<String> = self.0.keys().filter_map(|name| self.file(name)).collect();
+        f.write_str(&files.join(" "))
+    }
+}
+
+/// The abilities of a browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether it knows the instructions of relaxed SIMD.
+    /// It knows the instructions of relaxed SIMD.
     pub relaxed_simd: bool,
-    /// Whether threads can share memory on this page.
+    /// Threads can share memory on this page.
     pub shared_memory: bool,
 }
 
@@ -104,7 +149,7 @@ impl Build {
         }
     }
 
-    /// Whether a browser can run it.
+    /// Returns whether a browser can run it.
     pub fn runs_on(self, browser: Abilities) -> bool {
         match self {
             Self::RelaxedThreads => browser.relaxed_simd && browser.shared_memory,
@@ -113,13 +158,13 @@ impl Build {
         }
     }
 
-    /// Whether threads can share its work.
+    /// Returns whether threads can share its work.
     pub fn has_threads(self) -> bool {
         self == Self::RelaxedThreads
     }
 
-    /// The quickest of the builds `there` that a browser can run with so many threads; one thread needs no shared memory. Every site
-    /// has the plain one.
+    /// The quickest of the builds `there` that a browser can run with this number of threads; one thread needs no shared memory. Every
+    /// site has the plain one.
     pub fn best(there: &[Self], browser: Abilities, threads: usize) -> Self {
         let runs = |build: &Self| {
             let useful = threads > 1 || !build.has_threads();
@@ -151,5 +196,31 @@ mod tests {
         assert_eq!(best(&[], abilities(true, true)), "simd128");
         assert_eq!(Build::from_name("relaxed"), Some(Build::Relaxed));
         assert_eq!(Build::from_name("Relaxed"), None);
+    }
+    #[test]
+    fn a_page_lists_the_files_that_it_uses() {
+        let mut files = WorkerFiles::default();
+        for (name, hash) in [
+            (START_SCRIPT, "0a"),
+            ("cells-models", "1b"),
+            ("engine-simd128", "2c"),
+            ("lab-relaxed-threads", "3d"),
+            ("lab-simd128", "4e"),
+        ] {
+            files.add(name, hash);
+        }
+        assert_eq!(WorkerFiles::parse(&files.to_string()), files);
+        assert_eq!(
+            files.file("lab-relaxed-threads").as_deref(),
+            Some("lab-relaxed-threads-3d")
+        );
+        assert_eq!(files.file("cells-training"), None);
+        assert_eq!(
+            files.builds(Purpose::Lab),
+            [Build::RelaxedThreads, Build::Simd128]
+        );
+        assert_eq!(files.builds(Purpose::Measure), [Build::Simd128]);
+        let none = WorkerFiles::parse("");
+        assert!(none.file(START_SCRIPT).is_none() && none.builds(Purpose::Lab).is_empty());
     }
 }

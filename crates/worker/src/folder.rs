@@ -1,16 +1,16 @@
-//! The folder of kept models in the origin private file system, for the worker, which fills it, and the page, which lists it.
+//! The folder of stored models in the origin private file system, for the worker, which fills it, and the page, which lists it.
 
 use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{FileSystemDirectoryHandle, FileSystemGetDirectoryOptions};
 
-use crate::model::kept::FOLDER;
+use crate::model::stored_file::FOLDER;
 
 /// The folder, made where it is not there yet. `navigator` is that of the page or of the worker.
 ///
 /// # Errors
-/// What the browser says where it has no such storage, or refuses it: in a private window, or on a page that did not come over HTTPS.
+/// The error of a browser that has no such storage, or refuses it: in a private window, or on a page that did not come over HTTPS.
 pub async fn folder(navigator: &JsValue) -> Result<FileSystemDirectoryHandle, JsValue> {
     // Called through reflection, so that what a browser lacks is an error and no throw.
     let storage = Reflect::get(navigator, &"storage".into())?;

@@ -1,12 +1,14 @@
 //! Runs long computations and full-size models off the page's thread.
 //!
-//! The page and the worker exchange small binary messages ([`protocol`]). [`service`] takes those about cells and computes in
-//! slices, so that a newer request or a cancellation is heard between two slices; [`model`] loads a model and runs it token by
-//! token, and [`bench`] measures that; [`folder`] is where what came from an address is kept. The binary beside this library is what the browser starts; everything that can be tested
-//! stands here. It is built three times, for browsers of different abilities: [`build`].
+//! The page and a worker exchange small binary messages ([`protocol`]), each with the id of its request. [`service`] answers requests
+//! for cells ([`cell_protocol`]); it computes in slices, and between two slices takes newer requests and cancellations. [`model`] loads
+//! a model and runs it token by token, and [`bench`] measures that; [`folder`] holds files that came from an address. The binary beside
+//! this library is what the browser starts; everything that can be tested natively is in the library. [`build`] names the files that
+//! are made of this crate, for browsers of different abilities.
 
 pub mod bench;
 pub mod build;
+pub mod cell_protocol;
 pub mod folder;
 pub mod model;
 pub mod protocol;

@@ -1,17 +1,18 @@
-//! The worker's work: takes requests, computes in slices, answers.
+//! Computes the cells that the page asks for, in slices.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cells::desk::{self, Kept, Table};
-use cells::shelf::Shelf;
+use cells::jobs::{self, JobCache, Table};
+use cells::model_cache::ModelCache;
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
-use crate::protocol::{Reply, Request};
+use crate::cell_protocol::{CellReply, CellRequest};
+use crate::protocol::Envelope;
 
-/// A request that waits, perhaps for files.
+/// A request in the queue, which may lack files.
 struct Waiting {
-    number: u64,
+    id: u64,
     cell: String,
     inputs: Inputs,
     files: Vec<&'static str>,
@@ -19,7 +20,7 @@ struct Waiting {
 
 /// A request under way.
 struct Running {
-    number: u64,
+    id: u64,
     spec: &'static CellSpec,
     job: Box<dyn Job>,
     elapsed_ms: f64,
@@ -28,107 +29,105 @@ struct Running {
 /// The state of the worker.
 pub struct Service {
     table: &'static Table,
-    shelf: Shelf,
+    models: ModelCache,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
-    kept: Kept,
+    jobs: JobCache,
 }
 
 impl Service {
-    /// Nothing to do yet at the desk whose cells these are.
+    /// An idle service that computes the cells of a table.
     pub fn new(table: &'static Table) -> Self {
         Self {
             table,
-            shelf: Shelf::default(),
+            models: ModelCache::default(),
             queue: VecDeque::new(),
             running: None,
-            kept: Kept::default(),
+            jobs: JobCache::default(),
         }
     }
 
-    /// Takes a request; the computing happens in [`Service::turn`].
-    pub fn accept(&mut self, request: Request) {
-        match request {
-            Request::Compute { job, cell, inputs } => {
-                let entry = desk::find(self.table, &cell);
+    /// Takes a request; the computing happens in [`Service::run_slice`].
+    pub fn accept(&mut self, Envelope { id, body }: Envelope<CellRequest>) {
+        match body {
+            CellRequest::Compute { cell, inputs } => {
+                let entry = jobs::find(self.table, &cell);
                 let files = entry.map_or_else(Vec::new, |entry| (entry.files)(&inputs));
                 self.queue.push_back(Waiting {
-                    number: job,
+                    id,
                     cell,
                     inputs,
                     files,
                 });
             }
-            Request::Cancel { job } => {
-                self.queue.retain(|waiting| waiting.number != job);
-                if let Some(dropped) = self.running.take_if(|running| running.number == job) {
-                    self.kept.keep(dropped.spec, dropped.job);
+            CellRequest::Cancel => {
+                self.queue.retain(|waiting| waiting.id != id);
+                if let Some(dropped) = self.running.take_if(|running| running.id == id) {
+                    self.jobs.keep(dropped.spec, dropped.job);
                 }
             }
         }
     }
 
-    /// The files below `models/` that requests wait for.
-    pub fn wanted(&self) -> Vec<&'static str> {
-        let mut wanted: Vec<&'static str> = Vec::new();
+    /// The files below `models/` that requests in the queue lack.
+    pub fn missing_files(&self) -> Vec<&'static str> {
+        let mut missing: Vec<&'static str> = Vec::new();
         for &file in self.queue.iter().flat_map(|waiting| &waiting.files) {
-            if !self.shelf.has(file) && !wanted.contains(&file) {
-                wanted.push(file);
+            if !self.models.has(file) && !missing.contains(&file) {
+                missing.push(file);
             }
         }
-        wanted
+        missing
     }
 
-    /// Takes a file that was asked for.
-    pub fn put(&mut self, file: &str, bytes: Arc<[u8]>) {
-        self.shelf.put(file, bytes);
+    /// Takes a file that was missing.
+    pub fn add_file(&mut self, file: &str, bytes: Arc<[u8]>) {
+        self.models.put(file, bytes);
     }
 
-    /// Hears that a file cannot be had: those who wait for it are told why.
-    pub fn go_without(&mut self, file: &str, why: &str) -> Vec<Reply> {
-        let waits = |waiting: &Waiting| waiting.files.contains(&file);
-        let (without, rest) = std::mem::take(&mut self.queue).into_iter().partition(waits);
+    /// Takes note that a file cannot be had: answers every request that needs it with the reason.
+    pub fn fail_file(&mut self, file: &str, why: &str) -> Vec<Envelope<CellReply>> {
+        let needs = |waiting: &Waiting| waiting.files.contains(&file);
+        let (failed, rest): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.queue).into_iter().partition(needs);
         self.queue = rest;
-        let without: VecDeque<Waiting> = without;
-        let told = |waiting: Waiting| {
-            let why =
-                format!("{why} Change something in this cell, or reload the page, to try again.");
-            finished(waiting.number, Err(CellError::Mismatch(why)), 0.0)
-        };
-        without.into_iter().map(told).collect()
+        let answer =
+            |waiting: Waiting| finished(waiting.id, Err(CellError::Worker(why.to_owned())), 0.0);
+        failed.into_iter().map(answer).collect()
     }
 
-    /// The place in the queue of the first request whose files are here.
+    /// The index in the queue of the first request that lacks no file.
     fn next(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| waiting.files.iter().all(|file| self.shelf.has(file));
+        let ready = |waiting: &Waiting| waiting.files.iter().all(|file| self.models.has(file));
         self.queue.iter().position(ready)
     }
 
-    /// Whether there is nothing to do, but perhaps to wait for files.
+    /// Returns whether nothing can be computed now; requests that lack files may be in the queue.
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.next().is_none()
     }
 
-    /// Computes for about `slice_ms` by the clock `now_ms` and says how it stands; `None` when idle.
-    pub fn turn(&mut self, slice_ms: f64, now_ms: impl Fn() -> f64) -> Option<Reply> {
+    /// Computes for about `slice_ms` by the clock `now_ms` and returns the progress or the end; `None` when idle.
+    pub fn run_slice(
+        &mut self,
+        slice_ms: f64,
+        now_ms: impl Fn() -> f64,
+    ) -> Option<Envelope<CellReply>> {
         let begun = now_ms();
         if self.running.is_none() {
             let Waiting {
-                number,
-                cell,
-                inputs,
-                ..
+                id, cell, inputs, ..
             } = self.queue.remove(self.next()?)?;
             match self.begin(&cell, &inputs) {
                 Ok((spec, job)) => {
                     self.running = Some(Running {
-                        number,
+                        id,
                         spec,
                         job,
                         elapsed_ms: 0.0,
                     });
                 }
-                Err(error) => return Some(finished(number, Err(error), 0.0)),
+                Err(error) => return Some(finished(id, Err(error), 0.0)),
             }
         }
         let running = self.running.as_mut()?;
@@ -143,16 +142,16 @@ impl Service {
                 Err(error) => Err(error),
             };
             let elapsed_ms = running.elapsed_ms + now_ms() - begun;
-            let number = running.number;
+            let id = running.id;
             if let Some(done) = self.running.take() {
-                self.kept.keep(done.spec, done.job);
+                self.jobs.keep(done.spec, done.job);
             }
-            return Some(finished(number, result, elapsed_ms));
+            return Some(finished(id, result, elapsed_ms));
         }
         running.elapsed_ms += now_ms() - begun;
-        Some(Reply::Working {
-            job: running.number,
-            share,
+        Some(Envelope {
+            id: running.id,
+            body: CellReply::Working(share),
         })
     }
 
@@ -162,15 +161,16 @@ impl Service {
         inputs: &Inputs,
     ) -> Result<(&'static CellSpec, Box<dyn Job>), CellError> {
         let entry =
-            desk::find(self.table, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
-        Ok((entry.spec, self.kept.begin(entry, inputs, &self.shelf)?))
+            jobs::find(self.table, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+        Ok((entry.spec, self.jobs.begin(entry, inputs, &self.models)?))
     }
 }
 
-fn finished(job: u64, result: Result<Computation, CellError>, elapsed_ms: f64) -> Reply {
-    Reply::Finished {
-        job,
-        result,
-        elapsed_ms,
-    }
+fn finished(
+    id: u64,
+    result: Result<Computation, CellError>,
+    elapsed_ms: f64,
+) -> Envelope<CellReply> {
+    let body = CellReply::Finished { result, elapsed_ms };
+    Envelope { id, body }
 }

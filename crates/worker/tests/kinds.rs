@@ -10,9 +10,9 @@ use engine::formula::fill;
 use engine::model::bert::Config;
 use engine::open::Files;
 use serde_json::json;
-use worker::model::desk::{Desk, Source};
+use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Compared, Filled, News, Picture, Place, Seen};
+use worker::model::protocol::{AttentionPosition, Compared, Filled, ModelEvent, Picture, Seen};
 
 fn now() -> f64 {
     0.0
@@ -44,14 +44,14 @@ fn sentences_are_as_alike_as_in_the_stored_reference() {
     };
     let (_, reference) = files.beside.pop().unwrap();
     let reference: serde_json::Value = serde_json::from_slice(&reference).unwrap();
-    let mut desk = Desk::default();
-    let loaded = desk.load(Source::Files(files), None, &mut |_| {}).unwrap();
+    let mut host = ModelHost::default();
+    let loaded = host.load(Source::Files(files), None, &mut |_| {}).unwrap();
     assert!(loaded.reads && !loaded.writes && loaded.has_vocabulary);
     let sentence = |n: usize| reference["sentences"][n].as_str().unwrap();
     for (a, b) in [(0, 1), (0, 2), (2, 3)] {
-        let News::Compared(Compared {
+        let ModelEvent::Compared(Compared {
             tokens, similarity, ..
-        }) = desk.compare([sentence(a), sentence(b)], now).unwrap()
+        }) = host.compare([sentence(a), sentence(b)], now).unwrap()
         else {
             panic!("no similarity")
         };
@@ -69,13 +69,13 @@ fn sentences_are_as_alike_as_in_the_stored_reference() {
             ("[CLS]", "[SEP]")
         );
     }
-    let why = |sentences| desk.compare(sentences, now).unwrap_err().to_string();
+    let why = |sentences| host.compare(sentences, now).unwrap_err().to_string();
     assert_eq!(why(["", "one"]), "A sentence has to have a word.");
     let long = "word ".repeat(600);
     assert!(why(["one", &long]).contains("at most 512"));
     // This file has gone without the head that fills gaps.
     assert!(!loaded.fills);
-    assert!(desk.fill("A [MASK] day.", now).is_err());
+    assert!(host.fill("A [MASK] day.", now).is_err());
 }
 
 /// A BERT with its masked-LM head and a vocabulary of six words, as files.
@@ -117,12 +117,13 @@ fn small_bert() -> Files {
 
 #[test]
 fn gaps_are_filled_by_their_likeliest_tokens() {
-    let mut desk = Desk::default();
-    let loaded = desk
+    let mut host = ModelHost::default();
+    let loaded = host
         .load(Source::Files(small_bert()), None, &mut |_| {})
         .unwrap();
     assert!(loaded.fills);
-    let News::Filled(Filled { tokens, gaps, .. }) = desk.fill("[MASK] day [MASK]", now).unwrap()
+    let ModelEvent::Filled(Filled { tokens, gaps, .. }) =
+        host.fill("[MASK] day [MASK]", now).unwrap()
     else {
         panic!("nothing filled")
     };
@@ -134,7 +135,7 @@ fn gaps_are_filled_by_their_likeliest_tokens() {
         assert!(candidates.len() == 6 && (sum - 1.0).abs() < 1e-5, "{sum}");
         assert!(candidates.is_sorted_by(|a, b| a.probability >= b.probability));
     }
-    let why = desk.fill("day", now).unwrap_err().to_string();
+    let why = host.fill("day", now).unwrap_err().to_string();
     assert!(why.contains("[MASK]"), "{why}");
 }
 
@@ -160,30 +161,30 @@ fn the_coffee_is_an_espresso_and_its_patches_attend() {
         return;
     };
     let (_, png) = files.beside.pop().unwrap();
-    let mut desk = Desk::default();
-    let loaded = desk
+    let mut host = ModelHost::default();
+    let loaded = host
         .load(Source::Files(files), Some(Packing::Q8_0), &mut |_| {})
         .unwrap();
     assert_eq!((&*loaded.kind, loaded.layers, loaded.heads), ("ViT", 12, 3));
     assert!(!loaded.reads);
-    let place = Place {
+    let place = AttentionPosition {
         token: 0,
         layer: 11,
         head: 2,
     };
     assert!(
-        desk.attend(place)
+        host.attend(place)
             .unwrap_err()
             .to_string()
             .contains("picture")
     );
-    let News::Seen(Seen {
+    let ModelEvent::Seen(Seen {
         picture,
         patch,
         before,
         classes,
         ..
-    }) = desk.see(&coffee(&png), now).unwrap()
+    }) = host.see(&coffee(&png), now).unwrap()
     else {
         panic!("not seen")
     };
@@ -193,7 +194,8 @@ fn the_coffee_is_an_espresso_and_its_patches_attend() {
     );
     assert_eq!((classes[0].0, classes.len()), (967, 10));
     for token in [0, 7, 196] {
-        let News::Attended { place: of, weights } = desk.attend(Place { token, ..place }).unwrap()
+        let ModelEvent::Attended { place: of, weights } =
+            host.attend(AttentionPosition { token, ..place }).unwrap()
         else {
             panic!("no attention")
         };
@@ -204,19 +206,19 @@ fn the_coffee_is_an_espresso_and_its_patches_attend() {
         );
     }
     assert!(
-        desk.attend(Place {
+        host.attend(AttentionPosition {
             token: 197,
             ..place
         })
         .is_err()
     );
-    assert!(desk.compare(["a", "b"], now).is_err() && desk.measure(1, 1).is_ok());
+    assert!(host.compare(["a", "b"], now).is_err() && host.measure(1, 1, 1).is_ok());
 }
 
 #[test]
 fn a_drawn_shape_reads_pictures_of_its_own_size() {
-    let mut desk = Desk::default();
-    desk.load(
+    let mut host = ModelHost::default();
+    host.load(
         Source::shape("vit-b16", 5).unwrap(),
         Some(Packing::Q8_0),
         &mut |_| {},
@@ -227,7 +229,7 @@ fn a_drawn_shape_reads_pictures_of_its_own_size() {
         height: 3,
         rgb: vec![200; 18],
     };
-    let News::Seen(seen) = desk.see(&picture, now).unwrap() else {
+    let ModelEvent::Seen(seen) = host.see(&picture, now).unwrap() else {
         panic!("not seen")
     };
     assert_eq!((seen.picture.width, seen.picture.height), (224, 224));
@@ -239,5 +241,5 @@ fn a_drawn_shape_reads_pictures_of_its_own_size() {
         height: 0,
         rgb: Vec::new(),
     };
-    assert!(desk.see(&none, now).is_err());
+    assert!(host.see(&none, now).is_err());
 }

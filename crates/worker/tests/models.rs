@@ -12,14 +12,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tools::TensorBytes;
 use tools::gguf::write;
-use worker::bench::{Asked, Figures, Report};
+use worker::bench::{BenchSettings, Figures, Report};
 use worker::build::Build;
-use worker::model::desk::{Desk, Source};
 use worker::model::error::ModelError;
+use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin, Place, Writing};
+use worker::model::protocol::{
+    AttentionPosition, ModelEvent, ModelInfo, ModelRequest, Origin, WritingRequest,
+};
 use worker::model::shape::SHAPES;
-use worker::protocol::{decode, encode};
+use worker::protocol::{Envelope, decode, encode};
 
 /// A clock that moves on by a millisecond at each look.
 fn clock() -> impl Fn() -> f64 {
@@ -86,13 +88,22 @@ fn files(name: &str, weights: &[u8]) -> Source {
     Source::Files(Files::new(name, weights))
 }
 
-fn load(desk: &mut Desk, source: Source, packing: Option<Packing>) -> Loaded {
-    desk.load(source, packing, &mut |_| {}).unwrap()
+fn load(host: &mut ModelHost, source: Source, packing: Option<Packing>) -> ModelInfo {
+    host.load(source, packing, &mut |_| {}).unwrap()
 }
 
-fn run(desk: &mut Desk) -> Vec<News> {
+/// The id of the request that a test makes.
+const ID: u64 = 7;
+
+/// The answers to that request, to the last.
+fn run(host: &mut ModelHost) -> Vec<ModelEvent> {
     let now = clock();
-    std::iter::from_fn(|| desk.turn(&now)).collect()
+    let events = std::iter::from_fn(|| host.advance(&now));
+    let answer = |Envelope { id, body }| {
+        assert_eq!(id, ID);
+        body
+    };
+    events.map(answer).collect()
 }
 
 #[test]
@@ -119,23 +130,23 @@ fn shapes_have_the_parameters_of_the_reference_files() {
 #[test]
 fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
     let bytes = small_gguf();
-    let mut desk = Desk::default();
+    let mut host = ModelHost::default();
     let mut sizes = Vec::new();
     for packing in Packing::ALL {
-        let loaded = load(&mut desk, files("small.gguf", &bytes), Some(packing));
+        let loaded = load(&mut host, files("small.gguf", &bytes), Some(packing));
         assert!(loaded.writes && loaded.reads);
         sizes.push(loaded.weight_bytes);
-        desk.measure(30, 4).unwrap();
-        let news = run(&mut desk);
+        host.measure(ID, 30, 4).unwrap();
+        let news = run(&mut host);
         assert_eq!(news.len(), 5, "{news:?}");
-        let Some(News::Measured(figures)) = news.last() else {
+        let Some(ModelEvent::Measured(figures)) = news.last() else {
             panic!("{news:?}")
         };
         // The clock moves on by one millisecond for the prompt and for each token.
         assert_eq!(figures.prefill_tokens_per_s, Some(30_000.0));
         assert_eq!(figures.decode_tokens_per_s, Some(1000.0));
         assert_eq!(figures.picture_ms, None);
-        assert!(desk.is_idle());
+        assert!(host.is_idle());
     }
     let matrices = 48 * 32 + 2 * (3 * 32 * 32 + 3 * 64 * 32);
     let norms = 5 * 32 * 4;
@@ -151,22 +162,31 @@ fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
 
 #[test]
 fn a_run_stops_between_two_tokens_and_the_model_stays() {
-    let mut desk = Desk::default();
+    let mut host = ModelHost::default();
     load(
-        &mut desk,
+        &mut host,
         files("small.gguf", &small_gguf()),
         Some(Packing::F32),
     );
-    desk.measure(4, 30).unwrap();
+    host.measure(ID, 4, 30).unwrap();
     let now = clock();
-    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
-    assert!(matches!(desk.turn(&now), Some(News::Measuring(_))));
-    desk.stop();
-    assert!(desk.is_idle() && desk.turn(&now).is_none());
-    desk.measure(4, 0).unwrap();
+    for _ in 0..2 {
+        let event = host.advance(&now).map(|event| event.body);
+        assert!(matches!(event, Some(ModelEvent::Measuring(_))));
+    }
+    // A cancellation of another request changes nothing.
+    host.cancel(ID + 1);
     assert!(matches!(
-        run(&mut desk)[..],
-        [News::Measured(Figures {
+        host.advance(&now).map(|event| event.body),
+        Some(ModelEvent::Measuring(_))
+    ));
+    host.cancel(ID);
+    assert_eq!(run(&mut host), [ModelEvent::Stopped]);
+    assert!(host.is_idle());
+    host.measure(ID, 4, 0).unwrap();
+    assert!(matches!(
+        run(&mut host)[..],
+        [ModelEvent::Measured(Figures {
             decode_tokens_per_s: None,
             ..
         })]
@@ -174,8 +194,8 @@ fn a_run_stops_between_two_tokens_and_the_model_stays() {
 }
 
 /// A greedy continuation.
-fn writing(prompt: &str, new: usize) -> Writing {
-    Writing {
+fn writing(prompt: &str, new: usize) -> WritingRequest {
+    WritingRequest {
         prompt: prompt.to_owned(),
         temperature: 0.0,
         top_k: None,
@@ -188,8 +208,8 @@ fn writing(prompt: &str, new: usize) -> Writing {
 
 #[test]
 fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
-    let mut desk = Desk::default();
-    let loaded = load(&mut desk, files("small.gguf", &small_gguf()), None);
+    let mut host = ModelHost::default();
+    let loaded = load(&mut host, files("small.gguf", &small_gguf()), None);
     assert_eq!(
         (&*loaded.kind, loaded.format.as_deref()),
         ("Llama", Some("GGUF"))
@@ -197,14 +217,14 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
     assert_eq!((loaded.layers, loaded.heads, loaded.context), (2, 4, 40));
     // The file has no vocabulary: its text is the numbers of tokens.
     assert!(!loaded.has_vocabulary);
-    desk.write(writing("3 1 4", 5)).unwrap();
-    let news = run(&mut desk);
+    host.write(ID, writing("3 1 4", 5)).unwrap();
+    let news = run(&mut host);
     let [
-        News::Reading {
+        ModelEvent::Reading {
             tokens, done: 3, ..
         },
         written @ ..,
-        News::Written(why),
+        ModelEvent::Written(why),
     ] = &news[..]
     else {
         panic!("{news:?}")
@@ -213,7 +233,7 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
     assert!(why.contains("asked for"), "{why}");
     assert_eq!(written.len(), 5);
     for news in written {
-        let News::Wrote {
+        let ModelEvent::Wrote {
             token,
             text,
             candidates,
@@ -223,7 +243,7 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
             panic!("{news:?}")
         };
         assert_eq!((token, *elapsed_ms), (text, 1.0));
-        // Without a temperature the likeliest is taken.
+        // Without a temperature the most likely token is taken.
         assert!(candidates[0].taken && candidates[0].text == *token);
         let order = candidates.windows(2);
         assert!(
@@ -234,15 +254,15 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
         assert_eq!(candidates.iter().filter(|c| c.taken).count(), 1);
     }
     for (layer, head, token) in [(0, 0, 0), (1, 3, 4), (0, 2, 7)] {
-        let place = Place { token, layer, head };
-        let Ok(News::Attended { place: of, weights }) = desk.attend(place) else {
+        let place = AttentionPosition { token, layer, head };
+        let Ok(ModelEvent::Attended { place: of, weights }) = host.attend(place) else {
             panic!("no attention")
         };
         assert_eq!((of, weights.len()), (place, token + 1));
         let sum: f32 = weights.iter().sum();
         assert!((sum - 1.0).abs() < 1e-5, "{sum}");
     }
-    let outside = desk.attend(Place {
+    let outside = host.attend(AttentionPosition {
         token: 8,
         layer: 0,
         head: 0,
@@ -251,45 +271,86 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
 }
 
 #[test]
-fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
-    let mut desk = Desk::default();
-    load(&mut desk, files("small.gguf", &small_gguf()), None);
-    desk.write(writing("1", 30)).unwrap();
+fn failed_attention_leaves_the_text_that_is_written() {
+    let mut host = ModelHost::default();
+    load(&mut host, files("small.gguf", &small_gguf()), None);
+    host.write(ID, writing("1", 6)).unwrap();
     let now = clock();
     for _ in 0..3 {
-        assert!(desk.turn(&now).is_some());
+        assert!(host.advance(&now).is_some_and(|event| event.id == ID));
     }
     // The text can be looked at while it is written.
-    assert!(
-        desk.attend(Place {
-            token: 2,
-            layer: 1,
-            head: 1
-        })
-        .is_ok()
-    );
-    desk.stop();
-    assert!(desk.is_idle() && desk.turn(&now).is_none());
+    let place = |token, layer| AttentionPosition {
+        token,
+        layer,
+        head: 1,
+    };
+    assert!(host.attend(place(2, 1)).is_ok());
+    for wrong in [place(2, 9), place(99, 0)] {
+        assert!(host.attend(wrong).is_err());
+    }
+    let rest = run(&mut host);
+    let wrote = |event: &&ModelEvent| matches!(event, ModelEvent::Wrote { .. });
+    assert_eq!(rest.iter().filter(wrote).count(), 4, "{rest:?}");
+    assert!(matches!(rest.last(), Some(ModelEvent::Written(_))));
+}
+
+#[test]
+fn every_request_is_answered_also_where_a_newer_one_takes_its_place() {
+    let mut host = ModelHost::default();
+    load(&mut host, files("small.gguf", &small_gguf()), None);
+    host.write(1, writing("1", 30)).unwrap();
+    let now = clock();
+    for _ in 0..3 {
+        assert!(host.advance(&now).is_some_and(|event| event.id == 1));
+    }
+    host.write(2, writing("1 2", 30)).unwrap();
+    host.measure(3, 4, 0).unwrap();
+    let rest: Vec<_> = std::iter::from_fn(|| host.advance(&now)).collect();
+    let [first, second, Envelope { id: 3, body }] = &rest[..] else {
+        panic!("{rest:?}")
+    };
+    for (stopped, id) in [(first, 1), (second, 2)] {
+        let body = ModelEvent::Stopped;
+        assert_eq!(*stopped, Envelope { id, body });
+    }
+    assert!(matches!(body, ModelEvent::Measured(_)));
+}
+
+#[test]
+fn a_text_stops_between_two_tokens_and_another_one_can_be_begun() {
+    let mut host = ModelHost::default();
+    load(&mut host, files("small.gguf", &small_gguf()), None);
+    host.write(ID, writing("1", 30)).unwrap();
+    let now = clock();
+    for _ in 0..3 {
+        assert!(host.advance(&now).is_some());
+    }
+    host.cancel(ID);
+    assert_eq!(run(&mut host), [ModelEvent::Stopped]);
+    assert!(host.is_idle());
     for (prompt, word) in [("fifty", "fifty"), ("48", "below 48"), ("", "at least one")] {
-        desk.write(writing(prompt, 1)).unwrap();
-        let news = run(&mut desk);
-        let [News::Failed(why)] = &news[..] else {
+        host.write(ID, writing(prompt, 1)).unwrap();
+        let news = run(&mut host);
+        let [ModelEvent::Failed(why)] = &news[..] else {
             panic!("{news:?}")
         };
         assert!(why.contains(word), "{why}");
     }
-    desk.write(writing(&"1 ".repeat(40), 1)).unwrap();
-    assert!(matches!(&run(&mut desk)[..], [News::Failed(why)] if why.contains("at most 40")));
+    host.write(ID, writing(&"1 ".repeat(40), 1)).unwrap();
+    assert!(matches!(&run(&mut host)[..], [ModelEvent::Failed(why)] if why.contains("at most 40")));
     // A text that would be longer than the model reads ends there.
-    desk.write(writing("1 2", 99)).unwrap();
-    let news = run(&mut desk);
-    assert!(matches!(news.last(), Some(News::Written(why)) if why.contains("context is full")));
+    host.write(ID, writing("1 2", 99)).unwrap();
+    let news = run(&mut host);
+    assert!(
+        matches!(news.last(), Some(ModelEvent::Written(why)) if why.contains("context is full"))
+    );
 }
 
 #[test]
 fn what_cannot_be_done_is_said_in_words() {
-    let mut desk = Desk::default();
-    assert!(matches!(desk.measure(1, 1), Err(ModelError::None)));
+    let mut host = ModelHost::default();
+    assert!(matches!(host.measure(ID, 1, 1), Err(ModelError::None)));
     let unknown = Source::shape("gpt3", 0).err().unwrap().to_string();
     assert!(
         unknown.contains("gpt3") && unknown.contains("smollm2-135m"),
@@ -301,7 +362,7 @@ fn what_cannot_be_done_is_said_in_words() {
             let file = ((*name).to_owned(), text.as_bytes().to_vec());
             files.beside.push(file);
         }
-        let loaded = desk.load(Source::Files(files), None, &mut |_| {});
+        let loaded = host.load(Source::Files(files), None, &mut |_| {});
         loaded.err().unwrap().to_string()
     };
     assert_eq!(
@@ -318,11 +379,11 @@ fn what_cannot_be_done_is_said_in_words() {
         assert!(why.contains("config.json"), "{why}");
     }
     load(
-        &mut desk,
+        &mut host,
         files("small.gguf", &small_gguf()),
         Some(Packing::F32),
     );
-    let long = desk.measure(38, 3).unwrap_err().to_string();
+    let long = host.measure(ID, 38, 3).unwrap_err().to_string();
     assert_eq!(
         long,
         "The model reads at most 40 tokens, and 41 were asked for."
@@ -336,9 +397,9 @@ fn a_query_is_read_and_what_is_wrong_with_it_is_named() {
             .split('&')
             .filter_map(|pair| pair.split_once('='))
             .collect();
-        Asked::parse(|key| pairs.get(key).map(|&value| value.to_owned()))
+        BenchSettings::parse(|key| pairs.get(key).map(|&value| value.to_owned()))
     };
-    assert_eq!(read(""), Ok(Asked::default()));
+    assert_eq!(read(""), Ok(BenchSettings::default()));
     let asked = read("model=gpt2&type=Q4_0&threads=2&prompt=7&new=0&runs=9&build=relaxed").unwrap();
     assert_eq!(
         (asked.packing, asked.build),
@@ -362,18 +423,18 @@ fn a_query_is_read_and_what_is_wrong_with_it_is_named() {
 
 #[test]
 fn a_report_has_the_documented_keys_and_medians() {
-    let asked = Asked {
+    let asked = BenchSettings {
         model: "gpt2".to_owned(),
-        ..Asked::default()
+        ..BenchSettings::default()
     };
-    let loaded = Loaded {
+    let loaded = ModelInfo {
         writes: true,
         reads: true,
         weight_bytes: 5,
         memory_bytes: 9,
         activation_bits: 8,
         load_ms: 1.5,
-        ..Loaded::default()
+        ..ModelInfo::default()
     };
     let runs = [3.0, 1.0, 2.0, 10.0].map(|rate| Figures {
         decode_tokens_per_s: Some(rate),
@@ -416,19 +477,20 @@ fn a_report_has_the_documented_keys_and_medians() {
 }
 
 #[test]
-fn orders_survive_the_way_to_the_worker() {
+fn requests_survive_the_way_to_the_worker() {
     let url = Origin::Url("http://host/a.gguf".to_owned());
-    for order in [
-        Order::Load {
+    for body in [
+        ModelRequest::Load {
             origin: url,
             packing: Some(Packing::Q4_0),
         },
-        Order::Measure {
+        ModelRequest::Measure {
             prompt: 128,
             new: 64,
         },
-        Order::Stop,
+        ModelRequest::Cancel,
     ] {
-        assert_eq!(decode(&encode(&order)), Some(order));
+        let envelope = Envelope { id: ID, body };
+        assert_eq!(decode(&encode(&envelope).unwrap()), Ok(envelope));
     }
 }

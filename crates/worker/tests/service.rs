@@ -1,21 +1,25 @@
 //! The worker's service, driven without a browser.
 
-use cells::desk::{self, Entry, Table};
-use cells::shelf::Shelf;
+use cells::jobs::{self, Entry, Table};
+use cells::model_cache::ModelCache;
 use cells::spec::once;
 use cells::{Computation, InputValue, Inputs, registry};
-use worker::protocol::{Reply, Request, decode, encode};
+use worker::cell_protocol::{CellReply, CellRequest};
+use worker::protocol::{Envelope, decode, encode};
 use worker::service::Service;
 
-fn request(job: u64, cell: &str) -> Request {
+fn request(id: u64, cell: &str) -> Envelope<CellRequest> {
     let inputs = registry::find(cell)
         .map(|s| Inputs::defaults(&(s.inputs)()))
         .unwrap_or_default();
-    Request::Compute {
-        job,
-        cell: cell.to_owned(),
-        inputs,
-    }
+    let cell = cell.to_owned();
+    let body = CellRequest::Compute { cell, inputs };
+    Envelope { id, body }
+}
+
+fn cancel(id: u64) -> Envelope<CellRequest> {
+    let body = CellRequest::Cancel;
+    Envelope { id, body }
 }
 
 /// A clock that moves on by a millisecond at each look.
@@ -27,30 +31,32 @@ fn clock() -> impl Fn() -> f64 {
     }
 }
 
-fn run(service: &mut Service) -> Vec<Reply> {
+fn run(service: &mut Service) -> Vec<Envelope<CellReply>> {
     let now = clock();
-    std::iter::from_fn(|| service.turn(3.0, &now)).collect()
+    std::iter::from_fn(|| service.run_slice(3.0, &now)).collect()
 }
 
 #[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "why-scale"));
     let now = clock();
     assert!(matches!(
-        service.turn(3.0, &now),
-        Some(Reply::Working { job: 1, .. })
+        service.run_slice(3.0, &now),
+        Some(Envelope {
+            id: 1,
+            body: CellReply::Working(_)
+        })
     ));
-    service.accept(Request::Cancel { job: 1 });
+    service.accept(cancel(1));
     let rest = run(&mut service);
     assert!(
         matches!(
             rest.last(),
-            Some(Reply::Finished {
-                job: 2,
-                result: Ok(_),
-                ..
+            Some(Envelope {
+                id: 2,
+                body: CellReply::Finished { result: Ok(_), .. }
             })
         ),
         "{rest:?}"
@@ -61,12 +67,19 @@ fn long_work_reports_progress_and_can_be_cancelled() {
 #[test]
 fn long_work_ends_with_the_same_numbers_as_in_one_go() {
     let spec = registry::find("why-scale").unwrap();
-    let expected =
-        desk::compute(spec, &Inputs::defaults(&(spec.inputs)()), &Shelf::default()).unwrap();
-    let mut service = Service::new(desk::TRAINING);
+    let expected = jobs::compute(
+        spec,
+        &Inputs::defaults(&(spec.inputs)()),
+        &ModelCache::default(),
+    )
+    .unwrap();
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(1, "why-scale"));
-    let Some(Reply::Finished {
-        result: Ok(result), ..
+    let Some(Envelope {
+        body: CellReply::Finished {
+            result: Ok(result), ..
+        },
+        ..
     }) = run(&mut service).pop()
     else {
         panic!("no result")
@@ -76,56 +89,74 @@ fn long_work_ends_with_the_same_numbers_as_in_one_go() {
 
 #[test]
 fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(request(3, "no-such-cell"));
-    service.accept(Request::Compute {
-        job: 4,
-        cell: "why-scale".to_owned(),
-        inputs: Inputs::default(),
+    service.accept(Envelope {
+        id: 4,
+        body: CellRequest::Compute {
+            cell: "why-scale".to_owned(),
+            inputs: Inputs::default(),
+        },
     });
     for (reply, number) in run(&mut service).iter().zip([3, 4]) {
         assert!(
-            matches!(reply, Reply::Finished { job, result: Err(_), .. } if *job == number),
+            matches!(reply, Envelope { id, body: CellReply::Finished { result: Err(_), .. } } if *id == number),
             "{reply:?}"
         );
     }
 }
 
 #[test]
-fn messages_survive_the_way_and_rubbish_is_refused() {
+fn requests_survive_the_way_and_rubbish_is_refused() {
     let message = request(9, "why-scale");
-    assert_eq!(decode::<Request>(&encode(&message)), Some(message));
+    assert_eq!(
+        decode::<CellRequest>(&encode(&message).unwrap()),
+        Ok(message)
+    );
     for bytes in [&[][..], &[9, 9, 9], &[0xff; 64]] {
-        assert_eq!(decode::<Request>(bytes), None);
+        let error = decode::<CellRequest>(bytes).unwrap_err();
+        assert!(error.to_string().contains("Reload the page"), "{error}");
     }
+}
+
+#[test]
+fn a_cancelled_request_gets_no_answer_and_an_unknown_id_cancels_nothing() {
+    let mut service = Service::new(jobs::TRAINING);
+    service.accept(request(1, "why-scale"));
+    service.accept(cancel(8));
+    service.accept(request(2, "why-scale"));
+    service.accept(cancel(1));
+    let ids: Vec<u64> = run(&mut service).iter().map(|reply| reply.id).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|&id| id == 2), "{ids:?}");
 }
 
 /// More steps of the same training are those steps alone, also after it was dropped half-way, and give the bits of a new start.
 #[test]
 fn a_training_goes_on_where_it_was_dropped() {
-    let steps = |job: u64, steps: f64| {
-        let Request::Compute { cell, inputs, .. } = request(job, "train-tiny") else {
+    let steps = |id: u64, steps: f64| {
+        let CellRequest::Compute { cell, inputs } = request(id, "train-tiny").body else {
             unreachable!("a request to compute");
         };
         let inputs = inputs
             .with("length", InputValue::Number(8.0))
             .with("steps", InputValue::Number(steps));
-        Request::Compute { job, cell, inputs }
+        let body = CellRequest::Compute { cell, inputs };
+        Envelope { id, body }
     };
-    let mut service = Service::new(desk::TRAINING);
+    let mut service = Service::new(jobs::TRAINING);
     service.accept(steps(1, 6.0));
-    service.turn(3.0, clock());
-    service.accept(Request::Cancel { job: 1 });
+    service.run_slice(3.0, clock());
+    service.accept(cancel(1));
     assert!(service.is_idle());
     service.accept(steps(2, 6.0));
     let went_on = run(&mut service);
 
-    let mut fresh = Service::new(desk::TRAINING);
+    let mut fresh = Service::new(jobs::TRAINING);
     fresh.accept(steps(2, 6.0));
     let anew = run(&mut fresh);
     assert!(went_on.len() < anew.len(), "{} turns", went_on.len());
-    let tensors = |replies: &[Reply]| match replies.last() {
-        Some(Reply::Finished {
+    let tensors = |replies: &[Envelope<CellReply>]| match replies.last().map(|reply| &reply.body) {
+        Some(CellReply::Finished {
             result: Ok(found), ..
         }) => found.tensors.clone(),
         other => panic!("{other:?}"),
@@ -133,13 +164,13 @@ fn a_training_goes_on_where_it_was_dropped() {
     assert_eq!(tensors(&went_on), tensors(&anew));
 }
 
-/// A cell that needs a file, and one that does not, at a desk of their own.
-const DESK: &Table = &[
+/// A table of a cell that needs a file, and one that does not.
+const TABLE: &Table = &[
     Some(Entry {
         spec: &cells::lessons::patches::patch_embedding::SPEC,
         files: |_| vec!["words.txt"],
-        start: |_, shelf| {
-            let words = shelf.opened::<String>("words.txt")?;
+        start: |_, cache| {
+            let words = cache.opened::<String>("words.txt")?;
             Ok(once(move || {
                 let mut computed = Computation::default();
                 computed
@@ -157,28 +188,28 @@ const DESK: &Table = &[
 ];
 
 #[test]
-fn who_waits_for_a_file_lets_others_go_first() {
-    let mut service = Service::new(DESK);
+fn a_request_that_lacks_a_file_lets_others_go_first() {
+    let mut service = Service::new(TABLE);
     service.accept(request(1, "patch-embedding"));
     service.accept(request(2, "why-scale"));
-    assert_eq!(service.wanted(), ["words.txt"]);
+    assert_eq!(service.missing_files(), ["words.txt"]);
     assert!(matches!(
         run(&mut service)[..],
-        [Reply::Finished {
-            job: 2,
-            result: Ok(_),
-            ..
+        [Envelope {
+            id: 2,
+            body: CellReply::Finished { result: Ok(_), .. }
         }]
     ));
     assert!(service.is_idle());
-    service.put("words.txt", b"here".as_slice().into());
-    assert!(service.wanted().is_empty() && !service.is_idle());
+    service.add_file("words.txt", b"here".as_slice().into());
+    assert!(service.missing_files().is_empty() && !service.is_idle());
     let replies = run(&mut service);
     let [
-        Reply::Finished {
-            job: 1,
-            result: Ok(found),
-            ..
+        Envelope {
+            id: 1,
+            body: CellReply::Finished {
+                result: Ok(found), ..
+            },
         },
     ] = &replies[..]
     else {
@@ -186,28 +217,32 @@ fn who_waits_for_a_file_lets_others_go_first() {
     };
     assert_eq!(found.texts["words"], ["here"]);
     service.accept(request(3, "patch-embedding"));
-    assert!(service.wanted().is_empty(), "a file is asked for once");
+    assert!(
+        service.missing_files().is_empty(),
+        "a file is asked for once"
+    );
 }
 
 #[test]
-fn who_waits_for_a_file_that_does_not_come_is_told_and_may_ask_again() {
-    let mut service = Service::new(DESK);
+fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
+    let mut service = Service::new(TABLE);
     service.accept(request(1, "patch-embedding"));
-    let told = service.go_without("words.txt", "words.txt could not be fetched.");
+    let told = service.fail_file("words.txt", "words.txt could not be fetched.");
     let [
-        Reply::Finished {
-            job: 1,
-            result: Err(error),
-            ..
+        Envelope {
+            id: 1,
+            body: CellReply::Finished {
+                result: Err(error), ..
+            },
         },
     ] = &told[..]
     else {
         panic!("{told:?}")
     };
     assert!(error.to_string().contains("words.txt could not be fetched"));
-    assert!(service.is_idle() && service.wanted().is_empty());
+    assert!(service.is_idle() && service.missing_files().is_empty());
     service.accept(request(2, "patch-embedding"));
-    assert_eq!(service.wanted(), ["words.txt"]);
-    service.accept(Request::Cancel { job: 2 });
-    assert!(service.wanted().is_empty());
+    assert_eq!(service.missing_files(), ["words.txt"]);
+    service.accept(cancel(2));
+    assert!(service.missing_files().is_empty());
 }

@@ -52,6 +52,8 @@ pub(crate) struct CellCx {
     job: StoredValue<u64>,
     /// Number of times that the reader has reset this cell.
     resets: RwSignal<u64>,
+    /// Number of times that the reader has asked to compute the same inputs again.
+    retries: RwSignal<u64>,
 }
 
 impl CellCx {
@@ -87,6 +89,7 @@ impl CellCx {
             charts: StoredValue::new(Vec::new()),
             job: StoredValue::new(0),
             resets: RwSignal::new(0),
+            retries: RwSignal::new(0),
         }
     }
 
@@ -361,6 +364,16 @@ impl CellCx {
             })
         })
         .into()
+    }
+
+    /// Computes the same inputs again, after a failure that is not theirs.
+    pub(crate) fn retry(self) {
+        self.retries.update(|retries| *retries += 1);
+    }
+
+    /// Tracks [`Self::retry`].
+    pub(crate) fn track_retries(self) {
+        self.retries.track();
     }
 
     /// Notes the worker's job that computes this cell and cancels the one before.

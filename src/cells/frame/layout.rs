@@ -1,5 +1,6 @@
 //! The surroundings of a cell's view: tools, message, progress, time.
 
+use cells::CellError;
 use cells::format::Format;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -37,6 +38,16 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
         cx.outcome
             .with(|o| o.error.as_ref().map(ToString::to_string))
     });
+    // The inputs are not at fault: the same ones may work.
+    let may_work = Memo::new(move |_| {
+        cx.outcome
+            .with(|o| matches!(o.error, Some(CellError::Worker(_))))
+    });
+    let retry = move || {
+        may_work.get().then(|| {
+            view! { <button type="button" class="button" on:click=move |_| cx.retry()>"Retry"</button> }
+        })
+    };
     let share = Memo::new(move |_| cx.outcome.with(|o| o.busy));
     let busy = Memo::new(move |_| share.get().is_some());
     let computed = Memo::new(move |_| cx.outcome.with(|o| o.computation.is_some()));
@@ -49,7 +60,7 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     view! {
         <div class="cell-message" aria-live="polite">
             {move || error.get().map(|text| view! {
-                <p class="cell-error">{text} " What stands below belongs to the last inputs that worked."</p>
+                <p class="cell-error">{text} " What stands below belongs to the last inputs that worked. " {retry}</p>
             })}
         </div>
         <div class="cell-view" class:is-stale=stale>{view(cx)}</div>

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use cells::{CellError, Desk, InputKind, InputValue, Inputs, Picture, Run};
+use cells::{CellError, InputKind, InputValue, Inputs, Picture, Run, WorkerKind};
 use leptos::prelude::*;
 use web_sys::Element;
+use worker::cell_protocol::CellReply;
 
 use crate::browser::{clock, dom, picture};
 use crate::cells::frame::context::CellCx;
-use crate::client::{self, News};
+use crate::client;
 
 /// Computes now and whenever an input of the cell changes; writes the state to `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
@@ -17,6 +18,7 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     let section = send_wrapper::SendWrapper::new(section);
     let shown = section.clone();
     Effect::new(move |_| {
+        cx.track_retries();
         let inputs = cx.inputs();
         let turn = newest.try_update_value(|n| {
             *n += 1;
@@ -53,24 +55,26 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
             let result = compute(&inputs);
             finish(cx, result.map(Arc::new), clock::now_ms() - begun);
         }
-        Run::Sliced(desk) => in_worker(cx, desk, inputs, turn, newest),
+        Run::Sliced(kind) => in_worker(cx, kind, inputs, turn, newest),
     }
 }
 
 /// Hands work to the worker.
-fn in_worker(cx: CellCx, desk: Desk, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
+fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     cx.outcome.update(|o| {
         o.busy = Some(0.0);
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
-    let job = client::compute(desk, cx.spec.name, inputs, move |news| {
+    let job = client::compute(kind, cx.spec.name, inputs, move |reply| {
         if stale() {
             return;
         }
-        match news {
-            News::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
-            News::Finished(result, elapsed_ms) => finish(cx, result.map(Arc::new), elapsed_ms),
+        match reply {
+            CellReply::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
+            CellReply::Finished { result, elapsed_ms } => {
+                finish(cx, result.map(Arc::new), elapsed_ms);
+            }
         }
     });
     cx.replace_job(job);

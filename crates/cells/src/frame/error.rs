@@ -27,6 +27,9 @@ pub enum CellError {
         "This cell asked for \u{201c}{0}\u{201d}, which it does not have. That is our mistake, not yours."
     )]
     Missing(String),
+    /// The worker could not be started or reached, or lacks a file: the same inputs may work when they are tried again.
+    #[error("{0}")]
+    Worker(String),
 }
 
 impl CellError {

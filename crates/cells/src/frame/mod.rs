@@ -6,7 +6,6 @@ pub(crate) mod shown;
 
 pub mod computation;
 mod described;
-pub mod desk;
 pub mod error;
 pub mod exercise;
 pub mod export;
@@ -14,7 +13,8 @@ pub mod format;
 pub mod golden;
 pub mod input;
 mod inputs;
+pub mod jobs;
+pub mod model_cache;
 pub mod picture;
-pub mod shelf;
 pub mod spec;
 pub mod state;

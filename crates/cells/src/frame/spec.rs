@@ -8,7 +8,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
 
-/// Progress of a long computation.
+/// The progress of a long computation.
 #[derive(Debug)]
 pub enum Progress {
     /// Share of the work that is done, 0 to 1.
@@ -25,14 +25,14 @@ pub trait Job: Send {
     /// Any error of the computation.
     fn advance(&mut self) -> Result<Progress, CellError>;
 
-    /// True for a job that, done or dropped, may be continued later, and so is kept: a training run of a hundred steps is most of
-    /// one of a hundred and one.
+    /// Returns whether this job, done or dropped, is kept to be continued later: a training run of a hundred steps is most of one of a
+    /// hundred and one.
     fn is_kept(&self) -> bool {
         false
     }
 
-    /// Continues the job for other inputs where its work so far is a part of theirs, and tells whether it is. The result must equal
-    /// that of a new job, to the last bit.
+    /// Continues the job to other inputs, where its work so far serves them too; returns whether it does. The result must equal that of a
+    /// new job to the last bit.
     ///
     /// # Errors
     /// An input that is not what the cell expects.
@@ -58,29 +58,29 @@ pub fn once(
     Box::new(Once(Some(compute)))
 }
 
-/// Place and function of a cell's computation.
+/// The place where a cell computes.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// Within a frame, at once.
     Now(fn(&Inputs) -> Result<Computation, CellError>),
-    /// In the worker, in slices, with progress, cancelled by the next edit ([`crate::desk`]).
-    Sliced(Desk),
+    /// In the worker, in slices, with progress, cancelled by the next edit ([`crate::jobs`]).
+    Sliced(WorkerKind),
 }
 
-/// File of the worker that computes a cell.
+/// A kind of worker for cells; each has a file of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Desk {
-    /// The one with differentiation.
+pub enum WorkerKind {
+    /// Differentiates.
     Training,
-    /// The one with trained models.
+    /// Runs trained models.
     Models,
 }
 
-impl Desk {
+impl WorkerKind {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Training, Self::Models];
 
-    /// Name of its file, before `.js` and `_bg.wasm`.
+    /// The name of its file, without hash, `.js` and `_bg.wasm`.
     pub fn file(self) -> &'static str {
         match self {
             Self::Training => "cells-training",
@@ -106,7 +106,7 @@ impl CellSpec {
     /// Computes a cell that computes at once.
     ///
     /// # Errors
-    /// An input outside its limits, what the computation meets, or a cell that computes in slices: see [`crate::desk::compute`].
+    /// An input outside its limits, what the computation meets, or a cell that computes in slices: see [`crate::jobs::compute`].
     pub fn compute(&self, inputs: &Inputs) -> Result<Computation, CellError> {
         self.check(inputs)?;
         match self.run {

@@ -8,7 +8,7 @@ use engine::translate::Translator;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::Inputs;
-use crate::shelf::Shelf;
+use crate::model_cache::ModelCache;
 
 /// The models: the name of their tensors and texts, and their file.
 pub(crate) const MODELS: [(&str, &str); 3] = [
@@ -22,9 +22,9 @@ pub(crate) fn files(_: &Inputs) -> Vec<&'static str> {
     MODELS.map(|(_, file)| file).to_vec()
 }
 
-/// All three, from the shelf.
-pub(crate) fn open(shelf: &Shelf) -> Result<Vec<Arc<Translator>>, CellError> {
-    let open = |(_, file)| shelf.opened::<Translator>(file);
+/// All three, from the cache.
+pub(crate) fn open(cache: &ModelCache) -> Result<Vec<Arc<Translator>>, CellError> {
+    let open = |(_, file)| cache.opened::<Translator>(file);
     MODELS.into_iter().map(open).collect()
 }
 

@@ -1,20 +1,20 @@
 //! Helpers for tests of cells with trained models: the files of the site, and short names for inputs.
 
 use crate::computation::Computation;
-use crate::desk;
 use crate::error::CellError;
 use crate::input::{InputValue, Inputs};
-use crate::shelf::Shelf;
+use crate::jobs;
+use crate::model_cache::ModelCache;
 use crate::spec::CellSpec;
 
 /// The files that the site ships.
-pub(crate) fn shelf() -> Shelf {
-    Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
+pub(crate) fn cache() -> ModelCache {
+    ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
 }
 
 /// The cell on these inputs.
 pub(crate) fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
-    desk::compute(spec, inputs, &shelf())
+    jobs::compute(spec, inputs, &cache())
 }
 
 /// A choice.

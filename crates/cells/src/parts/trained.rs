@@ -14,7 +14,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::shelf::{Filler, Shelf, Writer};
+use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
 use crate::spec::{Job, once};
 
 /// The choice of weights that are drawn from the seed.
@@ -242,23 +242,23 @@ pub(crate) enum Text {
     /// Drawn from the seed.
     Random,
     /// tiny-bert.
-    Bert(Arc<Filler>),
+    Bert(Arc<MaskedLm>),
     /// tiny-gpt.
-    Gpt(Arc<Writer>),
+    Gpt(Arc<CausalLm>),
     /// The Transformer of 2017.
     Translator(Arc<Translator>),
 }
 
 impl Text {
-    fn of(inputs: &Inputs, shelf: &Shelf) -> Result<Self, CellError> {
+    fn of(inputs: &Inputs, cache: &ModelCache) -> Result<Self, CellError> {
         let chosen = inputs.choice("model")?;
         let Some(file) = file(chosen) else {
             return Ok(Self::Random);
         };
         Ok(match chosen {
-            GPT => Self::Gpt(shelf.opened(file)?),
-            TRANSLATOR => Self::Translator(shelf.opened(file)?),
-            _ => Self::Bert(shelf.opened(file)?),
+            GPT => Self::Gpt(cache.opened(file)?),
+            TRANSLATOR => Self::Translator(cache.opened(file)?),
+            _ => Self::Bert(cache.opened(file)?),
         })
     }
 }
@@ -266,10 +266,10 @@ impl Text {
 /// A computation with the weights that the reader chose, as a job of the worker's.
 pub(crate) fn job(
     inputs: &Inputs,
-    shelf: &Shelf,
+    cache: &ModelCache,
     compute: fn(&Inputs, &Text) -> Result<Computation, CellError>,
 ) -> Result<Box<dyn Job>, CellError> {
-    let (model, inputs) = (Text::of(inputs, shelf)?, inputs.clone());
+    let (model, inputs) = (Text::of(inputs, cache)?, inputs.clone());
     Ok(once(move || compute(&inputs, &model)))
 }
 

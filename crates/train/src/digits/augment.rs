@@ -12,7 +12,7 @@ use engine::math;
 use engine::ndarray::{Array2, ArrayView2};
 use engine::rng::Rng;
 
-/// How much a digit may change, to either side.
+/// Largest change of a digit, to either side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Augment {
     /// α, in radians.
@@ -26,7 +26,7 @@ pub struct Augment {
 }
 
 impl Augment {
-    /// What the digit models are trained with.
+    /// The changes for the training of the digit models.
     pub const USUAL: Self = Self {
         turn: 0.26,
         scale: 0.15,

@@ -24,7 +24,7 @@ pub trait Network: Trainable + Sized {
     /// The name that it ships under.
     const NAME: &'static str;
 
-    /// What its card says.
+    /// The text of its card.
     const ABOUT: &'static str;
 
     /// The highest learning rate.
@@ -39,7 +39,7 @@ pub trait Network: Trainable + Sized {
     /// Its names and shapes.
     fn shapes() -> Vec<(String, Vec<usize>)>;
 
-    /// What its file says of it.
+    /// The configuration in its file.
     fn config() -> Value;
 
     /// The network with parameters of a source.
@@ -188,7 +188,7 @@ const LOOK: usize = 100;
 /// The farthest that test digits are moved, in pixels. Digits keep 4 pixels of paper around their box, so that beyond that ink is lost.
 const SHIFTS: isize = 6;
 
-/// How many test digits are moved: each in four directions.
+/// Number of test digits that are moved, each in four directions.
 const MOVED: usize = 500;
 
 /// The share of each answer that label smoothing spreads over all classes.
@@ -232,7 +232,7 @@ fn moved(digit: ArrayView2<'_, f32>, [down, right]: [isize; 2]) -> Array2<f32> {
     to
 }
 
-/// How many digits a network reads rightly, and the sum of the losses, in nats: of the answers that it is trained with, smoothed, so that
+/// The number of digits that a network classifies rightly, and the sum of the losses, in nats: of the targets of training, smoothed, so that
 /// a network that is as sure as it was taught to be has the least.
 fn right<N: Network>(
     network: &N,

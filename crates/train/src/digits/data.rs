@@ -41,12 +41,12 @@ impl Digits {
         }
     }
 
-    /// How many there are.
+    /// The number of digits.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
@@ -100,7 +100,7 @@ fn idx(path: &Path, shape: &[usize]) -> Result<Vec<u8>> {
 /// The digits for training, for choosing the best step, and for the figures of the card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mnist {
-    /// What is trained on.
+    /// The training set.
     pub train: Digits,
     /// The last of the training digits, which are not trained on: by these the best step is chosen.
     pub held_out: Digits,
@@ -108,10 +108,10 @@ pub struct Mnist {
     pub test: Digits,
 }
 
-/// How many digits each of the two sets has.
+/// Number of digits in each of the two sets.
 const COUNT: usize = 10_000;
 
-/// How many of those for training are held out.
+/// Number of training digits that are held out for validation.
 const HELD_OUT: usize = 500;
 
 impl Mnist {
@@ -130,7 +130,7 @@ impl Mnist {
     }
 }
 
-/// What the cards of all digit models say of their data.
+/// The text on the data in the cards of all digit models.
 pub(super) fn card() -> Card {
     Card {
         about: String::new(),

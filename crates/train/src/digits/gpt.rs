@@ -33,10 +33,10 @@ const START: usize = GREYS;
 /// Digits in a step.
 const BATCH: usize = 8;
 
-/// How many held-out digits choose the best step.
+/// Number of validation digits by which the best step is chosen.
 const LOOKED_AT: usize = 200;
 
-/// How many test digits the card's figures are of.
+/// Number of test digits for the card's figures.
 const MEASURED: usize = 1_000;
 
 const RATE: f32 = 2e-3;
@@ -86,7 +86,7 @@ fn tokens(digits: &Digits, count: usize) -> Result<Vec<Vec<usize>>> {
     (0..count.min(digits.len())).map(one).collect()
 }
 
-/// What the model reads of some digits, one after the other: the start, then each pixel but the last.
+/// The model's input for some digits, one after the other: the start token, then each pixel but the last.
 fn read(digits: &[&[usize]]) -> Vec<usize> {
     let one = |pixels: &&[usize]| {
         let before = pixels.iter().take(PIXELS - 1).copied();

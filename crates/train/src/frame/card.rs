@@ -2,7 +2,7 @@
 
 use super::files::table;
 
-/// How the file begins.
+/// The start of the file.
 const HEAD: &str = "\
 # Models
 
@@ -16,7 +16,7 @@ figure again from the file.
 pub struct Table {
     /// The model's name, which is the heading.
     pub name: String,
-    /// What stands before the table.
+    /// The text before the table.
     pub about: String,
     /// The rows of the table.
     pub rows: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! All that a training needs to go on as if it had never stopped, in one safetensors file.
+//! Checkpoints: everything that a training run needs to continue to the same bits, in one safetensors file.
 //!
 //! | tensors | what they are |
 //! |---|---|
@@ -23,14 +23,14 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tools::safetensors::write_parameters;
 
-/// Where a training is.
+/// The state of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Position {
     /// The model's name.
     pub(super) name: String,
     /// Sizes and recipe, which must be the same to go on.
     pub(super) recipe: String,
-    /// What everything random depends on.
+    /// Seed of all random draws.
     pub(super) seed: u64,
     /// Steps done.
     pub(super) step: u64,
@@ -51,7 +51,7 @@ pub(super) struct Position {
 pub(super) struct Best {
     /// The step after which it was made.
     pub(super) step: u64,
-    /// What it was chosen by, to the bit.
+    /// The value by which it was chosen, to the bit.
     #[serde(with = "exact")]
     pub(super) value: f64,
 }

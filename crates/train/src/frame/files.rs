@@ -14,7 +14,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| TrainError::file("read", path, error))
 }
 
-/// What is in a gzip file, of at most `most` bytes.
+/// The content of a gzip file, at most `most` bytes.
 ///
 /// # Errors
 /// When it cannot be read, is damaged, or holds more.

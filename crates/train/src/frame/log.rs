@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) enum Line {
     /// A step of training.
     Step {
-        /// Which, counted from 1.
+        /// Its number, counted from 1.
         step: u64,
         /// The loss of its batch.
         loss: f32,

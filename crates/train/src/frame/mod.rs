@@ -1,4 +1,4 @@
-//! What all trainings share.
+//! The parts that all training runs share.
 
 mod card;
 mod checkpoint;

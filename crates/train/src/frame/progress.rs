@@ -1,4 +1,4 @@
-//! What the terminal shows while a model is trained.
+//! The progress of a training run on the terminal.
 
 use super::log::Line;
 use super::subject::Recipe;
@@ -12,7 +12,7 @@ const BETWEEN: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(1)]
 pub(super) struct Progress {
     steps: u64,
     score: &'static str,
-    /// Where this run began, to know its speed.
+    /// First step of this run, for its speed.
     first: u64,
     began: Instant,
     shown: Instant,
@@ -61,7 +61,7 @@ impl Progress {
         }
     }
 
-    /// How long it will take from here, at the speed of this run.
+    /// The time that the rest takes at the speed of this run.
     fn left(&self, step: u64) -> String {
         let done = step.saturating_sub(self.first).max(1) as f64;
         let left_s =

@@ -14,16 +14,16 @@ use engine::trainable::saved;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What the command line decides.
+/// The settings of the command line.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The folder of checkpoint, log and picture.
     pub work: PathBuf,
-    /// What everything random depends on.
+    /// Seed of all random draws.
     pub seed: u64,
     /// Steps between checkpoints.
     pub checkpoint_every: u64,
-    /// Whether to go on from the last checkpoint.
+    /// Continue from the last checkpoint.
     pub resume: bool,
     /// The most steps, where it is not the recipe's number: the rate falls over as many.
     pub steps: Option<u64>,
@@ -153,7 +153,7 @@ impl<'a, S: Subject> Run<'a, S> {
         })
     }
 
-    /// Whether all steps are done, or nothing has got better for long.
+    /// Returns whether all steps are done, or the score has not improved for long.
     fn is_over(&self) -> bool {
         self.position.step >= self.last() || self.position.since >= self.recipe.patience
     }

@@ -1,4 +1,4 @@
-//! From trained parameters to the file that pages load, and its card.
+//! Writing of trained parameters into the file that pages load, and of its card.
 
 use super::card::{Table, update};
 use super::files;

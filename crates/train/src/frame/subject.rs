@@ -1,4 +1,4 @@
-//! What the frame needs to know of a model that is trained.
+//! A model to train, as the frame sees it.
 
 use crate::Result;
 use engine::grad::{Draw, Schedule, Tape, Var};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A model with its data. The frame keeps the parameters, and hands them in.
 pub trait Subject {
-    /// What is trained.
+    /// The model to train.
     type Model: Trainable;
 
     /// The name that it ships under, and that `train` takes.
@@ -32,7 +32,7 @@ pub trait Subject {
         Ok(())
     }
 
-    /// What the shipped file says of the model, as a `config.json` would.
+    /// The configuration in the shipped file, as a `config.json` would have it.
     fn config(&self) -> Value;
 
     /// A file that the model needs beside its weights, with its usual name: a vocabulary. The shipped file holds it as metadata.
@@ -43,7 +43,7 @@ pub trait Subject {
         Ok(None)
     }
 
-    /// How it is trained.
+    /// Its recipe.
     fn recipe(&self) -> Recipe;
 
     /// The batches of one pass over the training data: places in it, or whatever numbers [`Self::loss`] understands. The order is
@@ -62,7 +62,7 @@ pub trait Subject {
         rng: &mut Rng,
     ) -> Result<Var>;
 
-    /// How well it does on examples that are kept from training but not for the last figures: by these the best step is chosen.
+    /// Its score on the validation examples, by which the best step is chosen.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -74,11 +74,11 @@ pub trait Subject {
     /// When the engine refuses.
     fn measure(&self, model: &Self::Model) -> Result<Vec<Figure>>;
 
-    /// What the card says besides.
+    /// Further text of its card.
     fn card(&self) -> Card;
 }
 
-/// By what the best step is chosen.
+/// The measure by which the best step is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The score, as of shares that are right.
@@ -90,7 +90,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What is compared.
+    /// The value that is compared.
     pub fn value(self, found: Evaluation) -> f64 {
         match self {
             Self::LargestScore | Self::SmallestScore => found.score,
@@ -98,7 +98,7 @@ impl Choice {
         }
     }
 
-    /// Whether a new value is better than an old one.
+    /// Returns whether a new value is better than an old one.
     pub fn is_better(self, new: f64, old: f64) -> bool {
         match self {
             Self::LargestScore => new > old,
@@ -107,7 +107,7 @@ impl Choice {
     }
 }
 
-/// How a model is trained. A training can be resumed only with the recipe that it was begun with.
+/// The recipe of a training run. A run can be resumed only with the recipe that it was started with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
     /// The most steps.
@@ -122,15 +122,15 @@ pub struct Recipe {
     pub clip: f32,
     /// The share of numbers that dropout sets to 0.
     pub dropout: f32,
-    /// How parameters are drawn.
+    /// Distribution of the initial parameters.
     pub draw: Draw,
     /// Steps between evaluations.
     pub evaluate_every: u64,
     /// After so many evaluations without a better one training stops.
     pub patience: u64,
-    /// What the score is called, with its unit.
+    /// Name of the score, with its unit.
     pub score: &'static str,
-    /// By what the best step is chosen.
+    /// The measure by which the best step is chosen.
     pub choice: Choice,
 }
 
@@ -146,25 +146,25 @@ impl Recipe {
     }
 }
 
-/// How well a model does.
+/// The scores of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     /// The mean loss, in nats.
     pub loss: f64,
-    /// What the reader understands, such as the share that is right.
+    /// A score for the reader, such as the share of right answers.
     pub score: f64,
 }
 
 /// One figure of a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What was measured, with its unit and on what.
+    /// The measured quantity, with its unit and its data.
     pub name: String,
     /// The figure.
     pub value: f64,
     /// Digits behind the point.
     pub decimals: usize,
-    /// How far the same file may be from it on another machine, whose instructions add in another order.
+    /// Tolerance for the same file on another machine, whose instructions add in another order.
     pub tolerance: f64,
 }
 
@@ -175,15 +175,15 @@ impl Figure {
     }
 }
 
-/// What a card says of a model that is not measured.
+/// The texts of a model's card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// What the model is and does, in a sentence or two.
+    /// The model and its use, in a sentence or two.
     pub about: String,
-    /// What it was trained on.
+    /// Its training data.
     pub data: String,
     /// The data's licence.
     pub licence: String,
-    /// Where the public original of the data comes from.
+    /// Source of the public original of the data.
     pub source: String,
 }

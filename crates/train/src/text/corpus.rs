@@ -14,21 +14,21 @@ use engine::translate::normalised;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Where the stories lie in the folder of data.
+/// Path of the stories in the folder of data.
 pub const STORIES: &str = "tinystories-sample/tinystories.txt";
 /// A file of fewer bytes is not the sample.
 const FEWEST_BYTES: usize = 100_000;
-/// What the texts are dealt out by.
+/// Name that goes into the hash by which the texts are divided.
 const SEED: u64 = 6;
 
 /// Texts, dealt out.
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
-    /// To learn from.
+    /// The training set.
     pub training: Vec<String>,
-    /// To choose the best step by.
+    /// The validation set, by which the best step is chosen.
     pub validation: Vec<String>,
-    /// To state figures on.
+    /// The test set, for the figures of the card.
     pub test: Vec<String>,
 }
 

@@ -43,7 +43,7 @@ const TOGETHER: usize = 64;
 const LOOKED_AT: usize = 500;
 /// C.
 const WIDTH: usize = 128;
-/// Of the sinusoids that the table of positions begins with; tokens' numbers have a deviation of 1/√C.
+/// Factor of the sinusoids that the table of positions starts from; the token embeddings have a standard deviation of 1/√C.
 const AMPLITUDE: f32 = 0.2;
 const STEPS: u64 = 8_000;
 const RATE: f32 = 2.5e-3;
@@ -130,7 +130,7 @@ impl Language {
     }
 }
 
-/// What is to be written of each text: its tokens and the end, those of a long text in pieces that fit into the context.
+/// The targets of each text: its tokens and the end token, those of a long text in parts that fit into the context.
 fn pieces(tokenizer: &ByteBpe, texts: &[String], end: usize) -> Result<Vec<Vec<usize>>> {
     let mut pieces = Vec::with_capacity(texts.len());
     for text in texts {
@@ -158,7 +158,7 @@ fn gathered(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
     batches
 }
 
-/// What the model reads of some texts, from the end token on, how long each is, and what comes next at each place.
+/// The model's input for some texts, from the end token on, the length of each, and the next token of each position.
 fn taught<'a>(
     texts: impl Iterator<Item = &'a Vec<usize>>,
     end: usize,

@@ -1,4 +1,4 @@
-//! What is measured of the language model besides its bits: what it writes, and what its heads look at.
+//! Measurements of the language model besides its bits: the texts that it writes, and the attention of its heads.
 
 use super::corpus::words;
 use super::ngram::{MOST, Ngrams, Runs};
@@ -59,7 +59,7 @@ pub fn samples(model: &Gpt2, tokenizer: &ByteBpe, end: usize) -> Result<Vec<Stri
     (1..=SAMPLES).map(one).collect()
 }
 
-/// What samples owe to the training text.
+/// The overlap of samples with the training text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Written {
     /// The share of their words that are in it.
@@ -87,12 +87,12 @@ pub fn written(samples: &[String], training: &[String]) -> Written {
     }
 }
 
-/// What the heads look at.
+/// The attention of the heads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heads {
-    /// Of the head that looks at the token before most, the mean weight of it over all places that have one.
+    /// The mean weight of the token before, over all positions that have one, in the head where it is largest.
     pub previous: f64,
-    /// Of the best head, the mean weight of the token that came after the same token before: over the second halves of random
+    /// The mean weight, in the best head, of the token that came after the same token before: over the second halves of random
     /// sequences that are written twice (prefix matching, Olsson et al. 2022, "In-context learning and induction heads").
     pub induction: f64,
 }

@@ -47,7 +47,7 @@ fn key(ids: &[usize]) -> Key {
     ids.iter().fold(0, |key, &id| key << BITS | id as u64)
 }
 
-/// What follows a context.
+/// The counts of the tokens after a context.
 #[derive(Debug, Clone, Copy, Default)]
 struct Followers {
     total: u64,
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// By hand: bigrams of "a b", "a b", "a c", "b c" with starts (0). Continuations: b follows 0 and a, so 2 of 5 bigram types.
+    /// Computed by hand: bigrams of "a b", "a b", "a c", "b c" with starts (0). Continuations: b follows 0 and a, so 2 of 5 bigram types.
     #[test]
     fn two_orders_are_as_computed_by_hand() {
         let texts: [&[usize]; 4] = [&[0, 1, 2], &[0, 1, 2], &[0, 1, 3], &[0, 2, 3]];

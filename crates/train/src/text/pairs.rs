@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
-/// Where the pairs lie in the folder of data.
+/// Path of the pairs in the folder of data.
 pub const FILE: &str = "eng-ita-tatoeba/formatted.zip";
 /// The most words of a sentence.
 pub const LONGEST: usize = 14;
@@ -43,7 +43,7 @@ pub fn read(data: &Path) -> Result<Vec<Pair>> {
 /// The English sentences as the collection writes them, each once.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn english(data: &Path) -> Result<Vec<String>> {
     let path = data.join(FILE);
     let text = unzip(&path)?;

@@ -64,7 +64,7 @@ impl Pieces {
         Ok(Self { tokens, tokenizer })
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn size(&self) -> usize {
         self.tokens.len()
     }
@@ -87,7 +87,7 @@ impl Pieces {
         Ok(ids)
     }
 
-    /// Whether a whole word stands at a place between the ends of a text: letters alone, and no piece goes on after it.
+    /// Returns whether the token at a position is a whole word: letters alone, and no later token continues it.
     pub fn is_word(&self, ids: &[usize], place: usize) -> bool {
         let token = |place: usize| self.tokens[ids[place]].as_str();
         let is_alone = !token(place + 1).starts_with("##") || token(place + 1).len() == 2;

@@ -7,7 +7,7 @@ use engine::score::Score;
 use engine::translate::{Pair, Translator};
 use std::ops::RangeInclusive;
 
-/// How often sentences are drawn again for an interval, and what the draws depend on.
+/// Number of resamplings of the sentences for an interval, and the seed of their draws.
 const DRAWS: usize = 1000;
 const SEED: u64 = 1;
 /// Lengths in English words that are stated by themselves.
@@ -30,7 +30,7 @@ pub fn scored<'a>(translator: &Translator, pairs: impl Iterator<Item = &'a Pair>
 /// The figures of a translator's card: on test sentences of 9 and 10 words, on other lengths, and on the site's own set.
 ///
 /// # Errors
-/// As [`scored`].
+/// See [`scored`].
 pub fn figures(translator: &Translator, test: &[Pair], own: &[Pair]) -> Result<Vec<Figure>> {
     let mut all = Vec::new();
     let mut push = |name: String, share: f64| {
@@ -67,7 +67,7 @@ pub fn figures(translator: &Translator, test: &[Pair], own: &[Pair]) -> Result<V
 /// BLEU and exact matches on the site's own set, 0 to 1, with their names.
 ///
 /// # Errors
-/// As [`scored`].
+/// See [`scored`].
 pub fn own_figures(translator: &Translator, own: &[Pair]) -> Result<[(String, f64); 2]> {
     let score = scored(translator, own.iter())?;
     let count = own.len();

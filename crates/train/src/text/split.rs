@@ -1,4 +1,4 @@
-//! What is trained on and what is held out.
+//! The division of sentences into training, validation and test sets.
 //!
 //! ```text
 //! h = mix(fnv1a64(normalised English) ^ mix(SEED)) mod 96        0 … 7 test, 8 … 9 validation, others training
@@ -12,7 +12,7 @@ use engine::rng::{fnv1a64, mix};
 use engine::translate::{Pair, read_set};
 use std::collections::HashSet;
 
-/// What the sentences are dealt out by.
+/// Name that goes into the hash by which the sentences are divided.
 const SEED: u64 = 5;
 /// Sentences that the pages use as examples.
 pub const SHOWN: [&str; 1] = ["we see the sky"];
@@ -24,9 +24,9 @@ pub const OWN: &str = include_str!("../../../../public/models/eval-en-it.tsv");
 pub struct Split {
     /// English with the one version that is trained on.
     pub training: Vec<(String, String)>,
-    /// To choose the best step by.
+    /// The validation set, by which the best step is chosen.
     pub validation: Vec<Pair>,
-    /// To state a score on.
+    /// The test set, for the scores.
     pub test: Vec<Pair>,
     /// Sentences of the collection that are in none of these because the site shows them or measures on them.
     pub withheld: usize,
@@ -87,7 +87,7 @@ impl Split {
     }
 }
 
-/// Whether a pair counts for the comparison of the models: 9 or 10 English words.
+/// Returns whether a pair counts for the comparison of the models: 9 or 10 English words.
 pub fn is_long(pair: &Pair) -> bool {
     (9..=10).contains(&pair.words())
 }

@@ -27,12 +27,12 @@ use tools::tokenizer_json::tokenizer_json;
 pub const VOCABULARY: usize = 4096;
 /// Pairs in a batch.
 const BATCH: usize = 64;
-/// Of so many pairs held out for validation one is looked at.
+/// One of this number of validation pairs is evaluated.
 const LOOKED_AT: usize = 8;
 /// ε of label smoothing.
 const SMOOTHING: f32 = 0.1;
 
-/// Which of the three.
+/// The one of the three models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `seq2seq-gru`.

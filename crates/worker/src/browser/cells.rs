@@ -1,4 +1,4 @@
-//! The file for cells.
+//! The worker that computes cells.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,72 +6,73 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 #[cfg(feature = "cells-models")]
-use cells::desk::MODELS as TABLE;
+use cells::jobs::MODELS as TABLE;
 #[cfg(not(feature = "cells-models"))]
-use cells::desk::TRAINING as TABLE;
+use cells::jobs::TRAINING as TABLE;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, Response};
-use worker::protocol::Request;
+use worker::cell_protocol::CellRequest;
+use worker::protocol::Envelope;
 use worker::service::Service;
 
-use super::line::{Host, Line};
+use super::channel::{Channel, Endpoint};
 
-/// Time after which a slice ends, so that newer messages are heard.
+/// Milliseconds after which a slice ends, so newer messages are read.
 const SLICE_MS: f64 = 25.0;
 
 struct Cells {
-    line: Rc<Line>,
+    channel: Rc<Channel>,
     service: RefCell<Service>,
-    /// Files on their way.
-    coming: RefCell<BTreeSet<&'static str>>,
+    /// Files that are being fetched.
+    fetching: RefCell<BTreeSet<&'static str>>,
 }
 
-impl Host for Cells {
-    type Message = Request;
+impl Endpoint for Cells {
+    type Request = CellRequest;
 
-    fn hear(self: &Rc<Self>, request: Request, _: Vec<File>) {
+    fn receive(self: &Rc<Self>, request: Envelope<CellRequest>, _: Vec<File>) {
         self.service.borrow_mut().accept(request);
-        for file in self.service.borrow().wanted() {
-            if self.coming.borrow_mut().insert(file) {
-                spawn_local(Rc::clone(self).bring(file));
+        for file in self.service.borrow().missing_files() {
+            if self.fetching.borrow_mut().insert(file) {
+                spawn_local(Rc::clone(self).fetch(file));
             }
         }
     }
 
-    fn turn(&self) -> bool {
+    fn work(&self) -> bool {
         let mut service = self.service.borrow_mut();
-        if let Some(reply) = service.turn(SLICE_MS, || self.line.now_ms()) {
-            self.line.say(&reply);
+        if let Some(reply) = service.run_slice(SLICE_MS, || self.channel.now_ms()) {
+            self.channel.send(&reply);
         }
         !service.is_idle()
     }
 }
 
 impl Cells {
-    /// Fetches a file below `models/`.
-    async fn bring(self: Rc<Self>, file: &'static str) {
+    /// Brings a file below `models/` to the requests that need it, or the reason why it cannot be had.
+    async fn fetch(self: Rc<Self>, file: &'static str) {
         let fetched = self.fetched(file).await;
-        self.coming.borrow_mut().remove(file);
+        self.fetching.borrow_mut().remove(file);
         let mut service = self.service.borrow_mut();
         match fetched {
             Ok(bytes) => {
-                service.put(file, bytes);
-                self.line.schedule();
+                service.add_file(file, bytes);
+                self.channel.schedule();
             }
             Err(why) => {
-                for reply in service.go_without(file, &why) {
-                    self.line.say(&reply);
+                for reply in service.fail_file(file, &why) {
+                    self.channel.send(&reply);
                 }
             }
         }
     }
 
     async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
-        let failed = |_: JsValue| format!("{file} could not be fetched.");
+        let failed = |_: JsValue| format!("{file} could not be fetched. Check the connection.");
         let address = format!("models/{file}");
-        let response = JsFuture::from(self.line.scope.fetch_with_str(&address)).await;
+        let response = JsFuture::from(self.channel.scope.fetch_with_str(&address)).await;
         let response: Response = response.map_err(failed)?.dyn_into().map_err(failed)?;
         if !response.ok() {
             let status = response.status();
@@ -87,13 +88,13 @@ impl Cells {
 
 /// Listens to the page from now on.
 pub(super) fn start() {
-    let Some(line) = Line::open().map(Rc::new) else {
+    let Some(channel) = Channel::open().map(Rc::new) else {
         return;
     };
     let cells = Cells {
-        line: Rc::clone(&line),
+        channel: Rc::clone(&channel),
         service: RefCell::new(Service::new(TABLE)),
-        coming: RefCell::default(),
+        fetching: RefCell::default(),
     };
-    line.listen(&Rc::new(cells));
+    channel.listen(&Rc::new(cells));
 }

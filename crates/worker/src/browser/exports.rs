@@ -1,5 +1,5 @@
-//! What `public/worker_start.js` and `public/worker_thread.js` call.
-#![allow(unreachable_pub, reason = "what JavaScript calls has to be public")]
+//! Functions that `public/worker_start.js` calls.
+#![allow(unreachable_pub, reason = "functions for JavaScript have to be public")]
 
 use engine::kernel::threads::{self, count};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -19,7 +19,7 @@ pub fn serve() {
     threads::serve();
 }
 
-/// How many threads share the work.
+/// The number of threads that share the work.
 #[wasm_bindgen]
 pub fn threads() -> usize {
     count()

@@ -11,30 +11,30 @@ use web_sys::{
 };
 use worker::model::error::ModelError;
 use worker::model::file::LARGEST;
-use worker::model::kept::Answer;
+use worker::model::stored_file::ResponseInfo;
 
-use super::models::Trouble;
+use super::models::LoadError;
 
 /// A file on its way into memory.
-pub(super) struct Coming<'a> {
-    /// What it is called in messages.
+pub(super) struct Download<'a> {
+    /// Its name in messages.
     name: &'a str,
-    /// All of its bytes, where that is known.
+    /// Number of its bytes, where that is known.
     total: Option<u64>,
-    /// How many are here.
+    /// Number of bytes that are here.
     here: u64,
-    /// Where the length is known the file has its place from the start, and is never in memory twice.
+    /// The file, where its length is known from the start: it is never in memory twice.
     file: Arc<[u8]>,
-    /// Else it grows.
+    /// The file, where its length is not known: it grows.
     more: Vec<u8>,
 }
 
-impl<'a> Coming<'a> {
-    /// Nothing is here yet.
+impl<'a> Download<'a> {
+    /// A download before its first byte.
     ///
     /// # Errors
     /// When it is too large.
-    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, Trouble> {
+    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, LoadError> {
         check_size(total.unwrap_or(0))?;
         Ok(Self {
             name,
@@ -45,18 +45,18 @@ impl<'a> Coming<'a> {
         })
     }
 
-    /// How many bytes are here.
+    /// The number of bytes that are here.
     #[cfg(feature = "lab")]
     pub(super) fn here(&self) -> u64 {
         self.here
     }
 
-    /// Has its first `count` bytes filled in.
+    /// Fills in the first `count` bytes.
     ///
     /// # Errors
-    /// What `fill` says.
+    /// The error of `fill`.
     #[cfg(feature = "lab")]
-    pub(super) fn begin(
+    pub(super) fn fill_start(
         &mut self,
         count: u64,
         fill: impl FnOnce(&mut [u8]) -> Result<(), JsValue>,
@@ -67,8 +67,8 @@ impl<'a> Coming<'a> {
         Ok(())
     }
 
-    /// Reads a stream to its end, unless the reader stops it. `each` gets what came, how many bytes were here before, and how many
-    /// there are in all.
+    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its offset in the file, and the length of the
+    /// file where that is known.
     ///
     /// # Errors
     /// When the stream breaks off, ends too early or is too large.
@@ -77,16 +77,20 @@ impl<'a> Coming<'a> {
         stream: &ReadableStream,
         signal: &AbortSignal,
         each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LoadError> {
         let name = self.name;
-        let broken =
-            |error: JsValue| trouble(signal, &format!("{name} broke off: {}.", words(&error)));
+        let broken = |error: JsValue| {
+            load_error(
+                signal,
+                &format!("{name} broke off: {}.", message_of(&error)),
+            )
+        };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
             let part = JsFuture::from(reader.read()).await.map_err(broken)?;
-            // A file of the disk knows nothing of the signal.
+            // A file of the disk does not follow the signal.
             if signal.aborted() {
-                return Err(Trouble::Stopped);
+                return Err(LoadError::Stopped);
             }
             let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
             let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
@@ -102,7 +106,7 @@ impl<'a> Coming<'a> {
             each(&chunk, at as u64, self.total);
         }
         match self.total {
-            Some(total) if total != self.here => Err(Trouble::Failed(format!(
+            Some(total) if total != self.here => Err(LoadError::Failed(format!(
                 "{name} ended after {} of {total} bytes.",
                 self.here
             ))),
@@ -119,45 +123,45 @@ impl<'a> Coming<'a> {
     }
 }
 
-fn check_size(bytes: u64) -> Result<(), Trouble> {
+fn check_size(bytes: u64) -> Result<(), LoadError> {
     match bytes {
         0..=LARGEST => Ok(()),
         bytes => Err(ModelError::TooLarge { bytes }.into()),
     }
 }
 
-/// The bytes of a file that the reader chose; `progress` hears how many are here.
+/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that are here.
 pub(super) async fn of_disk(
     file: &File,
     signal: &AbortSignal,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Arc<[u8]>, Trouble> {
+) -> Result<Arc<[u8]>, LoadError> {
     let name = file.name();
-    let mut coming = Coming::new(&name, Some(file.size() as u64))?;
+    let mut download = Download::new(&name, Some(file.size() as u64))?;
     let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
         progress(at + u64::from(chunk.length()), total);
     };
-    coming.read(&file.stream(), signal, &mut each).await?;
-    Ok(coming.whole())
+    download.read(&file.stream(), signal, &mut each).await?;
+    Ok(download.whole())
 }
 
-/// Asks a host for what follows `from` bytes of a file. Its answer may be anything.
+/// Requests the bytes of a file from the offset `from` on. The answer may be an error or another part.
 ///
 /// # Errors
 /// When no answer comes, or the host does not let other sites read it.
-pub(super) async fn ask(
+pub(super) async fn request(
     scope: &DedicatedWorkerGlobalScope,
     url: &str,
     from: u64,
     signal: &AbortSignal,
-) -> Result<(Response, Answer), Trouble> {
+) -> Result<(Response, ResponseInfo), LoadError> {
     let cannot = |error: JsValue| {
-        let why = format!("{url} cannot be fetched: {}.", words(&error));
-        trouble(signal, &why)
+        let why = format!("{url} cannot be fetched: {}.", message_of(&error));
+        load_error(signal, &why)
     };
     let init = RequestInit::new();
     init.set_signal(Some(signal));
-    // It is kept by us, once.
+    // The worker stores it itself; the browser need not, too.
     init.set_cache(RequestCache::NoStore);
     if from > 0 {
         let headers = web_sys::Headers::new().map_err(cannot)?;
@@ -168,7 +172,7 @@ pub(super) async fn ask(
     let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
     let response: Response = answer.map_err(cannot)?.unchecked_into();
     let headers = response.headers();
-    let answer = Answer::new(response.status(), |name| headers.get(name).ok().flatten());
+    let answer = ResponseInfo::new(response.status(), |name| headers.get(name).ok().flatten());
     Ok((response, answer))
 }
 
@@ -176,13 +180,13 @@ pub(super) async fn ask(
 ///
 /// # Errors
 /// When the host says that it has none.
-pub(super) fn body(url: &str, response: &Response) -> Result<ReadableStream, Trouble> {
+pub(super) fn body(url: &str, response: &Response) -> Result<ReadableStream, LoadError> {
     if !response.ok() {
         let status = response.status();
         let why = format!("{url} cannot be fetched: the host answers {status}.");
-        return Err(Trouble::Failed(why));
+        return Err(LoadError::Failed(why));
     }
-    let empty = || Trouble::Failed(format!("{url} is empty."));
+    let empty = || LoadError::Failed(format!("{url} is empty."));
     response.body().ok_or_else(empty)
 }
 
@@ -199,16 +203,16 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-fn trouble(signal: &AbortSignal, why: &str) -> Trouble {
+fn load_error(signal: &AbortSignal, why: &str) -> LoadError {
     if signal.aborted() {
-        Trouble::Stopped
+        LoadError::Stopped
     } else {
-        Trouble::Failed(why.to_owned())
+        LoadError::Failed(why.to_owned())
     }
 }
 
-/// What an error of the browser says.
-pub(super) fn words(error: &JsValue) -> String {
+/// The message of an error of the browser.
+pub(super) fn message_of(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok();
     let message = message.and_then(|message| message.as_string());
     message

@@ -1,16 +1,16 @@
-//! What only a browser can do: messages in and out, files from the site's host, threads. A file is for cells or for models.
+//! The parts that need a browser: messages, files from a host or from disk, threads. A file of the worker is for cells or for models.
 
 #[cfg(not(feature = "models"))]
 mod cells;
+mod channel;
 mod exports;
 #[cfg(feature = "models")]
 mod fetch;
-#[cfg(feature = "models")]
-mod keep;
-mod line;
 #[cfg(feature = "models")]
 mod models;
 #[cfg(feature = "lab")]
 mod resume;
 #[cfg(feature = "lab")]
 mod store;
+#[cfg(feature = "models")]
+mod transfer;

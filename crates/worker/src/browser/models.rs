@@ -1,4 +1,4 @@
-//! The files for models: orders to the desk, files for it, news to the page.
+//! The worker that loads and runs full-size models.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,122 +7,146 @@ use engine::open::Files;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal, File};
 use worker::build::Build;
-use worker::model::desk::{Desk, Source};
+use worker::model::bandwidth;
 use worker::model::error::ModelError;
 use worker::model::file;
-use worker::model::pace;
+use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{Loaded, News, Order, Origin, Reply, Storage};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Storage};
+use worker::protocol::{Envelope, UNASKED};
 
-use super::line::{Host, Line};
-use super::{fetch, keep};
+use super::channel::{Channel, Endpoint};
+use super::{fetch, transfer};
 
 /// Progress is told in steps of this size.
 const STEP: f32 = 0.01;
 
 struct Models {
-    line: Rc<Line>,
-    desk: RefCell<Desk>,
-    /// Ends a fetch.
-    fetching: RefCell<Option<AbortController>>,
+    channel: Rc<Channel>,
+    host: RefCell<ModelHost>,
+    /// The request whose files are being fetched, and what ends the fetch.
+    fetching: RefCell<Option<(u64, AbortController)>>,
 }
 
-impl Host for Models {
-    type Message = Order;
+impl Endpoint for Models {
+    type Request = ModelRequest;
 
-    fn hear(self: &Rc<Self>, order: Order, files: Vec<File>) {
-        self.obey(order, files);
+    fn receive(self: &Rc<Self>, Envelope { id, body }: Envelope<ModelRequest>, files: Vec<File>) {
+        match body {
+            ModelRequest::Load { origin, packing } => {
+                // The newer request takes the place of the older one.
+                self.abort_fetch(|_| true);
+                let models = Rc::clone(self);
+                spawn_local(async move {
+                    let event = match models.load(id, origin, packing, files).await {
+                        Ok(loaded) => ModelEvent::Loaded(loaded),
+                        Err(LoadError::Stopped) => ModelEvent::Stopped,
+                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
+                    };
+                    models.tell(id, event);
+                });
+            }
+            ModelRequest::Measure { prompt, new } => {
+                self.start(id, |host| host.measure(id, prompt, new));
+            }
+            ModelRequest::Cancel => {
+                // A fetch that is aborted answers its request.
+                self.abort_fetch(|fetching| fetching == id);
+                self.host.borrow_mut().cancel(id);
+            }
+            // The page asks the file that only measures for nothing else, and the code for it is left out.
+            _ if !cfg!(feature = "lab") => {
+                let why = "This engine only measures models.".to_owned();
+                self.tell(id, ModelEvent::Failed(why));
+            }
+            ModelRequest::MeasureBandwidth => {
+                let bandwidth = bandwidth::bytes_per_s(|| self.now_ms());
+                self.tell(id, ModelEvent::Bandwidth(bandwidth));
+            }
+            ModelRequest::Write(asked) => self.start(id, |host| host.write(id, asked)),
+            ModelRequest::Compare { first, second } => {
+                self.answer(id, |host| host.compare([&first, &second], || self.now_ms()));
+            }
+            ModelRequest::Fill(text) => self.answer(id, |host| host.fill(&text, || self.now_ms())),
+            ModelRequest::See(picture) => {
+                self.answer(id, |host| host.see(&picture, || self.now_ms()));
+            }
+            ModelRequest::Attend(place) => self.answer(id, |host| host.attend(place)),
+        }
     }
 
-    fn turn(&self) -> bool {
-        let news = self.desk.borrow_mut().turn(|| self.now_ms());
-        if let Some(news) = news {
-            self.tell(news);
+    fn work(&self) -> bool {
+        let event = self.host.borrow_mut().advance(|| self.now_ms());
+        if let Some(event) = event {
+            self.channel.send(&event);
         }
-        !self.desk.borrow().is_idle()
+        !self.host.borrow().is_idle()
     }
 }
 
 impl Models {
-    fn tell(&self, news: News) {
-        self.line.say(&Reply::News(news));
+    fn tell(&self, id: u64, body: ModelEvent) {
+        self.channel.send(&Envelope { id, body });
     }
 
     fn now_ms(&self) -> f64 {
-        self.line.now_ms()
+        self.channel.now_ms()
     }
 
-    fn obey(self: &Rc<Self>, order: Order, given: Vec<File>) {
-        match order {
-            Order::Load { origin, packing } => {
-                let host = Rc::clone(self);
-                spawn_local(async move {
-                    let news = match host.load(origin, packing, given).await {
-                        Ok(loaded) => News::Loaded(loaded),
-                        Err(Trouble::Stopped) => News::Stopped,
-                        Err(Trouble::Failed(why)) => News::Failed(why),
-                    };
-                    host.tell(news);
-                });
-            }
-            Order::Measure { prompt, new } => {
-                let begun = self.desk.borrow_mut().measure(prompt, new);
-                if let Err(error) = begun {
-                    self.tell(News::Failed(error.to_string()));
-                }
-            }
-            Order::Stop => {
-                self.desk.borrow_mut().stop();
-                match self.fetching.borrow().as_ref() {
-                    // The fetch says that it has stopped.
-                    Some(fetching) => fetching.abort(),
-                    None => self.tell(News::Stopped),
-                }
-            }
-            // The page asks the file that only measures for nothing else, and the code for it is left out.
-            _ if !cfg!(feature = "lab") => {}
-            Order::Pace => self.tell(News::Pace(pace::bytes_per_s(|| self.now_ms()))),
-            Order::Write(asked) => {
-                let begun = self.desk.borrow_mut().write(asked);
-                if let Err(error) = begun {
-                    self.tell(News::Failed(error.to_string()));
-                }
-            }
-            Order::Compare { first, second } => {
-                self.answer(|desk| desk.compare([&first, &second], || self.now_ms()));
-            }
-            Order::Fill(text) => self.answer(|desk| desk.fill(&text, || self.now_ms())),
-            Order::See(picture) => self.answer(|desk| desk.see(&picture, || self.now_ms())),
-            Order::Attend(place) => self.answer(|desk| desk.attend(place)),
+    /// Ends the fetch of files if its request is one of these.
+    fn abort_fetch(&self, is_meant: impl Fn(u64) -> bool) {
+        if let Some((id, fetching)) = self.fetching.borrow().as_ref()
+            && is_meant(*id)
+        {
+            fetching.abort();
         }
     }
 
-    /// Tells what the desk says at once.
-    fn answer(&self, ask: impl FnOnce(&mut Desk) -> Result<News, ModelError>) {
-        let news = ask(&mut self.desk.borrow_mut());
-        self.tell(news.unwrap_or_else(|error| News::Failed(error.to_string())));
+    /// Starts work of several steps, or answers the request with the reason why it cannot start.
+    fn start(&self, id: u64, start: impl FnOnce(&mut ModelHost) -> Result<(), ModelError>) {
+        let started = start(&mut self.host.borrow_mut());
+        if let Err(error) = started {
+            self.tell(id, ModelEvent::Failed(error.to_string()));
+        }
+    }
+
+    /// Answers a request in one step.
+    fn answer(&self, id: u64, ask: impl FnOnce(&mut ModelHost) -> Result<ModelEvent, ModelError>) {
+        let event = ask(&mut self.host.borrow_mut());
+        self.tell(
+            id,
+            event.unwrap_or_else(|error| ModelEvent::Failed(error.to_string())),
+        );
     }
 
     async fn load(
         &self,
+        id: u64,
         origin: Origin,
         packing: Option<Packing>,
         given: Vec<File>,
-    ) -> Result<Loaded, Trouble> {
+    ) -> Result<ModelInfo, LoadError> {
         let begun = self.now_ms();
-        self.desk.borrow_mut().clear();
+        self.host.borrow_mut().clear();
         let mut storage = None;
         let source = match origin {
             Origin::Shape { name, seed } => Source::shape(&name, seed)?,
             Origin::Url(_) | Origin::Disk => {
-                let abort = AbortController::new().map_err(|_| Trouble::Stopped)?;
+                let abort = AbortController::new().map_err(|_| LoadError::Stopped)?;
                 let signal = abort.signal();
-                self.fetching.replace(Some(abort));
+                self.fetching.replace(Some((id, abort)));
                 let files = match &origin {
-                    Origin::Url(url) => self.fetch(url, &signal, &mut storage).await,
-                    _ => self.read(&given, &signal).await,
+                    Origin::Url(url) => self.fetch(id, url, &signal, &mut storage).await,
+                    _ => self.read(id, &given, &signal).await,
                 };
-                self.fetching.replace(None);
+                if self
+                    .fetching
+                    .borrow()
+                    .as_ref()
+                    .is_some_and(|(own, _)| *own == id)
+                {
+                    self.fetching.replace(None);
+                }
                 Source::Files(files?)
             }
         };
@@ -130,11 +154,11 @@ impl Models {
         let mut progress = |share: f32| {
             if share >= told + STEP {
                 told = share;
-                self.tell(News::Loading(share));
+                self.tell(id, ModelEvent::Loading(share));
             }
         };
         let mut loaded = self
-            .desk
+            .host
             .borrow_mut()
             .load(source, packing, &mut progress)?;
         loaded.load_ms = self.now_ms() - begun;
@@ -142,35 +166,42 @@ impl Models {
         Ok(loaded)
     }
 
-    /// Tells how much of a file is here, a hundred times or once for each megabyte.
-    fn progress(&self) -> impl FnMut(u64, Option<u64>) {
+    /// A function that tells how much of a file is here, a hundred times or once for each megabyte.
+    fn progress(&self, id: u64) -> impl FnMut(u64, Option<u64>) {
         let mut told = 0;
         move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
-                self.tell(News::Fetching { done, total });
+                self.tell(id, ModelEvent::Fetching { done, total });
             }
         }
     }
 
-    /// The files of an address; says in `storage` where the weights are kept.
+    /// The files of an address; `storage` gets the place of the weights.
     async fn fetch(
         &self,
+        id: u64,
         url: &str,
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
-    ) -> Result<Files, Trouble> {
-        let came = keep::bytes(&self.line.scope, url, signal, &mut self.progress()).await?;
+    ) -> Result<Files, LoadError> {
+        let came =
+            transfer::bytes(&self.channel.scope, url, signal, &mut self.progress(id)).await?;
         *storage = Some(came.storage);
         let groups = file::beside(&came.bytes);
         Ok(Files {
             name: fetch::file_name(url).to_owned(),
-            beside: keep::all_beside(&self.line.scope, url, groups, signal).await?,
+            beside: transfer::all_beside(&self.channel.scope, url, groups, signal).await?,
             weights: came.bytes,
         })
     }
 
-    async fn read(&self, given: &[File], signal: &AbortSignal) -> Result<Files, Trouble> {
+    async fn read(
+        &self,
+        id: u64,
+        given: &[File],
+        signal: &AbortSignal,
+    ) -> Result<Files, LoadError> {
         let names: Vec<String> = given.iter().map(File::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let place = file::weights_among(&names)?;
@@ -181,7 +212,7 @@ impl Models {
                 beside.push((name.to_owned(), bytes.to_vec()));
             }
         }
-        let weights = fetch::of_disk(&given[place], signal, &mut self.progress()).await?;
+        let weights = fetch::of_disk(&given[place], signal, &mut self.progress(id)).await?;
         Ok(Files {
             name: names[place].to_owned(),
             weights,
@@ -190,15 +221,15 @@ impl Models {
     }
 }
 
-/// Why a model was not loaded.
-pub(super) enum Trouble {
-    /// The reader did not want it any more.
+/// The reason why a model was not loaded.
+pub(super) enum LoadError {
+    /// The request was cancelled.
     Stopped,
-    /// In words.
+    /// In words for the reader.
     Failed(String),
 }
 
-impl From<ModelError> for Trouble {
+impl From<ModelError> for LoadError {
     fn from(error: ModelError) -> Self {
         Self::Failed(error.to_string())
     }
@@ -206,17 +237,21 @@ impl From<ModelError> for Trouble {
 
 /// Listens to the page from now on.
 pub(super) fn start() {
-    let Some(line) = Line::open().map(Rc::new) else {
+    let Some(channel) = Channel::open().map(Rc::new) else {
         return;
     };
     let models = Models {
-        line: Rc::clone(&line),
-        desk: RefCell::default(),
+        channel: Rc::clone(&channel),
+        host: RefCell::default(),
         fetching: RefCell::default(),
     };
-    line.listen(&Rc::new(models));
-    line.say(&Reply::Ready {
+    channel.listen(&Rc::new(models));
+    let ready = ModelEvent::Ready {
         build: Build::here(),
         threads: engine::kernel::threads::count(),
+    };
+    channel.send(&Envelope {
+        id: UNASKED,
+        body: ready,
     });
 }

@@ -1,148 +1,150 @@
-//! What is kept of an address, and the rest of it from the host.
+//! Downloads that continue from the bytes that are stored on the device.
 
 use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use web_sys::{FileSystemDirectoryHandle, Response};
 use worker::folder::folder;
-use worker::model::kept::{Answer, Note, Plan};
 use worker::model::protocol::Storage;
+use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse};
 
-use super::fetch::{Coming, ask, body, words};
-use super::keep::{Came, Way};
-use super::models::Trouble;
-use super::store::Kept;
+use super::fetch::{Download, body, message_of, request};
+use super::models::LoadError;
+use super::store::StoredFile;
+use super::transfer::{Fetched, Transfer};
 
-impl Way<'_> {
-    /// What is kept of the address, and the folder that holds it.
+impl Transfer<'_> {
+    /// The stored file of the address, and the folder that holds it.
     ///
     /// # Errors
-    /// What the browser says that does not allow it.
-    pub(super) async fn open_kept(&self) -> Result<(Kept, FileSystemDirectoryHandle), JsValue> {
+    /// The error of a browser that does not allow it.
+    pub(super) async fn open_stored(
+        &self,
+    ) -> Result<(StoredFile, FileSystemDirectoryHandle), JsValue> {
         let folder = folder(&self.scope.navigator()).await?;
-        let kept = Kept::open(&folder, self.url).await?;
-        Ok((kept, folder))
+        let stored = StoredFile::open(&folder, self.url).await?;
+        Ok((stored, folder))
     }
 
-    /// Takes what is kept, or fetches what is missing. Files that hold nothing afterwards are taken away.
-    pub(super) async fn through(
+    /// Uses the stored bytes and fetches those that are missing. A file that holds nothing afterwards is removed.
+    pub(super) async fn complete_stored(
         &mut self,
-        kept: Kept,
+        stored: StoredFile,
         folder: &FileSystemDirectoryHandle,
-    ) -> Result<Came, Trouble> {
-        let came = self.complete(&kept).await;
-        let is_of_use = match &came {
-            Ok(came) => matches!(came.storage, Storage::Kept { .. }),
-            Err(_) => kept.size() > 0,
+    ) -> Result<Fetched, LoadError> {
+        let fetched = self.complete(&stored).await;
+        let is_of_use = match &fetched {
+            Ok(fetched) => matches!(fetched.storage, Storage::Stored { .. }),
+            Err(_) => stored.size() > 0,
         };
         if !is_of_use {
-            kept.remove(folder, self.url).await;
+            stored.remove(folder, self.url).await;
         }
-        came
+        fetched
     }
 
-    async fn complete(&mut self, kept: &Kept) -> Result<Came, Trouble> {
-        let (note, here) = (kept.note(), kept.size());
-        let plan = note
+    async fn complete(&mut self, stored: &StoredFile) -> Result<Fetched, LoadError> {
+        let (info, here) = (stored.info(), stored.size());
+        let reuse = info
             .as_ref()
-            .map_or(Plan::Fetch, |note| note.plan(self.url, here));
-        if plan == Plan::Take {
-            let mut coming = Coming::new(self.url, Some(here))?;
-            coming
-                .begin(here, |place| kept.read(place))
+            .map_or(Reuse::Nothing, |info| info.reuse(self.url, here));
+        if reuse == Reuse::Whole {
+            let mut download = Download::new(self.url, Some(here))?;
+            download
+                .fill_start(here, |place| stored.read(place))
                 .map_err(|error| self.unreadable(&error))?;
-            return Ok(Came {
-                bytes: coming.whole(),
-                storage: Storage::Kept { before: here },
+            return Ok(Fetched {
+                bytes: download.whole(),
+                storage: Storage::Stored { before: here },
             });
         }
-        let (response, answer, before) = self.ask_for_rest(plan, note).await?;
-        let note = Note {
+        let (response, answer, before) = self.ask_for_rest(reuse, info).await?;
+        let info = FileInfo {
             url: self.url.to_owned(),
             total: answer.length.map(|left| before + left),
             mark: answer.mark,
         };
-        self.fetch(kept, note, before, &response).await
+        self.fetch(stored, info, before, &response).await
     }
 
-    /// The host's answer, and how many of the kept bytes stand before it.
+    /// The host's answer, and the number of stored bytes before its first one.
     async fn ask_for_rest(
         &self,
-        plan: Plan,
-        note: Option<Note>,
-    ) -> Result<(Response, Answer, u64), Trouble> {
-        if let (Plan::GoOn(here), Some(note)) = (plan, note) {
-            let (response, answer) = ask(self.scope, self.url, here, self.signal).await?;
-            if note.is_continued(here, &answer) {
+        reuse: Reuse,
+        info: Option<FileInfo>,
+    ) -> Result<(Response, ResponseInfo, u64), LoadError> {
+        if let (Reuse::Part(here), Some(info)) = (reuse, info) {
+            let (response, answer) = request(self.scope, self.url, here, self.signal).await?;
+            if info.is_continued_by(here, &answer) {
                 return Ok((response, answer, here));
             }
-            // A host that does not know ranges sends all of it.
+            // A host without ranges sends the whole file.
             if answer.status == 200 {
                 return Ok((response, answer, 0));
             }
         }
-        let (response, answer) = ask(self.scope, self.url, 0, self.signal).await?;
+        let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
         Ok((response, answer, 0))
     }
 
-    /// Brings a file into memory and into the storage at once, behind `before` bytes that are kept of it.
+    /// Brings a file into memory and into the storage at once, after `before` bytes of it that are stored.
     async fn fetch(
         &mut self,
-        kept: &Kept,
-        mut note: Note,
+        stored: &StoredFile,
+        mut info: FileInfo,
         before: u64,
         response: &Response,
-    ) -> Result<Came, Trouble> {
+    ) -> Result<Fetched, LoadError> {
         let stream = body(self.url, response)?;
-        let mut coming = Coming::new(self.url, note.total)?;
+        let mut download = Download::new(self.url, info.total)?;
         if before > 0 {
-            coming
-                .begin(before, |place| kept.read(place))
+            download
+                .fill_start(before, |place| stored.read(place))
                 .map_err(|error| self.unreadable(&error))?;
         }
         let begun = match before {
-            0 => kept.empty().and_then(|()| kept.set_note(&note)),
+            0 => stored.empty().and_then(|()| stored.set_info(&info)),
             _ => Ok(()),
         };
         let mut refused = begun.err();
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
             if refused.is_none() {
-                refused = kept.write(at, chunk).err();
+                refused = stored.write(at, chunk).err();
             }
             progress(at + u64::from(chunk.length()), total);
         };
-        let read = coming.read(&stream, self.signal, &mut each).await;
-        if let (Ok(()), None, None) = (&read, &note.total, &refused) {
-            // Of what came compressed the length is known only now.
-            note.total = Some(coming.here());
-            refused = kept.set_note(&note).err();
+        let read = download.read(&stream, self.signal, &mut each).await;
+        if let (Ok(()), None, None) = (&read, &info.total, &refused) {
+            // A compressed file has a known length only now.
+            info.total = Some(download.here());
+            refused = stored.set_info(&info).err();
         }
         if refused.is_some() {
-            // A part with a hole is of no use; nothing is left of it in either case.
-            let _ = kept.empty();
+            // A part with a hole is of no use; if it cannot be emptied it is refused when it is opened.
+            let _ = stored.empty();
         }
-        read.map_err(|trouble| go_on_later(trouble, note.total.is_some() && kept.size() > 0))?;
+        read.map_err(|error| with_resume_hint(error, info.total.is_some() && stored.size() > 0))?;
         let storage = match &refused {
-            Some(why) => Storage::Refused(words(why)),
-            None => Storage::Kept { before },
+            Some(why) => Storage::Refused(message_of(why)),
+            None => Storage::Stored { before },
         };
-        Ok(Came {
-            bytes: coming.whole(),
+        Ok(Fetched {
+            bytes: download.whole(),
             storage,
         })
     }
 
-    fn unreadable(&self, error: &JsValue) -> Trouble {
-        let (url, why) = (self.url, words(error));
-        Trouble::Failed(format!(
-            "What is kept of {url} cannot be read: {why}. Delete it from the list of kept files, and open it again."
+    fn unreadable(&self, error: &JsValue) -> LoadError {
+        let (url, why) = (self.url, message_of(error));
+        LoadError::Failed(format!(
+            "The stored part of {url} cannot be read: {why}. Delete it from the list of stored files, and open it again."
         ))
     }
 }
 
-fn go_on_later(trouble: Trouble, is_kept: bool) -> Trouble {
-    match trouble {
-        Trouble::Failed(why) if is_kept => Trouble::Failed(format!(
+fn with_resume_hint(error: LoadError, is_kept: bool) -> LoadError {
+    match error {
+        LoadError::Failed(why) if is_kept => LoadError::Failed(format!(
             "{why} What came is kept: open it again, and only the rest is fetched."
         )),
         other => other,

@@ -1,4 +1,5 @@
-//! One kept file: its bytes and its note in the origin private file system, read and written without waiting, which only a worker may.
+//! A stored file of the origin private file system: its bytes and a second file with its properties. Both are read and written
+//! synchronously, which only a worker may do.
 
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -7,15 +8,15 @@ use web_sys::{
     FileSystemDirectoryHandle, FileSystemFileHandle, FileSystemGetFileOptions,
     FileSystemReadWriteOptions, FileSystemSyncAccessHandle,
 };
-use worker::model::kept::{NOTE_END, Note, name};
+use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
 
-/// How many bytes are read at once.
+/// Number of bytes that are read at once.
 const PIECE: u64 = 4 << 20;
 
 /// An open file that is closed when it is dropped; nobody else can open it meanwhile.
-struct Open(FileSystemSyncAccessHandle);
+struct OpenFile(FileSystemSyncAccessHandle);
 
-impl Open {
+impl OpenFile {
     async fn at(folder: &FileSystemDirectoryHandle, name: &str) -> Result<Self, JsValue> {
         let options = FileSystemGetFileOptions::new();
         options.set_create(true);
@@ -33,7 +34,7 @@ impl Open {
         self.0.get_size().map_or(0, |size| size as u64)
     }
 
-    /// The bytes from `at` on, into all of `place`.
+    /// Reads the bytes from the offset `at` into the whole of `place`.
     fn read(&self, mut at: u64, place: &mut [u8]) -> Result<(), JsValue> {
         let options = FileSystemReadWriteOptions::new();
         for part in place.chunks_mut(PIECE as usize) {
@@ -44,7 +45,7 @@ impl Open {
                 .0
                 .read_with_buffer_source_and_options(&piece, &options)?;
             if read as usize != part.len() {
-                return Err("the kept file is shorter than it was".into());
+                return Err("the stored file is shorter than it was".into());
             }
             piece.copy_to(part);
             at += part.len() as u64;
@@ -65,66 +66,66 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         let _ = self.0.flush();
         self.0.close();
     }
 }
 
-/// The kept bytes of an address, with their note.
-pub(super) struct Kept {
-    bytes: Open,
-    note: Open,
+/// The stored bytes of an address, with their properties.
+pub(super) struct StoredFile {
+    bytes: OpenFile,
+    info: OpenFile,
 }
 
-impl Kept {
-    /// What is kept of an address; empty files where nothing is.
+impl StoredFile {
+    /// The stored file of an address; an empty one where nothing is stored.
     ///
     /// # Errors
-    /// What the browser says, as when another page has it open.
+    /// The error of the browser, as when another page has the file open.
     pub(super) async fn open(
         folder: &FileSystemDirectoryHandle,
         url: &str,
     ) -> Result<Self, JsValue> {
-        let name = name(url);
-        let note = Open::at(folder, &format!("{name}{NOTE_END}")).await?;
-        let bytes = Open::at(folder, &name).await?;
-        Ok(Self { bytes, note })
+        let name = stored_name(url);
+        let info = OpenFile::at(folder, &format!("{name}{INFO_END}")).await?;
+        let bytes = OpenFile::at(folder, &name).await?;
+        Ok(Self { bytes, info })
     }
 
-    /// How many bytes are here.
+    /// The number of stored bytes.
     pub(super) fn size(&self) -> u64 {
         self.bytes.size()
     }
 
-    /// What they are; `None` where the note is not written or damaged.
-    pub(super) fn note(&self) -> Option<Note> {
-        let mut text = vec![0; self.note.size() as usize];
-        self.note.read(0, &mut text).ok()?;
+    /// Their properties; `None` where they are not written or damaged.
+    pub(super) fn info(&self) -> Option<FileInfo> {
+        let mut text = vec![0; self.info.size() as usize];
+        self.info.read(0, &mut text).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// Says what the bytes are.
+    /// Writes the properties of the bytes.
     ///
     /// # Errors
     /// When the storage is full.
-    pub(super) fn set_note(&self, note: &Note) -> Result<(), JsValue> {
-        let text = serde_json::to_vec(note).map_err(|error| error.to_string())?;
-        self.note.0.truncate_with_f64(0.0)?;
-        self.note.write(0, &Uint8Array::from(text.as_slice()))?;
-        self.note.0.flush()
+    pub(super) fn set_info(&self, info: &FileInfo) -> Result<(), JsValue> {
+        let text = serde_json::to_vec(info).map_err(|error| error.to_string())?;
+        self.info.0.truncate_with_f64(0.0)?;
+        self.info.write(0, &Uint8Array::from(text.as_slice()))?;
+        self.info.0.flush()
     }
 
-    /// Reads from the beginning into all of `place`.
+    /// Reads from the start into the whole of `place`.
     ///
     /// # Errors
-    /// When there is less than that.
+    /// When the file is shorter.
     pub(super) fn read(&self, place: &mut [u8]) -> Result<(), JsValue> {
         self.bytes.read(0, place)
     }
 
-    /// Writes what follows `at` bytes.
+    /// Writes bytes at an offset.
     ///
     /// # Errors
     /// When the storage is full.
@@ -132,20 +133,20 @@ impl Kept {
         self.bytes.write(at, bytes)
     }
 
-    /// Forgets the bytes.
+    /// Removes the bytes.
     ///
     /// # Errors
-    /// What the browser says.
+    /// The error of the browser.
     pub(super) fn empty(&self) -> Result<(), JsValue> {
         self.bytes.0.truncate_with_f64(0.0)
     }
 
-    /// Closes both files and takes them away.
+    /// Closes and removes both files.
     pub(super) async fn remove(self, folder: &FileSystemDirectoryHandle, url: &str) {
         drop(self);
-        let name = name(url);
-        for name in [format!("{name}{NOTE_END}"), name] {
-            // What cannot be taken away stays in the list, where the reader can.
+        let name = stored_name(url);
+        for name in [format!("{name}{INFO_END}"), name] {
+            // A file that cannot be removed stays in the list, where the reader can delete it.
             let _ = JsFuture::from(folder.remove_entry(&name)).await;
         }
     }

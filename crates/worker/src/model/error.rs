@@ -1,9 +1,11 @@
-//! Why a model cannot be loaded or run, in words for the reader.
+//! Reasons why a model cannot be loaded or run, in words for the reader.
 
 use engine::EngineError;
 use engine::open::OpenError;
 
-/// What can go wrong with a model.
+use super::protocol::AttentionPosition;
+
+/// A reason why a model cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// There is no shape of this name.
@@ -33,7 +35,7 @@ pub enum ModelError {
     Missing {
         /// The weights' name.
         file: String,
-        /// What is needed.
+        /// The missing file.
         needed: String,
     },
     /// Nothing to open.
@@ -42,7 +44,7 @@ pub enum ModelError {
     /// A model in parts.
     #[error("The weights are in {count} files. A model is read from one file: join them first.")]
     Parts {
-        /// How many.
+        /// Number of the files.
         count: usize,
     },
     /// Memory does not hold it.
@@ -71,9 +73,18 @@ pub enum ModelError {
     /// No text.
     #[error("A sentence has to have a word.")]
     Empty,
-    /// Attention where no picture was seen.
+    /// Attention before a picture was chosen.
     #[error("Choose a picture first.")]
     NoPicture,
+    /// Attention of a token, layer or head that is not there.
+    #[error(
+        "There are no attention weights of token {} in layer {}, head {}.",
+        place.token + 1, place.layer + 1, place.head + 1
+    )]
+    UnknownPosition {
+        /// Token, layer and head.
+        place: AttentionPosition,
+    },
     /// Nothing has been loaded.
     #[error("No model is loaded.")]
     None,

@@ -1,11 +1,11 @@
-//! Which of some files are the weights, and which files a host may have beside them.
+//! Names of the files of a model: the weights, and the files that a host may have beside them.
 
 use super::error::ModelError;
 
-/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model has to stand beside it.
+/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model needs memory beside it.
 pub const LARGEST: u64 = 0x7f00_0000;
 
-/// The place of the weights among files of these names; all others lie beside them.
+/// The index of the weights among files of these names; all others lie beside them.
 ///
 /// # Errors
 /// When there are no weights, or a model in several parts.
@@ -32,7 +32,7 @@ pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
     }
 }
 
-/// What to ask a host for beside weights that begin so, in groups: of a group the first that is there is enough.
+/// The files to ask a host for beside weights that start with these bytes, in groups: of a group the first that is there is enough.
 pub fn beside(weights: &[u8]) -> &'static [&'static [&'static str]] {
     if weights.starts_with(b"GGUF") {
         &[]

@@ -1,17 +1,17 @@
 //! Full-size models: where their parameters come from, how they are loaded, what is done with them.
 
-pub mod desk;
-pub mod drawn;
+pub mod any_model;
+pub mod bandwidth;
+mod classified_image;
+mod counting_loader;
 pub mod error;
 pub mod file;
-pub mod kept;
-pub mod numbers;
-pub mod pace;
+pub mod host;
+pub mod number_tokenizer;
 pub mod packing;
 pub mod protocol;
+pub mod random_weights;
 mod sentence;
 pub mod shape;
-mod sight;
-pub mod sizes;
-mod text;
-mod weighed;
+pub mod stored_file;
+mod writing;

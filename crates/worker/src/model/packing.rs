@@ -1,4 +1,4 @@
-//! The forms in which a model's matrices can be kept.
+//! Forms of a model's matrices in memory.
 
 use engine::quant::Type;
 use serde::{Deserialize, Serialize};

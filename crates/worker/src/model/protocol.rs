@@ -1,4 +1,5 @@
-//! What the page and the worker say to each other about models.
+//! The bodies of messages between the page and a worker for models. Each answer has the id of its request
+//! ([`crate::protocol::Envelope`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +7,7 @@ use super::packing::Packing;
 use crate::bench::Figures;
 use crate::build::Build;
 
-/// Where the parameters of a model come from.
+/// Source of a model's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// A named shape, filled by the formula.
@@ -18,62 +19,65 @@ pub enum Origin {
     },
     /// A file of a host, with what lies beside it.
     Url(String),
-    /// Files from the reader's disk, which come with the order.
+    /// Files from the reader's disk, which come with the request.
     Disk,
 }
 
-/// From the page. A model is unloaded by ending the worker, which gives back all of its memory.
+/// A request of the page. A model is unloaded by ending the worker, which gives back all of its memory.
+///
+/// Each request but `Cancel` gets one last answer: the event that its line names, [`ModelEvent::Failed`], or [`ModelEvent::Stopped`]
+/// where it was cancelled or a newer request of its kind took its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Order {
-    /// Load a model in place of the one that is there.
+pub enum ModelRequest {
+    /// Loads a model in place of the one that is there: [`ModelEvent::Fetching`], [`ModelEvent::Loading`], [`ModelEvent::Loaded`].
     Load {
         /// Its parameters.
         origin: Origin,
         /// The form of its matrices; `None` leaves them as the file has them.
         packing: Option<Packing>,
     },
-    /// Run it once, and say how long that took.
+    /// Runs the model once and takes the time: [`ModelEvent::Measuring`], [`ModelEvent::Measured`].
     Measure {
         /// Tokens read before the first new one; a sentence encoder reads as many, a picture has none.
         prompt: usize,
         /// Tokens written one by one.
         new: usize,
     },
-    /// Say how fast this device takes in weights.
-    Pace,
-    /// Continue a text.
-    Write(Writing),
-    /// Say how alike two sentences are.
+    /// Measures how fast this device reads weights: [`ModelEvent::Bandwidth`].
+    MeasureBandwidth,
+    /// Continues a text: [`ModelEvent::Reading`], [`ModelEvent::Wrote`], [`ModelEvent::Written`].
+    Write(WritingRequest),
+    /// Compares the vectors of two sentences: [`ModelEvent::Compared`].
     Compare {
         /// The first.
         first: String,
         /// The second.
         second: String,
     },
-    /// Say which tokens fill the gaps of a text, each written `[MASK]`.
+    /// Predicts the tokens of the gaps in a text, each written `[MASK]`: [`ModelEvent::Filled`].
     Fill(String),
-    /// Say what is on a picture.
+    /// Classifies a picture: [`ModelEvent::Seen`].
     See(Picture),
-    /// Say how much a token of the text takes from each token up to it, or a patch of the picture from all of it.
-    Attend(Place),
-    /// Go no further with what is under way.
-    Stop,
+    /// Gives a row of attention weights, of the text or of the picture; while a text is written, too: [`ModelEvent::Attended`].
+    Attend(AttentionPosition),
+    /// Ends the request of the same id, if it is still under way.
+    Cancel,
 }
 
-/// How a text is continued.
+/// A text to continue, and the settings of the sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Writing {
+pub struct WritingRequest {
     /// The text.
     pub prompt: String,
-    /// 0 takes the likeliest token, 1 draws from the model's own distribution.
+    /// 0 takes the most likely token, 1 draws from the model's own distribution.
     pub temperature: f32,
-    /// Only so many of the likeliest tokens.
+    /// Number of the most likely tokens that are kept.
     pub top_k: Option<usize>,
-    /// Only the likeliest tokens that together have this probability.
+    /// Probability of the most likely tokens that are kept.
     pub top_p: Option<f32>,
     /// 1 is none; above it, tokens that are in the text become less probable.
     pub repetition_penalty: f32,
-    /// Where the draws start.
+    /// Seed of the draws.
     pub seed: u64,
     /// The most new tokens.
     pub new: usize,
@@ -90,7 +94,7 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// How alike two sentences are.
+/// The similarity of two sentences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     /// The texts of the tokens of both.
@@ -101,18 +105,18 @@ pub struct Compared {
     pub elapsed_ms: f64,
 }
 
-/// What fills the gaps of a text.
+/// Predictions for the gaps of a text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
     /// The texts of its tokens.
     pub tokens: Vec<String>,
-    /// For each gap its token, from 0, and the likeliest tokens for it, largest first; none is taken.
+    /// For each gap its token, from 0, and the most likely tokens for it, largest first; none is taken.
     pub gaps: Vec<(usize, Vec<Candidate>)>,
     /// Milliseconds that it took.
     pub elapsed_ms: f64,
 }
 
-/// What a model makes of a picture.
+/// A picture as the model reads it, and its classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// The picture as it was scaled and cropped for the model.
@@ -121,7 +125,7 @@ pub struct Seen {
     pub patch: usize,
     /// Tokens before those of the patches: the class token, where there is one.
     pub before: usize,
-    /// The likeliest classes by number and name, largest first; none where the model has no classes.
+    /// The most likely classes by number and name, largest first; none where the model has no classes.
     pub classes: Vec<(usize, Candidate)>,
     /// Milliseconds from the pixels to the classes.
     pub elapsed_ms: f64,
@@ -129,7 +133,7 @@ pub struct Seen {
 
 /// A token of the text, or of the picture, in a layer and a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct AttentionPosition {
     /// The token, from 0.
     pub token: usize,
     /// The layer, from 0.
@@ -143,77 +147,70 @@ pub struct Place {
 pub struct Candidate {
     /// Its text.
     pub text: String,
-    /// What the model gives it, before the settings of the sampling.
+    /// Its probability under the model, before the settings of the sampling.
     pub probability: f32,
-    /// Whether it is the one that was taken.
+    /// It is the one that was taken.
     pub taken: bool,
 }
 
-/// Where the bytes of an address are now.
+/// Place of the bytes of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
-    /// Kept on the device.
-    Kept {
+    /// Stored on the device.
+    Stored {
         /// Bytes that were there before, and were not fetched.
         before: u64,
     },
-    /// In memory only; why, in the browser's words.
+    /// In memory only, for this reason in the browser's words.
     Refused(String),
 }
 
-/// What a loaded model is.
+/// Properties of a loaded model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct ModelInfo {
     /// The kind of model: `GPT-2`, `Llama` …
     pub kind: String,
     /// The format of its file; `None` for random weights.
     pub format: Option<String>,
     /// Layers and heads in which attention can be seen; 0 where it cannot.
     pub layers: usize,
-    /// See `layers`.
+    /// Heads of a layer; see `layers`.
     pub heads: usize,
     /// The most tokens that it reads; 0 for pictures.
     pub context: usize,
-    /// Whether a vocabulary came with it; without one its text is the numbers of tokens.
+    /// A vocabulary came with it; without one its text is the numbers of tokens.
     pub has_vocabulary: bool,
-    /// Whether it continues a text.
+    /// It continues a text.
     pub writes: bool,
-    /// Whether it reads tokens.
+    /// It reads tokens.
     pub reads: bool,
-    /// Whether it fills the gaps of a text.
+    /// It fills the gaps of a text.
     pub fills: bool,
-    /// Bytes of the parameters that it keeps.
+    /// Bytes of its parameters in memory.
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.
     pub memory_bytes: u64,
     /// Bits of the activations where they meet the matrices.
     pub activation_bits: u32,
-    /// Milliseconds from the order on.
+    /// Milliseconds from the request on.
     pub load_ms: f64,
     /// Bytes of the weights' file; 0 where there is none.
     pub file_bytes: u64,
-    /// Where the file is kept, if it came from an address.
+    /// Place of the file's bytes, if it came from an address.
     pub storage: Option<Storage>,
 }
 
-/// From the worker to the page.
+/// A message of the worker: an answer to a request, or `Ready`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Reply {
-    /// The worker has started and listens.
+pub enum ModelEvent {
+    /// The worker has started; the only event that answers no request ([`crate::protocol::UNASKED`]).
     Ready {
-        /// Which of its files this is.
+        /// The build that runs.
         build: Build,
-        /// How many threads share the work.
+        /// Number of threads that share the work.
         threads: usize,
     },
-    /// How the model stands.
-    News(News),
-}
-
-/// To the page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum News {
-    /// A file is coming.
+    /// A file is on its way.
     Fetching {
         /// Bytes that are here.
         done: u64,
@@ -222,51 +219,51 @@ pub enum News {
     },
     /// The model is being built: share that is done, 0 to 1.
     Loading(f32),
-    /// It is ready.
-    Loaded(Loaded),
-    /// So many tokens of the prompt are read. The first time with the text of each.
+    /// The model is ready.
+    Loaded(ModelInfo),
+    /// Tokens of the prompt were read.
     Reading {
-        /// Texts of the prompt's tokens, the first time.
+        /// Texts of the prompt's tokens in the first such event, later empty.
         tokens: Vec<String>,
-        /// How many are read.
+        /// Number of tokens that are read by now.
         done: usize,
-        /// Milliseconds since the last news of it.
+        /// Milliseconds since the event before.
         elapsed_ms: f64,
     },
     /// A token was written.
     Wrote {
         /// Its text by itself.
         token: String,
-        /// What is new of the whole text: whole characters.
+        /// The whole characters that it adds to the text.
         text: String,
-        /// The likeliest tokens that it was chosen from, largest first.
+        /// The most likely tokens that it was chosen from, largest first.
         candidates: Vec<Candidate>,
         /// Milliseconds that it took.
         elapsed_ms: f64,
     },
-    /// The text has ended; why.
+    /// The text has ended, for this reason.
     Written(String),
     /// Two sentences are compared.
     Compared(Compared),
     /// Gaps are filled.
     Filled(Filled),
-    /// A picture was seen.
+    /// A picture is classified.
     Seen(Seen),
-    /// The attention that was asked for.
+    /// A row of attention weights.
     Attended {
-        /// Whose.
-        place: Place,
-        /// What it takes from each token up to it, of a picture from all of its tokens; the sum is 1.
+        /// Token, layer and head that were asked for.
+        place: AttentionPosition,
+        /// The weight of each token up to it, of a picture of all of its tokens; the sum is 1.
         weights: Vec<f32>,
     },
-    /// So many bytes of weights in a second.
-    Pace(f64),
-    /// A run goes on: share that is done, 0 to 1.
+    /// Bytes of weights that this device reads in a second.
+    Bandwidth(f64),
+    /// A run is under way: share that is done, 0 to 1.
     Measuring(f32),
-    /// A run ended.
+    /// A run has ended.
     Measured(Figures),
-    /// Nothing is under way any more, as was asked.
+    /// The request was cancelled, or a newer one took its place.
     Stopped,
-    /// It went wrong, in words for the reader.
+    /// The request failed, in words for the reader.
     Failed(String),
 }

@@ -1,4 +1,4 @@
-//! What an encoder says of sentences: how alike two are, and what fills a gap.
+//! An encoder on sentences: the similarity of two, and predictions for gaps.
 
 use engine::EngineError;
 use engine::model::bert::Bert;
@@ -7,9 +7,9 @@ use engine::token::tokenizer::Tokenizer;
 
 use super::error::ModelError;
 use super::protocol::{Candidate, Compared, Filled};
-use super::text::{one, shown};
+use super::writing::{token_text, token_texts};
 
-/// How many of the likeliest tokens are told for a gap.
+/// Number of the most likely tokens for a gap that the page gets.
 const CANDIDATES: usize = 10;
 
 /// The cosine of the angle between the vectors of two sentences: each the mean of its tokens' last hidden states, brought to length 1
@@ -25,7 +25,7 @@ pub(super) fn compare(
     let [first, second] = sentences.map(|sentence| {
         let ids = whole(model, tokenizer, tokenizer.encode(sentence)?)?;
         let vector = model.sentence(&ids, None)?;
-        Ok::<_, ModelError>((shown(tokenizer, &ids)?, vector))
+        Ok::<_, ModelError>((token_texts(tokenizer, &ids)?, vector))
     });
     let ((first, a), (second, b)) = (first?, second?);
     Ok(Compared {
@@ -35,7 +35,7 @@ pub(super) fn compare(
     })
 }
 
-/// The likeliest tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1, task 1).
+/// The most likely tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1, task 1).
 ///
 /// # Errors
 /// When the text has no gap, is longer than the context, or the vocabulary cannot write it.
@@ -55,7 +55,7 @@ pub(super) fn fill(
         let best = top(&logits.row(gap).to_owned(), CANDIDATES).into_iter();
         let best = best.map(|(id, probability)| {
             Ok(Candidate {
-                text: one(tokenizer, id, true)?,
+                text: token_text(tokenizer, id, true)?,
                 probability,
                 taken: false,
             })
@@ -67,7 +67,7 @@ pub(super) fn fill(
             .into_iter()
             .map(candidates)
             .collect::<Result<_, EngineError>>()?,
-        tokens: shown(tokenizer, &ids)?,
+        tokens: token_texts(tokenizer, &ids)?,
         elapsed_ms: 0.0,
     })
 }

@@ -1,30 +1,29 @@
 //! Real shapes by name, to be filled with random weights.
 //!
-//! | name | sizes of | parameters are called as in |
+//! | name | sizes of | names of parameters as in |
 //! |---|---|---|
 //! | `gpt2` | GPT-2 124M | Hugging Face's file |
 //! | `smollm2-135m` | SmolLM2 135M, with rotary positions up to 8,192 | Hugging Face's file |
 //! | `vit-b16` | ViT-B/16 for 224 pixels and 1,000 classes | `transformers` 5 |
 //! | `minilm` | all-MiniLM-L6-v2: BERT without the head that fills masks | Hugging Face's file |
 //!
-//! The formula makes a number from its parameter's name and place ([`engine::formula`]), so that any other program can fill the same
-//! model; with seed 0 these are the models that the engine is compared with PyTorch on.
+//! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any other program can fill the same model; with seed 0 these are the models that the engine is compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
 use engine::nn::position::rope::Pairing;
 use engine::nn::position::rope::{Rope, Scaling};
 
+use super::any_model::ModelConfig;
 use super::error::ModelError;
-use super::sizes::Sizes;
 
 /// A shape with a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Its name in addresses.
     pub name: &'static str,
-    /// What it is, for the reader.
+    /// Its title, for the reader.
     pub title: &'static str,
-    sizes: fn() -> Sizes,
+    sizes: fn() -> ModelConfig,
 }
 
 /// All shapes.
@@ -65,14 +64,14 @@ impl Shape {
     }
 
     /// Its sizes.
-    pub fn sizes(&self) -> Sizes {
+    pub fn sizes(&self) -> ModelConfig {
         (self.sizes)()
     }
 
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self.sizes() {
-            Sizes::Vit(config) => Some(config.image),
+            ModelConfig::Vit(config) => Some(config.image),
             _ => None,
         }
     }
@@ -80,19 +79,19 @@ impl Shape {
     /// Names and shapes of its parameters.
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {
-            Sizes::Gpt2(config) => config.shapes(),
-            Sizes::Llama(config) => config.shapes(),
-            Sizes::Bert(config) => {
+            ModelConfig::Gpt2(config) => config.shapes(),
+            ModelConfig::Llama(config) => config.shapes(),
+            ModelConfig::Bert(config) => {
                 let all = config.shapes().into_iter();
                 all.filter(|(name, _)| !name.starts_with("cls.")).collect()
             }
-            Sizes::Vit(config) => vit_parameters(&config),
+            ModelConfig::Vit(config) => vit_parameters(&config),
         }
     }
 }
 
-fn gpt2() -> Sizes {
-    Sizes::Gpt2(gpt2::Config {
+fn gpt2() -> ModelConfig {
+    ModelConfig::Gpt2(gpt2::Config {
         vocabulary: 50_257,
         width: 768,
         heads: 12,
@@ -103,8 +102,8 @@ fn gpt2() -> Sizes {
     })
 }
 
-fn smollm2() -> Sizes {
-    Sizes::Llama(llama::Config {
+fn smollm2() -> ModelConfig {
+    ModelConfig::Llama(llama::Config {
         vocabulary: 49_152,
         width: 576,
         heads: 9,
@@ -124,8 +123,8 @@ fn smollm2() -> Sizes {
     })
 }
 
-fn vit_b16() -> Sizes {
-    Sizes::Vit(vit::Config {
+fn vit_b16() -> ModelConfig {
+    ModelConfig::Vit(vit::Config {
         width: 768,
         heads: 12,
         layers: 12,
@@ -139,8 +138,8 @@ fn vit_b16() -> Sizes {
     })
 }
 
-fn minilm() -> Sizes {
-    Sizes::Bert(bert::Config {
+fn minilm() -> ModelConfig {
+    ModelConfig::Bert(bert::Config {
         vocabulary: 30_522,
         width: 384,
         heads: 12,

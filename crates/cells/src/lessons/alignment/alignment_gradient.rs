@@ -4,12 +4,12 @@ use engine::grad::{OneWord, Seen};
 use ndarray::{Array2, arr2};
 
 use crate::computation::Computation;
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::{Entry, no_files};
 use crate::parts::measure::largest;
-use crate::spec::{CellSpec, Desk, Job, Run, once};
+use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// The words that may come next, in the order of the rows of U.
 const TARGET: &[&str] = &["occhi", "blu", "ha"];
@@ -22,7 +22,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "alignment-gradient",
     summary: "The gradient of one word's loss by each alignment score, by the tape and by hand, and the weights as the scores follow it.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -122,15 +122,15 @@ fn here(record: &mut Record, h: &Array2<f32>, seen: &Seen) -> Result<(), CellErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs;
+    use crate::model_cache::ModelCache;
 
     fn with(right: &str, updates: f64) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("right", InputValue::Choice(right.to_owned()))
             .with("updates", InputValue::Number(updates));
-        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
+        jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
     /// d loss / d e_j = α_j (∂loss/∂c · (h_j − c)), as the tape has it.

@@ -5,12 +5,12 @@ use engine::translate::{Translator, length, normalised};
 use std::ops::Range;
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Run, once};
+use crate::jobs::Entry;
+use crate::model_cache::ModelCache;
+use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// The model's file below `models/`.
 pub(crate) const FILE: &str = "seq2seq-attention.safetensors";
@@ -29,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "alignment-lines",
     summary: "A sentence translated into Italian by the trained GRU with additive attention, and the weights from each word of the translation to the source.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
@@ -55,8 +55,8 @@ fn files(_: &Inputs) -> Vec<&'static str> {
 ///
 /// # Errors
 /// When the model is not there or is another one.
-fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
-    let translator = shelf.opened::<Translator>(FILE)?;
+fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
+    let translator = cache.opened::<Translator>(FILE)?;
     let inputs = inputs.clone();
     Ok(once(move || compute(&inputs, &translator)))
 }
@@ -147,11 +147,11 @@ fn names(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
     use crate::input::InputValue;
+    use crate::jobs;
 
-    fn shelf() -> Shelf {
-        Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
+    fn cache() -> ModelCache {
+        ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
     }
 
     fn given(sentence: &str, show: &str) -> Inputs {
@@ -161,13 +161,13 @@ mod tests {
     }
 
     fn of(sentence: &str, show: &str) -> Computation {
-        desk::compute(&SPEC, &given(sentence, show), &shelf()).unwrap()
+        jobs::compute(&SPEC, &given(sentence, show), &cache()).unwrap()
     }
 
     /// The reordering of the curriculum: the noun of the translation looks at the last word, the adjective after it at the one before.
     #[test]
     fn the_adjective_after_the_noun_looks_back() {
-        let c = desk::compute(&SPEC, &Inputs::defaults(&inputs()), &shelf()).unwrap();
+        let c = jobs::compute(&SPEC, &Inputs::defaults(&inputs()), &cache()).unwrap();
         assert_eq!(c.words("source"), ["she", "has", "blue", "eyes"]);
         assert_eq!(c.words("target"), ["ha", "gli", "occhi", "blu", END]);
         assert_eq!(c.words("translation"), ["ha gli occhi blu"]);
@@ -214,7 +214,7 @@ mod tests {
         let long = "word ".repeat(MOST_WORDS + 1);
         let spelt = "zqxjkvwzqxjkvwzqxjkvwzqxjkvwzqxjkvwzqxjkvwzqxjkvwzqxjkvw".repeat(2);
         for sentence in ["", " ... ", &long, &spelt] {
-            let error = desk::compute(&SPEC, &given(sentence, "words"), &shelf()).unwrap_err();
+            let error = jobs::compute(&SPEC, &given(sentence, "words"), &cache()).unwrap_err();
             assert!(
                 matches!(error, CellError::Input { .. }),
                 "{sentence}: {error}"

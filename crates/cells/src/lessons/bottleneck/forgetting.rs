@@ -6,13 +6,13 @@ use engine::translate::{TranslationModel, Translator};
 use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::ModelCache;
 use crate::parts::race;
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Run, once};
+use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// The model with the fixed vector.
 const FILE: &str = race::MODELS[0].1;
@@ -25,7 +25,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "forgetting",
     summary: "How far the trained encoder's last state moves when a token is replaced, and how that fades while it reads on.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
@@ -56,8 +56,8 @@ fn files(_: &Inputs) -> Vec<&'static str> {
 }
 
 /// Begins to compute.
-fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
-    let (translator, inputs) = (shelf.opened::<Translator>(FILE)?, inputs.clone());
+fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
+    let (translator, inputs) = (cache.opened::<Translator>(FILE)?, inputs.clone());
     Ok(once(move || compute(&inputs, &translator)))
 }
 
@@ -103,16 +103,17 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
     use crate::input::InputValue;
+    use crate::jobs;
 
     fn with(changed: &[(&str, &str)]) -> Result<Computation, CellError> {
-        let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+        let cache =
+            ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
         let mut given = Inputs::defaults(&inputs());
         for (name, text) in changed {
             given = given.with(name, InputValue::Text((*text).to_owned()));
         }
-        desk::compute(&SPEC, &given, &shelf)
+        jobs::compute(&SPEC, &given, &cache)
     }
 
     /// The tokens that are read last, those at the sentence's beginning, move the last state most.

@@ -7,14 +7,14 @@ use engine::score::Score;
 use engine::translate::{Pair, Translator};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::ModelCache;
 use crate::parts::race::{self, MODELS};
 use crate::parts::training::{Steps, Training};
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Run};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// The sentences, with their accepted translations.
 const SET: &str = "eval-en-it.tsv";
@@ -36,7 +36,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "race-measure",
     summary: "Exact matches and BLEU of the three translators against the length of the sentence, on sentences written for the site.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
@@ -63,8 +63,8 @@ fn files(inputs: &Inputs) -> Vec<&'static str> {
 }
 
 /// Begins to measure.
-fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
-    let text = shelf.opened::<String>(SET)?;
+fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
+    let text = cache.opened::<String>(SET)?;
     let (mut record, text) = (Record::new(), text.as_str());
     let pairs = in_turn(shown!(record, engine::translate::read_set, text)?);
     if pairs.len() != SENTENCES {
@@ -73,7 +73,7 @@ fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
     }
     let pairs = Arc::new(pairs);
     let mut calls = record.finish().calls;
-    let runners = race::open(shelf)?.into_iter().map(|translator| Runner {
+    let runners = race::open(cache)?.into_iter().map(|translator| Runner {
         translator,
         pairs: Arc::clone(&pairs),
         score: Score::default(),
@@ -216,8 +216,8 @@ fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::{self, Kept, MODELS as TABLE};
     use crate::input::InputValue;
+    use crate::jobs::{self, JobCache, MODELS as TABLE};
     use crate::spec::Progress;
 
     const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
@@ -226,8 +226,8 @@ mod tests {
         Inputs::defaults(&inputs()).with("steps", InputValue::Number(steps as f64))
     }
 
-    fn measured(steps: usize, shelf: &Shelf) -> Computation {
-        desk::compute(&SPEC, &given(steps), shelf).unwrap()
+    fn measured(steps: usize, cache: &ModelCache) -> Computation {
+        jobs::compute(&SPEC, &given(steps), cache).unwrap()
     }
 
     /// Whoever stops early has measured every length, and each sentence is measured once.
@@ -247,17 +247,17 @@ mod tests {
     /// Going on gives what measuring at once gives; nothing measured has no score.
     #[test]
     fn going_on_is_measuring_at_once() {
-        let (shelf, mut kept) = (Shelf::of_folder(FOLDER), Kept::default());
-        let entry = desk::find(TABLE, SPEC.name).unwrap();
+        let (cache, mut kept) = (ModelCache::of_folder(FOLDER), JobCache::default());
+        let entry = jobs::find(TABLE, SPEC.name).unwrap();
         for steps in [0, 2, 5] {
-            let mut job = kept.begin(entry, &given(steps), &shelf).unwrap();
+            let mut job = kept.begin(entry, &given(steps), &cache).unwrap();
             let found = loop {
                 if let Progress::Done(found) = job.advance().unwrap() {
                     break found;
                 }
             };
             kept.keep(&SPEC, job);
-            assert_eq!(found.tensors, measured(steps, &shelf).tensors, "{steps}");
+            assert_eq!(found.tensors, measured(steps, &cache).tensors, "{steps}");
             assert_eq!(found.at("fixed.bleu.all", &[]).is_some(), steps > 0);
             assert_eq!(found.words("english").len(), steps.min(1));
         }
@@ -266,12 +266,12 @@ mod tests {
     /// One sentence: exact or not, by the model alone.
     #[test]
     fn a_score_is_that_of_the_translations() {
-        let shelf = Shelf::of_folder(FOLDER);
-        let found = measured(13, &shelf);
-        let text = shelf.opened::<String>(SET).unwrap();
+        let cache = ModelCache::of_folder(FOLDER);
+        let found = measured(13, &cache);
+        let text = cache.opened::<String>(SET).unwrap();
         let pairs = in_turn(engine::translate::read_set(&text).unwrap());
         for (name, file) in MODELS {
-            let model = shelf.opened::<Translator>(file).unwrap();
+            let model = cache.opened::<Translator>(file).unwrap();
             let mut score = Score::default();
             for pair in &pairs[..13] {
                 score.push(&model.translate(&pair.english).unwrap(), &pair.italian);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn all_of_it_is_what_the_cards_say() {
         let cards = std::fs::read_to_string(format!("{FOLDER}/MODELS.md")).unwrap();
-        let found = measured(SENTENCES, &Shelf::of_folder(FOLDER));
+        let found = measured(SENTENCES, &ModelCache::of_folder(FOLDER));
         for (name, file) in MODELS {
             let card = cards
                 .split("\n## ")

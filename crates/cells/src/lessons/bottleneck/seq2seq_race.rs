@@ -5,13 +5,13 @@ use std::sync::Arc;
 use engine::translate::{TranslationModel, Translator, length, normalised};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::ModelCache;
 use crate::parts::race::{self, MODELS};
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Run, once};
+use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// Most tokens of the sentence.
 const MOST: usize = 48;
@@ -24,7 +24,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "seq2seq-race",
     summary: "An English sentence in Italian by a GRU with one fixed vector, a GRU with attention, and a Transformer.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
@@ -43,8 +43,8 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// Begins to translate.
-fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
-    let (models, inputs) = (race::open(shelf)?, inputs.clone());
+fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
+    let (models, inputs) = (race::open(cache)?, inputs.clone());
     Ok(once(move || compute(&inputs, &models)))
 }
 
@@ -71,26 +71,26 @@ fn compute(inputs: &Inputs, models: &[Arc<Translator>]) -> Result<Computation, C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
     use crate::input::InputValue;
+    use crate::jobs;
 
-    fn shelf() -> Shelf {
-        Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
+    fn cache() -> ModelCache {
+        ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
     }
 
-    fn race(sentence: &str, shelf: &Shelf) -> Result<Computation, CellError> {
+    fn race(sentence: &str, cache: &ModelCache) -> Result<Computation, CellError> {
         let given =
             Inputs::defaults(&inputs()).with("sentence", InputValue::Text(sentence.to_owned()));
-        desk::compute(&SPEC, &given, shelf)
+        jobs::compute(&SPEC, &given, cache)
     }
 
     /// The cell shows what the model in the file says by itself; the context vector is made from the end of the sentence on.
     #[test]
     fn three_models_translate_the_same_sentence() {
-        let shelf = shelf();
-        let found = race("We see the sky.", &shelf).unwrap();
+        let cache = cache();
+        let found = race("We see the sky.", &cache).unwrap();
         for (name, file) in MODELS {
-            let alone = shelf.opened::<Translator>(file).unwrap();
+            let alone = cache.opened::<Translator>(file).unwrap();
             let expected = alone.translate("we see the sky").unwrap();
             assert_eq!(found.words(name), [expected], "{name}");
         }
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn nothing_and_too_much_are_answered_in_words() {
-        let shelf = shelf();
+        let cache = cache();
         for sentence in ["", " . ", "the cat and the dog ".repeat(30).as_str()] {
-            let error = race(sentence, &shelf).unwrap_err();
+            let error = race(sentence, &cache).unwrap_err();
             assert!(matches!(error, CellError::Input { .. }), "{error}");
         }
-        let emoji = race("\u{1f642} caffè 漢字", &shelf).unwrap();
+        let emoji = race("\u{1f642} caffè 漢字", &cache).unwrap();
         assert_eq!(emoji.words("transformer").len(), 1);
     }
 }

@@ -8,12 +8,12 @@ use engine::trainable;
 use engine::translate::TranslationModel;
 
 use crate::computation::Computation;
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::{Entry, no_files};
 use crate::parts::training::{LOOK, Steps, Training, noted_step, schedule};
-use crate::spec::{CellSpec, Desk, Job, Run};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// Different symbols of a sequence.
 const SYMBOLS: usize = 8;
@@ -50,7 +50,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "train-the-race",
     summary: "A GRU translator with one fixed vector and one with attention learn copy or reverse side by side; symbols right by length.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -232,9 +232,9 @@ fn show(runners: &[Runner], inputs: &Inputs) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::{Kept, TRAINING, find};
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs::{JobCache, TRAINING, find};
+    use crate::model_cache::ModelCache;
 
     fn given(steps: f64) -> Inputs {
         Inputs::defaults(&inputs()).with("steps", InputValue::Number(steps))
@@ -251,10 +251,12 @@ mod tests {
     /// Going on, and going back, gives the bits of a new start.
     #[test]
     fn rewinding_gives_the_bits_of_a_new_start() {
-        let mut kept = Kept::default();
+        let mut kept = JobCache::default();
         for steps in [0.0, 2.0, 11.0, 0.0, 2.0] {
             let entry = find(TRAINING, SPEC.name).unwrap();
-            let mut job = kept.begin(entry, &given(steps), &Shelf::default()).unwrap();
+            let mut job = kept
+                .begin(entry, &given(steps), &ModelCache::default())
+                .unwrap();
             let found = run(&mut *job);
             kept.keep(&SPEC, job);
             let anew = run(&mut *start(&given(steps)).unwrap());

@@ -7,15 +7,15 @@ use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::CausalLm;
 use crate::parts::measure::{bits_changed, largest, row_differences};
 use crate::parts::trained::{self, GPT, Pieces, RANDOM, Text};
 use crate::parts::words;
-use crate::shelf::Writer;
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words, or tokens, that the table can show.
 const MOST_WORDS: usize = 12;
@@ -39,14 +39,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "leak-test",
     summary: "A decoder, trained or random, before and after one word changes: which logits move, with the causal mask and without.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -159,7 +159,12 @@ fn logits(
 
 /// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins every text. One piece takes the
 /// place of one piece: so all others stay where they are.
-fn trained(record: &mut Record, inputs: &Inputs, gpt: &Writer, new: &str) -> Result<(), CellError> {
+fn trained(
+    record: &mut Record,
+    inputs: &Inputs,
+    gpt: &CausalLm,
+    new: &str,
+) -> Result<(), CellError> {
     let tokenizer = &gpt.tokenizer;
     let pieces = Pieces::of_text(tokenizer, inputs.text("sentence")?.trim())?
         .at_most(MOST_WORDS, "sentence", "Sentence")?;

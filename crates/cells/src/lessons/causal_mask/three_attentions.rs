@@ -7,14 +7,14 @@ use engine::translate::{TranslationModel, Translator};
 use ndarray::Array2;
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
 use crate::parts::trained::{self, Head, Pieces, RANDOM, START, TRANSLATOR, Text};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words of a sentence.
 const MOST_WORDS: usize = 10;
@@ -33,14 +33,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "three-attentions",
     summary: "Encoder self-attention, masked decoder self-attention and cross-attention over two sentences, of a trained translator or with random weights.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -255,8 +255,8 @@ mod tests {
             }
         }
         assert_eq!(c.at("decoder.weights", &[0, 1]), Some(0.0));
-        let shelf = crate::parts::test_models::shelf();
-        let translator = shelf
+        let cache = crate::parts::test_models::cache();
+        let translator = cache
             .opened::<Translator>("translator.safetensors")
             .unwrap();
         let TranslationModel::Transformer(model) = &translator.model else {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use engine::model::vit::Vit;
 use ndarray::{Array1, Array2, Array3, Array4, Axis};
 
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
 use crate::lessons::patches::patch_cutter::{cut_inputs, patch_side, prepared};
+use crate::model_cache::ModelCache;
 use crate::parts::measure::{largest, row_differences};
 use crate::parts::trained::{self, RANDOM, VIT};
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Progress, Run};
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
 /// Tokens and numbers of each that the tables show.
 const SHOWN: (usize, usize) = (8, 6);
@@ -23,7 +23,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "patch-embedding",
     summary: "The embedding of patches as a matrix product and as a strided convolution, and the largest difference.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
@@ -76,9 +76,9 @@ struct Embedding {
 ///
 /// # Errors
 /// An input that does not fit, or a model that is not there.
-fn start(inputs: &Inputs, shelf: &Shelf) -> Result<Box<dyn Job>, CellError> {
+fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
     let vit = match trained::file(inputs.choice("model")?) {
-        Some(file) => Some(shelf.opened::<Vit>(file)?),
+        Some(file) => Some(cache.opened::<Vit>(file)?),
         None => {
             patch_side(inputs)?;
             None
@@ -300,7 +300,7 @@ mod tests {
             assert_eq!(c.at(name, &[]), Some(expected), "{name}");
         }
         assert_eq!(c.tensor("filters").unwrap().shape(), [64, 4, 4]);
-        let vit: Arc<Vit> = crate::parts::test_models::shelf()
+        let vit: Arc<Vit> = crate::parts::test_models::cache()
             .opened("digit-vit.safetensors")
             .unwrap();
         let drawing = c.tensor("drawing").unwrap().values.mapv(|x| x as f32);

@@ -5,16 +5,16 @@ use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::MaskedLm;
 use crate::parts::measure::{largest, row_differences};
 use crate::parts::trained::{self, BERT, Pieces, RANDOM, Text, told};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, order_in_use, placed, positions};
 use crate::parts::words;
-use crate::shelf::Filler;
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words, or tokens, that the two tables can show.
 const MOST_WORDS: usize = 12;
@@ -30,14 +30,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "bag-of-words",
     summary: "The outputs of a trained model, or of a random attention layer, for the same words in two orders, without and with positions.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -127,7 +127,7 @@ fn random(
 /// beginning and end stay where they are.
 fn encoder(
     record: &mut Record,
-    bert: &Filler,
+    bert: &MaskedLm,
     words: &[String],
     order: &[usize],
 ) -> Result<(), CellError> {

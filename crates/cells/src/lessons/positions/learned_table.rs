@@ -3,15 +3,15 @@
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::MaskedLm;
 use crate::parts::trained::{self, BERT, Pieces, RANDOM, Text};
 use crate::parts::untrained::{drawn, embedded, placed, positions};
 use crate::parts::words;
-use crate::shelf::Filler;
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words that the cell can show.
 const MOST_WORDS: usize = 32;
@@ -24,14 +24,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "learned-table",
     summary: "A table of position vectors, learned or random: added to word vectors as far as it reaches, its rows compared.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -71,7 +71,7 @@ fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<(
 }
 
 /// The table of an encoder, and its vectors of the pieces that it reads.
-fn learned(record: &mut Record, bert: &Filler, words: &[String]) -> Result<(), CellError> {
+fn learned(record: &mut Record, bert: &MaskedLm, words: &[String]) -> Result<(), CellError> {
     let table = bert.model.positions();
     let pieces = Pieces::of_words(&bert.tokenizer, words)?.enclosed(&bert.tokenizer);
     let kept = pieces.ids.len().min(table.nrows());

@@ -3,11 +3,11 @@
 use engine::explain::stats::Histogram;
 use ndarray::{Array2, ArrayView2, Axis, Slice, aview1, stack};
 
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::spec::{CellSpec, Desk, Job, Progress, Run};
+use crate::jobs::{Entry, no_files};
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
 /// Pairs of a query and a key in each histogram.
 pub(crate) const DRAWS: usize = 10_000;
@@ -29,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "why-scale",
     summary: "10,000 products of random queries and keys, their spread with and without 1/\u{221a}d_k, and softmax of one row.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -281,15 +281,15 @@ fn averages(weights: ArrayView2<'_, f32>) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::computation::Computation;
-    use crate::desk;
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs;
+    use crate::model_cache::ModelCache;
 
     fn at(d_k: usize, seed: u32) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("d_k", InputValue::Number(d_k as f64))
             .with("seed", InputValue::Number(f64::from(seed)));
-        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
+        jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
     /// The curriculum's check: over 10,000 draws the variance of q·k is d_k within 5 %, and that of the scaled score 1.

@@ -6,15 +6,15 @@ use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::{CausalLm, MaskedLm};
 use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Text};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
-use crate::shelf::{Filler, Writer};
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words, or tokens, that the map can show.
 const MOST_WORDS: usize = 16;
@@ -30,14 +30,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "attention-map",
     summary: "The attention weights of any head of a trained model, or of one random layer, over any sentence; choose a word to see its row.",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -90,7 +90,7 @@ fn random(
 fn encoder(
     record: &mut Record,
     inputs: &Inputs,
-    bert: &Filler,
+    bert: &MaskedLm,
     words: &[String],
 ) -> Result<SelfAttention, CellError> {
     let (model, config) = (&bert.model, bert.model.config());
@@ -110,8 +110,12 @@ fn encoder(
     head.attention(record, &seen, ("", "attention"), &Mask::None)
 }
 
-/// A head of a decoder, which reads the token that begins every text and then the text's own.
-fn decoder(record: &mut Record, inputs: &Inputs, gpt: &Writer) -> Result<SelfAttention, CellError> {
+/// A head of a decoder, which reads the token that begins every text and then the pieces.
+fn decoder(
+    record: &mut Record,
+    inputs: &Inputs,
+    gpt: &CausalLm,
+) -> Result<SelfAttention, CellError> {
     let (model, config) = (&gpt.model, gpt.model.config());
     let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text("sentence")?.trim())?.at_most(
         MOST_WORDS,
@@ -182,8 +186,8 @@ mod tests {
     #[test]
     fn what_is_shown_is_what_the_model_computed() {
         let c = computed(&SPEC, &given(BERT).with("layer", number(3.0))).unwrap();
-        let shelf = crate::parts::test_models::shelf();
-        let bert: std::sync::Arc<Filler> = shelf.opened("tiny-bert.safetensors").unwrap();
+        let cache = crate::parts::test_models::cache();
+        let bert: std::sync::Arc<MaskedLm> = cache.opened("tiny-bert.safetensors").unwrap();
         let pieces = Pieces::of_words(
             &bert.tokenizer,
             &["the", "cat", "sat", "on", "the", "mat"].map(str::to_owned),

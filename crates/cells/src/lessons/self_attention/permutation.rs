@@ -7,16 +7,16 @@ use engine::trace::Recorder;
 use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
-use crate::desk::Entry;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::MaskedLm;
 use crate::parts::measure::{largest, row_differences};
 use crate::parts::trained::{self, BERT, Head, Pieces, RANDOM, Text};
 use crate::parts::untrained::{Layer, embedded, order_in_use, placed, positions};
 use crate::parts::words;
-use crate::shelf::Filler;
-use crate::spec::{CellSpec, Desk, Run};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words, or tokens, that the maps can show.
 const MOST_WORDS: usize = 12;
@@ -29,14 +29,14 @@ pub const SPEC: CellSpec = CellSpec {
     name: "permutation",
     summary: "A head of a trained model, or a random attention layer, over a sentence and over the same words in another order; the largest difference of F(PX) and P F(X).",
     inputs,
-    run: Run::Sliced(Desk::Models),
+    run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
-    start: |inputs, shelf| trained::job(inputs, shelf, compute),
+    start: |inputs, cache| trained::job(inputs, cache, compute),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -108,7 +108,7 @@ fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<B
 fn encoder(
     record: &mut Record,
     inputs: &Inputs,
-    bert: &Filler,
+    bert: &MaskedLm,
     words: &[String],
 ) -> Result<Both, CellError> {
     let pieces =

@@ -4,12 +4,12 @@ use engine::grad::TrainingConfig;
 use engine::nn::parts::Parts;
 
 use crate::computation::Computation;
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::{Entry, no_files};
 use crate::parts::training::{Course, HELD_OUT, LOOK, TASKS, Training, schedule, task};
-use crate::spec::{CellSpec, Desk, Job, Run};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// Different symbols of a sequence, and its length.
 const SIZES: (usize, usize) = (6, 8);
@@ -31,7 +31,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "break-it",
     summary: "Two Transformers from one seed, whole and with scaling, mask, residual, norm, positions or warm-up off, trained side by side.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -110,9 +110,9 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs;
+    use crate::model_cache::ModelCache;
 
     fn at(off: &[&str], task: &str, steps: f64) -> Computation {
         let mut given = Inputs::defaults(&inputs())
@@ -122,7 +122,7 @@ mod tests {
         for part in off {
             given = given.with(part, InputValue::Toggle(false));
         }
-        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
+        jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
     fn last(found: &Computation, name: &str) -> f64 {

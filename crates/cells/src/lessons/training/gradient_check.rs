@@ -3,12 +3,12 @@
 use engine::grad::{Difference, Learner, Pairs, Settings, Task, TrainingConfig};
 use ndarray::{Array2, Axis, Slice};
 
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::{Entry, no_files};
 use crate::parts::training::schedule;
-use crate::spec::{CellSpec, Desk, Job, Progress, Run};
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
 /// Width of the model, and side of the part of a matrix that is shown.
 const WIDTH: usize = 8;
@@ -56,7 +56,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "gradient-check",
     summary: "The gradient of one weight by reverse-mode differentiation and by central differences at many step sizes.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -201,16 +201,16 @@ impl Check {
 mod tests {
     use super::*;
     use crate::computation::Computation;
-    use crate::desk;
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs;
+    use crate::model_cache::ModelCache;
 
     fn at(matrix: &str, row: f64, column: f64) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("matrix", InputValue::Choice(matrix.to_owned()))
             .with("row", InputValue::Number(row))
             .with("column", InputValue::Number(column));
-        desk::compute(&SPEC, &given, &Shelf::default()).unwrap()
+        jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
     /// For every matrix some h agrees with the gradient to three digits, and the smallest does not agree better than the best.

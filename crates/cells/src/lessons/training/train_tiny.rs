@@ -6,12 +6,12 @@ use engine::trainable;
 use ndarray::{Axis, concatenate};
 
 use crate::computation::Computation;
-use crate::desk::{Entry, no_files};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::jobs::{Entry, no_files};
 use crate::parts::training::{Course, HELD_OUT, LOOK, Training, YOUR_TEXT, schedule, task};
-use crate::spec::{CellSpec, Desk, Job, Run};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// Different symbols of a sequence.
 const SYMBOLS: usize = 10;
@@ -37,7 +37,7 @@ pub const SPEC: CellSpec = CellSpec {
     name: "train-tiny",
     summary: "A Transformer of two blocks on each side, 64 wide, learns copy, reverse, sort or to go on with a text: loss, score, what one head looks at.",
     inputs,
-    run: Run::Sliced(Desk::Training),
+    run: Run::Sliced(WorkerKind::Training),
 };
 
 /// The work of the worker.
@@ -161,10 +161,10 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk;
-    use crate::desk::Kept;
     use crate::input::InputValue;
-    use crate::shelf::Shelf;
+    use crate::jobs;
+    use crate::jobs::JobCache;
+    use crate::model_cache::ModelCache;
     use crate::spec::Progress;
 
     fn given(steps: f64) -> Inputs {
@@ -184,11 +184,13 @@ mod tests {
     /// A continued run gives the bits of a new one, and so does going back.
     #[test]
     fn going_on_and_rewinding_give_the_bits_of_a_new_start() {
-        let anew = |steps| desk::compute(&SPEC, &given(steps), &Shelf::default()).unwrap();
-        let mut kept = Kept::default();
-        let entry = desk::find(desk::TRAINING, SPEC.name).unwrap();
+        let anew = |steps| jobs::compute(&SPEC, &given(steps), &ModelCache::default()).unwrap();
+        let mut kept = JobCache::default();
+        let entry = jobs::find(jobs::TRAINING, SPEC.name).unwrap();
         for steps in [0.0, 1.0, 12.0, 0.0, 1.0] {
-            let job = kept.begin(entry, &given(steps), &Shelf::default()).unwrap();
+            let job = kept
+                .begin(entry, &given(steps), &ModelCache::default())
+                .unwrap();
             let (found, job) = run(job);
             kept.keep(&SPEC, job);
             assert_eq!(found.tensors, anew(steps).tensors, "{steps}");
@@ -210,7 +212,7 @@ mod tests {
     /// Every row of every head is a distribution; the rate rises to its peak.
     #[test]
     fn shows_what_it_says_it_shows() {
-        let found = desk::compute(&SPEC, &given(0.0), &Shelf::default()).unwrap();
+        let found = jobs::compute(&SPEC, &given(0.0), &ModelCache::default()).unwrap();
         let cross = &found.tensor("cross").unwrap().values;
         assert_eq!(cross.shape(), [8, 8, 8]);
         assert!(
@@ -230,7 +232,7 @@ mod tests {
     /// It learns: a lower loss on what it never trains on.
     #[test]
     fn the_held_out_loss_falls() {
-        let found = desk::compute(&SPEC, &given(120.0), &Shelf::default()).unwrap();
+        let found = jobs::compute(&SPEC, &given(120.0), &ModelCache::default()).unwrap();
         let held = found.tensor("held").unwrap();
         assert_eq!(held.shape(), [13]);
         assert!(held.at(&[12]).unwrap() < 0.7 * held.at(&[0]).unwrap());
@@ -240,7 +242,7 @@ mod tests {
         let given = given(steps)
             .with("task", InputValue::Choice(YOUR_TEXT.to_owned()))
             .with("text", InputValue::Text(text.to_owned()));
-        desk::compute(&SPEC, &given, &Shelf::default())
+        jobs::compute(&SPEC, &given, &ModelCache::default())
     }
 
     /// So short a text is memorised: sequences outside the training set stay hard.

@@ -1,4 +1,4 @@
-//! A source that sees to the form of every matrix, adds up what a model keeps of it, and says how far the loading is.
+//! A source of parameters that brings every matrix into one form, counts the bytes that a model takes from it, and reports progress.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -8,21 +8,21 @@ use engine::ndarray::{Array2, ArrayD};
 use engine::parameters::{Compressed, Memory, Parameters, Weight, matrix};
 use engine::quant::Type;
 
-/// What was taken from a source.
-pub(super) struct Tally<'a> {
-    /// Bytes of each parameter that was given, without the end `.weight` of its name: a matrix that is read, turned and then packed
-    /// counts once, as what it was packed into.
+/// The counts of what was taken from a source.
+pub(super) struct LoadCounts<'a> {
+    /// Bytes of each parameter that was given, by its name without the end `.weight`: a matrix that is read, transposed and then packed
+    /// counts once, in its packed form.
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
-    /// Numbers in all parameters, and in those that were given.
+    /// NumberTokenizer in all parameters, and in those that were given.
     all: Cell<usize>,
     given: Cell<usize>,
     progress: RefCell<&'a mut dyn FnMut(f32)>,
 }
 
-impl<'a> Tally<'a> {
-    /// Nothing yet; `progress` hears the share of the numbers that was given.
+impl<'a> LoadCounts<'a> {
+    /// Counts of zero; `progress` is called with the share of the numbers that was given.
     pub(super) fn new(progress: &'a mut dyn FnMut(f32)) -> Self {
         Self {
             bytes: RefCell::default(),
@@ -43,16 +43,16 @@ impl<'a> Tally<'a> {
         self.activation_bits.get()
     }
 
-    fn weigh(&self, name: &str, bytes: usize) {
+    fn count(&self, name: &str, bytes: usize) {
         let name = name.strip_suffix(".weight").unwrap_or(name);
         self.bytes.borrow_mut().insert(name.to_owned(), bytes);
     }
 
     fn keep(&self, name: &str, weight: &Weight) {
         match weight {
-            Weight::Dense(matrix) => self.weigh(name, matrix.len() * size_of::<f32>()),
+            Weight::Dense(matrix) => self.count(name, matrix.len() * size_of::<f32>()),
             Weight::Packed(matrix) => {
-                self.weigh(name, matrix.size());
+                self.count(name, matrix.size());
                 let bits = self.activation_bits.get().min(matrix.activation_bits());
                 self.activation_bits.set(bits);
             }
@@ -67,25 +67,25 @@ impl<'a> Tally<'a> {
 }
 
 /// Another source, with every matrix in one form, or as the source has it.
-pub(super) struct Weighed<'a> {
+pub(super) struct CountingLoader<'a> {
     source: Box<dyn Parameters>,
     kind: Option<Type>,
-    tally: &'a Tally<'a>,
+    counts: &'a LoadCounts<'a>,
 }
 
-impl<'a> Weighed<'a> {
+impl<'a> CountingLoader<'a> {
     /// With `kind` every matrix is brought into it; without, blocks stay as they are and plain numbers stay plain.
     pub(super) fn new(
         source: Box<dyn Parameters>,
         kind: Option<Type>,
-        tally: &'a Tally<'a>,
+        counts: &'a LoadCounts<'a>,
     ) -> Self {
-        let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
-        tally.all.set(source.names().iter().map(count).sum());
+        let numbers = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
+        counts.all.set(source.names().iter().map(numbers).sum());
         Self {
             source,
             kind,
-            tally,
+            counts,
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Weighed<'a> {
     }
 }
 
-impl Parameters for Weighed<'_> {
+impl Parameters for CountingLoader<'_> {
     fn names(&self) -> Vec<String> {
         self.source.names()
     }
@@ -113,8 +113,8 @@ impl Parameters for Weighed<'_> {
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let read = self.source.read(name)?;
-        self.tally.weigh(name, read.len() * size_of::<f32>());
-        self.tally.report(read.len());
+        self.counts.count(name, read.len() * size_of::<f32>());
+        self.counts.report(read.len());
         Ok(read)
     }
 
@@ -128,14 +128,14 @@ impl Parameters for Weighed<'_> {
             Weight::Dense(matrix) => self.in_form(name, matrix)?,
             packed => packed,
         };
-        self.tally.keep(name, &weight);
-        self.tally.report(rows * cols);
+        self.counts.keep(name, &weight);
+        self.counts.report(rows * cols);
         Ok(weight)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let weight = self.in_form(name, matrix)?;
-        self.tally.keep(name, &weight);
+        self.counts.keep(name, &weight);
         Ok(weight)
     }
 }
@@ -159,34 +159,34 @@ mod tests {
         let source = Compressed::new(formula.clone(), Type::Q4_0);
         let mut shares = Vec::new();
         let mut note = |share| shares.push(share);
-        let tally = Tally::new(&mut note);
-        let mut weighed = Weighed::new(Box::new(source), Some(Type::Q8_0), &tally);
-        let Ok(Weight::Packed(a)) = weighed.weight("a.weight", 8, 64) else {
+        let counts = LoadCounts::new(&mut note);
+        let mut loader = CountingLoader::new(Box::new(source), Some(Type::Q8_0), &counts);
+        let Ok(Weight::Packed(a)) = loader.weight("a.weight", 8, 64) else {
             panic!("plain")
         };
-        assert_eq!((a.kind(), tally.bytes()), (Type::Q8_0, 8 * 2 * 34));
-        let turned = weighed
+        assert_eq!((a.kind(), counts.bytes()), (Type::Q8_0, 8 * 2 * 34));
+        let turned = loader
             .read("b.weight")
             .unwrap()
             .into_dimensionality::<Ix2>()
             .unwrap();
-        weighed
+        loader
             .pack("b", turned.t().as_standard_layout().into_owned())
             .unwrap();
-        assert_eq!(tally.bytes(), 2 * 8 * 2 * 34);
-        weighed.read("b.bias").unwrap();
-        assert_eq!(tally.bytes(), 2 * 8 * 2 * 34 + 12);
+        assert_eq!(counts.bytes(), 2 * 8 * 2 * 34);
+        loader.read("b.bias").unwrap();
+        assert_eq!(counts.bytes(), 2 * 8 * 2 * 34 + 12);
         assert_eq!(shares.last(), Some(&1.0));
 
         for kind in [Some(Type::F32), None] {
             let mut ignore = |_| {};
-            let tally = Tally::new(&mut ignore);
-            let mut plain = Weighed::new(Box::new(formula.clone()), kind, &tally);
+            let counts = LoadCounts::new(&mut ignore);
+            let mut plain = CountingLoader::new(Box::new(formula.clone()), kind, &counts);
             assert!(matches!(
                 plain.weight("a.weight", 8, 64),
                 Ok(Weight::Packed(_))
             ));
-            assert_eq!(tally.bytes(), 8 * 64 * 4);
+            assert_eq!(counts.bytes(), 8 * 64 * 4);
         }
     }
 }

@@ -1,29 +1,29 @@
-//! What came from an address and is kept on this device: listed with sizes, to be opened again or deleted.
+//! The list of files that came from an address and are stored on this device, to be opened again or deleted.
 
 use leptos::prelude::*;
 
 use super::open::Form;
 use super::session::{Lab, megabytes};
-use crate::browser::storage::{self, KeptFile};
+use crate::browser::storage::{self, StoredFile};
 
 /// The list; nothing while it is empty.
-pub(super) fn kept_list(form: Form) -> AnyView {
+pub(super) fn stored_list(form: Form) -> AnyView {
     let lab = form.lab;
-    lab.list_kept();
-    let any = Memo::new(move |_| lab.kept.with(|kept| !kept.is_empty()));
+    lab.list_stored();
+    let any = Memo::new(move |_| lab.stored.with(|stored| !stored.is_empty()));
     let list = move || {
         view! {
             <details class="lab-kept">
-                <summary>{move || summary(&lab.kept.get())}</summary>
-                <ul>{move || lab.kept.get().into_iter().map(|file| item(form, file)).collect_view()}</ul>
+                <summary>{move || summary(&lab.stored.get())}</summary>
+                <ul>{move || lab.stored.get().into_iter().map(|file| item(form, file)).collect_view()}</ul>
             </details>
         }
     };
     view! { {move || any.get().then(list)} }.into_any()
 }
 
-/// How many files there are, and how large they are together.
-fn summary(kept: &[KeptFile]) -> String {
+/// The number of files and their size together.
+fn summary(kept: &[StoredFile]) -> String {
     let bytes = kept.iter().map(|file| file.bytes).sum();
     let files = match kept.len() {
         1 => "1 file".to_owned(),
@@ -32,8 +32,8 @@ fn summary(kept: &[KeptFile]) -> String {
     format!("Kept on this device: {files}, {}", megabytes(bytes))
 }
 
-/// How much of a file is here.
-fn size(file: &KeptFile) -> String {
+/// The part of a file that is here.
+fn size(file: &StoredFile) -> String {
     match file.total {
         Some(total) if total == file.bytes => megabytes(total),
         Some(total) => format!("{} of {}", megabytes(file.bytes), megabytes(total)),
@@ -41,7 +41,7 @@ fn size(file: &KeptFile) -> String {
     }
 }
 
-/// Whether a file of this name is a model's weights.
+/// Returns whether a file of this name holds a model's weights.
 fn is_weights(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     [".gguf", ".safetensors", ".bin"]
@@ -49,7 +49,7 @@ fn is_weights(url: &str) -> bool {
         .any(|end| path.ends_with(end))
 }
 
-fn item(form: Form, file: KeptFile) -> AnyView {
+fn item(form: Form, file: StoredFile) -> AnyView {
     let lab = form.lab;
     let name = file.url.rsplit('/').next().unwrap_or(&file.url).to_owned();
     let words = size(&file);
@@ -82,7 +82,7 @@ fn delete(lab: Lab, url: String) {
             );
             lab.error.try_set(Some(why));
         }
-        lab.list_kept();
+        lab.list_stored();
     });
 }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_here_is_said_in_megabytes() {
-        let file = |bytes, total| KeptFile {
+        let file = |bytes, total| StoredFile {
             url: "https://host/a.gguf".to_owned(),
             bytes,
             total,

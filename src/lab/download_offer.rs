@@ -1,4 +1,4 @@
-//! What a download will cost, said before it begins.
+//! The cost of a download, told before it starts.
 
 use std::rc::Rc;
 
@@ -6,29 +6,29 @@ use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
 use worker::model::file::LARGEST;
-use worker::model::protocol::{News, Order};
+use worker::model::protocol::{ModelEvent, ModelRequest};
 
-use super::session::{Lab, STOPPED, gave_up, megabytes};
+use super::session::{Lab, STOPPED, failed, megabytes};
 use crate::browser::{fetch, storage};
 use crate::model_build::choose;
-use crate::model_worker::{Heard, ModelWorker};
+use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// Memory of the engine by itself.
 const ENGINE_BYTES: u64 = 4_000_000;
 
-/// What the reader is asked about.
+/// A download that the reader is asked about.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ahead {
+pub(super) struct DownloadOffer {
     name: String,
     /// Bytes of the file, where the host says so.
     bytes: Option<u64>,
-    /// How many of them are on this device.
+    /// Number of them that are on this device.
     here: u64,
-    /// Bytes of weights that this device takes in in a second.
-    pace: f64,
+    /// Bytes of weights that this device reads in a second.
+    bandwidth: f64,
 }
 
-impl Ahead {
+impl DownloadOffer {
     fn words(&self) -> String {
         let Some(bytes) = self.bytes else {
             return format!(
@@ -47,7 +47,7 @@ impl Ahead {
         };
         // The file and the matrices that are packed from it stand side by side.
         let memory = megabytes(2 * bytes + ENGINE_BYTES);
-        let rate = self.pace / bytes as f64;
+        let rate = self.bandwidth / bytes as f64;
         let tokens = if rate < 10.0 {
             format!("{rate:.1}")
         } else {
@@ -56,12 +56,12 @@ impl Ahead {
         format!(
             "{size} While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
              measured just now: a model that writes with all of them gives at most about {tokens} tokens a second.",
-            self.pace / 1e9
+            self.bandwidth / 1e9
         )
     }
 }
 
-/// The size that the host states; whether there is something to ask about.
+/// The size that the host states, and whether there is something to ask about.
 async fn size(url: &str) -> (Option<u64>, bool) {
     let Some(head) = fetch::head(url).await else {
         return (None, true);
@@ -73,66 +73,67 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
 
-/// Bytes of weights that this device takes in in a second. Measured in a worker of its own, whose memory is given back.
-async fn pace() -> Result<f64, String> {
-    let (build, threads) = choose(None, None)?;
-    let worker = ModelWorker::start(Purpose::Lab, build, threads).ok_or(STOPPED)?;
-    worker.order(Order::Pace);
+/// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose memory is given back.
+async fn bandwidth() -> Result<f64, String> {
+    let (build, threads) = choose(Purpose::Lab, None, None)?;
+    let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
+    worker.send(ModelRequest::MeasureBandwidth);
     loop {
-        match worker.hear().await {
-            Heard::News(News::Pace(pace)) => return Ok(pace),
-            Heard::Died(why) => return Err(gave_up(&why)),
+        match worker.next_event().await {
+            WorkerEvent::Model(_, ModelEvent::Bandwidth(bandwidth)) => return Ok(bandwidth),
+            WorkerEvent::Model(_, ModelEvent::Failed(why)) => return Err(why),
+            WorkerEvent::Failed(why) => return Err(failed(&why)),
             _ => {}
         }
     }
 }
 
-/// Waits for the worker, and for the reader's word where something is to be fetched; the engine that runs.
+/// Waits for the worker, and for the reader's consent where something has to be fetched; returns the engine that runs.
 ///
 /// # Errors
-/// When the reader does not want it, or the worker died.
-pub(super) async fn settle(
+/// When the reader declines, or the worker failed.
+pub(super) async fn confirm(
     lab: Lab,
     worker: &Rc<ModelWorker>,
     name: &str,
     url: &str,
 ) -> Result<(Build, usize), String> {
-    let kept = storage::list().await;
-    let kept = kept.iter().find(|file| file.url == url);
-    let here = kept.map_or(0, |file| file.bytes);
-    let asks = match kept.and_then(|file| file.total) {
+    let stored = storage::list().await;
+    let stored = stored.iter().find(|file| file.url == url);
+    let here = stored.map_or(0, |file| file.bytes);
+    let asks = match stored.and_then(|file| file.total) {
         Some(total) if total == here => None,
         _ => Some(size(url).await).filter(|(_, asks)| *asks),
     };
     let mut engine = (Build::Simd128, 1);
     if let Some((bytes, _)) = asks {
-        let pace = pace().await?;
+        let bandwidth = bandwidth().await?;
         // The reader may have given up, or left the page.
         if lab.has(worker) {
-            lab.say(String::new(), None);
-            lab.ahead.try_set(Some(Ahead {
+            lab.show(String::new(), None);
+            lab.offer.try_set(Some(DownloadOffer {
                 name: name.to_owned(),
                 bytes,
                 here,
-                pace,
+                bandwidth,
             }));
         }
     }
     loop {
-        match worker.hear().await {
-            Heard::Ready { build, threads } => {
+        match worker.next_event().await {
+            WorkerEvent::Ready { build, threads } => {
                 engine = (build, threads);
                 if asks.is_none() {
                     return Ok(engine);
                 }
             }
-            Heard::GoOn => {
-                lab.ahead.try_set(None);
+            WorkerEvent::Confirmed => {
+                lab.offer.try_set(None);
                 return Ok(engine);
             }
-            Heard::Ended => return Err(STOPPED.to_owned()),
-            Heard::Died(why) => return Err(gave_up(&why)),
-            Heard::News(_) => {}
+            WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
+            WorkerEvent::Failed(why) => return Err(failed(&why)),
+            WorkerEvent::Model(..) => {}
         }
     }
 }
@@ -146,33 +147,33 @@ pub(super) fn question(lab: Lab) -> AnyView {
             yes.focus().ok();
         }
     });
-    let asked = move |ahead: Ahead| {
+    let asked = move |offer: DownloadOffer| {
         view! {
             <div class="panel lab-ahead" role="group" aria-label="Before it is fetched">
-                <p>{ahead.words()}</p>
+                <p>{offer.words()}</p>
                 <div class="lab-row">
-                    <button type="button" class="button primary" node_ref=yes on:click=move |_| lab.go_on()>"Fetch it"</button>
+                    <button type="button" class="button primary" node_ref=yes on:click=move |_| lab.confirm_download()>"Fetch it"</button>
                     <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Leave it"</button>
                 </div>
             </div>
         }
     };
-    view! { {move || lab.ahead.get().map(asked)} }.into_any()
+    view! { {move || lab.offer.get().map(asked)} }.into_any()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Ahead;
+    use super::DownloadOffer;
 
     #[test]
     fn size_memory_and_speed_are_said() {
-        let ahead = |bytes, here| Ahead {
+        let offer = |bytes, here| DownloadOffer {
             name: "a.gguf".to_owned(),
             bytes,
             here,
-            pace: 13.4e9,
+            bandwidth: 13.4e9,
         };
-        let words = ahead(Some(134_000_000), 0).words();
+        let words = offer(Some(134_000_000), 0).words();
         for part in [
             "134.0 MB to fetch",
             "272.0 MB of memory",
@@ -181,11 +182,11 @@ mod tests {
         ] {
             assert!(words.contains(part), "{part}: {words}");
         }
-        let words = ahead(Some(4_000_000_000), 1_000_000).words();
+        let words = offer(Some(4_000_000_000), 1_000_000).words();
         assert!(
             words.contains("1.0 MB are here") && words.contains("3.4 tokens"),
             "{words}"
         );
-        assert!(ahead(None, 0).words().contains("does not say"));
+        assert!(offer(None, 0).words().contains("does not say"));
     }
 }

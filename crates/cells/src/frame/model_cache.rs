@@ -17,7 +17,7 @@ use engine::translate::{self, Translator};
 
 use crate::error::CellError;
 
-/// Something that the site ships as one file below `models/`.
+/// A type that the site ships as one file below `models/`.
 pub trait Shipped: Any + Send + Sync + Sized {
     /// Opens the file; `name` is what it is called in messages.
     ///
@@ -34,14 +34,14 @@ impl Shipped for Translator {
 
 /// A decoder that writes text, with its vocabulary.
 #[derive(Debug)]
-pub struct Writer {
+pub struct CausalLm {
     /// The model.
     pub model: Gpt2,
     /// Its vocabulary.
     pub tokenizer: ByteBpe,
 }
 
-impl Shipped for Writer {
+impl Shipped for CausalLm {
     fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
         let file = File::parse(name, bytes)?;
         Ok(Self {
@@ -54,14 +54,14 @@ impl Shipped for Writer {
 
 /// An encoder that fills in masked words, with its vocabulary.
 #[derive(Debug)]
-pub struct Filler {
+pub struct MaskedLm {
     /// The model.
     pub model: Bert,
     /// Its vocabulary.
     pub tokenizer: WordPiece,
 }
 
-impl Shipped for Filler {
+impl Shipped for MaskedLm {
     fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
         let file = File::parse(name, bytes)?;
         let vocabulary = WordPieceFiles::from_vocab_txt(file.text("vocab.txt")?);
@@ -91,9 +91,9 @@ impl Shipped for String {
     }
 }
 
-/// Files for cells to compute with.
+/// The files of a worker, each opened once.
 #[derive(Default)]
-pub struct Shelf {
+pub struct ModelCache {
     /// Files that nothing has opened yet.
     files: RefCell<BTreeMap<String, Arc<[u8]>>>,
     opened: RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>,
@@ -101,7 +101,7 @@ pub struct Shelf {
     folder: Option<std::path::PathBuf>,
 }
 
-impl Shelf {
+impl ModelCache {
     /// All files of a folder, each read when a cell asks for it.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn of_folder(folder: impl Into<std::path::PathBuf>) -> Self {
@@ -111,17 +111,17 @@ impl Shelf {
         }
     }
 
-    /// True where a file is there.
+    /// Returns whether a file is there.
     pub fn has(&self, name: &str) -> bool {
         self.files.borrow().contains_key(name) || self.opened.borrow().contains_key(name)
     }
 
-    /// Puts a file here.
+    /// Adds a file.
     pub fn put(&self, name: &str, bytes: Arc<[u8]>) {
         self.files.borrow_mut().insert(name.to_owned(), bytes);
     }
 
-    /// The contents of a file, opened when they are first asked for.
+    /// The content of a file, opened when it is first asked for.
     ///
     /// # Errors
     /// [`CellError::Mismatch`] where the file is not here or not what it should be.
@@ -162,36 +162,37 @@ mod tests {
 
     #[test]
     fn a_file_is_opened_once_and_as_what_it_is() {
-        let shelf = Shelf::default();
-        shelf.put("a.txt", b"words".as_slice().into());
-        assert!(shelf.has("a.txt") && !shelf.has("b.txt"));
-        let first = shelf.opened::<String>("a.txt").unwrap();
+        let cache = ModelCache::default();
+        cache.put("a.txt", b"words".as_slice().into());
+        assert!(cache.has("a.txt") && !cache.has("b.txt"));
+        let first = cache.opened::<String>("a.txt").unwrap();
         assert_eq!(*first, "words");
         assert!(Arc::ptr_eq(
             &first,
-            &shelf.opened::<String>("a.txt").unwrap()
+            &cache.opened::<String>("a.txt").unwrap()
         ));
-        assert!(shelf.opened::<Vit>("a.txt").is_err());
-        assert!(shelf.opened::<String>("b.txt").is_err());
+        assert!(cache.opened::<Vit>("a.txt").is_err());
+        assert!(cache.opened::<String>("b.txt").is_err());
     }
 
     #[test]
     fn damaged_files_are_refused_with_their_name() {
-        let shelf = Shelf::default();
+        let cache = ModelCache::default();
         for bytes in [&[0xff_u8, 0xfe][..], &[], b"no safetensors at all"] {
-            shelf.put("model", bytes.into());
-            let error = shelf.opened::<Filler>("model").unwrap_err().to_string();
+            cache.put("model", bytes.into());
+            let error = cache.opened::<MaskedLm>("model").unwrap_err().to_string();
             assert!(error.contains("model"), "{error}");
         }
     }
 
     #[test]
     fn the_models_of_the_site_open() {
-        let shelf = Shelf::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
-        shelf.opened::<Filler>("tiny-bert.safetensors").unwrap();
-        shelf.opened::<Vit>("digit-vit.safetensors").unwrap();
-        shelf.opened::<String>("eval-en-it.tsv").unwrap();
-        assert!(shelf.opened::<Vit>("tiny-bert.safetensors").is_err());
-        assert!(shelf.opened::<Vit>("none.safetensors").is_err());
+        let cache =
+            ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+        cache.opened::<MaskedLm>("tiny-bert.safetensors").unwrap();
+        cache.opened::<Vit>("digit-vit.safetensors").unwrap();
+        cache.opened::<String>("eval-en-it.tsv").unwrap();
+        assert!(cache.opened::<Vit>("tiny-bert.safetensors").is_err());
+        assert!(cache.opened::<Vit>("none.safetensors").is_err());
     }
 }

@@ -1,33 +1,32 @@
-//! What a model makes of a picture: its classes, and what its patches attend to.
+//! A picture as a model reads it: its classes, and the attention weights of its patches.
 
-use engine::EngineError;
 use engine::ndarray::{Array3, ArrayViewD, Ix3};
 use engine::open::{Labels, Preparation, top};
 use engine::picture::from_rgb8;
 use engine::trace::Observer;
 
+use super::any_model::AnyModel;
 use super::error::ModelError;
-use super::protocol::{Candidate, Picture, Place, Seen};
-use super::sizes::Model;
+use super::protocol::{AttentionPosition, Candidate, Picture, Seen};
 
-/// How many of the likeliest classes are told.
+/// Number of the most likely classes that the page gets.
 const CLASSES: usize = 10;
 
-/// The last picture, and once it was asked for, what attends to what in it.
-pub(super) struct Sight {
+/// A prepared picture, with its attention weights once they were asked for.
+pub(super) struct ClassifiedImage {
     /// `[3, S, S]`, prepared for the model.
     image: Array3<f32>,
-    /// The weights of each layer, `[H, T, T]`; none before they are asked for.
+    /// The weights of each layer, `[H × T × T]`; none before they are asked for.
     layers: Vec<Array3<f32>>,
 }
 
-impl Sight {
-    /// Has a model look at a picture. The time is for the caller to fill in, who has the clock.
+impl ClassifiedImage {
+    /// Prepares and classifies a picture. The caller, who has the clock, fills in the time.
     ///
     /// # Errors
     /// When the picture has no pixel, or the model reads text.
     pub(super) fn of(
-        model: &Model,
+        model: &AnyModel,
         (preparation, labels): (&Preparation, Option<&Labels>),
         picture: &Picture,
     ) -> Result<(Self, Seen), ModelError> {
@@ -66,12 +65,16 @@ impl Sight {
         Ok((Self { image, layers }, seen))
     }
 
-    /// What a token takes from each token. The first time the picture is run through the model once more, under an observer; all
-    /// weights of it are kept, so that every other token, layer and head is there at once.
+    /// The attention weights of a token over all tokens. The first call runs the picture through the model once more, with an observer,
+    /// and keeps the weights of all tokens, layers and heads.
     ///
     /// # Errors
     /// When there is no such token, layer or head.
-    pub(super) fn attend(&mut self, model: &Model, place: Place) -> Result<Vec<f32>, ModelError> {
+    pub(super) fn attend(
+        &mut self,
+        model: &AnyModel,
+        place: AttentionPosition,
+    ) -> Result<Vec<f32>, ModelError> {
         if self.layers.is_empty() {
             let mut all = Layers::default();
             model.see(self.image.view(), Some(&mut all))?;
@@ -82,18 +85,11 @@ impl Sight {
             let row = head.outer_iter().nth(place.token)?;
             Some(row.to_vec())
         });
-        Ok(row.ok_or_else(|| {
-            EngineError::value(
-                "attend",
-                "place",
-                "a token, layer and head",
-                format!("{place:?}"),
-            )
-        })?)
+        row.ok_or(ModelError::UnknownPosition { place })
     }
 }
 
-/// Keeps the attention of all layers.
+/// An observer that keeps the attention weights of all layers.
 #[derive(Default)]
 struct Layers(Vec<Array3<f32>>);
 

@@ -1,4 +1,4 @@
-//! The models that the worker runs, with their sizes.
+//! The models that a worker runs, and their configurations.
 
 use std::rc::Rc;
 
@@ -15,9 +15,9 @@ use engine::open;
 use engine::parameters::Parameters;
 use engine::trace::Observer;
 
-/// A kind of model and its sizes.
+/// The configuration of a model of any kind.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sizes {
+pub enum ModelConfig {
     /// Text, token by token.
     Gpt2(gpt2::Config),
     /// Text, token by token.
@@ -28,9 +28,9 @@ pub enum Sizes {
     Vit(vit::Config),
 }
 
-/// A model that can run.
+/// A model of any kind, by what it does.
 #[derive(Clone)]
-pub enum Model {
+pub enum AnyModel {
     /// Continues a text.
     Text(Rc<dyn Decoder>),
     /// Gives a vector for a sentence.
@@ -43,7 +43,7 @@ pub enum Model {
     Features(Rc<Dinov2>),
 }
 
-impl Sizes {
+impl ModelConfig {
     /// The model with the parameters of a source.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Sizes {
     }
 }
 
-/// Layers and heads in which tokens can be seen to attend; 0 where they cannot.
+/// Numbers of layers and heads whose attention weights can be shown; 0 where they cannot.
 pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
     match model {
         open::Model::Gpt2(model) => (model.config().layers, model.config().heads),
@@ -71,7 +71,7 @@ pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
     }
 }
 
-impl From<open::Model> for Model {
+impl From<open::Model> for AnyModel {
     fn from(model: open::Model) -> Self {
         match model {
             open::Model::Gpt2(model) => Self::Text(Rc::new(model)),
@@ -84,7 +84,7 @@ impl From<open::Model> for Model {
     }
 }
 
-impl Model {
+impl AnyModel {
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self {
@@ -95,7 +95,7 @@ impl Model {
         }
     }
 
-    /// Side of a patch in pixels, and how many tokens stand before those of the patches; `None` where it reads text.
+    /// Side of a patch in pixels, and the number of tokens before those of the patches; `None` where it reads text.
     pub fn patches(&self) -> Option<(usize, usize)> {
         match self {
             Self::Text(_) | Self::Sentence(_) => None,

@@ -6,12 +6,12 @@ use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::{EngineError, Result};
 
 /// Tokens as numbers with spaces between them.
-pub struct Numbers {
+pub struct NumberTokenizer {
     pieces: Vec<String>,
     special: SpecialTokens,
 }
 
-impl Numbers {
+impl NumberTokenizer {
     /// The numbers of a vocabulary of this size.
     pub fn new(size: usize) -> Self {
         Self {
@@ -21,7 +21,7 @@ impl Numbers {
     }
 }
 
-impl Tokenizer for Numbers {
+impl Tokenizer for NumberTokenizer {
     fn encode(&self, text: &str) -> Result<Vec<usize>> {
         let size = self.pieces.len();
         let number = |word: &str| {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_written() {
-        let numbers = Numbers::new(50);
+        let numbers = NumberTokenizer::new(50);
         assert_eq!(numbers.encode(" 3  49 ").unwrap(), [3, 49]);
         assert_eq!(numbers.decode(&[3, 49]).unwrap(), "3 49");
         assert!(

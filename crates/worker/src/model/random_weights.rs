@@ -7,18 +7,18 @@ use engine::ndarray::{Array2, ArrayD};
 use engine::parameters::{Compressed, Memory, Parameters, Weight, expect_shape, matrix};
 use engine::quant::{Matrix, Type, quantize};
 
-/// How many numbers are drawn before they are packed: 4 MiB of them.
+/// Numbers that are drawn before they are packed: 4 MiB.
 const PANEL: usize = 1 << 20;
 
 /// Parameters by the formula, matrices in a form of the caller's choice.
 #[derive(Debug, Clone)]
-pub struct Drawn {
+pub struct RandomWeights {
     formula: Formula,
     seed: u64,
     kind: Type,
 }
 
-impl Drawn {
+impl RandomWeights {
     /// A source of the parameters in `shapes`, each rows first, with matrices in `kind`. Those whose rows are not whole blocks stay
     /// plain.
     pub fn new(seed: u64, shapes: Vec<(String, Vec<usize>)>, kind: Type) -> Self {
@@ -30,7 +30,7 @@ impl Drawn {
     }
 }
 
-impl Parameters for Drawn {
+impl Parameters for RandomWeights {
     fn names(&self) -> Vec<String> {
         self.formula.names()
     }
@@ -91,16 +91,16 @@ mod tests {
         let (rows, cols) = (PANEL / 64 + 5, 64);
         let shapes = vec![("a.weight".to_owned(), vec![rows, cols])];
         for kind in [Type::F32, Type::Q8_0, Type::Q4_0] {
-            let mut drawn = Drawn::new(3, shapes.clone(), kind);
+            let mut weights = RandomWeights::new(3, shapes.clone(), kind);
             let mut whole = Compressed::new(Formula::new(3, shapes.clone()), kind);
             let (drawn, whole) = (
-                drawn.weight("a.weight", rows, cols),
+                weights.weight("a.weight", rows, cols),
                 whole.weight("a.weight", rows, cols),
             );
             assert_eq!(drawn, whole, "{}", kind.name());
         }
-        let mut drawn = Drawn::new(3, shapes, Type::Q8_0);
-        assert!(drawn.weight("a.weight", rows, 32).is_err());
-        assert!(drawn.weight("b.weight", rows, cols).is_err());
+        let mut weights = RandomWeights::new(3, shapes, Type::Q8_0);
+        assert!(weights.weight("a.weight", rows, 32).is_err());
+        assert!(weights.weight("b.weight", rows, cols).is_err());
     }
 }

@@ -1,27 +1,27 @@
-//! Cells that take longer than a frame, or that need files of the site: they compute at a desk, which is a file of the worker.
+//! Cells that compute in a worker: those that take longer than a frame, or that need files of the site.
 //!
-//! The page holds the descriptions of these cells and not the code that computes them; each file of the worker holds the code of one
-//! desk.
+//! The page holds the descriptions of these cells and not the code that computes them; the file of each kind of worker
+//! ([`WorkerKind`]) holds the code of one table.
 
 use std::collections::BTreeMap;
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::Inputs;
-use crate::shelf::Shelf;
-use crate::spec::{CellSpec, Desk, Job, Progress, Run};
+use crate::model_cache::ModelCache;
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
-/// Begins to compute a cell; the files that it needs are on the shelf.
-pub type Start = fn(&Inputs, &Shelf) -> Result<Box<dyn Job>, CellError>;
+/// A function that starts the job of a cell; the files that it needs are in the cache.
+pub type Start = fn(&Inputs, &ModelCache) -> Result<Box<dyn Job>, CellError>;
 
-/// A cell that computes at a desk.
+/// A cell that computes in a worker.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Its description.
     pub spec: &'static CellSpec,
     /// The files below `models/` that it needs for some inputs.
     pub files: fn(&Inputs) -> Vec<&'static str>,
-    /// Begins to compute.
+    /// Starts its job.
     pub start: Start,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn no_files(_: &Inputs) -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The cells of one desk: a row for each cell of the registry, `None` where another desk or the page computes it.
+/// The cells of one kind of worker: a row for each cell of the registry, `None` where another kind or the page computes it.
 pub type Table = [Option<Entry>];
 
 macro_rules! row {
@@ -40,7 +40,7 @@ macro_rules! row {
     (models models $($path:ident)::+) => {
         Some($($path)::+::ENTRY)
     };
-    ($desk:ident $place:ident $($path:ident)::+) => {
+    ($kind:ident $place:ident $($path:ident)::+) => {
         None
     };
 }
@@ -63,10 +63,10 @@ pub fn find(table: &'static Table, name: &str) -> Option<&'static Entry> {
 
 /// The jobs that may be continued, one a cell.
 #[derive(Default)]
-pub struct Kept(BTreeMap<&'static str, Box<dyn Job>>);
+pub struct JobCache(BTreeMap<&'static str, Box<dyn Job>>);
 
-impl Kept {
-    /// A job for these inputs: the kept one of that cell where it can continue to them, else a new one.
+impl JobCache {
+    /// A job for these inputs: the kept one of that cell where it can be continued to them, else a new one.
     ///
     /// # Errors
     /// An input outside its limits, or what the start of the computation meets.
@@ -74,7 +74,7 @@ impl Kept {
         &mut self,
         entry: &Entry,
         inputs: &Inputs,
-        shelf: &Shelf,
+        cache: &ModelCache,
     ) -> Result<Box<dyn Job>, CellError> {
         entry.spec.check(inputs)?;
         if let Some(mut job) = self.0.remove(entry.spec.name)
@@ -82,7 +82,7 @@ impl Kept {
         {
             return Ok(job);
         }
-        (entry.start)(inputs, shelf)
+        (entry.start)(inputs, cache)
     }
 
     /// Takes back a job that is done or dropped.
@@ -93,18 +93,22 @@ impl Kept {
     }
 }
 
-/// Computes any cell to its end, in this thread: for tests and the page builder, not for the page.
+/// Computes any cell to its end. Not for the page, which lacks the code of the workers.
 ///
 /// # Errors
 /// An input outside its limits, or what the computation meets.
-pub fn compute(spec: &CellSpec, inputs: &Inputs, shelf: &Shelf) -> Result<Computation, CellError> {
+pub fn compute(
+    spec: &CellSpec,
+    inputs: &Inputs,
+    cache: &ModelCache,
+) -> Result<Computation, CellError> {
     let table = match spec.run {
         Run::Now(_) => return spec.compute(inputs),
-        Run::Sliced(Desk::Training) => TRAINING,
-        Run::Sliced(Desk::Models) => MODELS,
+        Run::Sliced(WorkerKind::Training) => TRAINING,
+        Run::Sliced(WorkerKind::Models) => MODELS,
     };
     let entry = find(table, spec.name).ok_or_else(|| CellError::Missing(spec.name.to_owned()))?;
-    let mut job = Kept::default().begin(entry, inputs, shelf)?;
+    let mut job = JobCache::default().begin(entry, inputs, cache)?;
     loop {
         if let Progress::Done(computation) = job.advance()? {
             return Ok(*computation);
@@ -118,13 +122,13 @@ mod tests {
     use crate::registry;
 
     #[test]
-    fn every_cell_that_computes_in_slices_is_at_its_desk() {
+    fn every_cell_that_computes_in_slices_is_in_the_table_of_its_worker() {
         for spec in registry::all() {
             let at = |table| find(table, spec.name).is_some();
             let expected = match spec.run {
                 Run::Now(_) => (false, false),
-                Run::Sliced(Desk::Training) => (true, false),
-                Run::Sliced(Desk::Models) => (false, true),
+                Run::Sliced(WorkerKind::Training) => (true, false),
+                Run::Sliced(WorkerKind::Models) => (false, true),
             };
             assert_eq!((at(TRAINING), at(MODELS)), expected, "{}", spec.name);
         }

@@ -1,7 +1,6 @@
-//! Continuing a text, one step at a time, and what its tokens attend to.
+//! The continuation of a text, one step at a time, and the attention weights of its tokens.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -16,29 +15,29 @@ use engine::token::tokenizer::Tokenizer;
 use engine::trace::Observer;
 
 use super::error::ModelError;
-use super::protocol::{Candidate, News, Place, Writing};
+use super::protocol::{AttentionPosition, Candidate, ModelEvent, WritingRequest};
 
-/// How many tokens of a prompt are read in one step.
+/// Tokens of a prompt that are read in one step.
 const STEP: usize = 32;
 
-/// How many of the likeliest tokens are told.
+/// Number of the most likely tokens that the page gets.
 const CANDIDATES: usize = 10;
 
-/// The tokens of the present text, and what is still to be told of it.
+/// The tokens of the text, and events that the last step has left.
 #[derive(Default)]
-pub(super) struct Text {
+pub(super) struct WritingState {
     pub(super) ids: RefCell<Vec<usize>>,
-    pub(super) news: RefCell<VecDeque<News>>,
+    pub(super) events: RefCell<Vec<ModelEvent>>,
 }
 
 /// A model with its vocabulary.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub(super) struct CausalLm {
     pub(super) model: Rc<dyn Decoder>,
     pub(super) tokenizer: Rc<dyn Tokenizer>,
 }
 
-/// Lets the caller of the future do something else; it goes on when it is polled again.
+/// Returns to the caller of the future, which continues when it is polled again.
 async fn pause() {
     let mut paused = false;
     poll_fn(move |_| match std::mem::replace(&mut paused, true) {
@@ -48,16 +47,16 @@ async fn pause() {
     .await;
 }
 
-/// Continues a text. It pauses after each step, which is a piece of the prompt or a token, and leaves its news in `text`.
+/// Continues a text. It pauses after each step, which reads a part of the prompt or writes a token, and leaves its events in `text`.
 ///
 /// # Errors
 /// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has no meaning.
 pub(super) async fn write(
-    writer: Writer,
-    asked: Writing,
-    text: Rc<Text>,
+    writer: CausalLm,
+    asked: WritingRequest,
+    text: Rc<WritingState>,
 ) -> Result<(), ModelError> {
-    let Writer { model, tokenizer } = writer;
+    let CausalLm { model, tokenizer } = writer;
     let ids = prompt(&*tokenizer, &asked.prompt)?;
     if ids.len() >= model.context() {
         return Err(ModelError::TooLong {
@@ -68,12 +67,12 @@ pub(super) async fn write(
     text.ids.replace(ids.clone());
     let mut session = Session::new(model);
     let mut scores = Array1::zeros(0);
-    let mut tokens = shown(&*tokenizer, &ids)?;
+    let mut tokens = token_texts(&*tokenizer, &ids)?;
     let mut done = 0;
     for piece in ids.chunks(STEP) {
         scores = session.feed(piece)?;
         done += piece.len();
-        text.news.borrow_mut().push_back(News::Reading {
+        text.events.borrow_mut().push(ModelEvent::Reading {
             tokens: std::mem::take(&mut tokens),
             done,
             elapsed_ms: 0.0,
@@ -100,8 +99,8 @@ pub(super) async fn write(
             || Ok(Vec::new()),
             |scores| candidates(&*tokenizer, scores, piece.id),
         )?;
-        text.news.borrow_mut().push_back(News::Wrote {
-            token: one(&*tokenizer, piece.id, false)?,
+        text.events.borrow_mut().push(ModelEvent::Wrote {
+            token: token_text(&*tokenizer, piece.id, false)?,
             text: piece.text,
             candidates,
             elapsed_ms: 0.0,
@@ -109,14 +108,14 @@ pub(super) async fn write(
         pause().await;
     }
     let why = generation.ending().map(ToString::to_string);
-    text.news
+    text.events
         .borrow_mut()
-        .push_back(News::Written(why.unwrap_or_default()));
+        .push(ModelEvent::Written(why.unwrap_or_default()));
     Ok(())
 }
 
-/// The tokens of a prompt, after the one that begins a text where the model was trained with it. An empty prompt is that token, or
-/// the one that parts two texts.
+/// The tokens of a prompt, after the token that starts a text where the model was trained with one. An empty prompt is that token, or
+/// the one that separates two texts.
 fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelError> {
     let special = tokenizer.special();
     let mut ids: Vec<usize> = special
@@ -136,13 +135,17 @@ fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelErro
 }
 
 /// The texts of tokens, each by itself.
-pub(super) fn shown(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
-    let place = |(n, &id): (usize, &usize)| one(tokenizer, id, n == 0);
+pub(super) fn token_texts(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::Result<Vec<String>> {
+    let place = |(n, &id): (usize, &usize)| token_text(tokenizer, id, n == 0);
     ids.iter().enumerate().map(place).collect()
 }
 
-/// The text of a token by itself; what the vocabulary calls it where it is no text, or a part of a character.
-pub(super) fn one(tokenizer: &dyn Tokenizer, id: usize, first: bool) -> engine::Result<String> {
+/// The text of a token by itself; its name in the vocabulary where it is no text, or a part of a character.
+pub(super) fn token_text(
+    tokenizer: &dyn Tokenizer,
+    id: usize,
+    first: bool,
+) -> engine::Result<String> {
     let bytes = tokenizer.token_bytes(id, first)?;
     let text = bytes
         .as_deref()
@@ -164,7 +167,7 @@ fn candidates(
         .into_iter()
         .map(|(id, probability)| {
             Ok(Candidate {
-                text: one(tokenizer, id, false)?,
+                text: token_text(tokenizer, id, false)?,
                 probability,
                 taken: id == taken,
             })
@@ -172,15 +175,15 @@ fn candidates(
     best.collect()
 }
 
-/// The attention of one token in all layers and heads, kept until another token is asked for.
-pub(super) struct Attention {
+/// The attention weights of one token in all layers and heads, kept until another token is asked for.
+pub(super) struct TokenAttention {
     ids: Vec<usize>,
-    /// `[layers][heads][T]`
+    /// `[layers × H × T]`
     layers: Vec<Vec<Vec<f32>>>,
 }
 
-impl Attention {
-    /// Reads the text up to a token, and that token under an observer.
+impl TokenAttention {
+    /// Runs the model over the text up to a token, and over that token with an observer.
     ///
     /// # Errors
     /// When there is no such token.
@@ -200,18 +203,18 @@ impl Attention {
         })
     }
 
-    /// Whether it is that of the last of these tokens.
+    /// Returns whether these are the weights of the last of these tokens.
     pub(super) fn is_of(&self, ids: &[usize]) -> bool {
         self.ids == ids
     }
 
-    /// The row of a layer and a head.
-    pub(super) fn row(&self, place: Place) -> Option<Vec<f32>> {
+    /// The weights in a layer and a head.
+    pub(super) fn row(&self, place: AttentionPosition) -> Option<Vec<f32>> {
         self.layers.get(place.layer)?.get(place.head).cloned()
     }
 }
 
-/// Keeps the weights of one token's attention, layer by layer.
+/// An observer that keeps the attention weights of one token, layer by layer.
 #[derive(Default)]
 struct Rows(Vec<Vec<Vec<f32>>>);
 

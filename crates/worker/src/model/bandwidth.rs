@@ -1,4 +1,4 @@
-//! How fast this device takes in the weights of a model.
+//! The speed at which this device reads the weights of a model.
 
 use engine::kernel::{BlockType, PackedBlocks, QuantizedActivations, matmul_blocks};
 
@@ -6,11 +6,11 @@ use engine::kernel::{BlockType, PackedBlocks, QuantizedActivations, matmul_block
 const ROWS: usize = 16_384;
 const COLS: usize = 2048;
 
-/// Products of which the median is taken.
+/// Number of products; their median counts.
 const PRODUCTS: usize = 9;
 
-/// Bytes of weights that products of one token with a matrix in 8 bits go through in a second, the median of some. A model that
-/// writes goes through all of its weights for each token. `now_ms` tells the time in milliseconds.
+/// Bytes of weights that products of one token with an 8-bit matrix read in a second, the median of several. A model that writes reads
+/// all of its weights for each token. `now_ms` is a clock in milliseconds.
 pub fn bytes_per_s(now_ms: impl Fn() -> f64) -> f64 {
     let weights = PackedBlocks::zeros(BlockType::Q8_0, ROWS, COLS);
     let mut token = QuantizedActivations::new();
@@ -43,8 +43,11 @@ mod tests {
             }
             time.get()
         };
-        let pace = super::bytes_per_s(now_ms);
+        let bandwidth = super::bytes_per_s(now_ms);
         let bytes = (super::ROWS * super::COLS / 32 * 34) as f64;
-        assert!((pace / (bytes / 0.004) - 1.0).abs() < 0.01, "{pace}");
+        assert!(
+            (bandwidth / (bytes / 0.004) - 1.0).abs() < 0.01,
+            "{bandwidth}"
+        );
     }
 }

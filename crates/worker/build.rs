@@ -1,0 +1,42 @@
+//! Names this build by a hash of the code that the page and its workers share, so that each can tell a file of another build.
+
+use std::error::Error;
+use std::fs;
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+
+use fnv::FnvHasher;
+
+/// The crates whose code runs in a worker.
+const CRATES: [&str; 4] = ["kernel", "engine", "cells", "worker"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut hash = FnvHasher::default();
+    for name in CRATES {
+        let folder = crates.join(name).join("src");
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let mut files = Vec::new();
+        collect(&folder, &mut files)?;
+        files.sort();
+        for file in files {
+            hash.write(file.strip_prefix(&crates)?.to_string_lossy().as_bytes());
+            hash.write(&fs::read(&file)?);
+        }
+    }
+    println!("cargo::rustc-env=WORKER_BUILD={:016x}", hash.finish());
+    Ok(())
+}
+
+/// All files below a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! The bodies of messages between the page and a worker for cells. The files for models have messages of their own
+//! ([`crate::model::protocol`]), so they are without the code that reads what cells compute.
+
+use cells::{CellError, Computation, Inputs};
+use serde::{Deserialize, Serialize};
+
+/// A request of the page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum CellRequest {
+    /// Computes a cell.
+    Compute {
+        /// Name of the cell in the registry.
+        cell: String,
+        /// Its inputs.
+        inputs: Inputs,
+    },
+    /// Drops the request of the same id, which gets no further answer.
+    Cancel,
+}
+
+/// An answer of the worker to [`CellRequest::Compute`]: any number of `Working`, then one `Finished`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum CellReply {
+    /// The share of the computation that is done, 0 to 1.
+    Working(f32),
+    /// The end of a computation.
+    Finished {
+        /// Result, or why there is none.
+        result: Result<Computation, CellError>,
+        /// Milliseconds of computing.
+        elapsed_ms: f64,
+    },
+}
