@@ -16,7 +16,7 @@ use worker::build::{Build, Purpose};
 use crate::error::BuildError;
 
 /// The compiler for threads. `cargo xtask build` installs it.
-const NIGHTLY: &str = "nightly-2026-05-20";
+const NIGHTLY: &str = include_str!("../../../nightly-toolchain").trim_ascii();
 
 /// What a build without it makes do with.
 const OTHER_NIGHTLY: &str = "nightly";
