@@ -1,32 +1,12 @@
 //! A headless Chromium under a WebDriver session, with what the tests ask of a page.
 
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
-use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
+use browser_harness::{Chromium, Logs};
+use fantoccini::Client;
+use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::{Value, json};
-
-use super::driver::Driver;
-
-/// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself.
-const ARGUMENTS: &[&str] = &[
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    "--force-color-profile=srgb",
-    // A request to any other host fails at once, and so shows in the console.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
 
 /// How long cells may take until their numbers stand, on a slow and busy machine.
 const READY_WITHIN: Duration = Duration::from_secs(45);
@@ -63,69 +43,26 @@ impl Look {
 }
 
 /// A browser window.
-pub(crate) struct Browser {
-    client: Client,
-    // Ends the browser when the test is over, also when it panicked.
-    _driver: Driver,
-}
-
-/// Held by each test while it runs; a test that has to be alone holds it for writing.
-static RUNNING: RwLock<()> = RwLock::new(());
+///
+/// It ends when the test is over, also when it panicked.
+pub(crate) struct Browser(Chromium);
 
 /// Runs a test in a browser of its own.
 pub(crate) fn with_browser(test: impl AsyncFnOnce(&Browser)) {
-    let _beside_others = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
-    run(test);
-}
-
-/// Runs a test in a browser of its own while no other test has one: what is long there must not be so because of another.
-pub(crate) fn with_browser_alone(test: impl AsyncFnOnce(&Browser)) {
-    let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
-    run(test);
-}
-
-fn run(test: impl AsyncFnOnce(&Browser)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let browser = Browser::start().await;
-        test(&browser).await;
+        let browser = Chromium::start(Logs::All).await;
+        test(&Browser(browser.expect("Chromium starts"))).await;
     });
 }
 
 impl Browser {
-    async fn start() -> Self {
-        let driver = Driver::start();
-        let mut options = json!({ "args": ARGUMENTS });
-        if let Ok(program) = std::env::var("CHROME") {
-            options["binary"] = json!(program);
-        }
-        let mut capabilities = Capabilities::new();
-        capabilities.insert("goog:chromeOptions".to_owned(), options);
-        capabilities.insert(
-            "goog:loggingPrefs".to_owned(),
-            json!({ "browser": "ALL", "performance": "ALL" }),
-        );
-        capabilities.insert(
-            "timeouts".to_owned(),
-            json!({ "script": 180_000, "pageLoad": 60_000 }),
-        );
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&driver.url())
-            .await
-            .expect("Chromium starts");
-        Self {
-            client,
-            _driver: driver,
-        }
-    }
-
     /// The WebDriver client, for clicks and keys.
     pub(crate) fn client(&self) -> &Client {
-        &self.client
+        self.0.client()
     }
 
     /// Sets the window's size and the theme that the system asks for.
@@ -148,11 +85,11 @@ impl Browser {
 
     /// Loads an address anew, even where only the part after `#` differs from the present one.
     pub(crate) async fn open(&self, url: &str) {
-        self.client
+        self.client()
             .goto("about:blank")
             .await
             .expect("an empty page opens");
-        self.client
+        self.client()
             .goto(url)
             .await
             .unwrap_or_else(|error| panic!("{url} does not open: {error}"));
@@ -205,13 +142,16 @@ impl Browser {
 
     /// Runs a script in the page and returns its value; `arguments` are its `arguments`.
     pub(crate) async fn script(&self, script: &str, arguments: &[Value]) -> Value {
-        let result = self.client.execute(script, arguments.to_vec()).await;
+        let result = self.client().execute(script, arguments.to_vec()).await;
         result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
     }
 
     /// Runs a script that ends by calling its last argument with the result.
     pub(crate) async fn script_async(&self, script: &str, arguments: &[Value]) -> Value {
-        let result = self.client.execute_async(script, arguments.to_vec()).await;
+        let result = self
+            .client()
+            .execute_async(script, arguments.to_vec())
+            .await;
         result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
     }
 
@@ -222,7 +162,7 @@ impl Browser {
             path: "goog/cdp/execute",
             body,
         };
-        let result = self.client.issue_cmd(command).await;
+        let result = self.client().issue_cmd(command).await;
         result.unwrap_or_else(|error| panic!("{method} failed: {error}"))
     }
 
@@ -265,7 +205,7 @@ impl Browser {
             body: json!({ "type": kind }),
         };
         let entries = self
-            .client
+            .client()
             .issue_cmd(command)
             .await
             .expect("chromedriver keeps logs");
@@ -274,7 +214,7 @@ impl Browser {
 
     /// Saves a picture of the window for a person to look at.
     pub(crate) async fn picture(&self, name: &str) {
-        let png = self.client.screenshot().await.expect("a screenshot");
+        let png = self.client().screenshot().await.expect("a screenshot");
         std::fs::write(super::site::pictures().join(format!("{name}.png")), png)
             .expect("the picture can be saved");
     }
