@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use engine::model::bert::Bert;
 use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, open_through};
-use engine::parameters::Parameters;
+use engine::parameters::{MatrixForm, Parameters};
 use engine::token::tokenizer::Tokenizer;
 
 use super::drawn::Drawn;
@@ -58,7 +58,7 @@ impl Source {
                 let drawn = Box::new(Drawn::new(seed, shape.parameters(), kind));
                 let model = shape
                     .sizes()
-                    .load(&mut Weighed::new(drawn, Some(kind), tally))?;
+                    .load(&mut Weighed::new(drawn, kind.into(), tally))?;
                 let opened = Opened {
                     model,
                     tokenizer: None,
@@ -68,10 +68,10 @@ impl Source {
                 Ok((opened, None))
             }
             Self::Files(files) => {
-                let kind = packing.map(Packing::kind);
+                let form = packing.map_or(MatrixForm::Fast, Packing::form);
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
                 let through =
-                    |source| Box::new(Weighed::new(source, kind, tally)) as Box<dyn Parameters>;
+                    |source| Box::new(Weighed::new(source, form, tally)) as Box<dyn Parameters>;
                 // The file that only measures has no code for vocabularies.
                 let opened = if cfg!(feature = "lab") {
                     open_through(&files, through)?
@@ -173,6 +173,7 @@ impl Desk {
             weight_bytes: tally.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: tally.activation_bits(),
+            repacked: tally.repacked(),
             load_ms: 0.0,
             file_bytes,
             storage: None,
