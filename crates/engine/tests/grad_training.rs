@@ -119,7 +119,7 @@ fn a_parameter_without_a_gradient_is_refused() {
     };
     let learner = Learner::new(plan.clone(), Settings::default()).unwrap();
     let cloned = Cloned(learner.model);
-    let mut learner = Learner::of(cloned, plan.task(), Settings::default()).unwrap();
+    let mut learner = Learner::of(cloned, plan.task_config(), Settings::default()).unwrap();
     let error = learner.step().unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::Result;
 use engine::ndarray::{Array2, ArrayD};
 use engine::parameters::{MatrixForm, Parameters, Weight};
+use engine::quant::Type;
 
 /// The counts of what was taken from a source.
 pub(super) struct LoadCounts<'a> {
