@@ -6,27 +6,14 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
-use crate::browser::{address, clock, dom};
+use crate::browser::{address, clock, dom, page};
 use crate::cells::frame::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
-use crate::lesson::state::PageState;
 use crate::route::{Fragment, Route};
-use crate::shell::{contents, navigate, page_tools};
+use crate::shell::navigate::{self, Arrival, Pages};
+use crate::shell::{contents, page_tools};
+use crate::state::PageState;
 use crate::{bench, lab};
-
-/// How the reader came to a page.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Arrival {
-    /// The browser loaded it.
-    First,
-    /// By a link on another page of the site.
-    Link,
-    /// By the browser's back or forward button, to a page that was left this far down.
-    History {
-        /// Pixels from the top, where the entry has a note of them.
-        left_at: Option<f64>,
-    },
-}
 
 /// The page that is open. Its signals live as long as `owner` does.
 struct OpenPage {
@@ -35,81 +22,53 @@ struct OpenPage {
     _mounted: Mounted,
 }
 
-#[derive(Default)]
-struct App {
-    /// Address of the site's folder, ending in a slash.
-    root: String,
-    /// Path of the open page, to tell a move within the page from one to another.
-    path: String,
-    page: Option<OpenPage>,
-}
-
 thread_local! {
-    static APP: RefCell<App> = RefCell::new(App::default());
+    static OPEN: RefCell<Option<OpenPage>> = const { RefCell::new(None) };
 }
 
-/// The address of a file of the site, given relative to the site's folder.
-pub(crate) fn site_url(file: &str) -> String {
-    APP.with_borrow(|app| format!("{}{file}", app.root))
-}
-
-/// The path of the site's folder.
-pub(crate) fn root_path() -> String {
-    let root = APP.with_borrow(|app| app.root.clone());
-    address::resolve(&root, &address::href())
-        .map(|u| u.pathname())
-        .unwrap_or_else(|| "/".to_owned())
-}
-
-/// The path of the open page.
-pub(crate) fn open_path() -> String {
-    APP.with_borrow(|app| app.path.clone())
-}
+/// What navigation does with pages.
+const PAGES: Pages = Pages {
+    open,
+    close,
+    state: page_state,
+};
 
 /// The inputs of the open page.
-pub(crate) fn page_state() -> Option<PageState> {
-    APP.with_borrow(|app| app.page.as_ref().map(|page| page.state))
+fn page_state() -> Option<PageState> {
+    OPEN.with_borrow(|open| open.as_ref().map(|page| page.state))
 }
 
 /// Adopts the page that the browser has loaded and follows the reader from there.
 pub(crate) fn start() {
     // Already initialised when a test page starts the site twice, which does no harm.
     let _ = any_spawner::Executor::init_wasm_bindgen();
-    let given = dom::document()
-        .and_then(|d| d.document_element())
-        .map(|html| dom::data(&html, "root"))
-        .unwrap_or_default();
-    let root = address::resolve(
-        if given.is_empty() { "./" } else { &given },
-        &address::href(),
-    );
-    APP.with_borrow_mut(|app| app.root = root.map(|u| u.href()).unwrap_or_default());
-    navigate::pin_links_outside_main();
-    navigate::follow_links();
+    address::find_root();
+    page::pin_links_outside_main();
+    navigate::follow_links(PAGES);
     page_tools::undo_by_keyboard(page_state);
     contents::follow();
     let Some(main) = dom::main() else { return };
-    let wanted = Route::of_path(&address::path(), &root_path()).page_name();
+    let wanted = Route::of_path(&address::path(), &address::root_path()).page_name();
     if wanted.as_deref() == Some(dom::data(&main, "page").as_str())
         || dom::data(&main, "page") == "404"
     {
         open(Arrival::First);
     } else {
         // A development server answers an unknown path with the home page.
-        navigate::show_not_found();
+        navigate::show_not_found(PAGES);
     }
 }
 
 /// Brings the present `<main>` to life, once the cells that it holds are here. After a move to another page its heading
 /// takes the focus.
-pub(crate) fn open(arrival: Arrival) {
+fn open(arrival: Arrival) {
     close();
     let Some(main) = dom::main() else { return };
-    APP.with_borrow_mut(|app| app.path = address::path());
+    navigate::note_open_path();
     contents::mark();
     leptos::task::spawn_local(async move {
         let loaded = adopt::load(&main).await;
-        let tool = match Route::of_path(&address::path(), &root_path()) {
+        let tool = match Route::of_path(&address::path(), &address::root_path()) {
             Route::Bench => bench::load().await.map(Some),
             Route::Lab => lab::load().await.map(Some),
             _ => Ok(None),
@@ -143,18 +102,17 @@ fn bring_to_life(main: &HtmlElement, arrival: Arrival, tool: Option<fn() -> AnyV
             _mounted: mounted,
         }
     });
-    APP.with_borrow_mut(|app| app.page = Some(page));
+    OPEN.set(Some(page));
     if arrival != Arrival::First || !fragment.heading.is_empty() {
         go_to(main, &fragment.heading, arrival);
     }
 }
 
 /// Unmounts the open page.
-pub(crate) fn close() {
-    let page = APP.with_borrow_mut(|app| app.page.take());
+fn close() {
     if let Some(OpenPage {
         owner, _mounted, ..
-    }) = page
+    }) = OPEN.take()
     {
         drop(_mounted);
         owner.cleanup();

@@ -1,8 +1,9 @@
 //! The site: adopts the page as it was served and brings its cells to life.
 //!
-//! Prose and formulas are in the served HTML; nothing here knows them. [`app`] finds the cells of a page,
-//! [`lesson`] holds their shared, undoable inputs, [`cells`] draws them with [`widgets`] and [`plot`], and
-//! [`shell`] is what stands around a lesson. Only [`browser`] and canvas drawing touch web-sys directly.
+//! Prose and formulas are in the served HTML; nothing here knows them. [`app`] opens pages, [`lesson`] finds the cells of a
+//! page, [`state`] holds their shared, undoable inputs, [`cells`] draws them with [`widgets`] and [`plot`], and [`shell`] is
+//! what surrounds a lesson. [`browser`] holds what the browser is asked to do. Which module may use which is in
+//! `ARCHITECTURE.md`, and `tests/house.rs` checks it.
 
 mod app;
 mod bench;
@@ -10,6 +11,7 @@ mod browser;
 mod cells;
 mod chunk;
 mod client;
+pub mod display;
 mod lab;
 mod lesson;
 mod model_build;
@@ -17,6 +19,7 @@ mod model_worker;
 pub mod plot;
 mod route;
 mod shell;
+mod state;
 pub mod widgets;
 
 /// Starts the site on the page that the browser has loaded.

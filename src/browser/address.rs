@@ -1,8 +1,37 @@
 //! The address bar and the history.
 
+use std::cell::RefCell;
+
 use wasm_bindgen::JsValue;
 
 use super::dom;
+
+thread_local! {
+    /// Address of the site's folder, ending in a slash.
+    static ROOT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Finds the site's folder from the page that the browser loaded, before its address changes.
+pub(crate) fn find_root() {
+    let given = dom::document()
+        .and_then(|document| document.document_element())
+        .map(|html| dom::data(&html, "root"))
+        .filter(|given| !given.is_empty());
+    let root = resolve(given.as_deref().unwrap_or("./"), &href());
+    ROOT.set(root.map(|url| url.href()).unwrap_or_default());
+}
+
+/// The address of a file of the site, given relative to the site's folder.
+pub(crate) fn site_url(file: &str) -> String {
+    ROOT.with_borrow(|root| format!("{root}{file}"))
+}
+
+/// The path of the site's folder.
+pub(crate) fn root_path() -> String {
+    resolve(&site_url(""), &href())
+        .map(|url| url.pathname())
+        .unwrap_or_else(|| "/".to_owned())
+}
 
 /// The part after `#`, with the `#`.
 pub(crate) fn hash() -> String {

@@ -34,6 +34,11 @@ pub(crate) fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
         .collect()
 }
 
+/// The topmost element at a point of the window, in CSS pixels.
+pub(crate) fn element_at(x: i32, y: i32) -> Option<Element> {
+    document()?.element_from_point(x as f32, y as f32)
+}
+
 /// The `<main>` of the page.
 pub(crate) fn main() -> Option<HtmlElement> {
     by_id("main")

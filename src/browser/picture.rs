@@ -28,7 +28,7 @@ pub(crate) async fn from_file(file: &File, longest: u32) -> Result<Pixels, Strin
 /// A sentence for the reader.
 pub(crate) async fn sample(name: &str) -> Result<Pixels, String> {
     match cells::picture::file(name) {
-        Some(file) => from_url(&crate::app::site_url(&format!("pictures/{file}"))).await,
+        Some(file) => from_url(&super::address::site_url(&format!("pictures/{file}"))).await,
         None => cells::picture::draw(name).ok_or_else(|| "This sample does not exist.".to_owned()),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use gloo_net::http::{Method, RequestBuilder};
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
@@ -10,7 +9,7 @@ use worker::model::file::LARGEST;
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::session::{Lab, STOPPED, failed, megabytes};
-use crate::browser::storage;
+use crate::browser::{fetch, storage};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
 
@@ -64,17 +63,13 @@ impl DownloadOffer {
 
 /// The size that the host states, and whether there is something to ask about.
 async fn size(url: &str) -> (Option<u64>, bool) {
-    let asked = RequestBuilder::new(url).method(Method::HEAD).send().await;
-    let Ok(answer) = asked else {
+    let Some(head) = fetch::head(url).await else {
         return (None, true);
     };
-    let knows_no_head = matches!(answer.status(), 405 | 501);
-    let length = answer.headers().get("content-length");
-    let bytes = length.and_then(|length| length.parse().ok());
-    // Of what comes compressed this is another size.
-    let bytes = bytes.filter(|_| answer.ok() && answer.headers().get("content-encoding").is_none());
+    let knows_no_head = matches!(head.status, 405 | 501);
+    let bytes = head.bytes.filter(|_| head.ok);
     // What the host refuses is not fetched, nor what is too large: the worker says so in its words.
-    let comes = answer.ok() || knows_no_head;
+    let comes = head.ok || knows_no_head;
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
 

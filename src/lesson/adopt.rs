@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 use web_sys::HtmlElement;
 
-use super::state::PageState;
 use super::{exercise, inline};
 use crate::browser::dom;
 use crate::cells::frame::context::CellCx;
@@ -17,6 +16,7 @@ use crate::cells::frame::sheet::SheetSignal;
 use crate::cells::frame::{layout, run};
 use crate::cells::registry;
 use crate::chunk::NotLoaded;
+use crate::state::PageState;
 
 /// Props that concern the frame of a cell, which the page builder has used up.
 const FRAME_PROPS: [&str; 3] = ["title", "caption", "height"];

@@ -3,4 +3,3 @@
 pub(crate) mod adopt;
 pub(crate) mod exercise;
 pub(crate) mod inline;
-pub(crate) mod state;

@@ -1,6 +1,6 @@
 //! What a chart shows. How it is drawn is the same on screen and on paper.
 
-use crate::widgets::Concept;
+use crate::display::Concept;
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::export::{Drawing, finish};
 use super::frame::{Failed, TEXT, rgb, text};
 use super::theme::Theme;
-use crate::widgets::{Domain, Grid, Palette, ink_on};
+use crate::display::{Domain, Grid, Palette, ink_on};
 
 /// Up to this many cells the values are printed in them.
 const NUMBER_CELLS: usize = 144;

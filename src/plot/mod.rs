@@ -1,7 +1,6 @@
 //! Charts and exported figures, drawn once through plotters' drawing area: on screen by the canvas backend at device
 //! pixels, for export by the SVG backend.
 
-pub(crate) mod canvas;
 pub mod chart;
 mod draw;
 mod export;

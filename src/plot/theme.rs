@@ -1,11 +1,11 @@
 //! Colours and type of the page, for what is drawn outside the DOM.
 
-use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
-use leptos::wasm_bindgen::closure::Closure;
-use leptos::web_sys::{CssStyleDeclaration, MutationObserver, MutationObserverInit};
+use std::cell::RefCell;
 
-use crate::widgets::Concept;
+use leptos::prelude::*;
+
+use crate::browser::theme::{changes, style};
+use crate::display::Concept;
 
 /// Colours and type of one drawing.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,36 +60,31 @@ impl Theme {
     /// The theme that the page has now.
     pub fn current() -> Self {
         // It is read once for each change: to ask for a colour has the browser lay out the page at once.
-        theme_changes();
-        let known = KNOWN.with_borrow(Clone::clone);
-        known.unwrap_or_else(|| {
-            let read = Self::read();
+        let now = changes().get_untracked();
+        let known = KNOWN.with_borrow(|known| known.clone().filter(|(read_at, _)| *read_at == now));
+        let (_, theme) = known.unwrap_or_else(|| {
+            let read = (now, Self::read());
             KNOWN.set(Some(read.clone()));
             read
-        })
+        });
+        theme
     }
 
     fn read() -> Self {
         let plain = Self::default();
-        let root = document().document_element();
-        let Some(style) = root.and_then(|root| window().get_computed_style(&root).ok().flatten())
-        else {
+        let Some(style) = style() else {
             return plain;
         };
-        let colour = |name: &str, otherwise: [u8; 3]| read(&style, name).unwrap_or(otherwise);
+        let colour =
+            |name: &str, otherwise: [u8; 3]| parse_hex(&style.value(name)).unwrap_or(otherwise);
         let ink = colour("--ink", plain.ink);
-        let font = style.get_property_value("--sans").unwrap_or_default();
-        let font = font.trim();
+        let font = style.value("--sans");
         Self {
             ink,
             soft: colour("--ink-soft", ink),
             rule: colour("--rule", plain.rule),
             sheet: colour("--sheet", plain.sheet),
-            font: if font.is_empty() {
-                plain.font
-            } else {
-                font.to_owned()
-            },
+            font: if font.is_empty() { plain.font } else { font },
             concepts: CONCEPTS.map(|c| colour(c.variable(), ink)),
             ..plain
         }
@@ -103,10 +98,6 @@ impl Theme {
             .unwrap_or(CONCEPTS.len() - 1);
         self.concepts[index]
     }
-}
-
-fn read(style: &CssStyleDeclaration, name: &str) -> Option<[u8; 3]> {
-    parse_hex(style.get_property_value(name).ok()?.trim())
 }
 
 /// `#rgb` or `#rrggbb`; what follows (alpha) is left out.
@@ -124,43 +115,8 @@ fn parse_hex(text: &str) -> Option<[u8; 3]> {
 }
 
 thread_local! {
-    static KNOWN: std::cell::RefCell<Option<Theme>> = const { std::cell::RefCell::new(None) };
-    static CHANGES: std::cell::OnceCell<ArcRwSignal<u32>> = const { std::cell::OnceCell::new() };
-}
-
-/// Counts changes of the theme, by the reader's switch or by the system. One watcher serves all drawings of the page.
-pub(crate) fn theme_changes() -> ArcRwSignal<u32> {
-    CHANGES.with(|cell| cell.get_or_init(watch).clone())
-}
-
-fn watch() -> ArcRwSignal<u32> {
-    let count = ArcRwSignal::new(0_u32);
-    let bump = {
-        let count = count.clone();
-        Closure::<dyn FnMut()>::new(move || {
-            KNOWN.set(None);
-            count.update(|n| *n = n.wrapping_add(1));
-        })
-    };
-    let function = bump.as_ref().unchecked_ref();
-    if let (Ok(observer), Some(root)) = (
-        MutationObserver::new(function),
-        document().document_element(),
-    ) {
-        let options = MutationObserverInit::new();
-        options.set_attributes(true);
-        options.set_attribute_filter(&js_sys::Array::of1(&"data-theme".into()));
-        // Where the browser refuses, drawings keep the colours they have.
-        observer.observe_with_options(&root, &options).ok();
-    }
-    if let Ok(Some(query)) = window().match_media("(prefers-color-scheme: dark)") {
-        query
-            .add_event_listener_with_callback("change", function)
-            .ok();
-    }
-    // The watcher lives as long as the page.
-    bump.forget();
-    count
+    /// The theme as read after so many changes.
+    static KNOWN: RefCell<Option<(u32, Theme)>> = const { RefCell::new(None) };
 }
 
 #[cfg(test)]

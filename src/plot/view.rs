@@ -7,12 +7,12 @@ use leptos::web_sys::HtmlCanvasElement;
 use plotters::prelude::IntoDrawingArea;
 use plotters_canvas::CanvasBackend;
 
-use super::canvas::{device_scale, fit, size_of};
 use super::chart::{Chart, Series};
 use super::draw::draw;
 use super::theme::Theme;
 use super::ticks::tick_text;
-use crate::widgets::Num;
+use crate::browser::canvas::{device_scale, fit, size_of};
+use crate::display::Num;
 
 /// Most rows of the table; longer series are thinned evenly.
 const ROWS: usize = 64;

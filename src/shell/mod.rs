@@ -1,6 +1,5 @@
-//! What stands around a lesson: navigation between pages, the tools of the page, contents, verification.
+//! Navigation between pages, the tools of the page, and the list of contents.
 
 pub(crate) mod contents;
 pub(crate) mod navigate;
 pub(crate) mod page_tools;
-pub(crate) mod verify;

@@ -1,71 +1,82 @@
 //! Going from page to page without loading the site anew: the file of the next page is fetched and its
 //! `<main>` put in place of the present one.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, MouseEvent};
+use web_sys::{Element, MouseEvent};
 
-use crate::app::{self, Arrival};
-use crate::browser::{address, clock, dom, fetch};
+use crate::browser::{address, clock, dom, fetch, page};
 use crate::route::Route;
+use crate::state::PageState;
+
+/// How the reader came to a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Arrival {
+    /// The browser loaded it.
+    First,
+    /// By a link on another page of the site.
+    Link,
+    /// By the browser's back or forward button, to a page that was left this far down.
+    History {
+        /// Pixels from the top, where the entry has a note of them.
+        left_at: Option<f64>,
+    },
+}
+
+/// What the app does with pages when the reader goes from one to another.
+#[derive(Clone, Copy)]
+pub(crate) struct Pages {
+    /// Brings the present `<main>` to life.
+    pub(crate) open: fn(Arrival),
+    /// Unmounts the open page.
+    pub(crate) close: fn(),
+    /// The inputs of the open page.
+    pub(crate) state: fn() -> Option<PageState>,
+}
+
+thread_local! {
+    /// Path of the open page, to tell a move within the page from one to another.
+    static OPEN_PATH: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Notes that the page of the present address is the open one.
+pub(crate) fn note_open_path() {
+    OPEN_PATH.set(address::path());
+}
+
+fn is_open_path() -> bool {
+    OPEN_PATH.with_borrow(|path| *path == address::path())
+}
 
 /// Time without scrolling after which a page counts as at rest.
 const REST_MS: u32 = 250;
 
-/// Links outside `<main>` stay when the page changes, so they must not depend on the page's own address.
-pub(crate) fn pin_links_outside_main() {
-    let Some(body) = dom::document().and_then(|d| d.body()) else {
-        return;
-    };
-    for link in dom::find_all(&body, "a[href]") {
-        if link.closest("main").ok().flatten().is_none()
-            && let Some(anchor) = link.dyn_ref::<web_sys::HtmlAnchorElement>()
-            && !link
-                .get_attribute("href")
-                .unwrap_or_default()
-                .starts_with('#')
-        {
-            anchor.set_href(&anchor.href());
-        }
-    }
-    let Some(head) = dom::document().and_then(|d| d.head()) else {
-        return;
-    };
-    // A browser asks for the icon again when the address changes.
-    for link in dom::find_all(&head, "link:is([rel*=icon], [rel=manifest])[href]") {
-        let href = link.get_attribute("href").unwrap_or_default();
-        if let Some(whole) = address::resolve(&href, &address::href()) {
-            let _ = link.set_attribute("href", &whole.href());
-        }
-    }
-}
-
 /// Follows clicks on links and the browser's back and forward buttons.
-pub(crate) fn follow_links() {
+pub(crate) fn follow_links(pages: Pages) {
     let (Some(document), Some(window)) = (dom::document(), dom::window()) else {
         return;
     };
-    dom::listen_forever(&document, "click", |event| {
+    dom::listen_forever(&document, "click", move |event| {
         let Ok(event) = event.dyn_into::<MouseEvent>() else {
             return;
         };
         if let Some(url) = page_of_click(&event) {
             event.prevent_default();
-            leptos::task::spawn_local(go(url, Arrival::Link));
+            leptos::task::spawn_local(go(url, Arrival::Link, pages));
         }
     });
-    dom::listen_forever(&window, "popstate", |_| {
-        if address::path() != app::open_path() {
+    dom::listen_forever(&window, "popstate", move |_| {
+        if !is_open_path() {
             // Read at once: scrolling while the page is fetched is noted in the same place.
             let left_at = address::kept_scroll();
-            leptos::task::spawn_local(go(address::href(), Arrival::History { left_at }));
+            leptos::task::spawn_local(go(address::href(), Arrival::History { left_at }, pages));
         }
     });
     dom::listen_forever(&window, "scroll", |_| note_scroll());
     // A click on a heading's link drops the state from the address; it is written back.
-    dom::listen_forever(&window, "hashchange", |_| {
-        if let Some(page) = app::page_state() {
+    dom::listen_forever(&window, "hashchange", move |_| {
+        if let Some(page) = (pages.state)() {
             page.write_soon();
         }
     });
@@ -92,7 +103,7 @@ fn note_scroll() {
         }
         SCROLLED_AT.set(None);
         // Going back has another entry in place before the page is swapped.
-        if address::path() == app::open_path() {
+        if is_open_path() {
             address::keep_scroll();
         }
     });
@@ -118,7 +129,7 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
     if url.origin() != here.origin() || url.pathname() == here.pathname() {
         return None;
     }
-    match Route::of_path(&url.pathname(), &app::root_path()) {
+    match Route::of_path(&url.pathname(), &address::root_path()) {
         Route::Unknown => None,
         Route::Lesson(_) | Route::Bench | Route::Lab | Route::Models
             if !url.pathname().ends_with('/') =>
@@ -134,10 +145,10 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
 }
 
 /// Fetches a page and shows it; falls back to loading it the ordinary way.
-async fn go(url: String, arrival: Arrival) {
+async fn go(url: String, arrival: Arrival, pages: Pages) {
     let file = url.split('#').next().unwrap_or_default().to_owned();
     let next = match fetch::text(&file).await {
-        Ok(html) => parse(&html),
+        Ok(html) => page::parse(&html),
         Err(_) => None,
     };
     let Some(next) = next else {
@@ -148,66 +159,24 @@ async fn go(url: String, arrival: Arrival) {
         // Before the cells go and the page shrinks.
         address::keep_scroll();
     }
-    app::close();
+    (pages.close)();
     if arrival == Arrival::Link {
         address::push(&url);
     }
-    swap(&next);
-    app::open(arrival);
+    page::swap(&next);
+    (pages.open)(arrival);
 }
 
 /// Puts the 404 page in place of whatever a server sent for an unknown path.
-pub(crate) fn show_not_found() {
-    leptos::task::spawn_local(async {
-        let next = fetch::text(&app::site_url("404.html"))
+pub(crate) fn show_not_found(pages: Pages) {
+    leptos::task::spawn_local(async move {
+        let next = fetch::text(&address::site_url("404.html"))
             .await
             .ok()
-            .and_then(|html| parse(&html));
+            .and_then(|html| page::parse(&html));
         if let Some(next) = next {
-            swap(&next);
+            page::swap(&next);
         }
-        app::open(Arrival::First);
+        (pages.open)(Arrival::First);
     });
-}
-
-fn parse(html: &str) -> Option<Document> {
-    let parsed = web_sys::DomParser::new()
-        .ok()?
-        .parse_from_string(html, web_sys::SupportedType::TextHtml)
-        .ok()?;
-    parsed.get_element_by_id("main").is_some().then_some(parsed)
-}
-
-/// Takes over `<main>`, title, description and the marked entry of the course menu.
-fn swap(next: &Document) {
-    let Some(document) = dom::document() else {
-        return;
-    };
-    if let (Some(old), Some(new)) = (dom::main(), next.get_element_by_id("main"))
-        && let Ok(new) = document.import_node_with_deep(&new, true)
-    {
-        let _ = old.replace_with_with_node_1(&new);
-    }
-    document.set_title(&next.title());
-    let description = |d: &Document| d.query_selector("meta[name=description]").ok().flatten();
-    if let (Some(old), Some(new)) = (description(&document), description(next)) {
-        let _ = old.set_attribute("content", &new.get_attribute("content").unwrap_or_default());
-    }
-    mark_current_link(&document);
-}
-
-fn mark_current_link(document: &Document) {
-    let Some(body) = document.body() else { return };
-    let here = address::path();
-    let links: Vec<HtmlElement> = dom::find_all(&body, "header a[href]");
-    for link in links {
-        let same = link
-            .dyn_ref::<web_sys::HtmlAnchorElement>()
-            .is_some_and(|a| a.pathname().trim_end_matches('/') == here.trim_end_matches('/'));
-        if same {
-            let _ = link.set_attribute("aria-current", "page");
-        } else {
-            let _ = link.remove_attribute("aria-current");
-        }
-    }
 }

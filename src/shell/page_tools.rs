@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::browser::dom;
 use crate::cells::frame::sheet::{Sheet, SheetSignal};
-use crate::lesson::state::PageState;
+use crate::state::PageState;
 
 /// The buttons of the page. One that can do nothing stays in the order of focus: pressing it must not lose the reader's
 /// place.

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use leptos::html::Canvas;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::{Clamped, JsCast};
-use leptos::web_sys::{self, CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use leptos::web_sys::{self, HtmlCanvasElement};
 
 use super::events::share_within;
 use super::heat_map::Heat;
-use super::num::number_span;
 use super::{Grid, Place};
-use crate::plot::canvas::{context, fit};
+use crate::browser::canvas::{self, fit, picture};
+use crate::display::num::number_span;
 
 /// Height of the map in CSS pixels per row and its limits.
 const ROW_HEIGHT: f64 = 8.0;
@@ -21,7 +20,7 @@ const LARGEST: f64 = 420.0;
 /// The canvas with its cursor, and tables unless it is a picture.
 pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    let size = crate::plot::canvas::size_of(canvas);
+    let size = canvas::size_of(canvas);
     let shape = Memo::new(move |_| {
         heat.grid
             .with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols)))
@@ -150,19 +149,6 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     if let Some(place) = heat.selected.get() {
         outline(place, 2.0);
     }
-}
-
-/// A canvas of exactly these pixels.
-pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCanvasElement> {
-    let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
-    canvas.set_width(width as u32);
-    canvas.set_height(height as u32);
-    let data =
-        ImageData::new_with_u8_clamped_array_and_sh(Clamped(rgba), width as u32, height as u32)
-            .ok()?;
-    let ctx: CanvasRenderingContext2d = context(&canvas)?;
-    ctx.put_image_data(&data, 0.0, 0.0).ok()?;
-    Some(canvas)
 }
 
 /// The most numbers of a row or column that stand in a table.

@@ -11,10 +11,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Node, NodeList};
 
 use super::events::place_text;
-use super::grid::{named, origin};
 use super::heat_map::{Frame, Heat};
-use super::num::NOTHING;
 use super::{Grid, Place};
+use crate::display::grid::{named, origin};
+use crate::display::num::NOTHING;
 
 /// What a cell shows of its value.
 #[derive(Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use cells::format::{Format, number};
 use leptos::prelude::*;
 
-use super::palette::hex;
 use super::{Domain, Grid, Num, Palette, Place};
+use crate::display::palette::hex;
 
 /// Colour stops of the bar; neighbours differ too little for the eye to see the straight line between them.
 const STOPS: usize = 13;

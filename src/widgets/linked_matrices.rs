@@ -4,8 +4,8 @@
 use cells::format::Format;
 use leptos::prelude::*;
 
-use super::num::number_span;
 use super::{Concept, Domain, Grid, HeatMap, Num, Palette, Place};
+use crate::display::num::number_span;
 
 /// Terms that a written-out sum prints; a longer sum says that it goes on.
 const TERMS: usize = 16;

@@ -10,10 +10,10 @@ use ndarray::Array2;
 
 use super::entry::{on_reset, same};
 use super::events::{focus_place, place_of, place_text, typed};
-use super::grid::{named, origin};
 use super::matrix_block::parse_block;
-use super::num::number_span;
 use super::{Concept, Limits, Place, ids, parse_number};
+use crate::display::grid::{named, origin};
+use crate::display::num::number_span;
 
 /// Text of the cells that are being typed into or that hold no number.
 type Drafts = BTreeMap<Place, String>;

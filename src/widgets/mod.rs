@@ -5,11 +5,9 @@
 //! are labels, not results (axes, row numbers), stand in elements with `data-label`.
 
 pub mod choice;
-pub mod concept;
 mod cursor;
 pub mod entry;
 mod events;
-pub mod grid;
 mod heat_canvas;
 mod heat_cells;
 mod heat_legend;
@@ -19,8 +17,6 @@ mod ids;
 pub mod linked_matrices;
 mod matrix_block;
 pub mod matrix_edit;
-pub mod num;
-pub mod palette;
 mod patch_canvas;
 pub mod patch_grid;
 pub mod picture_box;
@@ -31,18 +27,15 @@ pub mod toggle;
 pub mod token_strip;
 pub mod vector_pad;
 
+pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
 pub use choice::Choice;
-pub use concept::Concept;
 pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
-pub use grid::Grid;
 pub(crate) use heat_legend::legend;
 pub use heat_map::HeatMap;
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;
-pub use num::Num;
-pub use palette::{Domain, Palette, ink_on};
 pub use patch_grid::PatchGrid;
 pub use picture_box::PictureBox;
 pub use seed_box::SeedBox;
@@ -51,6 +44,3 @@ pub use text_box::TextBox;
 pub use toggle::Toggle;
 pub use token_strip::TokenStrip;
 pub use vector_pad::VectorPad;
-
-/// Place of a cell in a grid: row and column, counted from 0.
-pub type Place = (usize, usize);

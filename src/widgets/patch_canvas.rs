@@ -3,9 +3,9 @@
 use cells::input::Pixels;
 use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::heat_canvas::picture;
-use super::palette::{Domain, Palette};
 use super::{Grid, Place};
+use crate::browser::canvas::picture;
+use crate::display::palette::{Domain, Palette};
 
 /// How many whole patches of side `patch` fit: rows and columns.
 pub(crate) fn patches(width: usize, height: usize, patch: usize) -> Place {
@@ -63,7 +63,9 @@ fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
             let Some(value) = grid.at(row, col).filter(|v| v.is_finite()) else {
                 continue;
             };
-            ctx.set_fill_style_str(&super::palette::hex(Palette::Sequential.of(value, ends)));
+            ctx.set_fill_style_str(&crate::display::palette::hex(
+                Palette::Sequential.of(value, ends),
+            ));
             ctx.fill_rect(col as f64 * side, row as f64 * side, side, side);
         }
     }

@@ -11,7 +11,7 @@ use super::Grid;
 use super::cursor::moved;
 use super::events::share_within;
 use super::patch_canvas::{draw, patches, source};
-use crate::plot::canvas::{fit, size_of};
+use crate::browser::canvas::{fit, size_of};
 
 /// The picture with grid lines and the selected patch outlined.
 #[component]

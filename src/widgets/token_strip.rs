@@ -7,6 +7,7 @@ use leptos::web_sys;
 
 use super::cursor::moved_along;
 use super::events::{capture, focus_place, place_of, place_text};
+use crate::browser::dom;
 
 /// The order after the item at `from` moved to `to`: `order[place]` is where the item at `place` stood.
 pub(crate) fn moved_order(len: usize, from: usize, to: usize) -> Vec<usize> {
@@ -56,8 +57,7 @@ impl Strip {
 
     /// The place under a pointer.
     fn under(self, event: &web_sys::PointerEvent) -> Option<usize> {
-        let found =
-            document().element_from_point(event.client_x() as f32, event.client_y() as f32)?;
+        let found = dom::element_at(event.client_x(), event.client_y())?;
         let own: web_sys::Element = self.list.get_untracked()?.unchecked_into();
         if !own.contains(Some(&found)) {
             return None;

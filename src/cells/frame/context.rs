@@ -8,8 +8,8 @@ use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Pic
 use leptos::prelude::*;
 use ndarray::Array2;
 
-use crate::lesson::state::PageState;
 use crate::plot::Chart;
+use crate::state::PageState;
 use crate::widgets::{ClearDrafts, Grid, Num};
 
 /// The latest outcome of a cell.

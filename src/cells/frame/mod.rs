@@ -8,3 +8,4 @@ pub(crate) mod run;
 pub(crate) mod rust_panel;
 mod share;
 pub(crate) mod sheet;
+mod verify;

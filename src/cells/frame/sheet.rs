@@ -4,9 +4,8 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::frame::{export, rust_panel, share};
+use crate::cells::frame::{export, rust_panel, share, verify};
 use crate::chunk::chunk;
-use crate::shell::verify;
 
 /// A dialog that can be open.
 #[derive(Debug, Clone, Copy)]

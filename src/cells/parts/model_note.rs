@@ -3,7 +3,7 @@
 use cells::{InputKind, InputValue};
 use leptos::prelude::*;
 
-use crate::app::site_url;
+use crate::browser::address::site_url;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::untrained;
 use crate::widgets::Choice;

@@ -1,12 +1,13 @@
-//! What every canvas needs: its context, its size in device pixels, and word of when to draw again.
+//! Canvases: their context, their size in device pixels, and a signal of when to draw again.
 
 use leptos::html::Canvas;
 use leptos::prelude::*;
+use leptos::wasm_bindgen::Clamped;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
-use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ResizeObserver};
+use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData, ResizeObserver};
 
-use super::theme::theme_changes;
+use super::theme;
 
 /// The drawing context of a canvas.
 pub(crate) fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
@@ -46,7 +47,7 @@ pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2
 /// changes: an effect that tracks it draws again.
 pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     let count = RwSignal::new(0_u32);
-    let theme = theme_changes();
+    let theme = theme::changes();
     Effect::new(move |_| {
         let Some(canvas) = canvas.get() else { return };
         // Nothing is drawn at the size that a canvas has by itself.
@@ -67,4 +68,17 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
         }
     });
     Signal::derive(move || count.get().wrapping_add(theme.get()))
+}
+
+/// A canvas of exactly these pixels.
+pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCanvasElement> {
+    let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_width(width as u32);
+    canvas.set_height(height as u32);
+    let data =
+        ImageData::new_with_u8_clamped_array_and_sh(Clamped(rgba), width as u32, height as u32)
+            .ok()?;
+    let ctx: CanvasRenderingContext2d = context(&canvas)?;
+    ctx.put_image_data(&data, 0.0, 0.0).ok()?;
+    Some(canvas)
 }

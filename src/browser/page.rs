@@ -1,0 +1,77 @@
+//! The served file of a page: parsed, and put in place of the open one.
+
+use wasm_bindgen::JsCast;
+use web_sys::{Document, DomParser, HtmlAnchorElement, SupportedType};
+
+use super::{address, dom};
+
+/// Links outside `<main>` stay when the page changes, so they must not depend on the page's own address.
+pub(crate) fn pin_links_outside_main() {
+    let Some(body) = dom::document().and_then(|d| d.body()) else {
+        return;
+    };
+    for link in dom::find_all(&body, "a[href]") {
+        if link.closest("main").ok().flatten().is_none()
+            && let Some(anchor) = link.dyn_ref::<HtmlAnchorElement>()
+            && !link
+                .get_attribute("href")
+                .unwrap_or_default()
+                .starts_with('#')
+        {
+            anchor.set_href(&anchor.href());
+        }
+    }
+    let Some(head) = dom::document().and_then(|d| d.head()) else {
+        return;
+    };
+    // A browser asks for the icon again when the address changes.
+    for link in dom::find_all(&head, "link:is([rel*=icon], [rel=manifest])[href]") {
+        let href = link.get_attribute("href").unwrap_or_default();
+        if let Some(whole) = address::resolve(&href, &address::href()) {
+            let _ = link.set_attribute("href", &whole.href());
+        }
+    }
+}
+
+/// Parses the file of a page; `None` where it has no `<main>`.
+pub(crate) fn parse(html: &str) -> Option<Document> {
+    let parsed = DomParser::new()
+        .ok()?
+        .parse_from_string(html, SupportedType::TextHtml)
+        .ok()?;
+    parsed.get_element_by_id("main").is_some().then_some(parsed)
+}
+
+/// Takes over `<main>`, title, description and the marked entry of the course menu.
+pub(crate) fn swap(next: &Document) {
+    let Some(document) = dom::document() else {
+        return;
+    };
+    if let (Some(old), Some(new)) = (dom::main(), next.get_element_by_id("main"))
+        && let Ok(new) = document.import_node_with_deep(&new, true)
+    {
+        let _ = old.replace_with_with_node_1(&new);
+    }
+    document.set_title(&next.title());
+    let description = |d: &Document| d.query_selector("meta[name=description]").ok().flatten();
+    if let (Some(old), Some(new)) = (description(&document), description(next)) {
+        let _ = old.set_attribute("content", &new.get_attribute("content").unwrap_or_default());
+    }
+    mark_current_link(&document);
+}
+
+fn mark_current_link(document: &Document) {
+    let Some(body) = document.body() else { return };
+    let here = address::path();
+    let links = dom::find_all(&body, "header a[href]");
+    for link in links {
+        let same = link
+            .dyn_ref::<HtmlAnchorElement>()
+            .is_some_and(|a| a.pathname().trim_end_matches('/') == here.trim_end_matches('/'));
+        if same {
+            let _ = link.set_attribute("aria-current", "page");
+        } else {
+            let _ = link.remove_attribute("aria-current");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What widgets and charts share: grids of numbers, concepts and their colours, colour maps, and printed numbers.
+
+pub mod concept;
+pub mod grid;
+pub mod num;
+pub mod palette;
+
+pub use concept::Concept;
+pub use grid::Grid;
+pub use num::Num;
+pub use palette::{Domain, Palette, ink_on};
+
+/// Position of a cell in a grid: row and column, counted from 0.
+pub type Place = (usize, usize);
