@@ -1,4 +1,4 @@
-//! The running site: one open page at a time, adopted as it was served and replaced when the reader goes on.
+//! The running site: one open page at a time, adopted as it was served and replaced when the reader follows a link.
 
 use std::cell::RefCell;
 
@@ -26,7 +26,7 @@ thread_local! {
     static OPEN: RefCell<Option<OpenPage>> = const { RefCell::new(None) };
 }
 
-/// What navigation does with pages.
+/// Actions of the app on pages, for navigation.
 const PAGES: Pages = Pages {
     open,
     close,

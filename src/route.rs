@@ -1,4 +1,4 @@
-//! Addresses of the site: which page a path names, and what stands behind the `#`.
+//! Addresses of the site: the page that a path names, and the part after `#`.
 
 /// A page of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Route {
     }
 }
 
-/// What stands behind the `#`: `HEADING?s=STATE`, both optional.
+/// The part of an address after `#`: `HEADING?s=STATE`, both optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Fragment {
     /// Id of the heading or cell to scroll to.

@@ -41,14 +41,14 @@ struct Inner {
     write_pending: bool,
 }
 
-/// What the address bar cannot hold of the present edits.
+/// A link to the present edits, and what it cannot hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct LinkReport {
     /// The address with all edits that fit.
     pub(crate) url: String,
     /// A picture of the reader's own is among the edits, and stays on this device.
     pub(crate) leaves_picture_out: bool,
-    /// Why the edits do not fit at all.
+    /// Reason that the edits do not fit at all.
     pub(crate) too_long: Option<String>,
 }
 
@@ -92,7 +92,7 @@ impl PageState {
             .with_value(|inner| inner.slots.get(key).map(|slot| slot.value))
     }
 
-    /// What the lesson gave for an input.
+    /// Value that the lesson gave for an input.
     pub(crate) fn initial(self, key: &str) -> Option<InputValue> {
         self.inner
             .with_value(|inner| inner.slots.get(key).map(|slot| slot.initial.clone()))
@@ -204,7 +204,7 @@ impl PageState {
         }
     }
 
-    /// Whether any of these inputs differs from what the lesson gave. Tracks them.
+    /// True while any of these inputs differs from the lesson's. Tracks them.
     pub(crate) fn differs(self, keys: &BTreeSet<String>) -> bool {
         let slots = self.inner.with_value(|inner| {
             keys.iter()
@@ -344,7 +344,7 @@ impl Inner {
     }
 }
 
-/// Whether two values are the same edit; a sample picture is the same before and after it was decoded.
+/// True where two values are the same edit; a sample picture is the same before and after it was decoded.
 fn same(a: &InputValue, b: &InputValue) -> bool {
     match (a, b) {
         (InputValue::Picture(a), InputValue::Picture(b)) if a.name != Picture::YOURS => {

@@ -1,11 +1,11 @@
-//! What this browser can do for the engine.
+//! Abilities of this browser that the engine uses.
 
 use js_sys::{Reflect, Uint8Array, WebAssembly};
 use worker::build::{Abilities, RELAXED_PROBE};
 
 use super::dom;
 
-/// Whether it knows relaxed SIMD, and whether the page may share memory between threads.
+/// True for relaxed SIMD, and true where the page may share memory between threads.
 pub(crate) fn of_engine() -> Abilities {
     let probe = Uint8Array::from(RELAXED_PROBE.as_slice());
     let global = js_sys::global();
@@ -16,7 +16,7 @@ pub(crate) fn of_engine() -> Abilities {
     }
 }
 
-/// How many threads it runs at the same time; 1 where it does not say.
+/// Number of threads that it runs at the same time; 1 where it does not say.
 pub(crate) fn threads() -> usize {
     let count = dom::window().map_or(1.0, |window| window.navigator().hardware_concurrency());
     (count as usize).max(1)

@@ -73,7 +73,7 @@ pub(crate) fn keep_scroll() {
     }
 }
 
-/// How far the page of the present history entry was scrolled when the reader left it.
+/// Pixels by which the page of the present history entry was scrolled when the reader left it.
 pub(crate) fn kept_scroll() -> Option<f64> {
     let history = dom::window()?.history().ok()?;
     history.state().ok()?.as_f64()

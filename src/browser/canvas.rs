@@ -19,7 +19,7 @@ pub(crate) fn device_scale() -> f64 {
     window().device_pixel_ratio().max(1.0)
 }
 
-/// Gives the canvas as many pixels as the screen has where it stands. Only where the layout is known: asking for it in the middle of a
+/// Gives the canvas as many pixels as the screen has in its area. Only where the layout is known: asking for it in the middle of a
 /// change to the page would have the browser lay everything out at once.
 fn fit_to_screen(canvas: &HtmlCanvasElement) {
     let scale = device_scale();
@@ -43,7 +43,7 @@ pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2
     Some((context(canvas)?, f64::from(width), f64::from(height)))
 }
 
-/// Keeps the canvas as large as it stands on the screen. Changes whenever it is resized, shown for the first time, or the theme
+/// Keeps the canvas as large as its area on the screen. Changes whenever it is resized, shown for the first time, or the theme
 /// changes: an effect that tracks it draws again.
 pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     let count = RwSignal::new(0_u32);

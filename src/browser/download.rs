@@ -7,7 +7,7 @@ use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 /// Offers bytes as a download.
 ///
 /// # Errors
-/// What the browser says where it refuses.
+/// The browser's words for its refusal.
 pub(crate) fn save(name: &str, mime: &str, bytes: &[u8]) -> Result<(), JsValue> {
     let parts = Array::of1(&Uint8Array::from(bytes));
     let options = BlobPropertyBag::new();
@@ -21,7 +21,7 @@ pub(crate) fn save(name: &str, mime: &str, bytes: &[u8]) -> Result<(), JsValue> 
 /// Offers a blob as a download.
 ///
 /// # Errors
-/// What the browser says where it refuses.
+/// The browser's words for its refusal.
 pub(crate) fn save_blob(name: &str, blob: &Blob) -> Result<(), JsValue> {
     let url = Url::create_object_url_with_blob(blob)?;
     let document = super::dom::document().ok_or(JsValue::NULL)?;

@@ -72,7 +72,7 @@ async fn decode(blob: &Blob, longest_side: u32) -> Result<Pixels, JsValue> {
         .ok_or(JsValue::NULL)?
         .dyn_into()
         .map_err(JsValue::from)?;
-    // A transparent picture stands on white, as it would on paper.
+    // A transparent picture is put on white, as it would on paper.
     context.set_fill_style_str("#fff");
     context.fill_rect(0.0, 0.0, f64::from(width), f64::from(height));
     context.draw_image_with_image_bitmap_and_dw_and_dh(

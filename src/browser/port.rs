@@ -59,7 +59,7 @@ impl Port {
             return Err(format!("This site was built without the file {name}."));
         };
         let script = format!("{script}.js?file={file}&threads={threads}");
-        let worker = Worker::new(&crate::app::site_url(&script))
+        let worker = Worker::new(&super::address::site_url(&script))
             .map_err(|_| "This browser does not start workers.".to_owned())?;
         let waiting = Rc::new(RefCell::new(Some(Vec::new())));
         let listener = Rc::new(RefCell::new(listener));

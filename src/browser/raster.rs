@@ -10,7 +10,7 @@ const SCALE: f64 = 2.0;
 /// Draws an SVG text of the given size in CSS pixels into a PNG of twice that size.
 ///
 /// # Errors
-/// What the browser says where it refuses.
+/// The browser's words for its refusal.
 pub(crate) async fn png(svg: &str, width: u32, height: u32) -> Result<Blob, JsValue> {
     let image = HtmlImageElement::new()?;
     image.set_src(&format!(

@@ -1,6 +1,6 @@
 //! The ideas that keep one colour across all lessons.
 
-/// What a matrix, a curve or a token stands for; decides its accent colour.
+/// Meaning of a matrix, a curve or a token; decides its accent colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Concept {
     /// Queries.
@@ -13,7 +13,7 @@ pub enum Concept {
     Position,
     /// The residual stream, and inputs of a layer.
     Residual,
-    /// What a layer gives out.
+    /// Outputs of a layer.
     Output,
     /// Scores before the softmax.
     Score,

@@ -87,7 +87,7 @@ impl Grid {
         self.values.get(row * self.cols + col).copied()
     }
 
-    /// Where the value came from, as `data-from` holds it.
+    /// Origin of a value, as `data-from` holds it.
     pub fn from(&self, row: usize, col: usize) -> String {
         origin(&self.source, &self.prefix, self.vector, row, col)
     }

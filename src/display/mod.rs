@@ -1,4 +1,4 @@
-//! What widgets and charts share: grids of numbers, concepts and their colours, colour maps, and printed numbers.
+//! Grids of numbers, concepts and their colours, colour maps, and printed numbers, which widgets and charts share.
 
 pub mod concept;
 pub mod grid;

@@ -3,7 +3,7 @@
 use cells::format::{Format, number};
 use leptos::prelude::*;
 
-/// What stands where a number is not known (yet).
+/// The text in place of a number that is not known (yet).
 pub(crate) const NOTHING: &str = "\u{2013}";
 
 /// A number with its origin: `<span class="num" data-from="weights[0,1]" data-format="fixed3">0.406</span>`.
@@ -15,14 +15,14 @@ pub fn Num(
     /// Tensor element or input that it is, as `cells::computation::reference` writes it.
     #[prop(into)]
     from: Signal<String>,
-    /// How it is printed.
+    /// Format of the number.
     #[prop(default = Format::Fixed(3))]
     format: Format,
 ) -> impl IntoView {
     number_span(move || value.get(), move || from.get(), format)
 }
 
-/// The element behind [`Num`], for widgets that draw hundreds of numbers and need no signal for each.
+/// The element of [`Num`], for widgets that draw hundreds of numbers and need no signal for each.
 pub(crate) fn number_span(
     value: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
     from: impl Fn() -> String + Send + Sync + 'static,

@@ -63,7 +63,7 @@ impl Palette {
     }
 }
 
-/// Where `value` lies between the ends; a scale without length has its middle everywhere.
+/// Position of `value` between the ends, from 0 to 1; a scale without length has its middle everywhere.
 fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     if high > low {
         (value - low) / (high - low)
@@ -141,7 +141,7 @@ pub(crate) fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Which values the ends of a colour map stand for.
+/// Values at the ends of a colour map.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Domain {
     /// Smallest to largest value shown.

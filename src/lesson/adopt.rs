@@ -27,7 +27,7 @@ const CELLS: &str = "section[data-cell]";
 /// Finds the exercises of a page.
 const EXERCISES: &str = "section[data-exercise]";
 
-/// What keeps the views of a page mounted; dropping it unmounts them.
+/// Handles of the mounted views of a page; dropping them unmounts the views.
 pub(crate) type Mounted = Vec<Box<dyn Any>>;
 
 /// Fetches the cells that the page below `main` shows or asks about, where they are not here yet.

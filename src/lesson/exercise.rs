@@ -14,7 +14,7 @@ use crate::browser::dom;
 use crate::cells::registry;
 use crate::client;
 
-/// What the page carries about an exercise.
+/// An exercise as the page carries it.
 #[derive(Debug, Clone, Deserialize)]
 struct Props {
     #[serde(flatten)]
@@ -25,7 +25,7 @@ struct Props {
     explain: Option<String>,
 }
 
-/// What the form says after "Check".
+/// Answer of the form to "Check".
 #[derive(Debug, Clone)]
 enum Verdict {
     Unreadable(String),
@@ -114,7 +114,7 @@ fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
     .into_any()
 }
 
-/// What the cell of an exercise gives on the inputs that the question fixes.
+/// Result of an exercise's cell on the inputs that the question fixes.
 async fn computed(exercise: &Exercise, spec: &'static CellSpec) -> Result<Computation, String> {
     let computed = client::computed(spec, exercise.inputs(spec)?).await;
     computed.map_err(|error| error.to_string())

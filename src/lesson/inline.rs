@@ -1,6 +1,6 @@
 //! Numbers in prose that a cell of the page computes: `<output data-inline="CELL-ID.TENSOR[I,J]">`.
 //!
-//! Prose speaks of the lesson's own inputs, so its numbers are computed from those and stand still while the reader
+//! Prose speaks of the lesson's own inputs, so its numbers are computed from those and do not change while the reader
 //! edits the cell.
 
 use std::collections::BTreeMap;

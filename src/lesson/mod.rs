@@ -1,4 +1,4 @@
-//! What a page holds while it is open: its inputs and their history, its cells, exercises and inline values.
+//! Cells, exercises and inline values of an open page.
 
 pub(crate) mod adopt;
 pub(crate) mod exercise;

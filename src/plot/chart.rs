@@ -1,8 +1,8 @@
-//! What a chart shows. How it is drawn is the same on screen and on paper.
+//! The data of a chart. Drawing it is the same on screen and on paper.
 
 use crate::display::Concept;
 
-/// How a series is drawn.
+/// Form of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A curve through the points.
@@ -19,9 +19,9 @@ pub enum Kind {
 pub struct Series {
     /// Name in the legend and in the table.
     pub name: String,
-    /// Where `ys` came from: the name of a vector, or a reference with `{}` for the running index (`table[{},4]`).
+    /// Origin of `ys`: the name of a vector, or a reference with `{}` for the running index (`table[{},4]`).
     pub source: String,
-    /// How it is drawn.
+    /// Its form.
     pub kind: Kind,
     /// Horizontal positions.
     pub xs: Vec<f64>,
@@ -54,13 +54,13 @@ impl Series {
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
-    /// What it shows.
+    /// Title of the chart.
     pub title: String,
     /// Name and unit of the horizontal axis.
     pub x_label: String,
     /// Name and unit of the vertical axis.
     pub y_label: String,
-    /// What is drawn.
+    /// The series.
     pub series: Vec<Series>,
     /// Equal ratios instead of equal steps along the horizontal axis.
     pub x_log: bool,

@@ -14,7 +14,7 @@ const DASHES: [&[f64]; 4] = [&[], &[7.0, 4.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0
 /// Draws the whole chart but its title.
 ///
 /// # Errors
-/// What the backend reports.
+/// An error of the backend.
 pub fn draw<DB: DrawingBackend>(
     root: &DrawingArea<DB, Shift>,
     chart: &Chart,
@@ -197,7 +197,7 @@ fn marks<DB: DrawingBackend>(
             theme.scale,
             style,
         )?;
-        // The word stands on the side that has room.
+        // The word is on the side that has room.
         let right = frame.x.share(*x) < 0.6;
         let gap = (5.0 * theme.scale) as i32;
         let (side, x) = if right {

@@ -1,4 +1,4 @@
-//! Where things stand in a chart: margins, scales, axes, legend.
+//! The layout of a chart: margins, scales, axes, legend.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -248,7 +248,7 @@ fn legend_width(name: &str, theme: &Theme) -> i32 {
     ((34.0 + name.chars().count() as f64 * TEXT * LETTER) * theme.scale) as i32
 }
 
-/// Where each series stands in the legend of a chart `width` pixels wide: pixels from the left, and row. Only several
+/// Position of each series in the legend of a chart `width` pixels wide: pixels from the left, and row. Only several
 /// series need one.
 pub(crate) fn legend_places(chart: &Chart, theme: &Theme, width: u32) -> Vec<(i32, i32)> {
     if chart.series.len() < 2 {

@@ -24,7 +24,7 @@ pub struct Theme {
     pub concepts: [[u8; 3]; 9],
     /// Pixels of the drawing per CSS pixel.
     pub scale: f64,
-    /// What font sizes are multiplied by: a backend may print them smaller than asked.
+    /// Factor of font sizes: a backend may print them smaller than asked.
     pub text: f64,
 }
 
@@ -115,7 +115,7 @@ fn parse_hex(text: &str) -> Option<[u8; 3]> {
 }
 
 thread_local! {
-    /// The theme as read after so many changes.
+    /// Number of changes of the theme so far, and the theme read then.
     static KNOWN: RefCell<Option<(u32, Theme)>> = const { RefCell::new(None) };
 }
 

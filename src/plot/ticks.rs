@@ -1,4 +1,4 @@
-//! Where an axis has its numbers, and how they are printed.
+//! Numbers of an axis: their positions and their text.
 
 use cells::format::{Format, number};
 

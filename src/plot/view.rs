@@ -23,13 +23,13 @@ pub fn ChartView(
     /// The chart.
     #[prop(into)]
     chart: Signal<Option<Chart>>,
-    /// What the chart shows: its accessible name.
+    /// Subject of the chart: its accessible name.
     #[prop(into)]
     label: String,
     /// Height in CSS pixels.
     #[prop(default = 260)]
     height: u32,
-    /// How the values of the table are printed.
+    /// Format of the values of the table.
     #[prop(default = Format::Fixed(4))]
     format: Format,
 ) -> impl IntoView {
@@ -69,7 +69,7 @@ pub fn ChartView(
 }
 
 /// Paints at once at another size or in another theme, and another chart with the next frame: to set a font has the browser lay out the
-/// page, which is best done when all of an edit stands there.
+/// page, which is best done after all changes of an edit.
 fn keep_painted(canvas: NodeRef<Canvas>, chart: Signal<Option<Chart>>) {
     let size = size_of(canvas);
     let now = move || {

@@ -1,4 +1,4 @@
-//! Going from page to page without loading the site anew: the file of the next page is fetched and its
+//! Moves from page to page without loading the site again: the file of the next page is fetched and its
 //! `<main>` put in place of the present one.
 
 use std::cell::{Cell, RefCell};
@@ -10,7 +10,7 @@ use crate::browser::{address, clock, dom, fetch, page};
 use crate::route::Route;
 use crate::state::PageState;
 
-/// How the reader came to a page.
+/// The way by which the reader came to a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Arrival {
     /// The browser loaded it.
@@ -24,7 +24,7 @@ pub(crate) enum Arrival {
     },
 }
 
-/// What the app does with pages when the reader goes from one to another.
+/// Actions of the app on pages, for when the reader goes from one to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages {
     /// Brings the present `<main>` to life.
@@ -83,7 +83,7 @@ pub(crate) fn follow_links(pages: Pages) {
 }
 
 thread_local! {
-    /// When the page was last scrolled, while that has not been noted yet.
+    /// Time of the last scroll, while it has not been noted yet.
     static SCROLLED_AT: Cell<Option<f64>> = const { Cell::new(None) };
 }
 

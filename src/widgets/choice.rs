@@ -7,7 +7,7 @@ use super::ids;
 /// A radio group.
 #[component]
 pub fn Choice(
-    /// What is chosen.
+    /// Label of the choice.
     #[prop(into)]
     label: String,
     /// Names of the options; shown as words (`local-window` as "Local window").

@@ -1,4 +1,4 @@
-//! Where a key moves the cursor of a grid.
+//! Moves of a grid's cursor by keys.
 
 use super::Place;
 

@@ -30,7 +30,7 @@ impl Limits {
     };
 }
 
-/// Why typed text was not taken.
+/// Reason that typed text was refused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wrong {
     /// Nothing was typed.
@@ -44,7 +44,7 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// What is wrong, to follow the quoted text.
+    /// The problem, as words that follow the quoted text.
     pub fn words(self) -> String {
         match self {
             Self::Empty => "type a number".to_owned(),
@@ -101,7 +101,7 @@ pub fn parse_number(text: &str, limits: Limits) -> Result<f64, Wrong> {
 pub struct Problem {
     /// The text.
     pub typed: String,
-    /// What is wrong with it.
+    /// Its problem, if any.
     pub wrong: Wrong,
 }
 
@@ -142,7 +142,7 @@ pub fn ProblemNote(
     from: Signal<String>,
     /// Id that the box names in `aria-describedby`.
     id: String,
-    /// How the value is printed.
+    /// Format of the value.
     #[prop(default = Format::Typed)]
     format: Format,
 ) -> impl IntoView {
@@ -192,7 +192,7 @@ pub fn NumberEntry(
     value: Signal<f64>,
     /// Gets each number that is typed and within the limits.
     on_commit: Callback<f64>,
-    /// What is taken.
+    /// Limits of the values that are accepted.
     limits: Limits,
     /// Name of the box for assistive technology.
     #[prop(into)]

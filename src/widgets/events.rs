@@ -6,7 +6,7 @@ use leptos::web_sys;
 
 use super::Place;
 
-/// How a cell writes its place into `data-at`.
+/// The position of a cell as `data-at` holds it.
 pub(crate) fn place_text((row, col): Place) -> String {
     format!("{row},{col}")
 }
@@ -33,7 +33,7 @@ pub(crate) fn focus_place(root: &web_sys::Element, place: Place) -> bool {
         .is_ok_and(|cell| cell.focus().is_ok())
 }
 
-/// Where a pointer is within `element`, as shares of its width and height.
+/// Position of a pointer within `element`, as shares of its width and height.
 pub(crate) fn share_within(
     element: &web_sys::Element,
     event: &web_sys::MouseEvent,

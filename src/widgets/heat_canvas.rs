@@ -103,7 +103,7 @@ fn place_under(
     Some((index(y, rows), index(x, cols)))
 }
 
-/// What assistive technology hears when the cursor moves.
+/// Text for assistive technology when the cursor moves.
 fn spoken(heat: Heat) -> Option<String> {
     let (row, col) = heat.selected.get()?;
     heat.grid.with(|g| {
@@ -151,7 +151,7 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     }
 }
 
-/// The most numbers of a row or column that stand in a table.
+/// The most numbers of a row or column in a table.
 const PART: usize = 128;
 
 /// The part of a row or column of `length` cells that holds `at`.
@@ -189,7 +189,7 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
     let col = Memo::new(move |_| {
         let (row, col) = heat.selected.get().unwrap_or_default();
         heat.grid.with(|g| {
-            // Of a single row it would repeat what stands above it.
+            // Of a single row it would repeat the line above it.
             let g = g.as_ref().filter(|g| g.rows > 1)?;
             let places = part(row, g.rows).map(|i| (g.row_name(i), (i, col)));
             let name = line_name(g.col_name(col), &g.row_name(row), "column")

@@ -16,7 +16,7 @@ use super::{Grid, Place};
 use crate::display::grid::{named, origin};
 use crate::display::num::NOTHING;
 
-/// What a cell shows of its value.
+/// Text and colours of a cell.
 #[derive(Clone, PartialEq)]
 pub(super) struct Look {
     /// The value as text.
@@ -25,7 +25,7 @@ pub(super) struct Look {
     style: Option<&'static str>,
     /// Class of what has no colour, hatched.
     hatch: Option<&'static str>,
-    /// Whether there is a value, which then has an origin.
+    /// True where there is a value, which then has an origin.
     known: bool,
 }
 
@@ -58,7 +58,7 @@ impl Look {
     }
 }
 
-/// What stands at the ends of rows and columns.
+/// Headings of rows and columns.
 #[derive(Clone, PartialEq)]
 pub(super) struct Names {
     pub(super) rows: Heads,
@@ -68,7 +68,7 @@ pub(super) struct Names {
 /// The names of all rows, or of all columns.
 #[derive(Clone, PartialEq)]
 pub(super) struct Heads {
-    /// Plain numbers, for those who hear them only.
+    /// Plain numbers, for assistive technology.
     pub(super) bare: bool,
     pub(super) names: Vec<String>,
 }
@@ -299,7 +299,7 @@ pub(super) fn keep_named(
     });
 }
 
-/// What is pointed at, where the Tab key leads, and what is outlined.
+/// Cells that are pointed at, that the Tab key reaches, and that are outlined.
 #[derive(Clone, Default, PartialEq)]
 struct Marks {
     selected: Option<Place>,

@@ -42,7 +42,7 @@ impl Frame {
     }
 }
 
-/// What table and canvas share.
+/// State that table and canvas share.
 #[derive(Clone, Copy)]
 pub(crate) struct Heat {
     pub(crate) grid: Signal<Option<Grid>>,
@@ -74,7 +74,7 @@ impl Heat {
         }
     }
 
-    /// What a key does to a cursor at `at`: Enter and Space press, others move. Returns where it moves to.
+    /// Handles a key with the cursor at `at`: Enter and Space press, others move. Returns the new position.
     pub(crate) fn key(
         self,
         event: &leptos::ev::KeyboardEvent,
@@ -99,7 +99,7 @@ pub fn HeatMap(
     /// The matrix.
     #[prop(into)]
     grid: Signal<Option<Grid>>,
-    /// What the matrix is; its accessible name and caption.
+    /// Name of the matrix: its accessible name and caption.
     #[prop(into)]
     label: String,
     /// Colour map.
@@ -108,7 +108,7 @@ pub fn HeatMap(
     /// Values at the ends of the colour map.
     #[prop(into, default = Signal::stored(Domain::Auto))]
     domain: Signal<Domain>,
-    /// How values are printed.
+    /// Format of the values.
     #[prop(default = Format::Fixed(3))]
     format: Format,
     /// Accent colour.

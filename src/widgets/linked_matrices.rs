@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::{Concept, Domain, Grid, HeatMap, Num, Palette, Place};
 use crate::display::num::number_span;
 
-/// Terms that a written-out sum prints; a longer sum says that it goes on.
+/// Terms that a written-out sum prints; a longer sum ends in an ellipsis.
 const TERMS: usize = 16;
 
 /// The three grids and how the right one is read.
@@ -40,7 +40,7 @@ impl Product {
         self.left.with(|g| g.as_ref().map_or(0, |g| g.cols))
     }
 
-    /// Where term `k` of column `j` stands in the right matrix.
+    /// Position in the right matrix of term `k` of column `j`.
     fn right_place(self, k: usize, j: usize) -> Place {
         if self.transposed { (j, k) } else { (k, j) }
     }
@@ -82,7 +82,7 @@ pub fn LinkedProduct(
     /// The product's cell in view; shared with other widgets to link them.
     #[prop(optional)]
     selected: Option<RwSignal<Option<Place>>>,
-    /// How values are printed.
+    /// Format of the values.
     #[prop(default = Format::Fixed(2))]
     format: Format,
     /// Do not draw the factors, for a page that shows them already (as editable matrices, say).
@@ -218,7 +218,7 @@ fn Stepper(all: Product, selected: RwSignal<Option<Place>>) -> impl IntoView {
     }
 }
 
-/// The sum behind the selected cell, term by term.
+/// The sum for the selected cell, term by term.
 #[component]
 fn WrittenSum(
     all: Product,

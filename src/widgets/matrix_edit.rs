@@ -18,7 +18,7 @@ use crate::display::num::number_span;
 /// Text of the cells that are being typed into or that hold no number.
 type Drafts = BTreeMap<Place, String>;
 
-/// What the parts of one editable matrix share.
+/// State that the parts of one editable matrix share.
 #[derive(Clone, Copy)]
 struct Edit {
     matrix: Signal<Array2<f32>>,
@@ -37,13 +37,13 @@ impl Edit {
         self.matrix.with(|m| m.get(place).copied())
     }
 
-    /// What the box of a cell shows: text being typed, else the value.
+    /// Text in the box of a cell: the text being typed, else the value.
     fn text(self, place: Place) -> String {
         let draft = self.drafts.with(|d| d.get(&place).cloned());
         draft.unwrap_or_else(|| self.at(place).map(|x| x.to_string()).unwrap_or_default())
     }
 
-    /// Whether the box of a cell holds something that is no number.
+    /// True while the box of a cell holds something that is no number.
     fn is_wrong(self, place: Place) -> bool {
         self.drafts.with(|d| {
             d.get(&place)
@@ -99,7 +99,7 @@ pub fn MatrixEdit(
     /// Gets the matrix after each edit.
     #[prop(into)]
     on_change: Callback<Array2<f32>>,
-    /// What the matrix is.
+    /// Label of the matrix.
     #[prop(into)]
     label: String,
     /// Origin of the values (`input:NAME`).

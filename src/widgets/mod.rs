@@ -2,7 +2,7 @@
 //!
 //! A widget takes signals and callbacks: it never fetches, routes or stores. Every number that a widget
 //! prints goes through [`Num`], which also writes where the number came from (`data-from`); digits that
-//! are labels, not results (axes, row numbers), stand in elements with `data-label`.
+//! are labels, not results (axes, row numbers), are in elements with `data-label`.
 
 pub mod choice;
 mod cursor;

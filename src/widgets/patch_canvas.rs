@@ -7,7 +7,7 @@ use super::{Grid, Place};
 use crate::browser::canvas::picture;
 use crate::display::palette::{Domain, Palette};
 
-/// How many whole patches of side `patch` fit: rows and columns.
+/// Number of whole patches of side `patch` that fit: rows and columns.
 pub(crate) fn patches(width: usize, height: usize, patch: usize) -> Place {
     let whole = |side: usize| side.checked_div(patch).unwrap_or_default();
     (whole(height), whole(width))

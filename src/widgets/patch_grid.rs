@@ -22,7 +22,7 @@ pub fn PatchGrid(
     /// Side of a patch in pixels of the picture.
     #[prop(into)]
     patch: Signal<usize>,
-    /// What the picture is.
+    /// Label of the picture.
     #[prop(into)]
     label: String,
     /// The selected patch, counted row by row from 0.
@@ -128,7 +128,7 @@ fn patch_at((x, y): (f64, f64), (width, height): (usize, usize), patch: usize) -
     (row < rows && col < cols).then_some(row * cols + col)
 }
 
-/// What assistive technology hears when another patch is selected.
+/// Text for assistive technology when another patch is selected.
 fn spoken(patch: usize, (_, cols): (usize, usize)) -> Option<String> {
     let (row, col) = (patch.checked_div(cols)?, patch % cols);
     Some(format!(

@@ -12,7 +12,7 @@ use super::ids;
 /// caller's business.
 #[component]
 pub fn PictureBox(
-    /// What the picture is for.
+    /// Label of the picture.
     #[prop(into)]
     label: String,
     /// Names of the samples.
@@ -27,7 +27,7 @@ pub fn PictureBox(
     /// Gets the file that the reader brought.
     #[prop(into)]
     on_file: UnsyncCallback<File>,
-    /// Why the last picture could not be used.
+    /// Reason that the last picture could not be used.
     #[prop(into, default = Signal::stored(None))]
     message: Signal<Option<String>>,
 ) -> impl IntoView {

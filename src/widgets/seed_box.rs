@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::{Limits, NumberEntry};
 
-/// A number box for the seed, and a button that goes on to another one.
+/// A number box for the seed, and a button that draws another one.
 #[component]
 pub fn SeedBox(
-    /// What the seed is called.
+    /// Label of the seed.
     #[prop(into, default = "Seed".to_owned())]
     label: String,
     /// The seed.

@@ -9,7 +9,7 @@ use super::{Limits, NumberEntry, ids};
 /// A labelled slider and number box that show and set the same value.
 #[component]
 pub fn Slider(
-    /// What the number is.
+    /// Label of the number.
     #[prop(into)]
     label: String,
     /// The value.
@@ -27,7 +27,7 @@ pub fn Slider(
     /// Origin of the value (`input:NAME`).
     #[prop(into)]
     source: String,
-    /// How the value is read out.
+    /// Text of the value for assistive technology.
     #[prop(default = Format::Typed)]
     format: Format,
     /// Equal ratios instead of equal steps along the slider; for positive ranges over several powers of ten.
@@ -73,7 +73,7 @@ pub fn Slider(
 /// Positions of a logarithmic slider.
 const LOG_POSITIONS: f64 = 400.0;
 
-/// How positions of the slider stand for values.
+/// Map between positions of the slider and values.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     min: f64,

@@ -9,7 +9,7 @@ use super::ids;
 /// A labelled text box. What is typed stays, also when it cannot be used; then `message` says why.
 #[component]
 pub fn TextBox(
-    /// What the text is.
+    /// Label of the text.
     #[prop(into)]
     label: String,
     /// The text in use.
@@ -18,7 +18,7 @@ pub fn TextBox(
     /// Gets the text at each edit.
     #[prop(into)]
     on_change: Callback<String>,
-    /// Why the text cannot be used.
+    /// Reason that the text cannot be used.
     #[prop(into, default = Signal::stored(None))]
     message: Signal<Option<String>>,
     /// Lines shown at once; 1 gives a box of one line.

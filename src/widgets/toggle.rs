@@ -5,10 +5,10 @@ use leptos::prelude::*;
 /// A labelled switch.
 #[component]
 pub fn Toggle(
-    /// What is switched.
+    /// Label of the switch.
     #[prop(into)]
     label: String,
-    /// Whether it is on.
+    /// True while it is on.
     #[prop(into)]
     value: Signal<bool>,
     /// Gets each new state.

@@ -19,7 +19,7 @@ pub(crate) fn moved_order(len: usize, from: usize, to: usize) -> Vec<usize> {
     order
 }
 
-/// What the parts of a strip share.
+/// State that the parts of a strip share.
 #[derive(Clone, Copy)]
 struct Strip {
     tokens: Signal<Vec<String>>,
@@ -80,7 +80,7 @@ pub fn TokenStrip(
     /// The tokens in the order shown.
     #[prop(into)]
     tokens: Signal<Vec<String>>,
-    /// What the tokens are.
+    /// Label of the tokens.
     #[prop(into)]
     label: String,
     /// Origin of the tokens (`input:NAME`); token `i` is `input:NAME[i]`. Empty where the lesson gives them.

@@ -9,10 +9,10 @@ use ndarray::Array2;
 use super::Concept;
 use super::events::{capture, share_within};
 
-/// How far an arrow key moves a tip, as a share of the reach of the axes; ten times that with Shift.
+/// Step of an arrow key, as a share of the reach of the axes; ten times that with Shift.
 const KEY_STEP: f32 = 0.02;
 
-/// What the parts of a pad share. Positions are in the vectors' own units.
+/// State that the parts of a pad share. Positions are in the vectors' own units.
 #[derive(Clone, Copy)]
 struct Pad {
     vectors: Signal<Array2<f32>>,
@@ -64,7 +64,7 @@ pub fn VectorPad(
     /// Gets the vectors after each move.
     #[prop(into)]
     on_change: Callback<Array2<f32>>,
-    /// What the plane shows.
+    /// Label of the plane.
     #[prop(into)]
     label: String,
     /// Name of each vector.

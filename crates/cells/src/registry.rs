@@ -113,7 +113,7 @@ const fn is_named(name: &str, module: &str) -> bool {
     same
 }
 
-/// A pattern of the ways to compute that a word of the list stands for.
+/// The pattern of [`Run`] for a word of the list.
 macro_rules! run {
     (page) => {
         Run::Now(_)

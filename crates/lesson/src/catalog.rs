@@ -1,4 +1,4 @@
-//! What the compiler asks of whoever knows the cells.
+//! The compiler's questions about cells.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use crate::reference::ElementRef;
 use crate::types::Exercise;
 
-/// Why a cell or exercise was refused.
+/// Reason that a cell or exercise was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The TOML key at fault, where one is; the error then carries that key's line.
     pub key: Option<String>,
-    /// What is wrong, for the author.
+    /// The problem, for the author.
     pub message: String,
 }
 
@@ -41,7 +41,7 @@ pub trait Catalog {
     /// Checks that a cell of this name exists and takes these inputs.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A problem, in words for the author.
     fn check_cell(
         &self,
         name: &str,
@@ -60,7 +60,7 @@ pub trait Catalog {
     /// Checks that the cell's computation has this single element.
     ///
     /// # Errors
-    /// What it has instead.
+    /// The names that it has instead.
     fn check_element(
         &self,
         name: &str,
@@ -73,10 +73,10 @@ pub trait Catalog {
     /// one claim holds.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A problem, in words for the author.
     fn check_exercise(&self, exercise: &Exercise) -> Result<(), Refusal>;
 
-    /// Whether the site ships this file; `path` is relative to the site's root.
+    /// True where the site ships this file; `path` is relative to the site's root.
     fn has_asset(&self, path: &str) -> bool;
 }
 

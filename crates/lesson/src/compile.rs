@@ -103,7 +103,7 @@ fn check_ids(source: &Source<'_>, page: &Page, errors: &mut Vec<LessonError>) {
     }
 }
 
-/// Two regions of one name are indistinguishable for who navigates by landmarks.
+/// Two regions of one name are indistinguishable for a reader who navigates by landmarks.
 fn check_titles(source: &Source<'_>, page: &Page, errors: &mut Vec<LessonError>) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for cell in page.cells() {

@@ -1,4 +1,4 @@
-//! What is wrong with a lesson, and where.
+//! Mistakes in a lesson, with their file and line.
 
 /// A mistake in a lesson's source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -8,6 +8,6 @@ pub struct LessonError {
     pub file: String,
     /// Line in that file, counted from 1.
     pub line: usize,
-    /// What is wrong and, where it helps, what would be right.
+    /// The mistake and, where it helps, its correction.
     pub message: String,
 }

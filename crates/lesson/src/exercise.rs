@@ -15,7 +15,7 @@ const KNOWN: &str = "question, kind, cell, answer, tolerance, choices, hint, exp
 const CHOICES: std::ops::RangeInclusive<usize> = 2..=6;
 
 /// Reads an exercise. `source` is the TOML; `render` compiles Markdown that starts at a line, and its
-/// last argument says whether inline values may stand in it.
+/// last argument is true where it may contain inline values.
 pub(crate) fn exercise(
     source: &Source<'_>,
     id: &str,
@@ -180,7 +180,7 @@ fn choices(
     ('A'..).zip(&list).map(&mut read).collect()
 }
 
-/// A choice stands beside a radio button, where a paragraph does not belong.
+/// A choice is beside a radio button, where a paragraph does not belong.
 fn unwrap_paragraph(html: &str) -> String {
     let trimmed = html.trim();
     let inside = trimmed

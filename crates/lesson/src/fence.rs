@@ -14,7 +14,7 @@ const DEFAULT_HEIGHT_PX: u32 = 320;
 /// Limits of a reserved height, in CSS pixels.
 const HEIGHTS_PX: std::ops::RangeInclusive<f64> = 40.0..=4000.0;
 
-/// What a fenced block needs of the page around it.
+/// The parts of the page that a fenced block needs.
 pub(crate) struct Surroundings<'a> {
     pub(crate) catalog: &'a dyn Catalog,
     pub(crate) shared: &'a BTreeMap<String, Value>,
@@ -26,7 +26,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) line: usize,
 }
 
-/// Whether a text can be a name or an id: lower-case letters, digits and hyphens.
+/// True for a text that can be a name or an id: lower-case letters, digits and hyphens.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text

@@ -8,10 +8,10 @@ use crate::ROOT;
 use crate::html::{definitions, escape, escape_single_quoted};
 use crate::types::{Answer, Cell, Exercise, Lesson, Segment};
 
-/// What stands in a cell until the engine has loaded.
+/// The text in a cell until the engine has loaded.
 const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
 
-/// What stands in an exercise until the engine has loaded.
+/// The text in an exercise until the engine has loaded.
 const EXERCISE_WAITING: &str =
     "You can answer here once the engine has loaded; it grades by computing.";
 

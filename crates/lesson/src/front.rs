@@ -13,7 +13,7 @@ const FENCE: &str = "+++";
 /// Longest description, in characters: search engines cut at about this.
 const LONGEST_DESCRIPTION: usize = 300;
 
-/// What the front matter says.
+/// The front matter of a page.
 pub(crate) struct Front {
     pub(crate) title: String,
     pub(crate) description: String,

@@ -1,10 +1,10 @@
-//! Small pieces of a page: inline values, links, images, raw HTML, asides.
+//! Small parts of a page: inline values, links, images, raw HTML, asides.
 
 use crate::ROOT;
 use crate::html::escape;
 use crate::reference::InlineRef;
 
-/// What stands where a quoted value will be, until the engine has loaded.
+/// The text in place of a quoted value until the engine has loaded.
 const INLINE_WAITING: &str = "(computed below)";
 
 /// Tags that a lesson may not write itself: they would bring code or style past the build's checks.
@@ -21,7 +21,7 @@ pub(crate) fn inline_value(value: &InlineRef) -> String {
     )
 }
 
-/// Where a link leads.
+/// Target of a link.
 pub(crate) enum Target {
     /// Another site, by mail, or a shipped file: the address as it goes into the page.
     Plain(String),
@@ -102,7 +102,7 @@ pub(crate) fn raw_html(
     Ok((out, links))
 }
 
-/// Whether lower-case HTML opens a tag of this name.
+/// True where lower-case HTML opens a tag of this name.
 fn opens(html: &str, tag: &str) -> bool {
     html.match_indices('<').any(|(i, _)| {
         html[i + 1..]

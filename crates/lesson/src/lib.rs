@@ -1,7 +1,7 @@
 //! Lessons: Markdown with LaTeX formulas, cells and exercises, compiled to the segments of a page.
 //!
 //! The compiler runs at build time and in tests. It knows the shape of a lesson and nothing of what a
-//! cell computes: whoever calls it hands in a [`Catalog`] that checks cells, tensors and exercises.
+//! cell computes: the caller passes a [`Catalog`] that checks cells, tensors and exercises.
 //!
 //! `docs/authoring.md` describes the language for authors.
 
@@ -33,5 +33,5 @@ pub use {
     types::{Answer, Cell, Choice, Exercise, Heading, InlineValue, Kind, Lesson, Link, Segment},
 };
 
-/// What stands in compiled HTML for the site's root; [`Lesson::article`] replaces it.
+/// Placeholder in compiled HTML for the site's root; [`Lesson::article`] replaces it.
 pub const ROOT: &str = "@root/";

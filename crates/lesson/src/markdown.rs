@@ -14,7 +14,7 @@ use crate::notes::Footnote;
 use crate::source::Source;
 use crate::types::{Cell, Heading, InlineValue, Link, Segment};
 
-/// What the Markdown of a page or of one text gives.
+/// Compiled Markdown of a page or of one text.
 #[derive(Default)]
 pub(crate) struct Page {
     pub(crate) segments: Vec<Segment>,
@@ -36,7 +36,7 @@ impl Page {
     }
 }
 
-/// What may stand in a text.
+/// Things that a text may contain.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Mode {
     /// Everything.
@@ -64,7 +64,7 @@ pub(crate) struct Renderer<'a> {
     pub(crate) depth: usize,
     /// Text up to this offset is the marker line of an aside and is dropped.
     pub(crate) marker_end: usize,
-    /// What closes each quote or aside that is open.
+    /// Closing tags of the quotes and asides that are open.
     pub(crate) quotes: Vec<&'static str>,
     pub(crate) exercises: usize,
     pub(crate) cells: Vec<Cell>,
@@ -308,7 +308,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Whether a fence opens a cell or an exercise.
+/// True for a fence that opens a cell or an exercise.
 fn is_block(info: &str) -> bool {
     matches!(info.split_whitespace().next(), Some("cell" | "exercise"))
 }

@@ -6,7 +6,7 @@ use pulldown_latex::{Event, Parser, ParserError, Storage, push_mathml};
 /// Compiles one formula.
 ///
 /// # Errors
-/// What the formula's parser says, in one line.
+/// Message of the formula's parser, in one line.
 pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
     let storage = Storage::new();
     // The renderer would print errors into the page; collecting first makes them fail the build.

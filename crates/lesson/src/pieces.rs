@@ -1,4 +1,4 @@
-//! The small pieces of a page's Markdown: formulas, links, images, raw HTML, quotes, quoted values.
+//! The small parts of a page's Markdown: formulas, links, images, raw HTML, quotes, quoted values.
 
 use std::ops::Range;
 

@@ -78,7 +78,7 @@ pub struct InlineRef {
     pub cell: String,
     /// The element that is quoted.
     pub element: ElementRef,
-    /// How it is printed, as `data-format` holds it: `fixed3`, `count`, `power1`, `percent1`.
+    /// Format, as `data-format` holds it: `fixed3`, `count`, `power1`, `percent1`.
     pub format: String,
 }
 
@@ -115,7 +115,7 @@ impl FromStr for InlineRef {
     }
 }
 
-/// The format that an author's `.3`, `count`, `power1` or `percent1` stands for.
+/// The format for an author's `.3`, `count`, `power1` or `percent1`.
 fn number_format(text: &str) -> Option<String> {
     let digits = |rest: &str| rest.parse::<u8>().ok().filter(|d| *d <= MOST_DIGITS);
     if let Some(rest) = text.strip_prefix('.') {

@@ -144,7 +144,7 @@ impl Table {
     }
 }
 
-/// Where the text of a value starts: below the opening quotes when a line break follows them.
+/// Line where the text of a value starts: below the opening quotes when a line break follows them.
 fn text_start(text: &str, span: Range<usize>) -> usize {
     let raw = text.get(span.clone()).unwrap_or_default();
     let opens_block = ["\"\"\"\n", "'''\n", "\"\"\"\r\n", "'''\r\n"]

@@ -1,4 +1,4 @@
-//! What a compiled lesson is made of.
+//! The parts of a compiled lesson.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::reference::{ElementRef, InlineRef};
 
-/// Which page of the site a source file makes.
+/// The page of the site that a source file makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `NN-slug.md`, the lesson of that number.
@@ -22,7 +22,7 @@ pub enum Kind {
 /// A compiled source file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// Which page this is.
+    /// Kind of the page.
     pub kind: Kind,
     /// Path of the source, as the caller named it.
     pub file: String,
@@ -84,7 +84,7 @@ pub struct Cell {
     pub line: usize,
 }
 
-/// What the reader answers with, and what is right.
+/// Form of the answer, and the right answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// One number.
@@ -100,7 +100,7 @@ pub enum Answer {
 pub struct Choice {
     /// The text, as HTML without a paragraph around it.
     pub html: String,
-    /// What makes it right: a comparison of elements and numbers, true for exactly one choice of an exercise. The
+    /// Condition that makes it right: a comparison of elements and numbers, true for exactly one choice of an exercise. The
     /// catalog evaluates it.
     pub claim: String,
 }
@@ -157,7 +157,7 @@ pub struct Link {
 /// A value that prose quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlineValue {
-    /// What is quoted.
+    /// The quoted element.
     pub value: InlineRef,
     /// Line in the source.
     pub line: usize,

@@ -1,4 +1,4 @@
-//! What a cell's view works with: its inputs and its results, as signals.
+//! A cell's inputs and results as signals, for its view.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::widgets::{ClearDrafts, Grid, Num};
 pub(crate) struct Outcome {
     /// The last result that could be computed.
     pub(crate) computation: Option<Arc<Computation>>,
-    /// Why the present inputs give none.
+    /// Reason that the present inputs give none.
     pub(crate) error: Option<CellError>,
     /// Share of a long computation that is done.
     pub(crate) busy: Option<f32>,
@@ -38,7 +38,7 @@ pub(crate) struct CellCx {
     pub(crate) id: StoredValue<String>,
     /// Title as the reader sees it.
     pub(crate) title: StoredValue<String>,
-    /// What the cell computes.
+    /// Description of the cell.
     pub(crate) spec: &'static CellSpec,
     /// The page's inputs.
     pub(crate) page: PageState,
@@ -111,7 +111,7 @@ impl CellCx {
         self.resets.update(|n| *n += 1);
     }
 
-    /// Whether an input differs from what the lesson gave. Tracks them.
+    /// True while an input differs from the lesson's. Tracks them.
     pub(crate) fn is_edited(self) -> bool {
         self.page.differs(&self.page_keys())
     }

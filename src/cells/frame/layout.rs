@@ -1,4 +1,4 @@
-//! What every cell has around its view: tools, message, progress, time.
+//! The surroundings of a cell's view: tools, message, progress, time.
 
 use cells::CellError;
 use cells::format::Format;

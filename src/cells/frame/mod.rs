@@ -1,4 +1,4 @@
-//! What every cell has: inputs and results as signals, recomputing, tools, and dialogs.
+//! The frame of every cell: inputs and results as signals, recomputing, tools, and dialogs.
 
 pub(crate) mod context;
 mod controls;

@@ -12,7 +12,7 @@ use crate::browser::{clock, dom, picture};
 use crate::cells::frame::context::CellCx;
 use crate::client;
 
-/// Computes now and whenever an input of the cell changes; says how it stands in `data-state`.
+/// Computes now and whenever an input of the cell changes; writes the state to `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     let newest = StoredValue::new(0_u64);
     let section = send_wrapper::SendWrapper::new(section);

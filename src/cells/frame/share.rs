@@ -1,4 +1,4 @@
-//! The share dialog: the address of the page as it stands.
+//! The share dialog: the address of the page with its present edits.
 
 use leptos::prelude::*;
 

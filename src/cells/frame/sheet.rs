@@ -20,7 +20,7 @@ pub(crate) enum Sheet {
     Verify,
 }
 
-/// Which dialog is open.
+/// The open dialog, if any.
 pub(crate) type SheetSignal = RwSignal<Option<Sheet>>;
 
 /// Draws the open dialog.
@@ -32,7 +32,7 @@ pub(crate) fn sheets(sheet: SheetSignal) -> AnyView {
 type Draw = fn(Sheet) -> AnyView;
 
 chunk! {
-    /// What the dialogs show is fetched when the first one opens.
+    /// Fetches the contents of the dialogs when the first one opens.
     sheets: fn load() -> Draw = draw;
 }
 
@@ -73,7 +73,7 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             let _ = dialog.show_modal();
         }
     });
-    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog may stand in the same element:
+    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog may be in the same element:
     // so this one goes now, and an event that finds what belonged to it gone is not heard.
     let close = move |_| {
         if let Some(dialog) = node.get_untracked() {

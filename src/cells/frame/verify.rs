@@ -10,7 +10,7 @@ use crate::cells::registry;
 use crate::client;
 use crate::widgets::Num;
 
-/// What has been found so far.
+/// Results so far.
 #[derive(Debug, Clone, Default)]
 struct Found {
     header: Vec<(String, String)>,

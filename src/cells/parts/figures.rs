@@ -1,4 +1,4 @@
-//! Small pieces that several cells' views draw with: labelled grids, curves out of a result, clock faces, step buttons.
+//! Small parts that several cells' views draw with: labelled grids, curves out of a result, clock faces, step buttons.
 
 use std::sync::Arc;
 

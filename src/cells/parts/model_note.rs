@@ -1,4 +1,4 @@
-//! Which weights a cell computed with: a trained model, with a link to its card, or random ones, with their seed.
+//! Notes on the weights that a cell computed with: a trained model, with a link to its card, or random ones, with their seed.
 
 use cells::{InputKind, InputValue};
 use leptos::prelude::*;
@@ -14,7 +14,7 @@ const MODEL: &str = "model";
 /// The choice among the input `model` that draws weights from the seed.
 const RANDOM: &str = "random";
 
-/// Whether the cell computes with random weights.
+/// True while the cell computes with random weights.
 pub(crate) fn is_random(cx: CellCx) -> Signal<bool> {
     let model = cx.choice(MODEL);
     Memo::new(move |_| model.with(|name| name == RANDOM)).into()
@@ -67,7 +67,7 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
     })
 }
 
-/// What a reader has to know of the pieces that a trained model reads; nothing for random weights, whose tokens are words.
+/// A note on the tokens that a trained model reads; nothing for random weights, whose tokens are words.
 pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
     view! {
@@ -91,7 +91,7 @@ const WORD_PIECES: &str = "The model reads pieces: a word that is not among its 
 const BYTE_PAIRS: &str = "The model reads pieces: a word that is not among its words is several. \u{2423} is the space that a word \
      begins with; \u{27e8}start\u{27e9} is the token that begins every text.";
 
-/// The note of a cell that offers several models: which of them computed what stands there.
+/// The note of a cell that offers several models: which of them computed the cell.
 pub(crate) fn model_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
     view! {

@@ -1,4 +1,4 @@
-//! Lets a training run: start and pause, one step, back to the beginning. The number of steps is an input like any other; the player
+//! Controls of a training run: start and pause, one step, back to the beginning. The number of steps is an input like any other; the player
 //! only asks for more of them whenever those asked for are there.
 
 use cells::format::Format;
@@ -14,7 +14,7 @@ const AT_ONCE_MS: f64 = 120.0;
 /// Most steps that are asked for at once, however quick they are.
 const MOST_AT_ONCE: f64 = 20.0;
 
-/// How many steps to ask for next, where `made` steps took `elapsed_ms`.
+/// Number of steps to ask for next, where `made` steps took `elapsed_ms`.
 fn pace(made: f64, elapsed_ms: f64) -> f64 {
     if made <= 0.0 || elapsed_ms <= 0.0 {
         return 1.0;
@@ -24,7 +24,7 @@ fn pace(made: f64, elapsed_ms: f64) -> f64 {
     fitting.floor().clamp(1.0, (2.0 * made).min(MOST_AT_ONCE))
 }
 
-/// What the buttons are called.
+/// Names of the buttons.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
     /// All of them together.
@@ -39,7 +39,7 @@ pub(crate) struct Words {
     pub(crate) rewind: &'static str,
 }
 
-/// The buttons of a training.
+/// The buttons of a training run.
 pub(crate) fn player(cx: CellCx) -> AnyView {
     let words = Words {
         label: "Training",
@@ -103,7 +103,7 @@ pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
     .into_any()
 }
 
-/// The note under a training: where it begins.
+/// The note under a training run: its first state.
 pub(crate) fn beginning(cx: CellCx) -> AnyView {
     let seed = cx.number("seed");
     let value = Signal::derive(move || Some(seed.get()));

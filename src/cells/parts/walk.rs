@@ -7,7 +7,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::walk_sum::written;
 use crate::widgets::{Concept, Domain, Grid, HeatMap, MatrixEdit, Palette, Place};
 
-/// How the cells of a stage come about. Matrices are named as `data-from` names them: `q`, `input:x`.
+/// The formula of a stage's cells. Matrices are named as `data-from` names them: `q`, `input:x`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rule {
     /// left · right.
@@ -31,7 +31,7 @@ pub(crate) struct Stage {
     pub(crate) title: &'static str,
     /// Short name in the step bar.
     pub(crate) short: &'static str,
-    /// How its cells come about.
+    /// Formula of its cells.
     pub(crate) rule: Rule,
     /// Accent colour.
     pub(crate) concept: Concept,

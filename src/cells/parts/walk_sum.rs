@@ -1,4 +1,4 @@
-//! The sum behind one cell of a walk, written out term by term.
+//! The sum for one cell of a walk, written out term by term.
 
 use cells::format::Format;
 use leptos::prelude::*;
@@ -20,7 +20,7 @@ fn format_of(name: &str) -> Format {
     }
 }
 
-/// The sum behind a cell, term by term.
+/// The sum for a cell, term by term.
 pub(crate) fn written(
     cx: CellCx,
     stages: &'static [Stage],

@@ -42,7 +42,7 @@ impl Tensor {
         }
     }
 
-    /// The element that stands at a row and column of the view that [`Tensor::rows_cols`] gives.
+    /// The element at a row and column of the view that [`Tensor::rows_cols`] gives.
     pub fn cell(&self, row: usize, col: usize) -> Option<f64> {
         match self.shape().len() {
             0 => self.at(&[]),
@@ -52,7 +52,7 @@ impl Tensor {
     }
 }
 
-/// What a cell computed from its inputs.
+/// Result of a cell for its inputs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Computation {
     /// Tensors by name, as `data-from` writes it.

@@ -1,4 +1,4 @@
-//! What "Show the Rust" prints of results that are neither arrays nor numbers.
+//! Descriptions for "Show the Rust" of results that are neither arrays nor numbers.
 
 use engine::grad::{Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Schedule, Seen};
 use engine::model::bert::Bert;
@@ -141,7 +141,7 @@ impl Describe for Alignments {
     }
 }
 
-/// Words as ranges of pieces.
+/// Words as ranges of tokens.
 impl Describe for [std::ops::Range<usize>] {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         let ranges: Vec<String> = self.iter().map(|r| format!("{r:?}")).collect();

@@ -1,9 +1,9 @@
-//! What can go wrong in a cell, in words for the reader.
+//! Errors of a cell, in words for the reader.
 
 use engine::EngineError;
 use serde::{Deserialize, Serialize};
 
-/// Why a cell could not show numbers. The `Display` text is what the reader sees in the cell.
+/// Reason that a cell could not show numbers. The `Display` text is what the reader sees in the cell.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum CellError {
     /// An input holds something that the cell cannot use; the message says what would do.
@@ -13,7 +13,7 @@ pub enum CellError {
         input: String,
         /// Label of the input as the reader sees it.
         label: String,
-        /// What is wrong and what to do.
+        /// The problem and its remedy.
         message: String,
     },
     /// The inputs are fine one by one but do not fit each other.

@@ -17,7 +17,7 @@ pub struct Exercise {
     /// Inputs of that cell that the question fixes.
     #[serde(default)]
     pub given: Map<String, Value>,
-    /// What the reader enters.
+    /// Form of the reader's answer.
     #[serde(flatten)]
     pub kind: Kind,
 }
@@ -52,11 +52,11 @@ pub enum Kind {
 pub struct Choice {
     /// The statement as HTML.
     pub text: String,
-    /// What must hold in the cell's result: `weights[0,1] > weights[0,2]`, `entropy <= 0.1`.
+    /// Condition on the cell's result: `weights[0,1] > weights[0,2]`, `entropy <= 0.1`.
     pub claim: String,
 }
 
-/// What the reader answered.
+/// Answer of the reader.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// One number.
@@ -70,11 +70,11 @@ pub enum Answer {
 /// The verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grade {
-    /// Whether the answer is right; for a matrix, whether all of it is.
+    /// True for a right answer; of a matrix, where all of it is right.
     pub correct: bool,
     /// For a matrix, which entries are right.
     pub entries: Vec<bool>,
-    /// What the engine computed: values, or the index of the true statement.
+    /// The engine's result: values, or the index of the true statement.
     pub expected: Vec<f64>,
 }
 
@@ -90,7 +90,7 @@ impl Exercise {
         Ok(crate::picture::with_drawn_samples(inputs))
     }
 
-    /// What the engine gets: the number, the entries, or the index of the one true statement; `computed` is what its cell gives on
+    /// The engine's result: the number, the entries, or the index of the one true statement; `computed` is what its cell gives on
     /// [`Exercise::inputs`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! How numbers are printed. The page and the tests that compare it with the engine share this file.
+//! Formats of printed numbers. The page and the tests that compare it with the engine share this file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ pub enum Format {
     Fixed(u8),
     /// A whole number with groups of three: `16,777,216`.
     Count,
-    /// One digit, so many decimals, a power of ten: `3.1e-8`; from a thousandth to a thousand the same digits without
+    /// One digit, a number of decimals, a power of ten: `3.1e-8`; from a thousandth to a thousand the same digits without
     /// the power, `0.62`; zero is `0`.
     Power(u8),
     /// As the reader typed it: the shortest text that reads back as the same `f32`.
     Typed,
-    /// A share of one as a percentage with so many decimals: `40.6 %`.
+    /// A share of one as a percentage with a number of decimals: `40.6 %`.
     Percent(u8),
 }
 
@@ -57,7 +57,7 @@ impl FromStr for Format {
     }
 }
 
-/// The sign that stands before negative numbers: the minus sign, as wide as a digit.
+/// The sign before negative numbers: the minus sign, as wide as a digit.
 pub const MINUS: char = '\u{2212}';
 
 /// Prints `value`. Infinities are `∞`, and a number that rounds to zero has no sign.

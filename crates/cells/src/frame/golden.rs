@@ -36,7 +36,7 @@ pub struct GoldenCell {
 pub struct GoldenTensor {
     /// Lengths of the axes.
     pub shape: Vec<usize>,
-    /// Values in row-major order; `null` stands for minus infinity, which JSON cannot write.
+    /// Values in row-major order; `null` is minus infinity, which JSON cannot write.
     pub values: Vec<Option<f64>>,
     /// Largest absolute difference allowed.
     pub tolerance: f64,
@@ -58,7 +58,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Whether the largest difference is within the tolerance.
+    /// True where the largest difference is within the tolerance.
     pub fn passed(&self) -> bool {
         self.largest_error <= self.tolerance
     }

@@ -1,7 +1,6 @@
 //! Typed inputs of a cell: what the reader may change, within which limits, and how it is written in
 //! a lesson's props and in the address bar (both as JSON).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ndarray::Array2;
@@ -9,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::CellError;
+
+pub use super::inputs::Inputs;
 
 /// Largest magnitude that a number typed into a matrix may have.
 pub const LARGEST_ENTRY: f32 = 1e6;
@@ -51,7 +52,7 @@ pub enum InputValue {
     Toggle(bool),
     /// One of the names that the schema lists.
     Choice(String),
-    /// A permutation: `order[i]` is the index of the item that stands at place `i`.
+    /// A permutation: `order[i]` is the index of the item at position `i`.
     Order(Vec<usize>),
     /// A picture.
     Picture(Picture),
@@ -99,7 +100,7 @@ pub enum InputKind {
 pub struct InputSpec {
     /// Name in props, state and `data-from="input:NAME"`.
     pub name: &'static str,
-    /// What the reader sees beside the control.
+    /// Label of the control.
     pub label: &'static str,
     /// Type and limits.
     pub kind: InputKind,
@@ -375,136 +376,6 @@ impl InputValue {
             Self::Choice(name) => json!(name),
             Self::Order(order) => json!(order),
             Self::Picture(p) => json!(p.name),
-        }
-    }
-}
-
-/// The inputs of one cell, by name, as its computation receives them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Inputs(pub BTreeMap<String, InputValue>);
-
-impl Inputs {
-    /// The defaults of a schema.
-    pub fn defaults(specs: &[InputSpec]) -> Self {
-        Self(
-            specs
-                .iter()
-                .map(|s| (s.name.to_owned(), s.default.clone()))
-                .collect(),
-        )
-    }
-
-    /// Replaces one value; chainable in tests.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: InputValue) -> Self {
-        self.0.insert(name.to_owned(), value);
-        self
-    }
-
-    fn get(&self, name: &str) -> Result<&InputValue, CellError> {
-        self.0
-            .get(name)
-            .ok_or_else(|| CellError::Missing(name.to_owned()))
-    }
-
-    /// A number.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`] where the schema has no number of that name (as for all getters here).
-    pub fn number(&self, name: &str) -> Result<f64, CellError> {
-        match self.get(name)? {
-            InputValue::Number(x) => Ok(*x),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// A whole, non-negative number.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn count(&self, name: &str) -> Result<usize, CellError> {
-        Ok(self.number(name)?.max(0.0) as usize)
-    }
-
-    /// The seed.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn seed(&self) -> Result<u64, CellError> {
-        Ok(self.count("seed")? as u64)
-    }
-
-    /// A text.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn text(&self, name: &str) -> Result<&str, CellError> {
-        match self.get(name)? {
-            InputValue::Text(text) => Ok(text),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// A matrix `[rows, columns]`.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn matrix(&self, name: &str) -> Result<&Array2<f32>, CellError> {
-        match self.get(name)? {
-            InputValue::Matrix(m) => Ok(m),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// An on/off value.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn toggle(&self, name: &str) -> Result<bool, CellError> {
-        match self.get(name)? {
-            InputValue::Toggle(on) => Ok(*on),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// The name of the chosen option.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn choice(&self, name: &str) -> Result<&str, CellError> {
-        match self.get(name)? {
-            InputValue::Choice(choice) => Ok(choice),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// A permutation of exactly `len` items: the identity where the stored one has another length, as
-    /// it does after the reader adds or removes a word.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`].
-    pub fn order(&self, name: &str, len: usize) -> Result<Vec<usize>, CellError> {
-        match self.get(name)? {
-            InputValue::Order(order) if order.len() == len => Ok(order.clone()),
-            InputValue::Order(_) => Ok((0..len).collect()),
-            _ => Err(CellError::Missing(name.to_owned())),
-        }
-    }
-
-    /// The pixels of a picture.
-    ///
-    /// # Errors
-    /// [`CellError::Missing`]; [`CellError::Input`] while the picture has not been decoded.
-    pub fn pixels(&self, name: &str) -> Result<Arc<Pixels>, CellError> {
-        match self.get(name)? {
-            InputValue::Picture(p) => p.pixels.clone().ok_or_else(|| {
-                CellError::input(
-                    name,
-                    "Picture",
-                    "this picture has not arrived yet; choose another or drop one in",
-                )
-            }),
-            _ => Err(CellError::Missing(name.to_owned())),
         }
     }
 }

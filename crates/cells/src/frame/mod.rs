@@ -1,4 +1,4 @@
-//! What every cell has: its description, typed inputs, computed tensors, recorded calls, and the ways in which these are
+//! The frame of every cell: its description, typed inputs, computed tensors, recorded calls, and the ways in which these are
 //! printed, stored, graded, exported and compared with reference values.
 
 #[macro_use]
@@ -12,6 +12,7 @@ pub mod export;
 pub mod format;
 pub mod golden;
 pub mod input;
+mod inputs;
 pub mod jobs;
 pub mod model_cache;
 pub mod picture;

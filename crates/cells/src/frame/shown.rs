@@ -1,4 +1,4 @@
-//! Calling the engine in the open: [`shown!`] calls a function and records path, arguments and result,
+//! Recorded calls of the engine: [`shown!`] calls a function and records path, arguments and result,
 //! so that "Show the Rust" shows the function that really ran and the values that went in and out.
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub struct Described {
     pub shape: Vec<usize>,
     /// The first values in row-major order, at most 64.
     pub values: Vec<f64>,
-    /// What it is where it has no numbers (`causal mask`, `None`).
+    /// Description of a value without numbers (`causal mask`, `None`).
     pub text: Option<String>,
 }
 

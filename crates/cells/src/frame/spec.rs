@@ -22,7 +22,7 @@ pub trait Job: Send {
     /// Does the next slice.
     ///
     /// # Errors
-    /// What the computation meets.
+    /// Any error of the computation.
     fn advance(&mut self) -> Result<Progress, CellError>;
 
     /// Returns whether this job, done or dropped, is kept to be continued later: a training run of a hundred steps is most of one of a
@@ -94,7 +94,7 @@ impl WorkerKind {
 pub struct CellSpec {
     /// Name in lessons and in `data-cell`.
     pub name: &'static str,
-    /// What the cell does, one sentence, for the author's guide and error messages.
+    /// Description of the cell in one sentence, for the author's guide and error messages.
     pub summary: &'static str,
     /// The inputs with their limits and defaults.
     pub inputs: fn() -> Vec<InputSpec>,

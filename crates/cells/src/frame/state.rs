@@ -17,7 +17,7 @@ pub const LONGEST_BYTES: usize = 8 * 1024;
 /// Decompressed size above which a link is refused.
 const LARGEST_DECODED_BYTES: usize = 1 << 20;
 
-/// Why a state could not be written or read.
+/// Reason that a state could not be written or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The edits do not fit into a link.

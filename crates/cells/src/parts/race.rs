@@ -10,7 +10,7 @@ use crate::frame::shown::Record;
 use crate::input::Inputs;
 use crate::model_cache::ModelCache;
 
-/// What tensors and texts of each are called, and its file.
+/// The models: the name of their tensors and texts, and their file.
 pub(crate) const MODELS: [(&str, &str); 3] = [
     ("fixed", "seq2seq-gru.safetensors"),
     ("attention", "seq2seq-attention.safetensors"),
@@ -55,7 +55,7 @@ pub(crate) fn translation(
     Ok((text, found.len()))
 }
 
-/// The tokens of a sentence as they are shown: one that goes on with a word begins with a plus sign.
+/// The tokens of a sentence as they are shown: one that continues a word begins with a plus sign.
 pub(crate) fn pieces(translator: &Translator, ids: &[usize]) -> Result<Vec<String>, CellError> {
     let mut pieces = Vec::with_capacity(ids.len());
     for &id in ids {

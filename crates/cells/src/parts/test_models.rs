@@ -1,4 +1,4 @@
-//! What tests of cells with trained models share: the files of the site, and short names for inputs.
+//! Helpers for tests of cells with trained models: the files of the site, and short names for inputs.
 
 use crate::computation::Computation;
 use crate::error::CellError;

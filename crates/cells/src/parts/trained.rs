@@ -1,4 +1,4 @@
-//! Trained models as cells use them: which file the reader's choice stands for, the pieces that a model reads, and what one
+//! Trained models as cells use them: the file of the reader's choice, the tokens that a model reads, and what one
 //! head of a layer did.
 
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(crate) fn layer_and_head(layer: f64, head: f64) -> [InputSpec; 2] {
     ]
 }
 
-/// A layer and a head of a model that has so many; a number beyond stands for the last.
+/// A layer and a head of a model that has so many; a number beyond means the last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
     /// The layer, from 0.
@@ -144,7 +144,7 @@ pub(crate) fn told(recorder: &Recorder, name: &str) -> Result<Array2<f32>, CellE
 /// The word of a token that belongs to none.
 const NO_WORD: usize = usize::MAX;
 
-/// The pieces that a model reads a text as.
+/// The tokens that a model reads a text as.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pieces {
     /// Their ids.
@@ -156,7 +156,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of some words, each word cut by itself, by a vocabulary that marks with `##` what goes on a word.
+    /// The tokens of some words, each word cut by itself, by a vocabulary that marks with `##` the tokens that continue a word.
     pub(crate) fn of_words(tokenizer: &dyn Tokenizer, words: &[String]) -> Result<Self, CellError> {
         let mut all = Self::default();
         for (place, word) in words.iter().enumerate() {
@@ -167,7 +167,7 @@ impl Pieces {
         Ok(all)
     }
 
-    /// The pieces of a text by a vocabulary whose pieces hold their spaces.
+    /// The tokens of a text by a vocabulary whose tokens hold their spaces.
     pub(crate) fn of_text(tokenizer: &dyn Tokenizer, text: &str) -> Result<Self, CellError> {
         Self::of_ids(tokenizer, tokenizer.encode(text)?)
     }
@@ -191,7 +191,7 @@ impl Pieces {
         self.words.push(word);
     }
 
-    /// Refuses more than `most` pieces, which a cell could not show, and none at all, as of a lone full stop.
+    /// Refuses more than `most` tokens, which a cell could not show, and none at all, as of a lone full stop.
     ///
     /// # Errors
     /// [`CellError::Input`] with a message for the reader.
@@ -226,7 +226,7 @@ impl Pieces {
     }
 }
 
-/// How the token is shown that begins a text of a decoder.
+/// Text of the token that begins a text of a decoder.
 pub(crate) const START: &str = "\u{27e8}start\u{27e9}";
 
 /// A piece's text with its spaces and line breaks to be seen.

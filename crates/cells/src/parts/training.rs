@@ -1,4 +1,4 @@
-//! What a training shows: its state after so many steps, which is a function of the inputs and that number.
+//! Training runs as cells show them: the state after so many steps, which is a function of the inputs and that number.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) struct Course {
     looks: Looks,
 }
 
-/// What the held-out sequences said, at step 0, [`LOOK`], 2 · [`LOOK`], …
+/// Results on the held-out sequences, at step 0, [`LOOK`], 2 · [`LOOK`], …
 #[derive(Default)]
 struct Looks {
     losses: Vec<f64>,
@@ -88,7 +88,7 @@ struct Looks {
 }
 
 impl Course {
-    /// Before the first step. With `by_itself` the model also writes the held-out answers by itself.
+    /// Before the first step. With `by_itself` the model also writes the held-out answers autoregressively.
     pub(crate) fn new(plan: Plan, by_itself: bool) -> Result<Self, CellError> {
         let mut record = Record::new();
         let settings = Settings::same_bits();
@@ -174,7 +174,7 @@ pub(crate) fn noted_step<M: Answers + Describe>(
     Ok(())
 }
 
-/// What a [`Training`] takes on step by step.
+/// A model that a [`Training`] trains step by step.
 pub(crate) trait Steps: Send {
     /// Steps made.
     fn steps(&self) -> u64;

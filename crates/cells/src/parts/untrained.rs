@@ -1,4 +1,4 @@
-//! Untrained layers over sentences, as many cells stand on them: word vectors, position vectors and weights, drawn
+//! Untrained layers over sentences, which many cells compute with: word vectors, position vectors and weights, drawn
 //! from the seed that the reader sees.
 
 use engine::nn::attention::{Mask, SelfAttention};

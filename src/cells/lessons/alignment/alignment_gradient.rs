@@ -1,4 +1,4 @@
-//! What the loss of one word says to each alignment score, and the alignment that comes of it.
+//! The gradient of one word's loss by each alignment score, and the alignment that follows from it.
 
 use cells::InputValue;
 use cells::format::Format;

@@ -1,4 +1,4 @@
-//! A translation joined to its source by lines: each as wide and as dark as the weight that it stands for.
+//! A translation joined to its source by lines: each as wide and as dark as its weight.
 
 use std::fmt::Write;
 
@@ -65,7 +65,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Source above, translation below, lines between; on a narrow page the source stands on the left.
+/// Source above, translation below, lines between; on a narrow page the source is on the left.
 fn drawing(
     cx: CellCx,
     word: RwSignal<Option<usize>>,

@@ -11,7 +11,7 @@ use crate::widgets::Concept;
 const TARGET: &[&str] = &["ha", "occhi"];
 pub(crate) const SOURCE: &[&str] = &["She", "has", "blue", "eyes"];
 
-/// What the three numbers of an annotation stand for in this example made by hand.
+/// Meanings of the three numbers of an annotation in this example made by hand.
 pub(crate) const FEATURES: &[&str] = &["person", "thing", "colour"];
 
 /// From scores to contexts.

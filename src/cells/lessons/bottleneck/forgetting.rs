@@ -43,7 +43,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// What is put in each place.
+/// The words that replace the token of each position.
 fn others(cx: CellCx) -> AnyView {
     let words = cx.words("others");
     let items = move || {

@@ -12,14 +12,14 @@ use crate::widgets::Concept;
 /// A way of joining positions.
 #[derive(Clone, Copy)]
 struct Way {
-    /// What a reader calls it.
+    /// Name for the reader.
     title: &'static str,
-    /// What one of its steps is.
+    /// Meaning of one of its steps.
     unit: &'static str,
     /// Tensors: the steps, the positions passed, the steps between the ends, the same against the length.
     names: [&'static str; 4],
     concept: Concept,
-    /// Whether every step is drawn on a line of its own: a layer.
+    /// True where every step is drawn on a line of its own: a layer.
     layers: bool,
 }
 
@@ -170,7 +170,7 @@ fn drawn(computation: &Computation, way: Way) -> AnyView {
         .map(|place| place as usize - 1)
         .collect();
     let rows = if way.layers { path.len().max(2) } else { 1 };
-    // The first layer stands at the bottom.
+    // The first layer is at the bottom.
     let point = |row: usize, place: usize| {
         let row = if way.layers { rows - 1 - row } else { 0 };
         let (x, y) = (GRID.0 * (place as f64 + 0.5), GRID.1 * (row as f64 + 0.5));

@@ -14,7 +14,7 @@ use crate::widgets::Concept;
 /// The models' colours.
 const CONCEPTS: [Concept; 3] = [Concept::Score, Concept::Weight, Concept::Output];
 
-/// What the buttons say.
+/// Words of the buttons.
 const WORDS: Words = Words {
     label: "Measuring",
     start: "Measure",
@@ -158,7 +158,7 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     .into_any()
 }
 
-/// The same numbers, with how many sentences stand behind each.
+/// The same numbers, with the number of sentences of each.
 fn table(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let buckets = Memo::new(move |_| {
@@ -232,7 +232,7 @@ fn table(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// How far ahead attention is on long sentences, and how sure that is.
+/// Lead of attention on long sentences, with its interval.
 fn leads(cx: CellCx) -> AnyView {
     let long = cx.value("long.count", Vec::new());
     let lead = move |label: &'static str, names: [&'static str; 3]| {

@@ -60,7 +60,7 @@ fn row(cx: CellCx, name: &'static str, label: &'static str) -> AnyView {
     .into_any()
 }
 
-/// How long the sentence is beside those that the models learned from.
+/// Length of the sentence beside the lengths that the models learned from.
 fn length(cx: CellCx) -> AnyView {
     let (words, most) = (
         cx.value("words", Vec::new()),

@@ -179,7 +179,7 @@ fn written_out(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
     .into_any()
 }
 
-/// What is true of the whole mask.
+/// Readouts of the whole mask.
 fn verdicts(cx: CellCx) -> AnyView {
     let ahead = cx.value("ahead", Vec::new());
     let blind = cx.value("blind", Vec::new());

@@ -155,7 +155,7 @@ fn side(
     .into_any()
 }
 
-/// Where the two part, in words.
+/// The difference between the two, in words.
 fn verdicts(cx: CellCx) -> AnyView {
     let difference = cx.value("difference", Vec::new());
     let count = cx.value("visible", Vec::new());

@@ -104,7 +104,7 @@ fn place(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The chosen patch, one heat map a channel, in the order in which the channels stand in the vector.
+/// The chosen patch, one heat map a channel, in the order of the channels in the vector.
 fn planes(cx: CellCx) -> AnyView {
     let grey = cx.toggle("grey");
     let plane = move |name: &'static str, label: &'static str| {

@@ -79,7 +79,7 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
                 .and_then(|c| c.tensor("spreads"))
                 .map_or(0, |t| t.values.len())
         });
-        // Diagonals are listed from the lower left corner; the main one stands in the middle.
+        // Diagonals are listed from the lower left corner; the main one is in the middle.
         let middle = count / 2;
         vec![(middle as f64 + offset.get().unwrap_or_default()).max(0.0) as usize]
     });

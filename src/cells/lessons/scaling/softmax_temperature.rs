@@ -220,7 +220,7 @@ fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
     .into_any()
 }
 
-/// Whether the form as written survived.
+/// The note on whether the form as written gave a number.
 fn verdict(cx: CellCx) -> AnyView {
     let broken = cx.value("written.broken", Vec::new());
     let fails = move || broken.get().is_some_and(|n| n > 0.0);

@@ -50,7 +50,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// One row of the weights as bars behind the words.
+/// One row of the weights as bars under the words.
 fn bars(cx: CellCx, row: usize, tokens: Vec<String>) -> AnyView {
     let asking = tokens.get(row).cloned().unwrap_or_default();
     let items = tokens.into_iter().enumerate().map(|(column, token)| {

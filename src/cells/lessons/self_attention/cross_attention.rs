@@ -58,7 +58,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// What one word takes from each word of the other sentence.
+/// Attention weights of one word over the words of the other sentence.
 fn bars(cx: CellCx, row: usize, answering: Vec<String>) -> AnyView {
     let items = answering
         .into_iter()

@@ -96,7 +96,7 @@ fn order_in_use(cx: CellCx, stored: Signal<Vec<usize>>, words: Signal<Vec<String
     })
 }
 
-/// What stands on one side.
+/// One side: words, weights and outputs.
 struct Side {
     title: &'static str,
     /// Words that name the rows.

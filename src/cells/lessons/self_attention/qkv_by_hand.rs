@@ -10,7 +10,7 @@ use crate::widgets::Concept;
 /// The three words of the example.
 const WORDS: &[&str] = &["The", "cat", "sat"];
 
-/// What the four numbers of a word vector stand for in this example made by hand.
+/// Meanings of the four numbers of a word vector in this example made by hand.
 const FEATURES: &[&str] = &["article", "thing", "action", "alive"];
 
 const fn projection(

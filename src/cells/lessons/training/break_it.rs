@@ -31,7 +31,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// What is off, in words.
+/// The parts that are switched off, in words.
 fn verdict(cx: CellCx) -> AnyView {
     let off = cx.words("off");
     let words = move || {

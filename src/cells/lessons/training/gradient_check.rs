@@ -46,7 +46,7 @@ fn picker(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// How far both kinds of difference are from the gradient, for each h.
+/// Distance of both kinds of difference from the gradient, for each h.
 fn errors(cx: CellCx, computed: Computed) -> AnyView {
     let here = cx.value("h.now", Vec::new());
     let chart = Signal::derive(move || {

@@ -41,7 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Where the reader's text is what is learned.
+/// The box for the reader's text, where that text is learned.
 fn own_text(cx: CellCx) -> AnyView {
     let task = cx.choice("task");
     let shown = Memo::new(move |_| task.with(|task| task == "your text"));
@@ -103,7 +103,7 @@ pub(crate) fn measured(
     }
 }
 
-/// The losses of all steps; step n's stands at n.
+/// The losses of all steps; step n's is at index n.
 pub(crate) fn losses(c: &Computation, tensor: &str, name: &str, concept: Concept) -> Series {
     crate::cells::parts::figures::curve(c, tensor, name, concept, |n| (n + 1) as f64)
 }
@@ -190,7 +190,7 @@ fn example(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Where one head looks in the source while each symbol of the answer is predicted.
+/// Attention of one head over the source while each symbol of the answer is predicted.
 fn heads(cx: CellCx) -> AnyView {
     let head = RwSignal::new(HEADS[4].to_owned());
     let place = move || {

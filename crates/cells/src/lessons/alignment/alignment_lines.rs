@@ -18,10 +18,10 @@ pub(crate) const FILE: &str = "seq2seq-attention.safetensors";
 /// Most words of a sentence. The model has learned from sentences of up to 14.
 const MOST_WORDS: usize = 18;
 
-/// Most pieces of a sentence: words that nobody knows are spelt in many.
+/// Most tokens of a sentence: an unknown word becomes many.
 const MOST_PIECES: usize = 48;
 
-/// What stands for the token that ends a translation.
+/// Text of the token that ends a translation.
 const END: &str = "\u{27e8}end\u{27e9}";
 
 /// The cell `alignment-lines`.
@@ -123,7 +123,7 @@ fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, Cell
     Ok(record.finish())
 }
 
-/// The text of words or pieces; a piece within a word has a hyphen before it.
+/// The text of words or tokens; a token within a word has a hyphen before it.
 fn names(
     translator: &Translator,
     ids: &[usize],
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(c.at("crossings", &[]), Some(2.0));
     }
 
-    /// What the lesson says of an adjective that goes before its noun.
+    /// The lesson's claim about an adjective that comes before its noun.
     #[test]
     fn an_adjective_that_goes_first_crosses_nothing() {
         let c = of("We live in an old house", "words");

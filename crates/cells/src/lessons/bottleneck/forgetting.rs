@@ -1,4 +1,4 @@
-//! How much of each token is left in the vector that a trained encoder ends with.
+//! The share of each token that is left in the final hidden state of a trained encoder.
 
 use std::sync::Arc;
 

@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// A place behind the end of a shorter sentence is its last word; a word is no step from itself.
+    /// A position after the end of a shorter sentence means its last word; a word is no step from itself.
     #[test]
     fn places_stay_inside_the_sentence() {
         let given =

@@ -19,16 +19,16 @@ use crate::spec::{CellSpec, Job, Run, WorkerKind};
 /// The sentences, with their accepted translations.
 const SET: &str = "eval-en-it.tsv";
 
-/// How many there are.
+/// Number of sentences.
 const SENTENCES: usize = 273;
 
 /// Words of the sentences that are measured together.
 const BUCKETS: [RangeInclusive<usize>; 6] = [2..=4, 5..=6, 7..=8, 9..=10, 11..=12, 13..=14];
 
-/// From so many words on a sentence counts as long.
+/// Number of words from which a sentence counts as long.
 const LONG: usize = 9;
 
-/// Draws behind an interval, and their seed.
+/// Draws for an interval, and their seed.
 const DRAWS: (usize, u64) = (400, 1);
 
 /// The cell `race-measure`.
@@ -188,7 +188,7 @@ fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// How many points of BLEU the two models with attention are ahead of the fixed vector on long sentences, with the interval that other
+/// Points of BLEU by which the two models with attention lead the fixed vector on long sentences, with the interval that other
 /// sentences of the kind would move that in.
 fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
     record.number("long.from", LONG as f64);

@@ -1,4 +1,4 @@
-//! Two recurrent models learn to copy or reverse side by side: one hands over a single vector, one may look back.
+//! Two recurrent models learn to copy or reverse side by side: one passes on a single vector, one may look back.
 
 use engine::formula::Formula;
 use engine::grad::{Drill, Learner, Pairs, Settings, Task};
@@ -286,7 +286,7 @@ mod tests {
         );
     }
 
-    /// What the lesson says: short sequences are learned by both, long ones by the model that may look back.
+    /// The lesson's claim: short sequences are learned by both, long ones by the model that may look back.
     #[test]
     fn attention_learns_long_sequences_and_one_vector_does_not() {
         let found = run(&mut *start(&given(300.0)).unwrap());

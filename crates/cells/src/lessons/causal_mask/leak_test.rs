@@ -17,7 +17,7 @@ use crate::parts::trained::{self, GPT, Pieces, RANDOM, Text};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
-/// Most words, or pieces of words, that the table can show.
+/// Most words, or tokens, that the table can show.
 const MOST_WORDS: usize = 12;
 
 /// Logits of each place that the heat map shows; the counts are over all of them.
@@ -73,12 +73,12 @@ fn stands_there(old: &str) -> CellError {
     ))
 }
 
-/// A place behind the end of a shortened sentence means its last word.
+/// A position after the end of a shortened sentence means its last word.
 fn place_of(inputs: &Inputs, tokens: usize) -> Result<usize, CellError> {
     Ok(inputs.count("place")?.clamp(1, tokens) - 1)
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let new = words::tokens(inputs, "word", "New word", 1)?.remove(0);

@@ -121,7 +121,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// What can be counted on a mask and its weights.
+/// Counts of a mask and its weights.
 fn counts(record: &mut Record, visible: &Array2<bool>, weights: &Array2<f32>) {
     let per_row: Vec<f64> = visible
         .rows()

@@ -155,7 +155,7 @@ mod tests {
         assert!(at(&inputs, "finite.leak") > 0.01);
     }
 
-    /// Where the two differ: a fully hidden row.
+    /// The difference between the two: a fully hidden row.
     #[test]
     fn a_fully_hidden_row_is_zero_here_nan_as_written_and_unmasked_with_a_number() {
         let inputs = given([0.0; 5], -10_000.0, false);
@@ -176,7 +176,7 @@ mod tests {
         );
     }
 
-    /// Why the order of mask and scale is harmless with minus infinity: only the finite penalty shrinks.
+    /// The order of mask and scale is harmless with minus infinity: only the finite penalty shrinks.
     #[test]
     fn the_order_matters_for_the_number_only() {
         let after = SPEC.compute(&given(SOME, -64.0, false)).unwrap();

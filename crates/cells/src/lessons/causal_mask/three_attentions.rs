@@ -18,7 +18,7 @@ use crate::spec::{CellSpec, Run, WorkerKind};
 /// Most words of a sentence.
 const MOST_WORDS: usize = 10;
 
-/// Most pieces that a translator may read a sentence as.
+/// Most tokens of a translator's sentence.
 const MOST_PIECES: usize = 16;
 
 /// Width of word vectors, queries, keys and values of the random layers.
@@ -90,7 +90,7 @@ fn keep(record: &mut Record, name: &str, found: &SelfAttention) {
     record.number(&format!("{name}.cols"), weights.ncols() as f64);
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let source = words::tokens(inputs, "sentence", "Source sentence", MOST_WORDS)?;
     let target = words::tokens(inputs, "target", "Target so far", MOST_WORDS)?;
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(c.at("decoder.weights", &[0, 1]), Some(0.0));
     }
 
-    /// What flows where: a source word reaches encoder and cross-attention, a later target word no earlier row of either.
+    /// The flow of words: a source word reaches encoder and cross-attention, a later target word no earlier row of either.
     #[test]
     fn words_reach_only_what_may_see_them() {
         let a = computed(&SPEC, &given("the cat sat", "il gatto sedeva")).unwrap();

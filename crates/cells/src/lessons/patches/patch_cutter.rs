@@ -1,4 +1,4 @@
-//! A picture cut into square patches, and the vector behind the one that the reader chose.
+//! A picture cut into square patches, and the vector of the one that the reader chose.
 
 use ndarray::{Array3, Axis};
 

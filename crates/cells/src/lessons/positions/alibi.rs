@@ -1,4 +1,4 @@
-//! ALiBi: each head takes off a fixed slope times the distance, under a causal mask.
+//! ALiBi: each head subtracts a fixed slope times the distance, under a causal mask.
 
 use engine::nn::attention::Mask;
 use ndarray::Array2;

@@ -16,7 +16,7 @@ use crate::parts::untrained::{Layer, causal_or_none, embedded, order_in_use, pla
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
-/// Most words, or pieces of words, that the two tables can show.
+/// Most words, or tokens, that the two tables can show.
 const MOST_WORDS: usize = 12;
 
 /// Width of word vectors, queries, keys, values and outputs of the random layer.
@@ -78,7 +78,7 @@ fn both(
     record.numbers(&format!("{name}.difference"), differences);
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "First sentence", MOST_WORDS)?;
     let order = order_in_use(inputs, words.len())?;

@@ -44,7 +44,7 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let mut record = Record::new();
@@ -176,7 +176,7 @@ mod tests {
         assert!(mean < 0.5, "{mean}");
     }
 
-    /// What training has made of a table that began at random: near places have rows alike, far ones have not.
+    /// The effect of training on a table that began at random: near positions have similar rows, far ones have not.
     #[test]
     fn a_trained_table_knows_neighbours() {
         let c = computed(&SPEC, &given(BERT)).unwrap();

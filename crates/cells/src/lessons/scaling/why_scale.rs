@@ -9,7 +9,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::{Entry, no_files};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
-/// Pairs of a query and a key behind each histogram.
+/// Pairs of a query and a key in each histogram.
 pub(crate) const DRAWS: usize = 10_000;
 
 /// Widest d_k.
@@ -242,7 +242,7 @@ impl Draws {
     }
 }
 
-/// Entropy of equal weights: the most that a row of so many keys can have.
+/// Entropy of equal weights: the most that a row of that number of keys can have.
 fn uniform_entropy(keys: usize) -> f32 {
     let even = engine::nn::softmax::softmax(ndarray::Array1::zeros(keys).view());
     engine::nn::softmax::entropy(even.view())

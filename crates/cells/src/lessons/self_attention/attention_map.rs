@@ -15,7 +15,7 @@ use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
-/// Most words, or pieces of words, that the map can show.
+/// Most words, or tokens, that the map can show.
 const MOST_WORDS: usize = 16;
 
 /// Width of word vectors, queries, keys and values of the random layer.
@@ -50,7 +50,7 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Your sentence", MOST_WORDS)?;
     let mut record = Record::new();
@@ -85,7 +85,7 @@ fn random(
     layer.run(record, x.view(), &mask)
 }
 
-/// A head of an encoder, which reads the pieces between the tokens for beginning and end.
+/// A head of an encoder, which reads the text between the tokens for beginning and end.
 fn encoder(
     record: &mut Record,
     inputs: &Inputs,
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// What a reader is told of the first layer: one head looks at the piece before, another at the piece behind.
+    /// The lesson's claim about the first layer: one head looks at the token before, another at the token after.
     #[test]
     fn two_heads_of_the_first_layer_look_at_their_neighbours() {
         for (head, step) in [(2.0, -1_isize), (1.0, 1)] {

@@ -17,7 +17,7 @@ use crate::parts::untrained::{Layer, embedded, order_in_use, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
-/// Most words, or pieces of words, that the maps can show.
+/// Most words, or tokens, that the maps can show.
 const MOST_WORDS: usize = 12;
 
 /// Width of word vectors, queries, keys, values and outputs of the random layer.
@@ -52,7 +52,7 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-/// What stands in the cell, by the weights that the reader chose.
+/// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let mut record = Record::new();

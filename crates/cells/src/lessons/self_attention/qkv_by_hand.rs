@@ -123,7 +123,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// What stands between scores and weights: each score less the largest of its row, its exponential, and each row's total.
+/// The steps from scores to weights: each score less the largest of its row, its exponential, and each row's total.
 fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellError> {
     let mut exponents = Array2::zeros(scores.dim());
     let mut exponentials = Array2::zeros(scores.dim());
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// What the prose says of the example: the article and the verb look at the cat most of all.
+    /// The prose's claim about the example: the article and the verb look at the cat most of all.
     #[test]
     fn the_and_sat_look_at_cat() {
         let c = SPEC.compute(&Inputs::defaults(&inputs())).unwrap();

@@ -61,7 +61,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         scale,
         &mask
     )?;
-    // What stands between scores and weights: each score less the largest of its row, its exponential, each row's total.
+    // The steps from scores to weights: each score less the largest of its row, its exponential, each row's total.
     let mut exponents = Array2::zeros(attention.scores.dim());
     let mut exponentials = Array2::zeros(attention.scores.dim());
     let mut totals = Array1::zeros(attention.scores.nrows());

@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Without a mask the model copies the answer that it can see, and by itself it writes much worse.
+    /// Without a mask the model copies the answer that it can see, and autoregressively it writes much worse.
     #[test]
     fn without_a_mask_it_cheats() {
         let found = at(&["mask"], "reverse", 200.0);
@@ -175,7 +175,7 @@ mod tests {
         assert!(last(&found, "broken.right.now") > 0.5);
     }
 
-    /// Who does not know where anything stands cannot reverse.
+    /// A model without positions cannot reverse.
     #[test]
     fn without_positions_reversing_is_not_learned() {
         let found = at(&["positions"], "reverse", 200.0);

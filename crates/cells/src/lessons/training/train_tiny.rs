@@ -22,10 +22,10 @@ const SETTLED: u64 = 800;
 /// Most steps that are taken.
 const MOST: f64 = 2000.0;
 
-/// What can be learned, the first being the default.
+/// Tasks that can be learned, the default first.
 const TASKS: &[&str] = &["reverse", "copy", "sort", YOUR_TEXT];
 
-/// A text to begin with: short enough to be learned by heart, which is what it shows.
+/// The first text: short enough to be memorised, which is what it shows.
 const TEXT: &str = "The cat sat on the mat. The mat lay by the fire, and the fire was warm. When the dog came in from the rain, the cat \
     did not move. The dog lay down on the cold stone, and looked at the fire, and looked at the mat. Then the cat got up, went to the \
     door, and looked at the rain. When it came back, the dog lay on the mat, warm and dry, and did not move. So the cat lay down on the \
@@ -106,7 +106,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// The weights of the decoder's heads over the source, `[heads of both blocks, T, S]`, and the likeliest symbol at each place.
+/// The weights of the decoder's heads over the source, `[heads of both blocks, T, S]`, and the most likely symbol at each position.
 fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<(), CellError> {
     let model = &course.learner.model;
     let mut seen = Recorder::default();
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Going on gives the bits of starting anew, and so does going back.
+    /// A continued run gives the bits of a new one, and so does going back.
     #[test]
     fn going_on_and_rewinding_give_the_bits_of_a_new_start() {
         let anew = |steps| jobs::compute(&SPEC, &given(steps), &ModelCache::default()).unwrap();
@@ -243,7 +243,7 @@ mod tests {
         jobs::compute(&SPEC, &given, &ModelCache::default())
     }
 
-    /// So short a text is learned by heart: what was never trained on stays hard.
+    /// So short a text is memorised: sequences outside the training set stay hard.
     #[test]
     fn a_short_text_is_learned_by_heart() {
         let found = text(TEXT, 200.0).unwrap();
