@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use cells::{CellError, CellSpec, Computation, Inputs, Run, WorkerKind};
-use js_sys::Promise;
-use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::JsFuture;
 use worker::cell_protocol::{CellReply, CellRequest};
 use worker::protocol::Envelope;
 
+use crate::browser::clock;
 use crate::browser::port::{Port, PortEvent};
 
 type Listener = Box<dyn FnMut(CellReply)>;
@@ -59,16 +57,16 @@ pub(crate) async fn computed(
         return spec.compute(&inputs);
     };
     let found = Rc::new(RefCell::new(None));
-    let done = Promise::new(&mut |resolve, _| {
+    clock::until_called(|done| {
         let found = Rc::clone(&found);
-        compute(kind, spec.name, inputs.clone(), move |reply| {
+        compute(kind, spec.name, inputs, move |reply| {
             if let CellReply::Finished { result, .. } = reply {
                 found.replace(Some(result));
-                let _ = resolve.call0(&JsValue::NULL);
+                done();
             }
         });
-    });
-    let _ = JsFuture::from(done).await;
+    })
+    .await;
     let found = found.take();
     found.unwrap_or_else(|| Err(CellError::Missing(spec.name.to_owned())))
 }
