@@ -96,7 +96,7 @@ struct Live {
 
 /// One more token for one of the live texts.
 #[derive(Clone, Copy)]
-struct Step {
+struct Continuation {
     log_probability: f64,
     live: usize,
     id: usize,
@@ -138,20 +138,20 @@ fn best_steps(
     prompt: &[usize],
     live: &[Live],
     count: usize,
-) -> Result<Vec<Step>> {
+) -> Result<Vec<Continuation>> {
     let mut steps = Vec::new();
     for (place, text) in live.iter().enumerate() {
         let ids = [prompt, &text.ids].concat();
         let scores = model.logits(&ids)?;
         let total = log_sum(&scores)?;
-        steps.extend(scores.iter().enumerate().map(|(id, &score)| Step {
+        steps.extend(scores.iter().enumerate().map(|(id, &score)| Continuation {
             log_probability: text.log_probability + (f64::from(score) - total),
             live: place,
             id,
         }));
     }
     steps.retain(|step| step.log_probability > f64::NEG_INFINITY);
-    let better = |a: &Step, b: &Step| {
+    let better = |a: &Continuation, b: &Continuation| {
         let places = (a.live, a.id).cmp(&(b.live, b.id));
         b.log_probability.total_cmp(&a.log_probability).then(places)
     };
@@ -175,7 +175,12 @@ fn log_sum(scores: &Array1<f32>) -> Result<f64> {
 
 /// Takes the best steps: those that end a text are put to the others that ended, the next ones live on, `width` of them. A text may
 /// end only by one of the `width` best steps.
-fn advance(live: &[Live], steps: &[Step], beam: &Beam, ended: &mut Vec<Hypothesis>) -> Vec<Live> {
+fn advance(
+    live: &[Live],
+    steps: &[Continuation],
+    beam: &Beam,
+    ended: &mut Vec<Hypothesis>,
+) -> Vec<Live> {
     let mut next = Vec::with_capacity(beam.width);
     for (place, step) in steps.iter().enumerate() {
         let mut ids = live[step.live].ids.clone();

@@ -4,14 +4,14 @@
 //! four things ends it ([`Ending`]). Text that may be the beginning of a stop string is held back until it is known not to be.
 //!
 //! ```
-//! use engine::generate::{Decoder, Ending, Generation, Options};
+//! use engine::generate::{IncrementalDecoder, Ending, Generation, Options};
 //! use engine::sample::Sampling;
 //! use engine::token::characters::Characters;
 //! use ndarray::Array1;
 //!
 //! /// Counts: after each character comes the next one.
 //! struct Counting { last: usize, fed: usize }
-//! impl Decoder for Counting {
+//! impl IncrementalDecoder for Counting {
 //!     fn feed(&mut self, ids: &[usize]) -> engine::Result<Array1<f32>> {
 //!         self.fed += ids.len();
 //!         self.last = ids.last().copied().unwrap_or(self.last);
@@ -39,7 +39,7 @@ use crate::token::stream::StreamDecoder;
 use crate::token::tokenizer::Tokenizer;
 
 /// A model that keeps the keys and values of what it has read.
-pub trait Decoder {
+pub trait IncrementalDecoder {
     /// Reads more of the text and gives the scores `[V]` of the token after it.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ pub struct Piece {
 
 /// A text that is being generated: an iterator over its tokens. After an error it gives nothing more.
 pub struct Generation<'a> {
-    decoder: &'a mut dyn Decoder,
+    decoder: &'a mut dyn IncrementalDecoder,
     sampler: Sampler,
     stream: StreamDecoder<'a>,
     stop: StopStrings,
@@ -142,7 +142,7 @@ impl<'a> Generation<'a> {
     /// When the prompt is empty or longer than the room that is left in the context, has an id that the tokenizer or the model does
     /// not know, a stop string is empty, or the sampling has no meaning.
     pub fn new(
-        decoder: &'a mut dyn Decoder,
+        decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
         prompt: &[usize],
         options: Options,
@@ -166,7 +166,7 @@ impl<'a> Generation<'a> {
     /// # Errors
     /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or the sampling has no meaning.
     pub fn after(
-        decoder: &'a mut dyn Decoder,
+        decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
         prompt: &[usize],
         scores: Array1<f32>,

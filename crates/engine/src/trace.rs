@@ -31,7 +31,7 @@ pub trait Observer {
 }
 
 /// Lets the observer, where there is one, change and then see an intermediate.
-pub fn tell<D: Dimension>(
+pub fn observe<D: Dimension>(
     trace: &mut Option<&mut dyn Observer>,
     name: &str,
     tensor: &mut Array<f32, D>,
@@ -70,7 +70,7 @@ impl Observer for Prefixed<'_> {
 }
 
 /// Runs a part of a model under a prefix; without an observer the prefix is not built.
-pub fn within<R>(
+pub fn scope<R>(
     trace: &mut Option<&mut dyn Observer>,
     prefix: impl FnOnce() -> String,
     run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R,

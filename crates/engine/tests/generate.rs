@@ -5,7 +5,7 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use engine::generate::{Decoder, Ending, Generation, Options};
+use engine::generate::{Ending, Generation, IncrementalDecoder, Options};
 use engine::ndarray::Array1;
 use engine::sample::Sampling;
 use engine::token::characters::Characters;
@@ -32,7 +32,7 @@ impl Script {
     }
 }
 
-impl Decoder for Script {
+impl IncrementalDecoder for Script {
     fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
         self.fed.extend_from_slice(ids);
         let next = self.ids.get(self.calls).copied();
@@ -173,7 +173,7 @@ fn a_prompt_that_does_not_fit_is_refused() {
 fn the_seed_decides() {
     let digits = Characters::new('0'..='9').unwrap();
     struct Even(usize);
-    impl Decoder for Even {
+    impl IncrementalDecoder for Even {
         fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
             self.0 += ids.len();
             Ok(Array1::zeros(10))

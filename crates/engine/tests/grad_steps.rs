@@ -133,11 +133,11 @@ fn rows_and_columns() {
         tape.add(left, &right)
     });
     step(&[[3, 2], [3, 4]], &[], |_, tape, x| {
-        tape.side_by_side(&[&x[0], &x[1], &x[0]])
+        tape.concat(&[&x[0], &x[1], &x[0]])
     });
-    step(&[[4, 3]], &[], |_, tape, x| tape.select(&x[0], &[3, 0, 3]));
+    step(&[[4, 3]], &[], |_, tape, x| tape.gather(&x[0], &[3, 0, 3]));
     step(&[[2, 3], [1, 3]], &[], |_, tape, x| {
-        tape.assemble(5, 3, &[(x[0], vec![4, 1]), (x[1], vec![2])])
+        tape.scatter(5, 3, &[(x[0], vec![4, 1]), (x[1], vec![2])])
     });
     step(&[[6, 3]], &[3], |bag, tape, x| {
         tape.prepend(x[0], &bag.vectors[0], 2)
@@ -167,8 +167,8 @@ fn windows_and_turns() {
         pairing: Pairing::Halves,
         scaling: Scaling::None,
     };
-    let turns = rope.turns(&[0, 1, 5]).unwrap();
-    step(&[[3, 12]], &[], |_, tape, x| tape.turn(x[0], &turns, 6));
+    let rotary = rope.table(&[0, 1, 5]).unwrap();
+    step(&[[3, 12]], &[], |_, tape, x| tape.turn(x[0], &rotary, 6));
 }
 
 fn layer(kv_heads: usize) -> GroupedAttention {
@@ -199,18 +199,18 @@ fn attention() {
         });
     }
     step(&[[5, 12], [9, 12], [9, 12]], &[], |_, tape, x| {
-        let memory = tape.remember([x[1], x[2]], 4, &[6, 3])?;
-        tape.attend_memory(x[0], 4, &[2, 3], &memory)
+        let memory = tape.cache_kv([x[1], x[2]], 4, &[6, 3])?;
+        tape.cross_attention(x[0], 4, &[2, 3], &memory)
     });
 }
 
 #[test]
 fn gates_and_alignments() {
     step(&[[3, 15], [3, 15], [3, 5]], &[], |_, tape, x| {
-        tape.blend(&x[0], &x[1], &x[2])
+        tape.gru_gates(&x[0], &x[1], &x[2])
     });
     step(&[[3, 5], [7, 5], [7, 4]], &[5], |bag, tape, x| {
-        tape.align(&x[0], &bag.vectors[0], &x[1], &x[2], &[0..4, 4..7, 0..4])
+        tape.additive_attention(&x[0], &bag.vectors[0], &x[1], &x[2], &[0..4, 4..7, 0..4])
     });
 }
 
@@ -287,11 +287,11 @@ fn what_does_not_fit_is_refused() {
     let x = tape.constant(normal_matrix(1, "x", 2, 3, 1.0).view());
     let y = tape.constant(normal_matrix(1, "y", 3, 2, 1.0).view());
     assert!(tape.add(x, &y).is_err());
-    assert!(tape.side_by_side(&[&x, &y]).is_err());
-    assert!(tape.side_by_side(&[]).is_err());
+    assert!(tape.concat(&[&x, &y]).is_err());
+    assert!(tape.concat(&[]).is_err());
     assert!(tape.columns(&x, 2..4).is_err());
-    assert!(tape.select(&x, &[2]).is_err());
-    assert!(tape.assemble(2, 3, &[(x, vec![0, 0])]).is_err());
+    assert!(tape.gather(&x, &[2]).is_err());
+    assert!(tape.scatter(2, 3, &[(x, vec![0, 0])]).is_err());
     assert!(tape.mean_rows(&x, &[0..1, 1..3]).is_err());
     assert!(tape.product(&x, &x).is_err());
     assert!(tape.attend([x, x, y], 1, &[2]).is_err());

@@ -8,7 +8,7 @@
 #[path = "gradients/bits.rs"]
 mod bits;
 
-use engine::grad::{Learner, Plan, Schedule, Settings, Task};
+use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 
 #[test]
 fn plain_kernels_give_the_known_bits() {
@@ -48,10 +48,10 @@ fn a_task_is_learned_from_nothing() {
             warmup: 50,
             steps: 300,
         };
-        let plan = Plan {
+        let plan = TrainingConfig {
             width: 32,
             batch: 32,
-            ..Plan::of(task.clone(), schedule)
+            ..TrainingConfig::of(task.clone(), schedule)
         };
         let mut learner = Learner::new(plan, Settings::default()).unwrap();
         let before = learner.score(100).unwrap();
@@ -61,7 +61,7 @@ fn a_task_is_learned_from_nothing() {
         let after = learner.score(200).unwrap();
         assert!(before < 0.05 && after > 0.9, "{task:?}: {before}, {after}");
         let held = learner.held_out(50).unwrap();
-        let right = learner.look(&held).unwrap().right;
+        let right = learner.evaluate(&held).unwrap().right;
         assert_eq!(learner.written_right(&held).unwrap(), right);
         // What it gets right with the right beginnings it writes by itself.
         let pairs =

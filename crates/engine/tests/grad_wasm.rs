@@ -15,7 +15,7 @@
 #[path = "gradients/bits.rs"]
 mod bits;
 
-use engine::grad::{Learner, Plan, Schedule, Settings, Task};
+use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 use engine::kernel;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -59,7 +59,8 @@ fn time_to_learn_to_reverse() {
         steps,
     };
     let task = Task::Reverse { symbols, length };
-    let mut learner = Learner::new(Plan::of(task, schedule), Settings::default()).unwrap();
+    let mut learner =
+        Learner::new(TrainingConfig::of(task, schedule), Settings::default()).unwrap();
     let start = Instant::now();
     for n in 1..=steps {
         let loss = learner.step().unwrap();

@@ -1,6 +1,8 @@
 //! Descriptions for "Show the Rust" of results that are neither arrays nor numbers.
 
-use engine::grad::{Answers, Difference, Drill, Learner, Look, OneWord, Pairs, Schedule, Seen};
+use engine::grad::{
+    Answers, Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig,
+};
 use engine::model::bert::Bert;
 use engine::model::gpt2::Gpt2;
 use engine::model::seq2seq::{Fading, Seq2Seq};
@@ -13,11 +15,11 @@ use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::parameters::Weight;
 use engine::stats::Histogram;
 use engine::trace::Recorder;
-use engine::translate::{Alignments, Model, Pair, Translator};
+use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 
 use crate::frame::shown::{Describe, Described};
 
-impl Describe for Drill {
+impl Describe for TaskConfig {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{:?}", self.task).describe(name, out);
         self.shortest.describe("shortest", out);
@@ -36,7 +38,7 @@ impl Describe for Schedule {
 /// A learner is shown by what it learns, the sizes of its model, and how far it is.
 impl<M: Answers + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.drill().describe(name, out);
+        self.task_config().describe(name, out);
         self.model.describe("model", out);
         self.steps().describe("steps", out);
     }
@@ -60,7 +62,7 @@ impl Describe for Fading {
 }
 
 /// A translator's model is shown by its kind and sizes.
-impl Describe for Model {
+impl Describe for TranslationModel {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
             Self::Gru(model) => model.describe(name, out),
@@ -84,7 +86,7 @@ impl Describe for Pairs {
     }
 }
 
-impl Describe for Look {
+impl Describe for Evaluation {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.loss.describe("loss", out);
         self.right.describe("right", out);
@@ -109,7 +111,7 @@ impl Describe for AdditiveAttention {
     }
 }
 
-/// A word whose scores are free is described by what [`OneWord::look`] sees of it.
+/// A word whose scores are free is described by what [`OneWord::evaluate`] sees of it.
 impl Describe for OneWord {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         "scores, annotations, words and the right one".describe(name, out);

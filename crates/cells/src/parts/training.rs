@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::grad::{Answers, Learner, Look, Pairs, Plan, Schedule, Settings, Task, Text};
+use engine::grad::{
+    Answers, Corpus, Evaluation, Learner, Pairs, Schedule, Settings, Task, TrainingConfig,
+};
 
 use crate::error::CellError;
 use crate::frame::shown::{Call, Describe, Record};
@@ -37,18 +39,18 @@ pub(crate) fn task(inputs: &Inputs, symbols: usize, length: usize) -> Result<Tas
 }
 
 /// The reader's text, every space between words made one.
-fn text(given: &str, length: usize) -> Result<Text, CellError> {
+fn text(given: &str, length: usize) -> Result<Corpus, CellError> {
     let plain: Vec<&str> = given.split_whitespace().collect();
     let plain = plain.join(" ");
     let refuse = |message: String| Err(CellError::input("text", "Your text", message));
-    let (count, fewest) = (plain.chars().count(), Text::fewest(length));
+    let (count, fewest) = (plain.chars().count(), Corpus::fewest(length));
     if count < fewest {
         return refuse(format!(
             "this is {count} characters long; passages of {length} need at least {fewest}, so that some can be held out. Write more, or \
              make the sequences shorter."
         ));
     }
-    let text = Text::new(&plain);
+    let text = Corpus::new(&plain);
     let different = text.characters().len();
     if different > CHARACTERS {
         return refuse(format!(
@@ -89,7 +91,7 @@ struct Looks {
 
 impl Course {
     /// Before the first step. With `by_itself` the model also writes the held-out answers autoregressively.
-    pub(crate) fn new(plan: Plan, by_itself: bool) -> Result<Self, CellError> {
+    pub(crate) fn new(plan: TrainingConfig, by_itself: bool) -> Result<Self, CellError> {
         let mut record = Record::new();
         let settings = Settings::same_bits();
         let learner = Learner::new(plan, settings)?;
@@ -116,14 +118,14 @@ impl Course {
 
     fn look(&mut self) -> Result<(), CellError> {
         let share = |right: usize| right as f64 / HELD_OUT as f64;
-        let Look { loss, right } = if self.looks.losses.is_empty() {
+        let Evaluation { loss, right } = if self.looks.losses.is_empty() {
             let mut record = Record::new();
             let held = &self.held;
-            let found = shown!(record, engine::grad::Learner::look, &self.learner, held)?;
+            let found = shown!(record, engine::grad::Learner::evaluate, &self.learner, held)?;
             self.calls.extend(record.finish().calls);
             found
         } else {
-            self.learner.look(&self.held)?
+            self.learner.evaluate(&self.held)?
         };
         self.looks.losses.push(f64::from(loss));
         self.looks.right.push(share(right));

@@ -66,7 +66,7 @@ impl AdamW {
         self.steps += 1;
         let n = self.steps as f64;
         let unbias = |beta: f32| 1.0 - double::pow(f64::from(beta), n);
-        let step = Step {
+        let step = Update {
             // m̂ and v̂ through the rate and ε: fewer divisions for each number.
             rate: (f64::from(rate) / unbias(self.beta_1)) as f32,
             root: (1.0 / unbias(self.beta_2).sqrt()) as f32,
@@ -123,7 +123,7 @@ impl AdamW {
 }
 
 /// What is the same for all parameters in one step.
-struct Step {
+struct Update {
     rate: f32,
     root: f32,
     shrink: f32,

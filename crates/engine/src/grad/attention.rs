@@ -7,7 +7,7 @@
 //! Hidden pairs have weight 0, so that nothing goes back through them.
 
 use super::linear::product;
-use super::tape::{Past, Sums, Tape, Var};
+use super::tape::{Adjoints, Tape, Values, Var};
 use crate::error::{EngineError, Result};
 use crate::kernel::Kernels;
 use crate::nn::attention::scale;
@@ -125,13 +125,13 @@ fn soften(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: f32, cau
 
 /// One head's share of the gradients.
 fn back(
-    past: &Past<'_>,
+    past: &Values<'_>,
     [q, k, v]: [Var; 3],
     part: &Part,
     weights: &[f32],
     width: usize,
     grad: &[f32],
-    into: &mut Sums,
+    into: &mut Adjoints,
 ) {
     // weights [T, S], grad [T, H·D]
     let (kernels, tokens, sources) = (past.kernels, part.queries.len(), part.keys.len());

@@ -8,9 +8,9 @@
 //! The first error falls with h, the last one grows: the best h lies between.
 //!
 //! ```
-//! use engine::grad::{Learner, Plan, Schedule, Settings, Task, difference};
+//! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task, difference};
 //! let task = Task::Copy { symbols: 4, length: 8 };
-//! let plan = Plan { width: 8, layers: 1, ..Plan::of(task, Schedule::InverseRoot { peak: 0.01, warmup: 1 }) };
+//! let plan = TrainingConfig { width: 8, layers: 1, ..TrainingConfig::of(task, Schedule::InverseRoot { peak: 0.01, warmup: 1 }) };
 //! let mut learner = Learner::new(plan, Settings::same_bits())?;
 //! let pairs = learner.held_out(4)?;
 //! let (_, found) = learner.gradients(&pairs)?;
@@ -72,13 +72,13 @@ pub fn difference(
     at: usize,
     h: f32,
 ) -> Result<Difference> {
-    let here = learner.look(pairs)?.loss;
+    let here = learner.evaluate(pairs)?.loss;
     let weight = replace(&mut learner.model, name, at, 0.0)?;
     let sides = [weight - h, weight + h];
     let mut losses = [0.0; 2];
     for (side, loss) in sides.into_iter().zip(&mut losses) {
         replace(&mut learner.model, name, at, side)?;
-        *loss = learner.look(pairs)?.loss;
+        *loss = learner.evaluate(pairs)?.loss;
     }
     replace(&mut learner.model, name, at, weight)?;
     Ok(Difference {

@@ -3,14 +3,14 @@
 //! ```text
 //! step n:  pairs from the stream of the seed → loss → gradients, shortened to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
 //! ```
-//! Its state is a function of the model's sizes, the [`Drill`], the kernels and the number of steps: one that is made anew and stepped as
-//! often has the same bits. A [`Plan`] is a drill and the sizes of the Transformer that goes through it.
+//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of steps: one that is made anew and stepped as
+//! often has the same bits. A [`TrainingConfig`] is a drill and the sizes of the Transformer that goes through it.
 //!
 //! ```
-//! use engine::grad::{Learner, Plan, Schedule, Settings, Task};
-//! let plan = Plan {
+//! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task};
+//! let plan = TrainingConfig {
 //!     width: 8,
-//!     ..Plan::of(Task::Copy { symbols: 4, length: 8 }, Schedule::InverseRoot { peak: 0.01, warmup: 10 })
+//!     ..TrainingConfig::of(Task::Copy { symbols: 4, length: 8 }, Schedule::InverseRoot { peak: 0.01, warmup: 10 })
 //! };
 //! let mut learner = Learner::new(plan, Settings::default())?;
 //! let before = learner.step()?;
@@ -44,7 +44,7 @@ const LONGEST: f32 = 1.0;
 
 /// What is learned, and how, by whatever model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drill {
+pub struct TaskConfig {
     /// What is to be learned; its length is that of the longest sequences.
     pub task: Task,
     /// The length of the shortest sequences: each has a length of its own, drawn evenly from here to the task's.
@@ -57,7 +57,7 @@ pub struct Drill {
     pub seed: u64,
 }
 
-impl Drill {
+impl TaskConfig {
     /// The pairs of the next step.
     fn pairs(&self, rng: &mut Rng) -> Result<Pairs> {
         let longest = self.task.sizes().1;
@@ -74,7 +74,7 @@ impl Drill {
 
 /// What is learned, by which Transformer, and how.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct TrainingConfig {
     /// What is to be learned.
     pub task: Task,
     /// Blocks of the encoder, and of the decoder.
@@ -91,7 +91,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl TrainingConfig {
     /// Two blocks on each side, 64 wide, all parts in use, 16 pairs a step, seed 1.
     pub fn of(task: Task, schedule: Schedule) -> Self {
         Self {
@@ -106,8 +106,8 @@ impl Plan {
     }
 
     /// What of it does not depend on the model.
-    pub fn drill(&self) -> Drill {
-        Drill {
+    pub fn task_config(&self) -> TaskConfig {
+        TaskConfig {
             task: self.task.clone(),
             shortest: self.task.sizes().1,
             batch: self.batch,
@@ -132,7 +132,7 @@ impl Plan {
 
 /// What a model says of some pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
+pub struct Evaluation {
     /// The mean cross-entropy, in nats for each symbol.
     pub loss: f32,
     /// How many are answered wholly right ([`Pairs::right`]).
@@ -148,7 +148,7 @@ pub struct Learner<M = Transformer> {
     pub optimiser: AdamW,
     /// How passes are run; the seed of dropout follows the steps.
     pub settings: Settings,
-    drill: Drill,
+    drill: TaskConfig,
     rng: Rng,
 }
 
@@ -157,11 +157,11 @@ impl Learner {
     ///
     /// # Errors
     /// When the heads do not divide the width.
-    pub fn new(plan: Plan, settings: Settings) -> Result<Self> {
+    pub fn new(plan: TrainingConfig, settings: Settings) -> Result<Self> {
         let config = plan.config();
         let model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?
             .with_parts(plan.parts);
-        Self::of(model, plan.drill(), settings)
+        Self::of(model, plan.task_config(), settings)
     }
 }
 
@@ -170,7 +170,7 @@ impl<M: Answers> Learner<M> {
     ///
     /// # Errors
     /// When the model cannot visit its parameters.
-    pub fn of(mut model: M, drill: Drill, settings: Settings) -> Result<Self> {
+    pub fn of(mut model: M, drill: TaskConfig, settings: Settings) -> Result<Self> {
         initialise(&mut model, drill.seed, Draw::Xavier)?;
         Ok(Self {
             model,
@@ -185,7 +185,7 @@ impl<M: Answers> Learner<M> {
     }
 
     /// What is learned, and how.
-    pub fn drill(&self) -> &Drill {
+    pub fn task_config(&self) -> &TaskConfig {
         &self.drill
     }
 
@@ -222,13 +222,13 @@ impl<M: Answers> Learner<M> {
     ///
     /// # Errors
     /// When they are another task's.
-    pub fn look(&self, pairs: &Pairs) -> Result<Look> {
+    pub fn evaluate(&self, pairs: &Pairs) -> Result<Evaluation> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
         let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
         let loss = tape.cross_entropy(&logits, &pairs.answers, 0.0)?;
         let loss = tape.value(&loss)?.iter().copied().next();
         let right = pairs.right_places(tape.value(&logits)?.view());
-        Ok(Look {
+        Ok(Evaluation {
             loss: loss.unwrap_or_default(),
             right: pairs.whole(&right),
         })

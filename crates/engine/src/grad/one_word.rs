@@ -12,10 +12,10 @@
 //! use ndarray::array;
 //! let annotations = array![[1.0, 0.0], [0.0, 1.0]];
 //! let mut word = OneWord::new(array![0.0, 0.0], annotations.clone(), annotations, 1)?;
-//! let before = word.look()?;
+//! let before = word.evaluate()?;
 //! assert!(before.by_scores[1] < 0.0); // More of the second annotation would make the right word likelier.
 //! word.descend(&before, 1.0)?;
-//! assert!(word.look()?.weights[1] > 0.5);
+//! assert!(word.evaluate()?.weights[1] > 0.5);
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
@@ -67,7 +67,7 @@ impl OneWord {
     /// Scores `[S]` to begin with, annotations `[S, K]`, words `[V, K]`, of which `right` is the one that follows.
     ///
     /// # Errors
-    /// When shapes do not fit. A `right` that is no word is refused by [`Self::look`].
+    /// When shapes do not fit. A `right` that is no word is refused by [`Self::evaluate`].
     pub fn new(
         scores: Array1<f32>,
         annotations: Array2<f32>,
@@ -91,7 +91,7 @@ impl OneWord {
     ///
     /// # Errors
     /// When the right word is not among the words, or there is none.
-    pub fn look(&mut self) -> Result<Seen> {
+    pub fn evaluate(&mut self) -> Result<Seen> {
         let mut forwards = Vec::new();
         let (loss, found) = gradients(self, &Settings::same_bits(), |model, tape| {
             let scores = tape.lookup(&model.scores, &[0])?;
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn the_tape_finds_what_the_formula_says_and_differences_agree() {
         let mut word = word();
-        let seen = word.look().unwrap();
+        let seen = word.evaluate().unwrap();
         let (_, by_hand) = score_gradients(
             seen.weights.view(),
             word.annotations.view(),
@@ -187,7 +187,7 @@ mod tests {
             let moved = |by: f32| {
                 let mut other = word.clone();
                 other.scores[[0, s]] += by;
-                other.look().unwrap().loss
+                other.evaluate().unwrap().loss
             };
             let slope = (moved(h) - moved(-h)) / (2.0 * h);
             assert!((tape - slope).abs() < 1e-4, "{tape} {slope}");
@@ -198,15 +198,15 @@ mod tests {
     #[test]
     fn going_down_finds_the_annotation_that_helps() {
         let mut word = word();
-        let first = word.look().unwrap();
+        let first = word.evaluate().unwrap();
         let mut loss = first.loss;
         for _ in 0..40 {
-            let seen = word.look().unwrap();
+            let seen = word.evaluate().unwrap();
             assert!(seen.loss <= loss + 1e-6);
             loss = seen.loss;
             word.descend(&seen, 1.0).unwrap();
         }
-        let last = word.look().unwrap();
+        let last = word.evaluate().unwrap();
         assert!(last.loss < first.loss - 0.1);
         assert!(last.weights[2] > 0.6, "{}", last.weights);
     }
@@ -217,7 +217,7 @@ mod tests {
         assert!(OneWord::new(array![0.0, 0.0], h.clone(), u.clone(), 0).is_err());
         assert!(OneWord::new(array![0.0], h.clone(), array![[1.0]], 0).is_err());
         let mut none = OneWord::new(array![0.0], h.clone(), u, 2).unwrap();
-        assert!(none.look().is_err());
+        assert!(none.evaluate().is_err());
         let one = array![1.0];
         assert!(score_gradients(one.view(), h.view(), one.view()).is_err());
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 /// A text as ids of its characters.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct Corpus {
     characters: Vec<char>,
     ids: Vec<usize>,
 }
 
-impl Text {
+impl Corpus {
     /// The ids are in the order of the characters' code points.
     pub fn new(text: &str) -> Self {
         let characters: BTreeSet<char> = text.chars().collect();
@@ -64,7 +64,7 @@ mod tests {
         let text: String = (0..200)
             .map(|_| char::from(b'a' + rng.below(26) as u8))
             .collect();
-        let (ids, text) = (Text::new(&text).ids, Arc::new(Text::new(&text)));
+        let (ids, text) = (Corpus::new(&text).ids, Arc::new(Corpus::new(&text)));
         let task = Task::Text { text, length: 8 };
         let ends = |held: bool| -> Vec<usize> {
             let pairs = Pairs::draw(&task, &mut Rng::new(1), 300, held).unwrap();
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_text_must_be_long_enough() {
-        let text = Arc::new(Text::new(&"ab".repeat(31)));
+        let text = Arc::new(Corpus::new(&"ab".repeat(31)));
         let task = Task::Text { text, length: 8 };
         let refused = Pairs::draw(&task, &mut Rng::new(1), 1, false).unwrap_err();
         assert!(refused.to_string().contains("64 characters"), "{refused}");

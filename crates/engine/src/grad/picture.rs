@@ -2,7 +2,7 @@
 
 use super::tape::{Tape, Var, add};
 use crate::error::{EngineError, Result};
-use crate::nn::position::rope::Turns;
+use crate::nn::position::rope::RotaryTable;
 use crate::nn::shape::{expect, matrix};
 use crate::nn::unfold::Windows;
 use ndarray::Array1;
@@ -62,11 +62,16 @@ pub(super) fn unfold(tape: &mut Tape, x: Var, windows: &Windows) -> Result<Var> 
 }
 
 /// Rotary positions: a turn goes back by the turn the other way.
-pub(super) fn turn(tape: &mut Tape, x: Var, turns: &Turns, head_width: usize) -> Result<Var> {
+pub(super) fn apply_rotary(
+    tape: &mut Tape,
+    x: Var,
+    rotary: &RotaryTable,
+    head_width: usize,
+) -> Result<Var> {
     // x [T, H·D]
     let mut turned = tape.value(&x)?;
-    turns.apply(&mut turned, head_width)?;
-    let mut back = turns.clone();
+    rotary.apply(&mut turned, head_width)?;
+    let mut back = rotary.clone();
     back.sin.mapv_inplace(|sin| -sin);
     let (out, _) = turned.into_raw_vec_and_offset();
     Ok(

@@ -9,14 +9,14 @@
 //! ```
 
 use super::activation::{sigmoid_in_place, tanh_in_place};
-use super::tape::{Past, Sums, Tape, Var, add};
+use super::tape::{Adjoints, Tape, Values, Var, add};
 use crate::error::Result;
 use crate::nn::{bahdanau, gru};
 use ndarray::Array1;
 use std::ops::Range;
 
 /// The next states.
-pub(super) fn blend(tape: &mut Tape, input: Var, recurrent: Var, state: Var) -> Result<Var> {
+pub(super) fn gru_gates(tape: &mut Tape, input: Var, recurrent: Var, state: Var) -> Result<Var> {
     // input, recurrent [B, 3C], state [B, C] -> [B, C]
     let dim = |x: Var| (x.rows, x.cols);
     gru::check_gates(dim(input), dim(recurrent), dim(state))?;
@@ -59,11 +59,11 @@ pub(super) fn blend(tape: &mut Tape, input: Var, recurrent: Var, state: Var) -> 
 }
 
 fn blend_back(
-    past: &Past<'_>,
+    past: &Values<'_>,
     [input, recurrent, state]: [Var; 3],
     [gates, candidate]: [&[f32]; 2],
     grad: &[f32],
-    into: &mut Sums,
+    into: &mut Adjoints,
 ) {
     let (rows, width) = (state.rows, state.cols);
     let before = past.value(state);
@@ -127,7 +127,7 @@ fn look(
 }
 
 /// The contexts of some questions.
-pub(super) fn align(
+pub(super) fn additive_attention(
     tape: &mut Tape,
     questions: Var,
     score: &Array1<f32>,
@@ -192,12 +192,12 @@ impl Question<'_> {
     /// Its share of the gradients.
     fn back(
         &self,
-        past: &Past<'_>,
+        past: &Values<'_>,
         [questions, keys, annotations]: [Var; 3],
         [weights, inners]: [&[f32]; 2],
         grad: &[f32],
         to_score: &mut [f32],
-        into: &mut Sums,
+        into: &mut Adjoints,
     ) {
         // weights [S], inners [S, A], grad [K]
         let (width, inner, start) = (grad.len(), self.score.len(), self.rows.start);

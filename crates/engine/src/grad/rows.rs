@@ -32,14 +32,14 @@ pub(super) fn lookup<D: Dimension>(
         &[leaf],
         move |_, grad, into| {
             if let Some(sum) = into.leaf(leaf, length) {
-                scatter(sum, &grad, width, &ids);
+                add_rows_at(sum, &grad, width, &ids);
             }
         },
     ))
 }
 
 /// Adds row n of `rows` to row `places[n]` of `sum`.
-fn scatter(sum: &mut [f32], rows: &[f32], width: usize, places: &[usize]) {
+fn add_rows_at(sum: &mut [f32], rows: &[f32], width: usize, places: &[usize]) {
     for (row, &place) in rows.chunks_exact(width.max(1)).zip(places) {
         add(&mut sum[place * width..(place + 1) * width], row);
     }
@@ -171,7 +171,7 @@ pub(super) fn columns(tape: &mut Tape, x: Var, columns: Range<usize>) -> Result<
 }
 
 /// Columns one after the other.
-pub(super) fn side_by_side(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
+pub(super) fn concat(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
     let rows = parts.first().map_or(0, |part| part.rows);
     if parts.is_empty() || parts.iter().any(|part| part.rows != rows) {
         let shapes: Vec<_> = parts
@@ -179,7 +179,7 @@ pub(super) fn side_by_side(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
             .map(|part| format!("{:?}", part.shape()))
             .collect();
         let found = shapes.join(" and ");
-        return Err(EngineError::shape("side_by_side", "the same rows", found));
+        return Err(EngineError::shape("concat", "the same rows", found));
     }
     let width: usize = parts.iter().map(|part| part.cols).sum();
     let mut out = Vec::with_capacity(rows * width);
@@ -210,8 +210,8 @@ pub(super) fn side_by_side(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
 }
 
 /// Some rows.
-pub(super) fn select(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
-    expect_rows("select", rows, x.rows)?;
+pub(super) fn gather(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
+    expect_rows("gather", rows, x.rows)?;
     let (rows, width) = (rows.to_vec(), x.cols);
     let mut out = Vec::with_capacity(rows.len() * width);
     for &row in &rows {
@@ -220,14 +220,14 @@ pub(super) fn select(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
     Ok(
         tape.push((rows.len(), width), out, &[x], &[], move |_, grad, into| {
             if let Some(sum) = into.at(x) {
-                scatter(sum, &grad, width, &rows);
+                add_rows_at(sum, &grad, width, &rows);
             }
         }),
     )
 }
 
 /// Rows of several matrices at their places; each place at most once.
-pub(super) fn assemble(
+pub(super) fn scatter(
     tape: &mut Tape,
     count: usize,
     width: usize,
@@ -236,7 +236,7 @@ pub(super) fn assemble(
     let mut out = vec![0.0; count * width];
     let mut taken = vec![false; count];
     for (part, places) in parts {
-        expect("assemble", "part", &[places.len(), width], &part.shape())?;
+        expect("scatter", "part", &[places.len(), width], &part.shape())?;
         take_places(places, &mut taken)?;
         let rows = tape.numbers(*part).chunks_exact(width.max(1));
         for (row, &place) in rows.zip(places) {

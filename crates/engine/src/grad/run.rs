@@ -9,7 +9,7 @@ use crate::nn::feed_forward::Activation;
 use crate::nn::grouped::GroupedAttention;
 use crate::nn::kv_cache::KvCache;
 use crate::nn::plain::grid_side;
-use crate::nn::position::rope::Turns;
+use crate::nn::position::rope::RotaryTable;
 use crate::nn::shape::expect;
 use crate::nn::unfold::Windows;
 use crate::parameters::Weight;
@@ -29,9 +29,9 @@ impl Compute for Tape {
         self.push_constant(x)
     }
 
-    fn tell(&mut self, _: &str, _: &mut Var) {}
+    fn trace(&mut self, _: &str, _: &mut Var) {}
 
-    fn within<R>(&mut self, _: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
+    fn scope<R>(&mut self, _: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
         run(self)
     }
 
@@ -58,7 +58,12 @@ impl Compute for Tape {
     }
 
     /// Only to the table's own grid: pictures for training have the size that the model is for.
-    fn stretch(&mut self, table: &Array2<f32>, first: usize, to: (usize, usize)) -> Result<Var> {
+    fn interpolate_positions(
+        &mut self,
+        table: &Array2<f32>,
+        first: usize,
+        to: (usize, usize),
+    ) -> Result<Var> {
         let side = grid_side(table.nrows(), first)?;
         let found = [to.0, to.1];
         expect(
@@ -113,22 +118,22 @@ impl Compute for Tape {
         rows::columns(self, *x, columns)
     }
 
-    fn side_by_side(&mut self, parts: &[&Var]) -> Result<Var> {
+    fn concat(&mut self, parts: &[&Var]) -> Result<Var> {
         let parts: Vec<Var> = parts.iter().map(|part| **part).collect();
-        rows::side_by_side(self, &parts)
+        rows::concat(self, &parts)
     }
 
-    fn select(&mut self, x: &Var, rows: &[usize]) -> Result<Var> {
-        rows::select(self, *x, rows)
+    fn gather(&mut self, x: &Var, rows: &[usize]) -> Result<Var> {
+        rows::gather(self, *x, rows)
     }
 
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
         parts: &[(Var, Vec<usize>)],
     ) -> Result<Var> {
-        rows::assemble(self, count, columns, parts)
+        rows::scatter(self, count, columns, parts)
     }
 
     fn prepend(&mut self, x: Var, first: &Array1<f32>, every: usize) -> Result<Var> {
@@ -143,8 +148,8 @@ impl Compute for Tape {
         picture::unfold(self, *x, windows)
     }
 
-    fn turn(&mut self, x: Var, turns: &Turns, head_width: usize) -> Result<Var> {
-        picture::turn(self, x, turns, head_width)
+    fn apply_rotary(&mut self, x: Var, rotary: &RotaryTable, head_width: usize) -> Result<Var> {
+        picture::apply_rotary(self, x, rotary, head_width)
     }
 
     fn attend(&mut self, qkv: [Var; 3], heads: usize, lengths: &[usize]) -> Result<Var> {
@@ -179,12 +184,12 @@ impl Compute for Tape {
         attend(self, qkv, &asked)
     }
 
-    fn remember(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
+    fn cache_kv(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
         let lengths = lengths.to_vec();
         Ok(Sources { k, v, lengths })
     }
 
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Var,
         heads: usize,
@@ -201,11 +206,11 @@ impl Compute for Tape {
         attend(self, [q, memory.k, memory.v], &asked)
     }
 
-    fn blend(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {
-        recurrent::blend(self, *from_input, *from_state, *state)
+    fn gru_gates(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {
+        recurrent::gru_gates(self, *from_input, *from_state, *state)
     }
 
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Var,
         score: &Array1<f32>,
@@ -213,6 +218,6 @@ impl Compute for Tape {
         annotations: &Var,
         seen: &[Range<usize>],
     ) -> Result<Var> {
-        recurrent::align(self, *questions, score, [*keys, *annotations], seen)
+        recurrent::additive_attention(self, *questions, score, [*keys, *annotations], seen)
     }
 }

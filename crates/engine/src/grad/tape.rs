@@ -40,35 +40,35 @@ pub struct Sources {
 }
 
 /// How a gradient goes on: given what was computed and the gradient of a step's result, adds to those of its arguments.
-pub(super) type Back = Box<dyn FnOnce(&Past<'_>, Vec<f32>, &mut Sums)>;
+pub(super) type Backward = Box<dyn FnOnce(&Values<'_>, Vec<f32>, &mut Adjoints)>;
 
 struct Node {
     value: Vec<f32>,
     /// Whether a parameter is among what it was computed from.
     tracked: bool,
-    back: Option<Back>,
+    back: Option<Backward>,
 }
 
 /// What steps going back can look up.
-pub(super) struct Past<'a> {
+pub(super) struct Values<'a> {
     values: &'a [Vec<f32>],
     pub(super) kernels: &'static Kernels,
 }
 
-impl Past<'_> {
+impl Values<'_> {
     pub(super) fn value(&self, var: Var) -> &[f32] {
         &self.values[var.at]
     }
 }
 
 /// Gradients in the making: of the matrices on the tape, and of the model's parameters.
-pub(super) struct Sums {
+pub(super) struct Adjoints {
     tracked: Vec<bool>,
     vars: Vec<Option<Vec<f32>>>,
     pub(super) leaves: Vec<Option<Vec<f32>>>,
 }
 
-impl Sums {
+impl Adjoints {
     /// Whether anybody asks for the gradient of `var`.
     pub(super) fn wants(&self, var: Var) -> bool {
         self.tracked[var.at]
@@ -191,7 +191,7 @@ impl Tape {
         value: Vec<f32>,
         from: &[Var],
         leaves: &[Option<usize>],
-        back: impl FnOnce(&Past<'_>, Vec<f32>, &mut Sums) + 'static,
+        back: impl FnOnce(&Values<'_>, Vec<f32>, &mut Adjoints) + 'static,
     ) -> Var {
         debug_assert_eq!(value.len(), rows * cols);
         let tracked =
@@ -199,7 +199,7 @@ impl Tape {
         self.nodes.push(Node {
             value,
             tracked,
-            back: tracked.then(|| Box::new(back) as Back),
+            back: tracked.then(|| Box::new(back) as Backward),
         });
         let at = self.nodes.len() - 1;
         Var { at, rows, cols }
@@ -266,11 +266,11 @@ impl Tape {
             backs.push(node.back);
             tracked.push(node.tracked);
         }
-        let past = Past {
+        let past = Values {
             values: &values,
             kernels: self.kernels,
         };
-        let mut sums = Sums {
+        let mut sums = Adjoints {
             tracked,
             vars: (0..values.len()).map(|_| None).collect(),
             leaves: vec![None; count],

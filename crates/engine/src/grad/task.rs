@@ -19,7 +19,7 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
-use super::passages::Text;
+use super::passages::Corpus;
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
 use crate::model::transformer::Transformer;
@@ -83,7 +83,7 @@ pub enum Task {
     /// How a text goes on.
     Text {
         /// The text.
-        text: Arc<Text>,
+        text: Arc<Corpus>,
         /// L.
         length: usize,
     },
@@ -142,8 +142,8 @@ impl Task {
             Err(EngineError::value("task", "sizes", expected, found))
         };
         match self {
-            Self::Text { text, .. } if text.len() < Text::fewest(length) => {
-                let expected = format!("a text of at least {} characters", Text::fewest(length));
+            Self::Text { text, .. } if text.len() < Corpus::fewest(length) => {
+                let expected = format!("a text of at least {} characters", Corpus::fewest(length));
                 refuse(expected, text.len().to_string())
             }
             Self::Text { .. } => Ok(()),
@@ -201,7 +201,7 @@ impl Pairs {
     ///
     /// # Errors
     /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind; or when a text is
-    /// shorter than [`Text::fewest`].
+    /// shorter than [`Corpus::fewest`].
     pub fn draw_lengths(task: &Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for &length in lengths {

@@ -38,7 +38,7 @@ use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 
@@ -255,12 +255,12 @@ impl Bert {
         }
         let types = compute.lookup(&self.types, types)?;
         let mut x = compute.add(x, &types)?;
-        compute.tell("embedding", &mut x);
+        compute.trace("embedding", &mut x);
         let mut x = self.parts.norm(compute, &self.norm, x)?;
-        compute.tell("input", &mut x);
+        compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.within(
+            x = compute.scope(
                 || format!("blocks.{n}."),
                 |compute| block.run(compute, x, &tokens.lengths),
             )?;
@@ -323,11 +323,11 @@ impl Bert {
         })?;
         let dense = head.transform.run(compute, hidden)?;
         let mut dense = compute.activate(dense, Activation::Gelu);
-        compute.tell("head.dense", &mut dense);
+        compute.trace("head.dense", &mut dense);
         let mut normed = head.norm.run(compute, &dense)?;
-        compute.tell("head.norm", &mut normed);
+        compute.trace("head.norm", &mut normed);
         let mut logits = compute.linear(&normed, &self.words, Some(&head.bias))?;
-        compute.tell("logits", &mut logits);
+        compute.trace("logits", &mut logits);
         Ok(logits)
     }
 
@@ -366,9 +366,9 @@ impl Bert {
         let mut trace = trace;
         let hidden = self.hidden(&Packed::one(ids), None, &mut trace)?;
         let mut pooled = mean(hidden.view())?;
-        tell(&mut trace, "pooled", &mut pooled);
+        observe(&mut trace, "pooled", &mut pooled);
         let mut sentence = unit(pooled);
-        tell(&mut trace, "sentence", &mut sentence);
+        observe(&mut trace, "sentence", &mut sentence);
         Ok(sentence)
     }
 

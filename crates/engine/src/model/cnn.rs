@@ -224,7 +224,7 @@ impl Cnn {
             let rows = compute.unfold(&x, &windows)?;
             let y = layer.run(compute, &rows)?;
             x = compute.activate(y, Activation::Relu);
-            compute.tell(&format!("convs.{n}"), &mut x);
+            compute.trace(&format!("convs.{n}"), &mut x);
         }
         let flat = compute.unfold(&x, &self.config.flat().0)?;
         let flat = compute.dropout(flat);

@@ -22,7 +22,7 @@
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::shape::rows;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
 
@@ -109,7 +109,7 @@ pub trait DecoderExt: Decoder {
         let tokens = follow(ids, &lengths, &caches, self.context(), self.vocabulary())?;
         let hidden = self.hidden(&tokens, &mut caches, &mut trace)?;
         let mut logits = self.logits(hidden.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 
@@ -177,7 +177,7 @@ pub trait DecoderExt: Decoder {
         });
         let last = rows("decoder", hidden.view(), &ends.collect::<Vec<_>>())?;
         let mut logits = self.logits(last.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 }
@@ -316,7 +316,7 @@ where
     }
 }
 
-impl<M> crate::generate::Decoder for Session<M>
+impl<M> crate::generate::IncrementalDecoder for Session<M>
 where
     M: Deref,
     M::Target: Decoder,

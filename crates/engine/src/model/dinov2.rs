@@ -28,7 +28,7 @@ use crate::nn::encoder_block::PreNormBlock;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array2, ArrayView3};
 
 /// The sizes of a DINOv2.
@@ -187,14 +187,14 @@ impl Dinov2 {
         let mut x = self.tokens.forward(image, &mut trace)?;
         for (n, block) in self.blocks.iter().enumerate() {
             let lengths = [x.nrows()];
-            x = within(
+            x = scope(
                 &mut trace,
                 || format!("blocks.{n}."),
                 |trace| block.run(&mut Plain::new(trace), x, &lengths),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;
-        tell(&mut trace, "norm", &mut hidden);
+        observe(&mut trace, "norm", &mut hidden);
         Ok(hidden)
     }
 }

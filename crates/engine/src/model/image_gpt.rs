@@ -175,18 +175,18 @@ impl Block {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut normed = self.norm_1.run(compute, &x)?;
-        compute.tell("norm_1", &mut normed);
+        compute.trace("norm_1", &mut normed);
         let attention = &self.attention;
         let branch = attention.run(compute, &normed, lengths, caches, None)?;
         let branch = compute.dropout(branch);
         let mut middle = compute.add(branch, &x)?;
-        compute.tell("residual_1", &mut middle);
+        compute.trace("residual_1", &mut middle);
         let mut normed = self.norm_2.run(compute, &middle)?;
-        compute.tell("norm_2", &mut normed);
+        compute.trace("norm_2", &mut normed);
         let branch = self.mlp.run(compute, &normed)?;
         let branch = compute.dropout(branch);
         let mut output = compute.add(branch, &middle)?;
-        compute.tell("output", &mut output);
+        compute.trace("output", &mut output);
         Ok(output)
     }
 
@@ -264,20 +264,20 @@ impl ImageGpt {
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
         let mut x = compute.embed(&self.tokens, tokens.ids())?;
-        compute.tell("embedding", &mut x);
+        compute.trace("embedding", &mut x);
         let positions = compute.lookup(&self.positions, tokens.positions())?;
         let mut x = compute.add(x, &positions)?;
-        compute.tell("input", &mut x);
+        compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
-            x = compute.within(
+            x = compute.scope(
                 || format!("blocks.{n}."),
                 |compute| block.run(compute, x, tokens.lengths(), caches),
             )?;
         }
         let mut hidden = self.norm.run(compute, &x)?;
-        compute.tell("norm", &mut hidden);
+        compute.trace("norm", &mut hidden);
         Ok(hidden)
     }
 

@@ -21,11 +21,11 @@ use crate::nn::kv_cache::{KvCache, KvCaches};
 use crate::nn::moe::MixtureOfExperts;
 use crate::nn::norm::RmsNorm;
 use crate::nn::plain::Plain;
-use crate::nn::position::rope::{Scaling, Turns};
+use crate::nn::position::rope::{RotaryTable, Scaling};
 use crate::nn::projection::Projection;
 use crate::nn::swiglu::SwiGlu;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array2, ArrayView2};
 
 pub use super::llama_config::Config;
@@ -128,23 +128,23 @@ impl Block {
         x: ArrayView2<'_, f32>,
         lengths: &[usize],
         caches: &mut [KvCache],
-        turns: &Turns,
+        rotary: &RotaryTable,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         let mut normed = self.norm_1.forward(x)?;
-        tell(trace, "norm_1", &mut normed);
-        let turns = Some(turns);
+        observe(trace, "norm_1", &mut normed);
+        let rotary = Some(rotary);
         let mut middle =
             self.attention
-                .run(&mut Plain::new(trace), &normed, lengths, caches, turns)?;
+                .run(&mut Plain::new(trace), &normed, lengths, caches, rotary)?;
         middle += &x;
-        tell(trace, "residual_1", &mut middle);
+        observe(trace, "residual_1", &mut middle);
         let mut normed = self.norm_2.forward(middle.view())?;
-        tell(trace, "norm_2", &mut normed);
+        observe(trace, "norm_2", &mut normed);
         let mut output = self.mlp.forward(normed.view(), trace)?;
         output += &middle;
-        tell(trace, "output", &mut output);
+        observe(trace, "output", &mut output);
         Ok(output)
     }
 }
@@ -230,19 +230,19 @@ impl Decoder for Llama {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let turns = self.config.rope.turns(tokens.positions())?;
+        let rotary = self.config.rope.table(tokens.positions())?;
         let mut x = self.tokens.rows(tokens.ids())?;
-        tell(trace, "embedding", &mut x);
+        observe(trace, "embedding", &mut x);
         for (n, block) in self.blocks.iter().enumerate() {
             let caches = caches.layer(n)?;
-            x = within(
+            x = scope(
                 trace,
                 || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths(), caches, &turns, trace),
+                |trace| block.forward(x.view(), tokens.lengths(), caches, &rotary, trace),
             )?;
         }
         let mut hidden = self.norm.forward(x.view())?;
-        tell(trace, "norm", &mut hidden);
+        observe(trace, "norm", &mut hidden);
         Ok(hidden)
     }
 

@@ -35,7 +35,7 @@ use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2};
 
@@ -169,17 +169,17 @@ impl Seq2Seq {
         // source [S] -> [layers][C]
         let mut trace = trace;
         let ids = self.reading_order(source);
-        within(
+        scope(
             &mut trace,
             || "encoder.".to_owned(),
             |trace| {
                 let mut x = self.source_tokens.rows(&ids)?;
-                tell(trace, "embedding", &mut x);
+                observe(trace, "embedding", &mut x);
                 let mut states = self.encoder.start();
                 self.encoder.forward(x.view(), &mut states, trace)?;
                 let mut stacked =
                     Array2::from_shape_fn((states.len(), self.config.width), |(n, c)| states[n][c]);
-                tell(trace, "states", &mut stacked);
+                observe(trace, "states", &mut stacked);
                 Ok(stacked.outer_iter().map(|state| state.to_owned()).collect())
             },
         )
@@ -212,17 +212,17 @@ impl Seq2Seq {
     ) -> Result<Array2<f32>> {
         // target [T] -> [T, V_t]
         let mut trace = trace;
-        let hidden = within(
+        let hidden = scope(
             &mut trace,
             || "decoder.".to_owned(),
             |trace| {
                 let mut x = self.target_tokens.rows(target)?;
-                tell(trace, "embedding", &mut x);
+                observe(trace, "embedding", &mut x);
                 self.decoder.forward(x.view(), state, trace)
             },
         )?;
         let mut logits = self.output.forward(hidden.view())?;
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 

@@ -41,7 +41,7 @@ use crate::nn::projection::Projection;
 use crate::nn::shape::expect;
 use crate::nn::steps::Steps;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
 
@@ -134,26 +134,26 @@ impl AttentiveSeq2Seq {
         }
         let trace = &mut trace;
         let mut x = self.source_tokens.rows(source)?;
-        tell(trace, "encoder.embedding", &mut x);
+        observe(trace, "encoder.embedding", &mut x);
         let zero = Array1::zeros(self.config.width);
-        let there = within(
+        let there = scope(
             trace,
             || "encoder.forwards.".to_owned(),
             |trace| self.forwards.forward(x.view(), zero.view(), false, trace),
         )?;
-        let back = within(
+        let back = scope(
             trace,
             || "encoder.backwards.".to_owned(),
             |trace| self.backwards.forward(x.view(), zero.view(), true, trace),
         )?;
-        let mut annotations = side_by_side(&[&there, &back])?;
-        tell(trace, "encoder.annotations", &mut annotations);
+        let mut annotations = concat(&[&there, &back])?;
+        observe(trace, "encoder.annotations", &mut annotations);
         let mut hidden = self
             .bridge
             .forward(back.slice(s![..1, ..]))?
             .row(0)
             .mapv(math::tanh);
-        tell(trace, "bridge", &mut hidden);
+        observe(trace, "bridge", &mut hidden);
         let keys = self.attention.keys(annotations.view())?;
         Ok(State {
             annotations,
@@ -177,26 +177,26 @@ impl AttentiveSeq2Seq {
         // id -> [V_t]
         let mut trace = trace;
         let t = state.position;
-        let logits = within(
+        let logits = scope(
             &mut trace,
             || format!("decoder.steps.{t}."),
             |trace| {
                 let mut x = self.target_tokens.rows(&[id])?;
-                tell(trace, "embedding", &mut x);
+                observe(trace, "embedding", &mut x);
                 let (keys, annotations) = (state.keys.view(), state.annotations.view());
                 let found = self
                     .attention
                     .attend(state.hidden.view(), keys, annotations, trace)?;
                 let context = found.context.insert_axis(Axis(0));
-                let read = side_by_side(&[&x, &context])?;
+                let read = concat(&[&x, &context])?;
                 state.hidden = self.decoder.next(read.row(0), state.hidden.view(), trace)?;
                 let hidden = state.hidden.clone().insert_axis(Axis(0));
-                let mut seen = side_by_side(&[&hidden, &context, &x])?;
+                let mut seen = concat(&[&hidden, &context, &x])?;
                 if let Some(readout) = &self.readout {
                     seen = readout.forward(seen.view())?.mapv_into(math::tanh);
                 }
                 let mut logits = self.output.forward(seen.view())?;
-                tell(trace, "logits", &mut logits);
+                observe(trace, "logits", &mut logits);
                 Ok(logits.row(0).to_owned())
             },
         )?;
@@ -283,22 +283,23 @@ impl AttentiveSeq2Seq {
         let (mut states, mut contexts) = (Vec::new(), Vec::new());
         for step in Steps::new(&target.lengths, false) {
             if let Some(kept) = &step.kept {
-                hidden = compute.select(&hidden, kept)?;
+                hidden = compute.gather(&hidden, kept)?;
             }
             let questions = compute.linear(&hidden, &self.attention.query, None)?;
             let seen: Vec<_> = step.sequences.iter().map(|&b| sources[b].clone()).collect();
             let score = &self.attention.score;
-            let context = compute.align(&questions, score, &keys, &annotations, &seen)?;
-            let input = compute.select(&x, &step.rows)?;
-            let read = compute.side_by_side(&[&input, &context])?;
+            let context =
+                compute.additive_attention(&questions, score, &keys, &annotations, &seen)?;
+            let input = compute.gather(&x, &step.rows)?;
+            let read = compute.concat(&[&input, &context])?;
             hidden = self.decoder.next_batch(compute, &read, &hidden)?;
             states.push((hidden.clone(), step.rows.clone()));
             contexts.push((context, step.rows));
         }
         let (tokens, width) = (target.ids.len(), self.config.width);
-        let states = compute.assemble(tokens, width, &states)?;
-        let contexts = compute.assemble(tokens, 2 * width, &contexts)?;
-        let joined = compute.side_by_side(&[&states, &contexts, &x])?;
+        let states = compute.scatter(tokens, width, &states)?;
+        let contexts = compute.scatter(tokens, 2 * width, &contexts)?;
+        let joined = compute.concat(&[&states, &contexts, &x])?;
         let mut joined = compute.dropout(joined);
         if let Some(readout) = &self.readout {
             joined = readout.run(compute, &joined)?;
@@ -317,9 +318,9 @@ impl AttentiveSeq2Seq {
         let zero = compute.constant(zero.view());
         let there = self.forwards.run(compute, &x, lengths, &zero, false)?;
         let back = self.backwards.run(compute, &x, lengths, &zero, true)?;
-        let annotations = compute.side_by_side(&[&there, &back])?;
+        let annotations = compute.concat(&[&there, &back])?;
         let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
-        let first = compute.select(&back, &first)?;
+        let first = compute.gather(&back, &first)?;
         let bridged = self.bridge.run(compute, &first)?;
         Ok((annotations, compute.tanh(bridged)))
     }
@@ -348,7 +349,7 @@ impl Trainable for AttentiveSeq2Seq {
 }
 
 /// Matrices of the same number of rows, their columns one after the other.
-fn side_by_side(parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
+fn concat(parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
     let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
     let shapes = || {
         parts

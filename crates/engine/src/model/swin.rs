@@ -36,7 +36,7 @@ use crate::nn::projection::Projection;
 use crate::nn::window::shift_mask;
 use crate::nn::window_block::WindowBlock;
 use crate::parameters::{Parameters, tensor};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, ArrayView3, Axis};
 
 /// Inner width of the network that computes the bias.
@@ -264,14 +264,14 @@ impl Swin {
             ));
         }
         let mut patches = cut(image, self.config.patch)?;
-        tell(&mut trace, "patches", &mut patches);
+        observe(&mut trace, "patches", &mut patches);
         let mut embedded = self.patches.forward(patches.view())?;
-        tell(&mut trace, "embedding", &mut embedded);
+        observe(&mut trace, "embedding", &mut embedded);
         let mut x = self.patch_norm.forward(embedded.view())?;
-        tell(&mut trace, "input", &mut x);
+        observe(&mut trace, "input", &mut x);
         for (s, stage) in self.stages.iter().enumerate() {
             for (n, block) in stage.blocks.iter().enumerate() {
-                x = within(
+                x = scope(
                     &mut trace,
                     || format!("stages.{s}.blocks.{n}."),
                     |trace| block.forward(x.view(), trace),
@@ -279,7 +279,7 @@ impl Swin {
             }
             if let Some(merge) = &stage.merge {
                 let size = (stage.side, stage.side);
-                x = within(
+                x = scope(
                     &mut trace,
                     || format!("stages.{s}."),
                     |trace| merge.forward(x.view(), size, trace),
@@ -287,12 +287,12 @@ impl Swin {
             }
         }
         let mut hidden = self.norm.forward(x.view())?;
-        tell(&mut trace, "norm", &mut hidden);
+        observe(&mut trace, "norm", &mut hidden);
         let mut pooled = mean(hidden.view())?;
-        tell(&mut trace, "pooled", &mut pooled);
+        observe(&mut trace, "pooled", &mut pooled);
         let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
         let mut logits = logits.index_axis_move(Axis(0), 0);
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 }

@@ -197,14 +197,14 @@ impl Transformer {
         // ids [N] -> [N, C]
         let x = compute.embed(&self.embedding, &tokens.ids)?;
         let mut x = compute.scale(x, math::sqrt(self.config.width as f32));
-        compute.tell("embedding", &mut x);
+        compute.trace("embedding", &mut x);
         if self.parts.positions {
             let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
             let places = sinusoidal::encode_all(&places, self.config.width);
             let places = compute.constant(places.view());
             x = compute.add(x, &places)?;
         }
-        compute.tell("input", &mut x);
+        compute.trace("input", &mut x);
         Ok(compute.dropout(x))
     }
 
@@ -215,12 +215,12 @@ impl Transformer {
     /// When an id is outside the vocabulary.
     pub fn encode<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<C::Matrix> {
         // ids [N] -> [N, C]
-        let mut x = compute.within(
+        let mut x = compute.scope(
             || "encoder.".to_owned(),
             |compute| self.embed(compute, source),
         )?;
         for (n, block) in self.encoder.iter().enumerate() {
-            x = compute.within(
+            x = compute.scope(
                 || format!("encoder.blocks.{n}."),
                 |compute| block.run(compute, x, &source.lengths),
             )?;
@@ -228,7 +228,7 @@ impl Transformer {
         if let Some(norm) = &self.encoder_norm {
             x = norm.run(compute, &x)?;
         }
-        compute.tell("encoder.output", &mut x);
+        compute.trace("encoder.output", &mut x);
         Ok(x)
     }
 
@@ -243,7 +243,7 @@ impl Transformer {
         // encoded [N, C]
         let mut layers = Vec::with_capacity(self.decoder.len());
         for (n, block) in self.decoder.iter().enumerate() {
-            layers.push(compute.within(
+            layers.push(compute.scope(
                 || format!("decoder.blocks.{n}.cross."),
                 |compute| block.cross.memory(compute, encoded, lengths),
             )?);
@@ -260,13 +260,13 @@ impl Transformer {
         memories: &[C::Memory],
     ) -> Result<C::Matrix> {
         // ids [N] -> [N, V]
-        let mut y = compute.within(
+        let mut y = compute.scope(
             || "decoder.".to_owned(),
             |compute| self.embed(compute, target),
         )?;
         for (n, (block, memory)) in self.decoder.iter().zip(memories).enumerate() {
             let caches = caches.layer(n)?;
-            y = compute.within(
+            y = compute.scope(
                 || format!("decoder.blocks.{n}."),
                 |compute| block.run(compute, y, &target.lengths, caches, memory),
             )?;
@@ -274,9 +274,9 @@ impl Transformer {
         if let Some(norm) = &self.decoder_norm {
             y = norm.run(compute, &y)?;
         }
-        compute.tell("decoder.output", &mut y);
+        compute.trace("decoder.output", &mut y);
         let mut logits = compute.linear(&y, &self.embedding, None)?;
-        compute.tell("logits", &mut logits);
+        compute.trace("logits", &mut logits);
         Ok(logits)
     }
 

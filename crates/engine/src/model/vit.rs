@@ -36,7 +36,7 @@ use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
@@ -238,13 +238,13 @@ impl Vit {
         let lengths = vec![compute.dim(&x).0 / count.max(1); count];
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.within(
+            x = compute.scope(
                 || format!("blocks.{n}."),
                 |compute| block.run(compute, x, &lengths),
             )?;
         }
         let mut hidden = self.norm.run(compute, &x)?;
-        compute.tell("norm", &mut hidden);
+        compute.trace("norm", &mut hidden);
         Ok((hidden, lengths))
     }
 
@@ -277,10 +277,10 @@ impl Vit {
         let hidden = self.hidden(image, &mut trace)?;
         let pooled = self.pool(&mut Plain::silent(), &hidden, &[hidden.nrows()])?;
         let mut pooled = pooled.index_axis_move(Axis(0), 0);
-        tell(&mut trace, "pooled", &mut pooled);
+        observe(&mut trace, "pooled", &mut pooled);
         let logits = self.head.forward(pooled.view().insert_axis(Axis(0)))?;
         let mut logits = logits.index_axis_move(Axis(0), 0);
-        tell(&mut trace, "logits", &mut logits);
+        observe(&mut trace, "logits", &mut logits);
         Ok(logits)
     }
 
@@ -308,7 +308,7 @@ impl Vit {
         match self.config.pooling {
             Pooling::Class => {
                 let rows: Vec<usize> = ranges(lengths).map(|rows| rows.start).collect();
-                compute.select(hidden, &rows)
+                compute.gather(hidden, &rows)
             }
             Pooling::Mean => {
                 let patches = ranges(lengths).map(|rows| rows.start + first..rows.end);

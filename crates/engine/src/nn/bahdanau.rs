@@ -28,7 +28,7 @@ use super::softmax::softmax;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::ops::Range;
@@ -207,11 +207,11 @@ pub(super) fn align(
 ) -> Alignment {
     // question [A], score [A], keys [S, A], annotations [S, K] -> context [K]
     let mut scores = inner(question, keys).dot(&score);
-    tell(trace, "attention.scores", &mut scores);
+    observe(trace, "attention.scores", &mut scores);
     let mut weights = softmax(scores.view());
-    tell(trace, "attention.weights", &mut weights);
+    observe(trace, "attention.weights", &mut weights);
     let mut context = weights.dot(&annotations);
-    tell(trace, "attention.context", &mut context);
+    observe(trace, "attention.context", &mut context);
     Alignment {
         scores,
         weights,

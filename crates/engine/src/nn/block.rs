@@ -123,25 +123,25 @@ impl PreNormDecoderBlock {
         let mlp = self.mlp.forward(normed_2.view())?;
         let output = &middle + &mlp.output;
 
-        tell(&mut trace, "norm_1", normed.view());
-        tell(&mut trace, "attention.q", attention.q.view());
-        tell(&mut trace, "attention.k", attention.k.view());
-        tell(&mut trace, "attention.v", attention.v.view());
-        tell(&mut trace, "attention.scores", attention.scores.view());
-        tell(&mut trace, "attention.weights", attention.weights.view());
-        tell(&mut trace, "attention.heads", attention.heads.view());
-        tell(&mut trace, "attention.output", attention.output.view());
-        tell(&mut trace, "residual_1", middle.view());
-        tell(&mut trace, "norm_2", normed_2.view());
-        tell(&mut trace, "mlp.before", mlp.before.view());
-        tell(&mut trace, "mlp.inner", mlp.inner.view());
-        tell(&mut trace, "mlp.output", mlp.output.view());
-        tell(&mut trace, "output", output.view());
+        observe(&mut trace, "norm_1", normed.view());
+        observe(&mut trace, "attention.q", attention.q.view());
+        observe(&mut trace, "attention.k", attention.k.view());
+        observe(&mut trace, "attention.v", attention.v.view());
+        observe(&mut trace, "attention.scores", attention.scores.view());
+        observe(&mut trace, "attention.weights", attention.weights.view());
+        observe(&mut trace, "attention.heads", attention.heads.view());
+        observe(&mut trace, "attention.output", attention.output.view());
+        observe(&mut trace, "residual_1", middle.view());
+        observe(&mut trace, "norm_2", normed_2.view());
+        observe(&mut trace, "mlp.before", mlp.before.view());
+        observe(&mut trace, "mlp.inner", mlp.inner.view());
+        observe(&mut trace, "mlp.output", mlp.output.view());
+        observe(&mut trace, "output", output.view());
         Ok(output)
     }
 }
 
-fn tell<D: Dimension>(
+fn observe<D: Dimension>(
     trace: &mut Option<&mut dyn Observer>,
     name: &str,
     tensor: ArrayView<'_, f32, D>,

@@ -17,7 +17,7 @@ const QUERIES_AT_ONCE: usize = 32;
 const LEAST_WORK: usize = 1 << 16;
 
 /// What the heads are and what they may see.
-pub(super) struct Heads<'a> {
+pub(super) struct Blockwise<'a> {
     /// H.
     pub(super) heads: usize,
     /// G, a divisor of H.
@@ -36,7 +36,7 @@ pub(super) struct Heads<'a> {
     pub(super) keys_and_values: &'a (dyn Fn(usize) -> (&'a [f32], &'a [f32]) + Sync),
 }
 
-impl Heads<'_> {
+impl Blockwise<'_> {
     /// The heads' outputs.
     ///
     /// # Errors

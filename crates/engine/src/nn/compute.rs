@@ -26,7 +26,7 @@
 use super::feed_forward::Activation;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
-use super::position::rope::Turns;
+use super::position::rope::RotaryTable;
 use super::unfold::Windows;
 use crate::error::Result;
 use crate::parameters::Weight;
@@ -50,11 +50,10 @@ pub trait Compute {
     fn constant(&mut self, x: ArrayView2<'_, f32>) -> Self::Matrix;
 
     /// Lets an observer, where there is one, change and then see an intermediate.
-    fn tell(&mut self, name: &str, x: &mut Self::Matrix);
+    fn trace(&mut self, name: &str, x: &mut Self::Matrix);
 
     /// Runs a part of a model under a prefix of the names that observers get.
-    fn within<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R)
-    -> R;
+    fn scope<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R;
 
     /// In training, some numbers become 0 and the others grow by as much; otherwise `x` (Srivastava et al. 2014, section 4).
     fn dropout(&mut self, x: Self::Matrix) -> Self::Matrix {
@@ -89,7 +88,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When the rest of the table is not a square grid.
-    fn stretch(
+    fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,
         first: usize,
@@ -152,19 +151,19 @@ pub trait Compute {
     ///
     /// # Errors
     /// When they have not as many rows, or there are none.
-    fn side_by_side(&mut self, parts: &[&Self::Matrix]) -> Result<Self::Matrix>;
+    fn concat(&mut self, parts: &[&Self::Matrix]) -> Result<Self::Matrix>;
 
     /// The rows that `rows` names, in that order; one may come several times.
     ///
     /// # Errors
     /// When there is no such row.
-    fn select(&mut self, x: &Self::Matrix, rows: &[usize]) -> Result<Self::Matrix>;
+    fn gather(&mut self, x: &Self::Matrix, rows: &[usize]) -> Result<Self::Matrix>;
 
     /// A matrix of `count` rows, of which part n's rows go to `parts[n].1`; rows that nothing goes to are 0.
     ///
     /// # Errors
     /// When a part has not as many rows as places, or a place is not below `count` or named twice.
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
@@ -198,7 +197,12 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn turn(&mut self, x: Self::Matrix, turns: &Turns, head_width: usize) -> Result<Self::Matrix>;
+    fn apply_rotary(
+        &mut self,
+        x: Self::Matrix,
+        rotary: &RotaryTable,
+        head_width: usize,
+    ) -> Result<Self::Matrix>;
 
     /// softmax(q · kᵀ / √D) · v in each sequence and head, everything seen; heads side by side. The observer gets
     /// `attention.{q, k, v, scores, weights, heads}`.
@@ -229,7 +233,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
-    fn remember(
+    fn cache_kv(
         &mut self,
         kv: [Self::Matrix; 2],
         heads: usize,
@@ -240,7 +244,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Self::Matrix,
         heads: usize,
@@ -252,7 +256,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn blend(
+    fn gru_gates(
         &mut self,
         from_input: &Self::Matrix,
         from_state: &Self::Matrix,
@@ -263,7 +267,7 @@ pub trait Compute {
     ///
     /// # Errors
     /// When shapes do not fit.
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Self::Matrix,
         score: &Array1<f32>,

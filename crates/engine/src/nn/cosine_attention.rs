@@ -21,7 +21,7 @@ use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
 use crate::math;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, ArrayView3, Axis, s};
 
 /// The largest temperature.
@@ -104,9 +104,9 @@ impl CosineAttention {
         let mut v = self.by_window(self.v.forward(x)?, windows)?;
         unit_rows(&mut q);
         unit_rows(&mut k);
-        tell(trace, "attention.q", &mut q);
-        tell(trace, "attention.k", &mut k);
-        tell(trace, "attention.v", &mut v);
+        observe(trace, "attention.q", &mut q);
+        observe(trace, "attention.k", &mut k);
+        observe(trace, "attention.v", &mut v);
 
         let mut weights = scores(q.view(), k.view(), 1.0)?;
         for (at, mut scores) in weights.outer_iter_mut().enumerate() {
@@ -117,11 +117,11 @@ impl CosineAttention {
                 scores += &mask.index_axis(Axis(0), window);
             }
         }
-        tell(trace, "attention.scores", &mut weights);
+        observe(trace, "attention.scores", &mut weights);
         softmax(&mut weights)?;
-        tell(trace, "attention.weights", &mut weights);
+        observe(trace, "attention.weights", &mut weights);
         let mut mixed = mix(weights.view(), v.view())?;
-        tell(trace, "attention.heads", &mut mixed);
+        observe(trace, "attention.heads", &mut mixed);
 
         let mut side_by_side = Array2::zeros(x.raw_dim());
         for window in 0..windows {
@@ -131,7 +131,7 @@ impl CosineAttention {
                 .assign(&join(heads));
         }
         let mut output = self.output.forward(side_by_side.view())?;
-        tell(trace, "attention.output", &mut output);
+        observe(trace, "attention.output", &mut output);
         Ok(output)
     }
 

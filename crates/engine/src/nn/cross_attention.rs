@@ -29,7 +29,7 @@ use super::parts::Parts;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2, s};
 
 /// The weights of a cross-attention layer.
@@ -66,8 +66,8 @@ impl CrossMemory {
     ) -> Result<Self> {
         // k, v [S, C] -> [H, S, D]
         let (mut k, mut v) = (split(k, heads)?, split(v, heads)?);
-        tell(trace, "attention.k", &mut k);
-        tell(trace, "attention.v", &mut v);
+        observe(trace, "attention.k", &mut k);
+        observe(trace, "attention.v", &mut v);
         Ok(Self { k, v })
     }
 }
@@ -90,7 +90,7 @@ impl CrossAttention {
         expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
         let k = self.k.run(compute, source)?;
         let v = self.v.run(compute, source)?;
-        compute.remember([k, v], self.heads, lengths)
+        compute.cache_kv([k, v], self.heads, lengths)
     }
 
     /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; source b of the memory answers
@@ -129,9 +129,9 @@ impl CrossAttention {
         expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
         let q = self.q.run(compute, x)?;
         let q = parts.queries(compute, q, width / self.heads.max(1));
-        let joined = compute.attend_memory(q, self.heads, lengths, memory)?;
+        let joined = compute.cross_attention(q, self.heads, lengths, memory)?;
         let mut output = self.output.run(compute, &joined)?;
-        compute.tell("attention.output", &mut output);
+        compute.trace("attention.output", &mut output);
         Ok(output)
     }
 }
@@ -150,7 +150,7 @@ pub(super) fn ask_each(
     let mut side_by_side = Array2::zeros(q.raw_dim());
     for (rows, memory) in ranges(lengths).zip(memories) {
         let mut q = split(q.slice(s![rows.clone(), ..]), heads)?;
-        tell(trace, "attention.q", &mut q);
+        observe(trace, "attention.q", &mut q);
         let scale = scale(q.dim().2);
         let found = attend(q, memory.k.view(), memory.v.view(), scale, trace)?;
         join_into(found.view(), &mut side_by_side, rows.start)?;

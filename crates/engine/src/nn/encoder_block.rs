@@ -87,19 +87,19 @@ impl PreNormBlock {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut normed = self.norm_1.run(compute, &x)?;
-        compute.tell("norm_1", &mut normed);
+        compute.trace("norm_1", &mut normed);
         let branch = self.attention.run(compute, &normed, lengths)?;
         let branch = scaled(compute, branch, self.scale_1.as_ref(), "scale_1")?;
         let branch = compute.dropout(branch);
         let mut middle = compute.add(branch, &x)?;
-        compute.tell("residual_1", &mut middle);
+        compute.trace("residual_1", &mut middle);
         let mut normed = self.norm_2.run(compute, &middle)?;
-        compute.tell("norm_2", &mut normed);
+        compute.trace("norm_2", &mut normed);
         let branch = self.mlp.run(compute, &normed)?;
         let branch = scaled(compute, branch, self.scale_2.as_ref(), "scale_2")?;
         let branch = compute.dropout(branch);
         let mut output = compute.add(branch, &middle)?;
-        compute.tell("output", &mut output);
+        compute.trace("output", &mut output);
         Ok(output)
     }
 }
@@ -114,7 +114,7 @@ fn scaled<C: Compute>(
         return Ok(x);
     };
     let mut x = compute.scale_columns(x, scale)?;
-    compute.tell(name, &mut x);
+    compute.trace(name, &mut x);
     Ok(x)
 }
 
@@ -164,15 +164,15 @@ impl PostNormBlock {
         let branch = self.attention.run_with(compute, &x, lengths, parts)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &x)?;
-        compute.tell("residual_1", &mut sum);
+        compute.trace("residual_1", &mut sum);
         let mut middle = parts.norm(compute, &self.norm_1, sum)?;
-        compute.tell("norm_1", &mut middle);
+        compute.trace("norm_1", &mut middle);
         let branch = self.mlp.run(compute, &middle)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &middle)?;
-        compute.tell("residual_2", &mut sum);
+        compute.trace("residual_2", &mut sum);
         let mut output = parts.norm(compute, &self.norm_2, sum)?;
-        compute.tell("output", &mut output);
+        compute.trace("output", &mut output);
         Ok(output)
     }
 }

@@ -99,11 +99,11 @@ impl FeedForward {
     pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut inner = self.up.run(compute, x)?;
-        compute.tell("mlp.before", &mut inner);
+        compute.trace("mlp.before", &mut inner);
         let mut inner = compute.activate(inner, self.activation);
-        compute.tell("mlp.inner", &mut inner);
+        compute.trace("mlp.inner", &mut inner);
         let mut output = self.down.run(compute, &inner)?;
-        compute.tell("mlp.output", &mut output);
+        compute.trace("mlp.output", &mut output);
         Ok(output)
     }
 }

@@ -35,7 +35,7 @@ use super::plain::Plain;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 
 /// The weights of an encoder's attention layer.
@@ -99,7 +99,7 @@ impl FullAttention {
         let q = parts.queries(compute, q, width / self.heads.max(1));
         let joined = compute.attend([q, k, v], self.heads, lengths)?;
         let mut output = self.output.run(compute, &joined)?;
-        compute.tell("attention.output", &mut output);
+        compute.trace("attention.output", &mut output);
         Ok(output)
     }
 }
@@ -120,9 +120,9 @@ pub(super) fn attend_each(
         let mut q = split(q.slice(rows), heads)?;
         let mut k = split(k.slice(rows), heads)?;
         let mut v = split(v.slice(rows), heads)?;
-        tell(trace, "attention.q", &mut q);
-        tell(trace, "attention.k", &mut k);
-        tell(trace, "attention.v", &mut v);
+        observe(trace, "attention.q", &mut q);
+        observe(trace, "attention.k", &mut k);
+        observe(trace, "attention.v", &mut v);
         let scale = scale(q.dim().2);
         let found = attend(q, k.view(), v.view(), scale, trace)?;
         join_into(found.view(), &mut side_by_side, start)?;

@@ -32,19 +32,19 @@
 //! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et al. 2023, "GQA", section 2.2.
 
 use super::attention::scale;
-use super::blockwise::Heads;
+use super::blockwise::Blockwise;
 use super::compute::Compute;
 use super::heads::{join, join_into, split};
 use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::parts::Parts;
 use super::plain::Plain;
-use super::position::rope::Turns;
+use super::position::rope::RotaryTable;
 use super::projection::Projection;
 use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use crate::trainable::Visit;
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
 
@@ -167,12 +167,12 @@ impl GroupedAttention {
         x: ArrayView2<'_, f32>,
         lengths: &[usize],
         caches: &mut [KvCache],
-        turns: Option<&Turns>,
+        rotary: Option<&RotaryTable>,
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         let compute = &mut Plain::new(trace);
-        self.run(compute, &x.to_owned(), lengths, caches, turns)
+        self.run(compute, &x.to_owned(), lengths, caches, rotary)
     }
 
     /// As [`Self::forward`], by whoever computes.
@@ -185,9 +185,9 @@ impl GroupedAttention {
         x: &C::Matrix,
         lengths: &[usize],
         caches: &mut [KvCache],
-        turns: Option<&Turns>,
+        rotary: Option<&RotaryTable>,
     ) -> Result<C::Matrix> {
-        self.run_with(compute, x, lengths, caches, turns, Parts::default())
+        self.run_with(compute, x, lengths, caches, rotary, Parts::default())
     }
 
     /// As [`Self::run`], with or without scaling and mask. Without the mask whole texts are read: the caches stay as they are.
@@ -200,7 +200,7 @@ impl GroupedAttention {
         x: &C::Matrix,
         lengths: &[usize],
         caches: &mut [KvCache],
-        turns: Option<&Turns>,
+        rotary: Option<&RotaryTable>,
         parts: Parts,
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
@@ -210,9 +210,9 @@ impl GroupedAttention {
             self.kv_heads * self.head_width,
         );
         let [mut q, mut k, v] = self.qkv.run(compute, x, [wide, narrow, narrow])?;
-        if let Some(turns) = turns {
-            q = compute.turn(q, turns, self.head_width)?;
-            k = compute.turn(k, turns, self.head_width)?;
+        if let Some(rotary) = rotary {
+            q = compute.apply_rotary(q, rotary, self.head_width)?;
+            k = compute.apply_rotary(k, rotary, self.head_width)?;
         }
         let q = parts.queries(compute, q, self.head_width);
         let joined = match parts.mask {
@@ -230,7 +230,7 @@ impl GroupedAttention {
             }
         };
         let mut output = self.output.run(compute, &joined)?;
-        compute.tell("attention.output", &mut output);
+        compute.trace("attention.output", &mut output);
         Ok(output)
     }
 
@@ -296,18 +296,18 @@ impl GroupedAttention {
         // q [T, H·D], k and v [T, G·D] -> [H, T, D]
         let (tokens, width, before) = (q.nrows(), self.head_width, cache.len());
         let mut q = split(q, self.heads)?;
-        tell(trace, "attention.q", &mut q);
+        observe(trace, "attention.q", &mut q);
         if trace.is_some() {
             let (mut k, mut v) = (split(k, self.kv_heads)?, split(v, self.kv_heads)?);
-            tell(trace, "attention.k", &mut k);
-            tell(trace, "attention.v", &mut v);
+            observe(trace, "attention.k", &mut k);
+            observe(trace, "attention.v", &mut v);
             cache.append(join(k.view()).view(), join(v.view()).view())?;
         } else {
             cache.append(k, v)?;
         }
 
         if trace.is_none() {
-            let heads = Heads {
+            let heads = Blockwise {
                 heads: self.heads,
                 kv_heads: self.kv_heads,
                 tokens,
@@ -323,7 +323,7 @@ impl GroupedAttention {
                 .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
         }
         let mut heads = self.attend_seen(q.view(), cache, before, trace)?;
-        tell(trace, "attention.heads", &mut heads);
+        observe(trace, "attention.heads", &mut heads);
         Ok(heads)
     }
 
@@ -348,13 +348,13 @@ impl GroupedAttention {
             kernel::matmul_nt(q, keys, &mut scores[part(g, sources)], rows, width, sources);
         }
         weights *= scale(width);
-        tell(trace, "attention.scores", &mut weights);
+        observe(trace, "attention.scores", &mut weights);
         let scores = elements_mut("attention", &mut weights)?;
         for (n, row) in scores.chunks_exact_mut(sources).enumerate() {
             row[position + n % tokens + 1..].fill(f32::NEG_INFINITY);
             kernel::softmax(row);
         }
-        tell(trace, "attention.weights", &mut weights);
+        observe(trace, "attention.weights", &mut weights);
 
         let weights = elements_mut("attention", &mut weights)?;
         let mut heads = Array3::zeros((self.heads, tokens, width));

@@ -29,7 +29,7 @@ use super::steps::Steps;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Axis, Dimension, Slice};
 
@@ -109,7 +109,7 @@ impl GruCell {
         let mut states = Array2::zeros((tokens, width));
         for n in 0..tokens {
             let t = if reverse { tokens - 1 - n } else { n };
-            state = within(
+            state = scope(
                 trace,
                 || format!("steps.{t}."),
                 |trace| self.step(from_input.row(t), state.view(), trace),
@@ -145,7 +145,7 @@ impl GruCell {
     ) -> Result<Array1<f32>> {
         // from_input [3C], state [C] -> [C]
         let from_state = self.recur(state.insert_axis(Axis(0)))?;
-        Ok(blend(from_input, from_state.row(0), state, trace))
+        Ok(gates(from_input, from_state.row(0), state, trace))
     }
 
     /// W_h h + b_h.
@@ -167,7 +167,7 @@ impl GruCell {
         // x [B, E], state [B, C] -> [B, C]
         let from_input = compute.linear(x, &self.weight_ih, Some(&self.bias_ih))?;
         let from_state = compute.linear(state, &self.weight_hh, Some(&self.bias_hh))?;
-        compute.blend(&from_input, &from_state, state)
+        compute.gru_gates(&from_input, &from_state, state)
     }
 
     /// As [`Self::forward`] for several sequences, by whoever computes: `x` holds the `lengths[b]` inputs of sequence b, one
@@ -194,14 +194,14 @@ impl GruCell {
         let mut states = Vec::new();
         for step in Steps::new(lengths, reverse) {
             if let Some(kept) = &step.kept {
-                now = compute.select(&now, kept)?;
+                now = compute.gather(&now, kept)?;
             }
-            let input = compute.select(&from_input, &step.rows)?;
+            let input = compute.gather(&from_input, &step.rows)?;
             let from_state = compute.linear(&now, &self.weight_hh, Some(&self.bias_hh))?;
-            now = compute.blend(&input, &from_state, &now)?;
+            now = compute.gru_gates(&input, &from_state, &now)?;
             states.push((now.clone(), step.rows));
         }
-        compute.assemble(tokens, width, &states)
+        compute.scatter(tokens, width, &states)
     }
 
     /// Visits the parameters under the names that [`Self::load`] asks for.
@@ -234,7 +234,7 @@ pub(crate) fn check_gates(
 }
 
 /// The gates, and what they let through. The observer gets `reset`, `update`, `candidate` and `state`.
-pub(super) fn blend<D: Dimension>(
+pub(super) fn gates<D: Dimension>(
     from_input: ArrayView<'_, f32, D>,
     from_state: ArrayView<'_, f32, D>,
     state: ArrayView<'_, f32, D>,
@@ -249,15 +249,15 @@ pub(super) fn blend<D: Dimension>(
         sum.mapv_into(sigmoid)
     };
     let mut reset = gate(0);
-    tell(trace, "reset", &mut reset);
+    observe(trace, "reset", &mut reset);
     let mut update = gate(1);
-    tell(trace, "update", &mut update);
+    observe(trace, "update", &mut update);
     let mut candidate = &reset * &from_state.slice_axis(last, part(2));
     candidate = &from_input.slice_axis(last, part(2)) + &candidate;
     candidate.mapv_inplace(math::tanh);
-    tell(trace, "candidate", &mut candidate);
+    observe(trace, "candidate", &mut candidate);
     let mut next = &candidate + &(&update * &(&state - &candidate));
-    tell(trace, "state", &mut next);
+    observe(trace, "state", &mut next);
     next
 }
 
@@ -331,7 +331,7 @@ impl Gru {
         expect("gru", "states", &[self.layers.len()], &[states.len()])?;
         let mut x = x.to_owned();
         for (n, (cell, state)) in self.layers.iter().zip(states).enumerate() {
-            x = within(
+            x = scope(
                 trace,
                 || format!("layers.{n}."),
                 |trace| cell.forward(x.view(), state.view(), false, trace),
@@ -391,11 +391,11 @@ fn ends<C: Compute>(
     let (empty, read): (Vec<usize>, Vec<usize>) =
         (0..lengths.len()).partition(|&b| lengths[b] == 0);
     let rows = ranges(lengths).filter(|rows| !rows.is_empty()).map(last);
-    let last = compute.select(states, &rows.collect::<Vec<_>>())?;
+    let last = compute.gather(states, &rows.collect::<Vec<_>>())?;
     if empty.is_empty() {
         return Ok(last);
     }
-    let kept = compute.select(start, &empty)?;
+    let kept = compute.gather(start, &empty)?;
     let (batch, width) = compute.dim(start);
-    compute.assemble(batch, width, &[(last, read), (kept, empty)])
+    compute.scatter(batch, width, &[(last, read), (kept, empty)])
 }

@@ -19,11 +19,11 @@
 //!
 //! Source: Vaswani et al. 2017, section 3.2.2.
 
-use super::blockwise::Heads;
+use super::blockwise::Blockwise;
 use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
 use crate::kernel;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3};
 
 /// Columns to heads.
@@ -160,7 +160,7 @@ pub fn attend(
         expect("attention", "values", &[heads, sources, width], v.shape())?;
         let (keys, values) = (contiguous(&k), contiguous(&v));
         let head = |h: usize| h * sources * width..(h + 1) * sources * width;
-        let all = Heads {
+        let all = Blockwise {
             heads,
             kv_heads: heads,
             tokens,
@@ -175,11 +175,11 @@ pub fn attend(
             .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
     }
     let mut weights = scores(q.view(), k, scale)?;
-    tell(trace, "attention.scores", &mut weights);
+    observe(trace, "attention.scores", &mut weights);
     softmax(&mut weights)?;
-    tell(trace, "attention.weights", &mut weights);
+    observe(trace, "attention.weights", &mut weights);
     let mut heads = mix(weights.view(), v)?;
-    tell(trace, "attention.heads", &mut heads);
+    observe(trace, "attention.heads", &mut heads);
     Ok(heads)
 }
 

@@ -35,7 +35,7 @@ use super::shape::{expect, rows};
 use super::softmax::softmax;
 use super::swiglu::SwiGlu;
 use crate::error::{EngineError, Result};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// The router and its experts.
@@ -68,7 +68,7 @@ impl MixtureOfExperts {
         }
         let mut logits = self.router.forward(x)?;
         expect("moe", "router", &[x.nrows(), count], logits.shape())?;
-        tell(trace, "mlp.router.logits", &mut logits);
+        observe(trace, "mlp.router.logits", &mut logits);
         let mut weights = Array2::zeros(logits.raw_dim());
         for (row, mut target) in logits.rows().into_iter().zip(weights.rows_mut()) {
             let chosen = largest(row, self.top_k);
@@ -83,9 +83,9 @@ impl MixtureOfExperts {
                 target[expert] = share;
             }
         }
-        tell(trace, "mlp.router.weights", &mut weights);
+        observe(trace, "mlp.router.weights", &mut weights);
         let mut output = self.mix(x, &weights)?;
-        tell(trace, "mlp.output", &mut output);
+        observe(trace, "mlp.output", &mut output);
         Ok(output)
     }
 

@@ -18,7 +18,7 @@ use super::block::LayerNorm;
 use super::projection::Projection;
 use super::shape::expect;
 use crate::error::{EngineError, Result};
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 
 /// (row, column) of each quarter of the gathered vector.
@@ -78,11 +78,11 @@ impl PatchMerge {
     ) -> Result<Array2<f32>> {
         // map [H·W, C] -> [H/2·W/2, 2C]
         let mut gathered = gather(map, size)?;
-        tell(trace, "merge.gathered", &mut gathered);
+        observe(trace, "merge.gathered", &mut gathered);
         let mut reduced = self.reduction.forward(gathered.view())?;
-        tell(trace, "merge.reduced", &mut reduced);
+        observe(trace, "merge.reduced", &mut reduced);
         let mut output = self.norm.forward(reduced.view())?;
-        tell(trace, "merge.output", &mut output);
+        observe(trace, "merge.output", &mut output);
         Ok(output)
     }
 }

@@ -86,12 +86,12 @@ impl PictureTokens {
         }
         let cuts = matrix("picture", count * each, pixels, cuts)?;
         let mut patches = compute.constant(cuts.view());
-        compute.tell("patches", &mut patches);
+        compute.trace("patches", &mut patches);
         let mut embedded = self.patches.run(compute, &patches)?;
-        compute.tell("embedding", &mut embedded);
+        compute.trace("embedding", &mut embedded);
         let first = usize::from(self.class.is_some());
-        let mut positions = compute.stretch(&self.positions, first, grid)?;
-        compute.tell("positions", &mut positions);
+        let mut positions = compute.interpolate_positions(&self.positions, first, grid)?;
+        compute.trace("positions", &mut positions);
         let x = match &self.class {
             Some(class) => compute.prepend(embedded, class, each)?,
             None => embedded,
@@ -101,7 +101,7 @@ impl PictureTokens {
         let expected = [first + each, columns];
         expect("picture", "positions", &expected, &[found, width])?;
         let mut x = compute.add_repeated(x, &positions)?;
-        compute.tell("input", &mut x);
+        compute.trace("input", &mut x);
         Ok(x)
     }
 }

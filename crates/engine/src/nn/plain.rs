@@ -5,7 +5,7 @@ use super::feed_forward::Activation;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use super::packed::ranges;
-use super::position::{interpolate::bicubic, rope::Turns};
+use super::position::{interpolate::bicubic, rope::RotaryTable};
 use super::shape::{self, contiguous, elements_mut, expect, matrix};
 use super::unfold::Windows;
 use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling};
@@ -14,7 +14,7 @@ use crate::math;
 use crate::nn::cross_attention::CrossMemory;
 use crate::nn::embedding::embed;
 use crate::parameters::Weight;
-use crate::trace::{Observer, tell, within};
+use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ impl<'a> Plain<'a> {
 
     /// Runs what takes an observer, under the prefix of the place.
     fn traced<R>(&mut self, run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R) -> R {
-        within(&mut self.observer, || self.prefix.clone(), run)
+        scope(&mut self.observer, || self.prefix.clone(), run)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn take_places(places: &[usize], taken: &mut [bool]) -> Result<()> {
             Some(taken) if !*taken => *taken = true,
             _ => {
                 let expected = format!("below {} and free", taken.len());
-                return Err(EngineError::value("assemble", "place", expected, place));
+                return Err(EngineError::value("scatter", "place", expected, place));
             }
         }
     }
@@ -101,17 +101,13 @@ impl Compute for Plain<'_> {
         x.to_owned()
     }
 
-    fn tell(&mut self, name: &str, x: &mut Array2<f32>) {
+    fn trace(&mut self, name: &str, x: &mut Array2<f32>) {
         if self.observer.is_some() {
-            self.traced(|trace| tell(trace, name, x));
+            self.traced(|trace| observe(trace, name, x));
         }
     }
 
-    fn within<R>(
-        &mut self,
-        prefix: impl FnOnce() -> String,
-        run: impl FnOnce(&mut Self) -> R,
-    ) -> R {
+    fn scope<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R {
         let length = self.prefix.len();
         if self.observer.is_some() {
             self.prefix.push_str(&prefix());
@@ -138,7 +134,7 @@ impl Compute for Plain<'_> {
         embed(table.view(), ids)
     }
 
-    fn stretch(
+    fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,
         first: usize,
@@ -225,7 +221,7 @@ impl Compute for Plain<'_> {
         Ok(x.slice(s![.., columns]).to_owned())
     }
 
-    fn side_by_side(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
+    fn concat(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
         let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
         let shapes = || {
             parts
@@ -233,17 +229,16 @@ impl Compute for Plain<'_> {
                 .map(|part| format!("{:?}", part.shape()))
                 .collect::<Vec<_>>()
         };
-        concatenate(Axis(1), &views).map_err(|_| {
-            EngineError::shape("side_by_side", "the same rows", shapes().join(" and "))
-        })
+        concatenate(Axis(1), &views)
+            .map_err(|_| EngineError::shape("concat", "the same rows", shapes().join(" and ")))
     }
 
-    fn select(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
-        expect_rows("select", rows, x.nrows())?;
-        shape::rows("select", x.view(), rows)
+    fn gather(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
+        expect_rows("gather", rows, x.nrows())?;
+        shape::rows("gather", x.view(), rows)
     }
 
-    fn assemble(
+    fn scatter(
         &mut self,
         count: usize,
         columns: usize,
@@ -252,7 +247,7 @@ impl Compute for Plain<'_> {
         let mut out = Array2::zeros((count, columns));
         let mut taken = vec![false; count];
         for (part, places) in parts {
-            expect("assemble", "part", &[places.len(), columns], part.shape())?;
+            expect("scatter", "part", &[places.len(), columns], part.shape())?;
             take_places(places, &mut taken)?;
             for (row, &place) in part.outer_iter().zip(places) {
                 out.row_mut(place).assign(&row);
@@ -302,13 +297,13 @@ impl Compute for Plain<'_> {
         windows.unfold(x.view())
     }
 
-    fn turn(
+    fn apply_rotary(
         &mut self,
         mut x: Array2<f32>,
-        turns: &Turns,
+        rotary: &RotaryTable,
         head_width: usize,
     ) -> Result<Array2<f32>> {
-        turns.apply(&mut x, head_width)?;
+        rotary.apply(&mut x, head_width)?;
         Ok(x)
     }
 
@@ -331,7 +326,7 @@ impl Compute for Plain<'_> {
         self.traced(|trace| layer.attend_each(&q, &k, &v, lengths, caches, trace))
     }
 
-    fn remember(
+    fn cache_kv(
         &mut self,
         [k, v]: [Array2<f32>; 2],
         heads: usize,
@@ -346,7 +341,7 @@ impl Compute for Plain<'_> {
         })
     }
 
-    fn attend_memory(
+    fn cross_attention(
         &mut self,
         q: Array2<f32>,
         heads: usize,
@@ -356,7 +351,7 @@ impl Compute for Plain<'_> {
         self.traced(|trace| cross_attention::ask_each(&q, heads, lengths, memory, trace))
     }
 
-    fn blend(
+    fn gru_gates(
         &mut self,
         from_input: &Array2<f32>,
         from_state: &Array2<f32>,
@@ -364,10 +359,10 @@ impl Compute for Plain<'_> {
     ) -> Result<Array2<f32>> {
         gru::check_gates(from_input.dim(), from_state.dim(), state.dim())?;
         let (input, recurrent) = (from_input.view(), from_state.view());
-        Ok(self.traced(|trace| gru::blend(input, recurrent, state.view(), trace)))
+        Ok(self.traced(|trace| gru::gates(input, recurrent, state.view(), trace)))
     }
 
-    fn align(
+    fn additive_attention(
         &mut self,
         questions: &Array2<f32>,
         score: &Array1<f32>,

@@ -58,26 +58,26 @@ impl PostNormDecoderBlock {
             .run_with(compute, &x, lengths, caches, None, parts)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &x)?;
-        compute.tell("residual_1", &mut sum);
+        compute.trace("residual_1", &mut sum);
         let mut asked = parts.norm(compute, &self.norm_1, sum)?;
-        compute.tell("norm_1", &mut asked);
+        compute.trace("norm_1", &mut asked);
 
-        let branch = compute.within(
+        let branch = compute.scope(
             || "cross.".to_owned(),
             |compute| self.cross.run_with(compute, &asked, lengths, memory, parts),
         )?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &asked)?;
-        compute.tell("residual_2", &mut sum);
+        compute.trace("residual_2", &mut sum);
         let mut answered = parts.norm(compute, &self.norm_2, sum)?;
-        compute.tell("norm_2", &mut answered);
+        compute.trace("norm_2", &mut answered);
 
         let branch = self.mlp.run(compute, &answered)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &answered)?;
-        compute.tell("residual_3", &mut sum);
+        compute.trace("residual_3", &mut sum);
         let mut output = parts.norm(compute, &self.norm_3, sum)?;
-        compute.tell("output", &mut output);
+        compute.trace("output", &mut output);
         Ok(output)
     }
 }

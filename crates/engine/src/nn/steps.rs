@@ -3,7 +3,7 @@
 use super::packed::ranges;
 
 /// What is read at one step of several sequences.
-pub(crate) struct Step {
+pub(crate) struct SequenceStep {
     /// Where the sequences that still read stand among those of the step before; `None` where all of them go on.
     pub(crate) kept: Option<Vec<usize>>,
     /// The sequences that still read.
@@ -33,9 +33,9 @@ impl<'a> Steps<'a> {
 }
 
 impl Iterator for Steps<'_> {
-    type Item = Step;
+    type Item = SequenceStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<SequenceStep> {
         let n = self.n;
         let before = self.reading.len();
         let places = self.reading.iter().enumerate();
@@ -52,7 +52,7 @@ impl Iterator for Steps<'_> {
             false => starts[b].start + n,
         };
         self.n += 1;
-        Some(Step {
+        Some(SequenceStep {
             kept: (kept.len() < before).then_some(kept),
             sequences: self.reading.clone(),
             rows: self.reading.iter().map(row).collect(),

@@ -21,7 +21,7 @@
 use super::feed_forward::Activation;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2};
 
 /// The three maps of a gated perceptron.
@@ -47,15 +47,15 @@ impl SwiGlu {
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         let mut gate = self.gate.forward(x)?;
-        tell(trace, "mlp.gate", &mut gate);
+        observe(trace, "mlp.gate", &mut gate);
         let mut inner = self.up.forward(x)?;
-        tell(trace, "mlp.up", &mut inner);
+        observe(trace, "mlp.up", &mut inner);
         super::shape::expect("swiglu", "gate", inner.shape(), gate.shape())?;
         Activation::Silu.apply(&mut gate);
         inner *= &gate;
-        tell(trace, "mlp.inner", &mut inner);
+        observe(trace, "mlp.inner", &mut inner);
         let mut output = self.down.forward(inner.view())?;
-        tell(trace, "mlp.output", &mut output);
+        observe(trace, "mlp.output", &mut output);
         Ok(output)
     }
 }

@@ -13,7 +13,7 @@ use super::cosine_attention::CosineAttention;
 use super::feed_forward::FeedForward;
 use super::window::{partition, uncut};
 use crate::error::Result;
-use crate::trace::{Observer, tell};
+use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2};
 
 /// The weights of one block, and its windows.
@@ -50,19 +50,19 @@ impl WindowBlock {
     ) -> Result<Array2<f32>> {
         // x [H·W, C] -> [H·W, C]
         let mut windows = partition(x, self.size, self.window, self.shift)?;
-        tell(trace, "windows", &mut windows);
+        observe(trace, "windows", &mut windows);
         let mask = self.mask.as_ref().map(|mask| mask.view());
         let attended = self.attention.forward(windows.view(), mask, trace)?;
         let attended = uncut(attended.view(), self.size, self.window, self.shift)?;
         let mut middle = self.norm_1.forward(attended.view())?;
-        tell(trace, "norm_1", &mut middle);
+        observe(trace, "norm_1", &mut middle);
         middle += &x;
-        tell(trace, "residual_1", &mut middle);
+        observe(trace, "residual_1", &mut middle);
         let changed = self.mlp.forward(middle.view(), trace)?;
         let mut output = self.norm_2.forward(changed.view())?;
-        tell(trace, "norm_2", &mut output);
+        observe(trace, "norm_2", &mut output);
         output += &middle;
-        tell(trace, "output", &mut output);
+        observe(trace, "output", &mut output);
         Ok(output)
     }
 }

@@ -10,7 +10,7 @@
 //! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several pieces Clark et al. 2019, "What does BERT
 //! look at?", section 4.1.
 
-use super::{LONGEST, Model, Translator};
+use super::{LONGEST, TranslationModel, Translator};
 use crate::error::{EngineError, Result};
 use crate::nn::shape::{expect, matrix};
 use crate::sample::greedy;
@@ -34,7 +34,7 @@ pub struct Alignments {
 /// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
 pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
     // source [S] -> [T], [T, S]
-    let Model::Attention(model) = &translator.model else {
+    let TranslationModel::Attention(model) = &translator.model else {
         let expected = "one with additive attention";
         return Err(EngineError::value("alignments", "model", expected, "none"));
     };

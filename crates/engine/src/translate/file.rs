@@ -1,6 +1,6 @@
 //! A translator in a file.
 
-use super::{Model, Translator};
+use super::{TranslationModel, Translator};
 use crate::model::seq2seq::{self, Seq2Seq};
 use crate::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use crate::model::transformer::{self, Transformer};
@@ -22,15 +22,16 @@ pub fn open(name: &str, bytes: Arc<[u8]>) -> Result<Translator, OpenError> {
     let file = Shipped::parse(name, bytes)?;
     let model = match file.kind() {
         "seq2seq-gru" => file.model(|number, source| {
-            Seq2Seq::load(seq2seq::Config::from_keys(number)?, source).map(Model::Gru)
+            Seq2Seq::load(seq2seq::Config::from_keys(number)?, source).map(TranslationModel::Gru)
         })?,
         "seq2seq-attention" => file.model(|number, source| {
             let config = seq2seq_attention::Config::from_keys(number)?;
-            AttentiveSeq2Seq::load(config, source).map(|model| Model::Attention(Box::new(model)))
+            AttentiveSeq2Seq::load(config, source)
+                .map(|model| TranslationModel::Attention(Box::new(model)))
         })?,
         "transformer" => file.model(|number, source| {
             Transformer::load(transformer::Config::from_keys(number)?, source)
-                .map(Model::Transformer)
+                .map(TranslationModel::Transformer)
         })?,
         other => {
             let known = "a model_type of seq2seq-gru, seq2seq-attention or transformer";

@@ -34,7 +34,7 @@ use ndarray::Array1;
 
 /// What translates.
 #[derive(Debug, Clone)]
-pub enum Model {
+pub enum TranslationModel {
     /// Through one fixed vector.
     Gru(Seq2Seq),
     /// With additive attention.
@@ -43,7 +43,7 @@ pub enum Model {
     Transformer(Transformer),
 }
 
-impl Model {
+impl TranslationModel {
     /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Model {
     }
 }
 
-impl Answers for Model {
+impl Answers for TranslationModel {
     fn answers<C: Compute>(
         &self,
         compute: &mut C,
@@ -74,7 +74,7 @@ impl Answers for Model {
     }
 }
 
-impl Trainable for Model {
+impl Trainable for TranslationModel {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         match self {
             Self::Gru(model) => model.parameters(visit),
@@ -88,7 +88,7 @@ impl Trainable for Model {
 #[derive(Debug, Clone)]
 pub struct Translator {
     /// The model.
-    pub model: Model,
+    pub model: TranslationModel,
     tokenizer: ByteBpe,
     end: usize,
 }
@@ -101,7 +101,7 @@ impl Translator {
     ///
     /// # Errors
     /// When the vocabulary has no token for the end, or is not as large as the model's.
-    pub fn new(model: Model, tokenizer: ByteBpe) -> Result<Self> {
+    pub fn new(model: TranslationModel, tokenizer: ByteBpe) -> Result<Self> {
         let end = tokenizer.special().end.ok_or_else(|| {
             EngineError::value(
                 "translator",
@@ -111,15 +111,15 @@ impl Translator {
             )
         })?;
         let sizes = match &model {
-            Model::Gru(model) => {
+            TranslationModel::Gru(model) => {
                 let config = model.config();
                 [config.source_vocabulary, config.target_vocabulary]
             }
-            Model::Attention(model) => {
+            TranslationModel::Attention(model) => {
                 let config = model.config();
                 [config.source_vocabulary, config.target_vocabulary]
             }
-            Model::Transformer(model) => [model.config().vocabulary; 2],
+            TranslationModel::Transformer(model) => [model.config().vocabulary; 2],
         };
         if sizes != [tokenizer.size(); 2] {
             let expected = format!("of {sizes:?} tokens");

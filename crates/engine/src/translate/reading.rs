@@ -1,6 +1,6 @@
 //! A source that was read, and where its translation stands.
 
-use super::Model;
+use super::TranslationModel;
 use crate::error::{EngineError, Result};
 use crate::model::seq2seq::{self, Seq2Seq};
 use crate::model::seq2seq_attention::{self, AttentiveSeq2Seq};
@@ -19,7 +19,7 @@ enum Inner<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(model: &'a Model, source: &[usize]) -> Result<Self> {
+    pub(super) fn new(model: &'a TranslationModel, source: &[usize]) -> Result<Self> {
         if source.is_empty() {
             return Err(EngineError::value(
                 "translator",
@@ -29,9 +29,11 @@ impl<'a> Reading<'a> {
             ));
         }
         Ok(Self(match model {
-            Model::Gru(model) => Inner::Gru(model, model.encode(source, None)?),
-            Model::Attention(model) => Inner::Attention(model, model.encode(source, None)?),
-            Model::Transformer(model) => Inner::Transformer(model.read(source, None)?),
+            TranslationModel::Gru(model) => Inner::Gru(model, model.encode(source, None)?),
+            TranslationModel::Attention(model) => {
+                Inner::Attention(model, model.encode(source, None)?)
+            }
+            TranslationModel::Transformer(model) => Inner::Transformer(model.read(source, None)?),
         }))
     }
 

@@ -1,6 +1,6 @@
 //! 200 steps of training, small enough for the plain kernels in a browser.
 
-use engine::grad::{Learner, Plan, Schedule, Settings, Task};
+use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 
 /// Steps of a run.
 pub(crate) const STEPS: usize = 200;
@@ -36,10 +36,10 @@ pub(crate) fn run(settings: Settings) -> Vec<f32> {
         dropout: 0.05,
         ..settings
     };
-    let plan = Plan {
+    let plan = TrainingConfig {
         width: 16,
         batch: 6,
-        ..Plan::of(task, schedule)
+        ..TrainingConfig::of(task, schedule)
     };
     let mut learner = Learner::new(plan, settings).unwrap();
     (0..STEPS).map(|_| learner.step().unwrap()).collect()

@@ -1,7 +1,7 @@
 //! A Transformer learns a task from nothing: the command `learn`.
 
 use super::arguments::{Arguments, Failure, number, say};
-use engine::grad::{Learner, Plan, Schedule, Settings, Task};
+use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 use std::time::Instant;
 
 pub(crate) const HELP: &str = "\
@@ -50,9 +50,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         steps,
     };
     let wrong = |error: engine::EngineError| Failure::Usage(error.to_string());
-    let plan = Plan {
+    let plan = TrainingConfig {
         batch,
-        ..Plan::of(task, schedule)
+        ..TrainingConfig::of(task, schedule)
     };
     let mut learner = Learner::new(plan, Settings::default()).map_err(wrong)?;
     let start = Instant::now();

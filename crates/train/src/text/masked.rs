@@ -119,7 +119,7 @@ impl Masked {
         }
         let mut plain = Plain::silent();
         let hidden = model.run(&mut plain, &Packed::many(ids, lengths)?, None)?;
-        let hidden = plain.select(&hidden, &places)?;
+        let hidden = plain.gather(&hidden, &places)?;
         Ok(model.run_logits(&mut plain, &hidden)?)
     }
 
@@ -273,7 +273,7 @@ impl Subject for Masked {
         let places: Vec<usize> = (0..answers.len())
             .filter(|&n| answers[n].is_some())
             .collect();
-        let hidden = tape.select(&hidden, &places)?;
+        let hidden = tape.gather(&hidden, &places)?;
         let logits = model.run_logits(tape, &hidden)?;
         answers.retain(Option::is_some);
         Ok(tape.cross_entropy(&logits, &answers, 0.0)?)

@@ -18,7 +18,7 @@ use engine::parameters::Parameters;
 use engine::rng::Rng;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
-use engine::translate::{Model, Pair, TOKENIZER, Translator, ids};
+use engine::translate::{Pair, TOKENIZER, TranslationModel, Translator, ids};
 use serde_json::{Value, json};
 use std::path::Path;
 use tools::tokenizer_json::tokenizer_json;
@@ -132,7 +132,7 @@ impl Translation {
     }
 
     /// The model as one that translates.
-    fn translator(&self, model: &Model) -> Result<Translator> {
+    fn translator(&self, model: &TranslationModel) -> Result<Translator> {
         Ok(Translator::new(model.clone(), self.tokenizer.clone())?)
     }
 
@@ -165,7 +165,7 @@ impl Translation {
 }
 
 impl Subject for Translation {
-    type Model = Model;
+    type TranslationModel = TranslationModel;
 
     fn name(&self) -> &'static str {
         match self.kind {
@@ -175,16 +175,16 @@ impl Subject for Translation {
         }
     }
 
-    fn load(&self, source: &mut dyn Parameters) -> Result<Model> {
+    fn load(&self, source: &mut dyn Parameters) -> Result<TranslationModel> {
         let vocabulary = self.tokenizer.size();
         Ok(match self.kind {
-            Kind::Gru => Model::Gru(Seq2Seq::load(gru(vocabulary), source)?),
-            Kind::Attention => Model::Attention(Box::new(AttentiveSeq2Seq::load(
+            Kind::Gru => TranslationModel::Gru(Seq2Seq::load(gru(vocabulary), source)?),
+            Kind::Attention => TranslationModel::Attention(Box::new(AttentiveSeq2Seq::load(
                 attention(vocabulary),
                 source,
             )?)),
             Kind::Transformer => {
-                Model::Transformer(Transformer::load(transformer(vocabulary), source)?)
+                TranslationModel::Transformer(Transformer::load(transformer(vocabulary), source)?)
             }
         })
     }
@@ -265,14 +265,20 @@ impl Subject for Translation {
         batches(&lengths, BATCH, rng)
     }
 
-    fn loss(&self, model: &Model, tape: &mut Tape, batch: &[usize], _: &mut Rng) -> Result<Var> {
+    fn loss(
+        &self,
+        model: &TranslationModel,
+        tape: &mut Tape,
+        batch: &[usize],
+        _: &mut Rng,
+    ) -> Result<Var> {
         let examples = batch.iter().map(|&place| &self.examples[place]);
         let (source, target, answers) = self.packed(examples)?;
         let logits = model.run(tape, &source, &target)?;
         Ok(tape.cross_entropy(&logits, &answers, SMOOTHING)?)
     }
 
-    fn evaluate(&self, model: &Model) -> Result<Evaluation> {
+    fn evaluate(&self, model: &TranslationModel) -> Result<Evaluation> {
         let translator = self.translator(model)?;
         let examples = self.looked_at().map(|pair| {
             Ok(Example {
@@ -292,7 +298,7 @@ impl Subject for Translation {
         })
     }
 
-    fn measure(&self, model: &Model) -> Result<Vec<Figure>> {
+    fn measure(&self, model: &TranslationModel) -> Result<Vec<Figure>> {
         figures(&self.translator(model)?, &self.split.test, &self.own)
     }
 

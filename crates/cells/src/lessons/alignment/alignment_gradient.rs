@@ -76,9 +76,9 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     for update in 0..=MOST {
         let seen = if update == updates {
             let word = &mut word;
-            shown!(record, engine::grad::OneWord::look, word)?
+            shown!(record, engine::grad::OneWord::evaluate, word)?
         } else {
-            word.look()?
+            word.evaluate()?
         };
         word.descend(&seen, rate)?;
         path.push(seen);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::translate::{Model, Translator};
+use engine::translate::{TranslationModel, Translator};
 use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
@@ -62,7 +62,7 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
 }
 
 fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation, CellError> {
-    let Model::Gru(model) = &translator.model else {
+    let TranslationModel::Gru(model) = &translator.model else {
         return Err(CellError::Mismatch(format!("{FILE} holds another model")));
     };
     let ids = race::typed(inputs, "sentence", "Sentence", translator, MOST.0)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::translate::{Model, Translator, length, normalised};
+use engine::translate::{TranslationModel, Translator, length, normalised};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -54,8 +54,8 @@ fn compute(inputs: &Inputs, models: &[Arc<Translator>]) -> Result<Computation, C
     for ((name, _), translator) in MODELS.iter().zip(models) {
         let ids = race::typed(inputs, "sentence", "English sentence", translator, MOST)?;
         let read = match &translator.model {
-            Model::Gru(model) => model.reading_order(&ids),
-            Model::Attention(_) | Model::Transformer(_) => ids,
+            TranslationModel::Gru(model) => model.reading_order(&ids),
+            TranslationModel::Attention(_) | TranslationModel::Transformer(_) => ids,
         };
         record.words(&format!("{name}.reads"), race::pieces(translator, &read)?);
         let (text, tokens) = race::translation(&mut record, translator, sentence)?;

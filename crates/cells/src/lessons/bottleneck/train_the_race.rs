@@ -1,11 +1,11 @@
 //! Two recurrent models learn to copy or reverse side by side: one passes on a single vector, one may look back.
 
 use engine::formula::Formula;
-use engine::grad::{Drill, Learner, Pairs, Settings, Task};
+use engine::grad::{Learner, Pairs, Settings, Task, TaskConfig};
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::trainable;
-use engine::translate::Model;
+use engine::translate::TranslationModel;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -93,7 +93,7 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         _ => Task::Reverse { symbols, length },
     };
     let vocabulary = task.vocabulary();
-    let drill = Drill {
+    let drill = TaskConfig {
         task,
         shortest: SHORTEST,
         batch: 16,
@@ -119,7 +119,10 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     // What the parameters are here does not matter: the learner draws them from the seed.
     let fixed = Seq2Seq::load(fixed, &mut Formula::new(0, fixed.shapes()))?;
     let attention = AttentiveSeq2Seq::load(attention, &mut Formula::new(0, attention.shapes()))?;
-    let models = [Model::Gru(fixed), Model::Attention(Box::new(attention))];
+    let models = [
+        TranslationModel::Gru(fixed),
+        TranslationModel::Attention(Box::new(attention)),
+    ];
     let runners = models.map(|model| Runner::new(model, drill.clone()));
     let runners = runners.into_iter().collect::<Result<_, _>>()?;
     Ok(Box::new(Training::new(inputs, runners, show)?))
@@ -127,7 +130,7 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
 
 /// One of the two, with what was noted on the way.
 struct Runner {
-    learner: Learner<Model>,
+    learner: Learner<TranslationModel>,
     held: Pairs,
     calls: Vec<Call>,
     losses: Vec<f64>,
@@ -141,7 +144,7 @@ struct Look {
 }
 
 impl Runner {
-    fn new(model: Model, drill: Drill) -> Result<Self, CellError> {
+    fn new(model: TranslationModel, drill: TaskConfig) -> Result<Self, CellError> {
         let mut record = Record::new();
         let learner = Learner::of(model, drill, Settings::same_bits())?;
         let lengths: Vec<usize> = LENGTHS

@@ -2,7 +2,7 @@
 
 use engine::nn::attention::{Mask, SelfAttention};
 use engine::trace::Recorder;
-use engine::translate::{Model, Translator};
+use engine::translate::{TranslationModel, Translator};
 use ndarray::Array2;
 
 use crate::computation::Computation;
@@ -140,7 +140,7 @@ fn translated(
     inputs: &Inputs,
     translator: &Translator,
 ) -> Result<(), CellError> {
-    let Model::Transformer(model) = &translator.model else {
+    let TranslationModel::Transformer(model) = &translator.model else {
         return Err(trained::not_offered());
     };
     let tokenizer = translator.tokenizer();
@@ -258,7 +258,7 @@ mod tests {
         let translator = cache
             .opened::<Translator>("translator.safetensors")
             .unwrap();
-        let Model::Transformer(model) = &translator.model else {
+        let TranslationModel::Transformer(model) = &translator.model else {
             panic!("the translator is a Transformer");
         };
         let mut seen = Recorder::default();

@@ -1,6 +1,6 @@
 //! The same small Transformer twice, from the same seed: whole, and with parts switched off.
 
-use engine::grad::Plan;
+use engine::grad::TrainingConfig;
 use engine::nn::parts::Parts;
 
 use crate::computation::Computation;
@@ -76,13 +76,13 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let warmup = if inputs.toggle("warmup")? { WARM_UP } else { 0 };
     let (symbols, length) = SIZES;
     let (task, peak) = (task(inputs, symbols, length)?, inputs.number("rate")?);
-    let whole = Plan {
+    let whole = TrainingConfig {
         width: WIDTH,
         batch: 32,
         seed: inputs.seed()?,
-        ..Plan::of(task, schedule(peak, WARM_UP, SETTLED))
+        ..TrainingConfig::of(task, schedule(peak, WARM_UP, SETTLED))
     };
-    let broken = Plan {
+    let broken = TrainingConfig {
         parts,
         schedule: schedule(peak, warmup, SETTLED),
         ..whole.clone()

@@ -1,6 +1,6 @@
 //! One weight of a small Transformer: its gradient by differentiation, and by moving it.
 
-use engine::grad::{Difference, Learner, Pairs, Plan, Settings, Task};
+use engine::grad::{Difference, Learner, Pairs, Settings, Task, TrainingConfig};
 use ndarray::{Array2, Axis, Slice};
 
 use crate::error::CellError;
@@ -98,12 +98,12 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         symbols: WIDTH - 1,
         length: LENGTH,
     };
-    let plan = Plan {
+    let plan = TrainingConfig {
         layers: 1,
         width: WIDTH,
         seed: inputs.seed()?,
         // Nothing is learned here: the rate is never asked for.
-        ..Plan::of(task, schedule(0.0, 0, 1))
+        ..TrainingConfig::of(task, schedule(0.0, 0, 1))
     };
     let mut record = Record::new();
     let settings = Settings::same_bits();

@@ -1,6 +1,6 @@
 //! A small Transformer learns to copy, reverse or sort from nothing, as many steps as the reader lets it.
 
-use engine::grad::{Pairs, Plan, Task};
+use engine::grad::{Pairs, Task, TrainingConfig};
 use engine::trace::Recorder;
 use engine::trainable;
 use ndarray::{Axis, concatenate};
@@ -71,9 +71,9 @@ fn inputs() -> Vec<InputSpec> {
 fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let task = task(inputs, SYMBOLS, inputs.count("length")?)?;
     let warmup = inputs.count("warmup")? as u64;
-    let plan = Plan {
+    let plan = TrainingConfig {
         seed: inputs.seed()?,
-        ..Plan::of(task, schedule(inputs.number("rate")?, warmup, SETTLED))
+        ..TrainingConfig::of(task, schedule(inputs.number("rate")?, warmup, SETTLED))
     };
     let courses = vec![Course::new(plan, false)?];
     Ok(Box::new(Training::new(inputs, courses, show)?))
@@ -85,7 +85,7 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     for course in courses {
         course.note(&mut record, "");
         let learner = &course.learner;
-        let (steps, schedule) = (learner.steps(), learner.drill().schedule);
+        let (steps, schedule) = (learner.steps(), learner.task_config().schedule);
         record.number("steps", steps as f64);
         record.number("held.count", HELD_OUT as f64);
         record.number("looks.every", LOOK as f64);
@@ -98,7 +98,9 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
         record.numbers("rates", rates.collect());
         let mut model = learner.model.clone();
         record.number("parameters", trainable::count(&mut model)? as f64);
-        let uniform = f64::from(engine::math::ln(learner.drill().task.vocabulary() as f32));
+        let uniform = f64::from(engine::math::ln(
+            learner.task_config().task.vocabulary() as f32
+        ));
         record.number("loss.uniform", uniform);
         let example = shown!(record, engine::grad::Learner::held_out, learner, 1)?;
         look_inside(&mut record, course, &example)?;
@@ -120,7 +122,7 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
     record.tensor("cross", &all);
     record.tensor("logits", &logits);
 
-    let task = &course.learner.drill().task;
+    let task = &course.learner.task_config().task;
     let word = |id: usize| match task {
         Task::Text { text, .. } => match text.characters().get(id) {
             Some(' ') | None => "\u{2423}".to_owned(),

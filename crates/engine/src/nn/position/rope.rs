@@ -15,7 +15,7 @@
 //! let rope = Rope { width: 2, base: 10_000.0, pairing: Pairing::Neighbours, scaling: Scaling::None };
 //! let mut q = array![[1.0, 2.0, 3.0, 4.0]]; // Two heads.
 //! let first = q.slice(ndarray::s![.., ..2]).to_owned();
-//! rope.turns(&[5])?.apply(&mut q, 2)?;
+//! rope.table(&[5])?.apply(&mut q, 2)?;
 //! assert_eq!(q.slice(ndarray::s![.., ..2]), rotate(first.view(), &[5.0], 10_000.0)?);
 //! # Ok::<(), engine::EngineError>(())
 //! ```
@@ -70,7 +70,7 @@ pub struct Rope {
 
 /// Cosine and sine of each token's turn in each plane.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turns {
+pub struct RotaryTable {
     /// `[T, D/2]`.
     pub cos: Array2<f32>,
     /// `[T, D/2]`.
@@ -142,12 +142,12 @@ impl Rope {
     ///
     /// # Errors
     /// As [`Self::angular`].
-    pub fn turns(&self, positions: &[usize]) -> Result<Turns> {
+    pub fn table(&self, positions: &[usize]) -> Result<RotaryTable> {
         // positions [T] -> cos, sin [T, D/2]
         let angular = self.angular()?;
         let angle = |(t, i): (usize, usize)| positions[t] as f64 * angular[i];
         let dim = (positions.len(), angular.len());
-        Ok(Turns {
+        Ok(RotaryTable {
             cos: Array2::from_shape_fn(dim, |at| double::cos(angle(at)) as f32),
             sin: Array2::from_shape_fn(dim, |at| double::sin(angle(at)) as f32),
             pairing: self.pairing,
@@ -155,7 +155,7 @@ impl Rope {
     }
 }
 
-impl Turns {
+impl RotaryTable {
     /// Turns the first numbers of each head of each token.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ mod tests {
         let x = normal_matrix(3, "x", 2, 20, 1.0);
         let mut turned = x.clone();
         let rope = rope(Scaling::None);
-        rope.turns(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
+        rope.table(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
         for head in [0, 10] {
             let part = s![.., head..head + 8];
             let plain = rotate_half(x.slice(part), &[4.0, 9.0], 500_000.0).unwrap();
@@ -267,9 +267,9 @@ mod tests {
             .angular()
             .is_err()
         );
-        let turns = rope(Scaling::None).turns(&[0]).unwrap();
-        assert!(turns.apply(&mut Array2::zeros((1, 12)), 6).is_err());
-        assert!(turns.apply(&mut Array2::zeros((1, 20)), 8).is_err());
-        assert!(turns.apply(&mut Array2::zeros((2, 8)), 8).is_err());
+        let rotary = rope(Scaling::None).table(&[0]).unwrap();
+        assert!(rotary.apply(&mut Array2::zeros((1, 12)), 6).is_err());
+        assert!(rotary.apply(&mut Array2::zeros((1, 20)), 8).is_err());
+        assert!(rotary.apply(&mut Array2::zeros((2, 8)), 8).is_err());
     }
 }
