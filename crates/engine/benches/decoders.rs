@@ -4,13 +4,13 @@
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use criterion::Criterion;
+    use engine::explain::small_decoder::small_decoder;
     use engine::formula::Formula;
-    use engine::model::decoder::{Decoder, Session};
+    use engine::model::decoder::{Decoder, DecoderExt, Session};
     use engine::model::gpt2::{self, Gpt2};
     use engine::model::image_gpt::{self, ImageGpt};
     use engine::model::llama::{self, Llama};
-    use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
-    use engine::nn::position::rotary::Pairing;
+    use engine::nn::position::rope::Pairing;
     use std::hint::black_box;
 
     fn steps(c: &mut Criterion, name: &str, model: &dyn Decoder) {
@@ -114,24 +114,25 @@ mod native {
         }
     }
 
-    /// The lessons' decoder, which has no cache.
+    /// The lessons' small decoder.
     pub(super) fn tiny(c: &mut Criterion) {
-        let config = TinyConfig {
+        let config = gpt2::Config {
             vocabulary: 64,
             width: 32,
             heads: 4,
-            blocks: 2,
-            max_tokens: 64,
-            positions: Positions::Sinusoidal,
+            layers: 2,
+            inner: 128,
+            context: 64,
+            norm_eps: 1e-5,
         };
         let ids: Vec<usize> = (0..64).collect();
-        match TinyDecoder::new(&config, 0) {
+        match small_decoder(&config, 0) {
             Ok(model) => {
-                c.bench_function("tiny decoder 2 x 32, 64 tokens", |b| {
-                    b.iter(|| black_box(model.logits(black_box(&ids), true, true)));
+                c.bench_function("small decoder 2 x 32, 64 tokens", |b| {
+                    b.iter(|| black_box(model.forward(black_box(&ids), None)));
                 });
             }
-            Err(error) => eprintln!("tiny decoder: {error}"),
+            Err(error) => eprintln!("small decoder: {error}"),
         }
     }
 

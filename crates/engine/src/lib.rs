@@ -14,7 +14,7 @@
 //! | C | width of the model; in pictures, channels |
 //! | H | heads; in pictures, height (then W is the picture's width) |
 //! | D | width of one head, C / H |
-//! | F | inner width of the multi-layer perceptron |
+//! | F | inner width of the MLP |
 //! | V | vocabulary |
 //! | P | side of a square patch |
 //!
@@ -28,6 +28,7 @@
 pub mod beam;
 pub mod drawing;
 pub mod error;
+pub mod explain;
 pub mod format;
 pub mod formula;
 pub mod generate;
@@ -41,7 +42,7 @@ pub mod quant;
 pub mod rng;
 pub mod sample;
 pub mod score;
-pub mod stats;
+pub(crate) mod shape;
 pub mod token;
 pub mod trace;
 pub mod trainable;

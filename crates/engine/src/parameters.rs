@@ -22,8 +22,8 @@ use ndarray::{Array1, Array2, ArrayD, ArrayView1, ArrayView2, Ix1, Ix2};
 use crate::error::{EngineError, Result};
 use crate::nn::embedding::embed;
 use crate::nn::linear::linear;
-use crate::nn::shape::contiguous;
 use crate::quant::{Matrix, QuantError, Type, quantize};
+use crate::shape::contiguous;
 
 /// Gives parameters by name.
 pub trait Parameters {

@@ -28,6 +28,18 @@ pub trait Observer {
     fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
         let _ = (name, tensor);
     }
+
+    /// Called before a part of a model is computed: `function` is the path of the function that computes the part `name`.
+    fn called(&mut self, name: &str, function: &'static str) {
+        let _ = (name, function);
+    }
+}
+
+/// Tells the observer, where there is one, which function computes a part.
+pub fn called(trace: &mut Option<&mut dyn Observer>, name: &str, function: &'static str) {
+    if let Some(observer) = trace {
+        observer.called(name, function);
+    }
 }
 
 /// Lets the observer, where there is one, change and then see an intermediate.
@@ -42,7 +54,7 @@ pub fn observe<D: Dimension>(
     }
 }
 
-/// Puts a prefix before every name, so that a block need not know where in the model it stands.
+/// Puts a prefix before every name, so a block need not know its position in the model.
 pub struct Prefixed<'a> {
     prefix: String,
     inner: &'a mut dyn Observer,
@@ -67,6 +79,11 @@ impl Observer for Prefixed<'_> {
     fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
         self.inner.change(&format!("{}{name}", self.prefix), tensor);
     }
+
+    fn called(&mut self, name: &str, function: &'static str) {
+        self.inner
+            .called(&format!("{}{name}", self.prefix), function);
+    }
 }
 
 /// Runs a part of a model under a prefix; without an observer the prefix is not built.
@@ -88,6 +105,7 @@ pub fn scope<R>(
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     tensors: Vec<(String, ArrayD<f32>)>,
+    functions: Vec<(String, &'static str)>,
 }
 
 impl Recorder {
@@ -98,6 +116,15 @@ impl Recorder {
             .rev()
             .find(|(known, _)| known == name)
             .map(|(_, tensor)| tensor)
+    }
+
+    /// The path of the function that computed the part `name`, such as `blocks.0.attention`; the last one where it ran twice.
+    pub fn function(&self, name: &str) -> Option<&'static str> {
+        self.functions
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, function)| *function)
     }
 
     /// All names, in the order in which the tensors were computed.
@@ -116,5 +143,9 @@ impl Recorder {
 impl Observer for Recorder {
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
         self.tensors.push((name.to_owned(), tensor.to_owned()));
+    }
+
+    fn called(&mut self, name: &str, function: &'static str) {
+        self.functions.push((name.to_owned(), function));
     }
 }

@@ -18,16 +18,16 @@ use crate::error::{EngineError, Result};
 use crate::parameters::{Memory, Parameters, Weight, tensor};
 use ndarray::{Array, Array1, Array2, ArrayD, Dimension, IxDyn};
 
-/// What a parameter does, which decides how it is drawn and whether it decays.
+/// The role of a parameter, which decides how it is drawn and whether it decays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A matrix `[outputs, inputs]` to multiply with.
     Matrix,
     /// A row for each token, place or type.
     Table,
-    /// What is added.
+    /// An added vector.
     Bias,
-    /// What a norm multiplies with.
+    /// The scale of a norm.
     Gain,
 }
 
@@ -38,13 +38,13 @@ pub struct Parameter<'a> {
     pub name: &'a str,
     /// Its shape in a file, rows first.
     pub shape: &'a [usize],
-    /// What it does.
+    /// Its role.
     pub kind: Kind,
     /// Its numbers, row by row.
     pub values: &'a mut [f32],
 }
 
-/// What is done with each parameter.
+/// A function that is called with each parameter.
 pub type Visit<'v> = dyn FnMut(Parameter<'_>) -> Result<()> + 'v;
 
 /// A model whose parameters can be changed.
@@ -208,7 +208,7 @@ pub fn replace(model: &mut dyn Trainable, name: &str, at: usize, value: f32) -> 
     })
 }
 
-/// How many numbers the parameters of a model are.
+/// The number of parameters of a model, element by element.
 ///
 /// # Errors
 /// When the model cannot visit them.

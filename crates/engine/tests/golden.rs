@@ -9,15 +9,24 @@
 #[path = "golden/file.rs"]
 mod file;
 
-use engine::ndarray::{Array2, Axis, s};
-use engine::nn::attention::{Mask, attend, cross_attention, scale, self_attention};
-use engine::nn::block::{LayerNorm, PreNormDecoderBlock};
-use engine::nn::mask::causal;
-use engine::nn::mlp::{self, Mlp};
-use engine::nn::multi_head::{MultiHead, ProjectionBias};
-use engine::nn::position::{alibi, learned::LearnedTable, relative, rotary, sinusoidal};
-use engine::nn::{conv, embedding, linear, norm, patch, softmax};
-use engine::trace::Recorder;
+use engine::explain::one_head::{cross_attention, self_attention};
+use engine::explain::{convolution, rotary};
+use engine::ndarray::{Array2, Axis};
+use engine::nn::attention::{Mask, Scoring, attend, scale};
+use engine::nn::compute::Compute;
+use engine::nn::feed_forward::{Activation, FeedForward};
+use engine::nn::full_attention::FullAttention;
+use engine::nn::grouped::{GroupedAttention, Qkv};
+use engine::nn::kv_cache::KvCache;
+use engine::nn::norm::LayerNorm;
+use engine::nn::parts::Parts;
+use engine::nn::plain::Plain;
+use engine::nn::position::{alibi, relative, sinusoidal};
+use engine::nn::pre_norm::PreNormBlock;
+use engine::nn::projection::Projection;
+use engine::nn::{embedding, linear, norm, patch, softmax};
+use engine::parameters::Weight;
+use engine::trace::{Observer, Recorder};
 use file::{Case, case};
 
 /// f32, a few operations on numbers of size about 1: some units of the last place (1.2e-7).
@@ -93,11 +102,17 @@ fn scaled_dot_product_attention_with_every_mask() {
             _ => Mask::Additive(c.two("mask")),
         };
         let (q, k, v) = (c.two("q"), c.two("k"), c.two("v"));
-        let found = attend(q.view(), k.view(), v.view(), scale(q.ncols()), &mask).unwrap();
-        c.check("scores", found.scores.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("masked", found.masked.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("weights", found.weights.view().into_dyn(), F32_TOLERANCE);
-        c.check("output", found.output.view().into_dyn(), F32_SUM_TOLERANCE);
+        let scoring = Scoring::Dot(scale(q.ncols()));
+        let [q, k, v] = [&q, &k, &v].map(|x| x.view().insert_axis(Axis(0)));
+        let found = attend(q, k, v, &scoring, &mask, &mut None).unwrap();
+        for (name, tensor, tolerance) in [
+            ("scores", &found.scores, F32_SUM_TOLERANCE),
+            ("masked", &found.masked, F32_SUM_TOLERANCE),
+            ("weights", &found.weights, F32_TOLERANCE),
+            ("output", &found.output, F32_SUM_TOLERANCE),
+        ] {
+            c.check(name, tensor.index_axis(Axis(0), 0).into_dyn(), tolerance);
+        }
     }
 }
 
@@ -124,34 +139,34 @@ fn self_and_cross_attention() {
     }
 }
 
-/// PyTorch's fused `[3C, C]` projection and output projection, as the engine's four matrices (x · W, hence transposed).
-fn multi_head_of(c: &Case, prefix: &str, heads: usize, biased: bool) -> MultiHead {
-    let fused = c.two(&format!("{prefix}in_proj_weight"));
-    let width = fused.ncols();
-    let part = |n: usize| {
-        fused
-            .slice(s![n * width..(n + 1) * width, ..])
-            .t()
-            .to_owned()
+/// A layer as PyTorch stores it, `[outputs, inputs]` with or without a bias.
+fn layer(c: &Case, weight: &str, bias: Option<&str>) -> Projection {
+    Projection {
+        weight: Weight::Dense(c.two(weight)),
+        bias: bias.map(|bias| c.one(bias)),
+    }
+}
+
+/// PyTorch's fused `[3C, C]` projection to queries, keys and values, and the one to the output.
+fn projections(c: &Case, prefix: &str, biased: bool) -> (Qkv, Projection) {
+    let name = |part: &str, kind: &str| format!("{prefix}{part}_{kind}");
+    let one = |part: &str| {
+        let bias = name(part, "bias");
+        layer(c, &name(part, "weight"), biased.then_some(&bias))
     };
-    let bias = biased.then(|| {
-        let fused = c.one(&format!("{prefix}in_proj_bias"));
-        let part = |n: usize| fused.slice(s![n * width..(n + 1) * width]).to_owned();
-        ProjectionBias {
-            q: part(0),
-            k: part(1),
-            v: part(2),
-            o: c.one(&format!("{prefix}out_proj_bias")),
-        }
-    });
-    let w_o = c.two(&format!("{prefix}out_proj_weight")).t().to_owned();
-    MultiHead {
-        w_q: part(0),
-        w_k: part(1),
-        w_v: part(2),
-        w_o,
-        bias,
+    (Qkv::Fused(one("in_proj")), one("out_proj"))
+}
+
+/// The causal attention of GPT-2 with the weights of a case.
+fn causal_attention(c: &Case, prefix: &str, heads: usize) -> GroupedAttention {
+    let (qkv, output) = projections(c, prefix, true);
+    let head_width = output.weight.dim().0 / heads;
+    GroupedAttention {
+        qkv,
+        output,
         heads,
+        kv_heads: heads,
+        head_width,
     }
 }
 
@@ -159,20 +174,34 @@ fn multi_head_of(c: &Case, prefix: &str, heads: usize, biased: bool) -> MultiHea
 fn multi_head_attention() {
     for (name, biased) in [("plain", false), ("biased_causal", true)] {
         let c = case("multi_head", name);
-        let mask = if biased {
-            Mask::Boolean(causal(5))
+        let (x, mut seen) = (c.two("x"), Recorder::default());
+        let tokens = [x.nrows()];
+        let trace: &mut Option<&mut dyn Observer> = &mut Some(&mut seen);
+        let output = if biased {
+            let attention = causal_attention(&c, "", 2);
+            let mut caches = [KvCache::new(2, attention.head_width)];
+            attention.forward(x.view(), &tokens, &mut caches, None, trace)
         } else {
-            Mask::None
+            let (qkv, output) = projections(&c, "", false);
+            let attention = FullAttention {
+                qkv,
+                output,
+                heads: 2,
+            };
+            attention.forward(x.view(), &tokens, trace)
         };
-        let found = multi_head_of(&c, "", 2, biased)
-            .forward(c.two("x").view(), &mask)
-            .unwrap();
-        c.check("q", found.q.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("k", found.k.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("v", found.v.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("weights", found.weights.view().into_dyn(), F32_TOLERANCE);
-        c.check("heads", found.heads.view().into_dyn(), F32_SUM_TOLERANCE);
-        c.check("output", found.output.view().into_dyn(), F32_SUM_TOLERANCE);
+        let output = output.unwrap();
+        c.check("output", output.view().into_dyn(), F32_SUM_TOLERANCE);
+        for (part, tolerance) in [
+            ("q", F32_SUM_TOLERANCE),
+            ("k", F32_SUM_TOLERANCE),
+            ("v", F32_SUM_TOLERANCE),
+            ("weights", F32_TOLERANCE),
+            ("heads", F32_SUM_TOLERANCE),
+        ] {
+            let found = seen.get(&format!("attention.{part}")).unwrap();
+            c.check(part, found.view(), tolerance);
+        }
     }
 }
 
@@ -201,12 +230,14 @@ fn norms_embedding_and_activations() {
         0.0,
     );
     let c = case("norm", "activations");
-    c.check("relu", mlp::relu(c.two("x").view()).view().into_dyn(), 0.0);
-    c.check(
-        "gelu",
-        mlp::gelu(c.two("x").view()).view().into_dyn(),
-        F32_TOLERANCE,
-    );
+    for (name, activation, tolerance) in [
+        ("relu", Activation::Relu, 0.0),
+        ("gelu", Activation::Gelu, F32_TOLERANCE),
+    ] {
+        let mut x = c.two("x");
+        activation.apply(&mut x);
+        c.check(name, x.view().into_dyn(), tolerance);
+    }
 }
 
 #[test]
@@ -218,11 +249,10 @@ fn additive_positions() {
         F32_TOLERANCE,
     );
     let c = case("position", "learned");
-    let y = LearnedTable {
-        table: c.two("table"),
-    }
-    .add(c.two("x").view())
-    .unwrap();
+    let (x, mut compute) = (c.two("x"), Plain::silent());
+    let first: Vec<usize> = (0..x.nrows()).collect();
+    let positions = compute.lookup(&c.two("table"), &first).unwrap();
+    let y = compute.add(x, &positions).unwrap();
     c.check("y", y.view().into_dyn(), F32_TOLERANCE);
     let c = case("position", "relative");
     let bias = relative::bias_matrix(&c.one("by_offset").to_vec(), 6, 8).unwrap();
@@ -265,7 +295,7 @@ fn rotary_positions_in_both_pairings_and_interpolated() {
 fn convolution_and_patches() {
     let c = case("conv", "strided");
     let bias = c.one("bias");
-    let y = conv::conv2d(
+    let y = convolution::conv2d(
         c.three("image").view(),
         c.four("weight").view(),
         Some(bias.view()),
@@ -274,7 +304,7 @@ fn convolution_and_patches() {
     .unwrap();
     c.check("y", y.view().into_dyn(), F32_SUM_TOLERANCE);
     let c = case("conv", "dense");
-    let y = conv::conv2d(c.three("image").view(), c.four("weight").view(), None, 1).unwrap();
+    let y = convolution::conv2d(c.three("image").view(), c.four("weight").view(), None, 1).unwrap();
     c.check("y", y.view().into_dyn(), F32_SUM_TOLERANCE);
 
     let c = case("conv", "patch");
@@ -284,7 +314,7 @@ fn convolution_and_patches() {
     let flat = weight.to_shape((5, 48)).unwrap();
     let tokens = patch::embed(patches.view(), flat.view(), Some(bias.view())).unwrap();
     c.check("tokens", tokens.view().into_dyn(), F32_SUM_TOLERANCE);
-    let convolved = conv::conv2d(image.view(), weight.view(), Some(bias.view()), 4).unwrap();
+    let convolved = convolution::conv2d(image.view(), weight.view(), Some(bias.view()), 4).unwrap();
     c.check("conv", convolved.view().into_dyn(), F32_SUM_TOLERANCE);
 }
 
@@ -296,26 +326,27 @@ fn pre_norm_block_with_a_causal_mask() {
         beta: c.one(&format!("norm{n}_bias")),
         eps: 1e-5,
     };
-    let block = PreNormDecoderBlock {
+    let attention = causal_attention(&c, "self_attn_", 2);
+    let mut caches = [KvCache::new(2, attention.head_width)];
+    let block = PreNormBlock {
         norm_1: norm(1),
-        attention: multi_head_of(&c, "self_attn_", 2, true),
+        attention,
+        scale_1: None,
         norm_2: norm(2),
-        mlp: Mlp {
-            w_1: c.two("linear1_weight").t().to_owned(),
-            b_1: c.one("linear1_bias"),
-            w_2: c.two("linear2_weight").t().to_owned(),
-            b_2: c.one("linear2_bias"),
+        mlp: FeedForward {
+            up: layer(&c, "linear1_weight", Some("linear1_bias")),
+            activation: Activation::Gelu,
+            down: layer(&c, "linear2_weight", Some("linear2_bias")),
         },
+        scale_2: None,
     };
-    let x = c.two("x");
-    let mut recorder = Recorder::default();
-    let output = block
-        .forward(
-            x.view(),
-            &Mask::Boolean(causal(x.len_of(Axis(0)))),
-            Some(&mut recorder),
-        )
-        .unwrap();
+    let (x, mut recorder) = (c.two("x"), Recorder::default());
+    let (tokens, parts) = ([x.nrows()], Parts::default());
+    let trace: &mut Option<&mut dyn Observer> = &mut Some(&mut recorder);
+    let output = block.run(&mut Plain::new(trace), x, parts, |attention, compute, x| {
+        attention.run(compute, x, &tokens, &mut caches, None, parts)
+    });
+    let output = output.unwrap();
     c.check("output", output.view().into_dyn(), F32_BLOCK_TOLERANCE);
     for (name, tensor) in recorder
         .iter()

@@ -16,10 +16,13 @@ use engine::formula::{self, Formula};
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::model::decoder::{Decoder, Tokens};
 use engine::model::vit::Pooling;
-use engine::model::{bert, cnn, gpt2, image_gpt, seq2seq, seq2seq_attention, transformer, vit};
+use engine::model::{
+    bert, cnn, dinov2, gpt2, image_gpt, llama, seq2seq, seq2seq_attention, transformer, vit,
+};
 use engine::ndarray::{Array4, Axis, stack};
 use engine::nn::compute::Compute;
 use engine::nn::packed::Packed;
+use engine::nn::position::rope::{Pairing, Rope, Scaling};
 use engine::parameters::{Compressed, Memory, Parameters};
 use engine::quant::Type;
 use engine::trainable::{Trainable, count, restore, saved};
@@ -266,6 +269,65 @@ fn picture_models() {
         |model, tape| {
             let logits = model.run(tape, pictures(7).view())?;
             tape.cross_entropy(&logits, &[Some(2), Some(0)], 0.0)
+        },
+    );
+}
+
+#[test]
+fn rotary_positions_groups_gates_and_experts() {
+    // All experts for each token: a step of the check changes no choice.
+    for experts in [None, Some((3, 3))] {
+        let config = llama::Config {
+            vocabulary: 7,
+            width: 8,
+            heads: 4,
+            kv_heads: 2,
+            head_width: 2,
+            layers: 2,
+            inner: 6,
+            context: 5,
+            norm_eps: 1e-5,
+            rope: Rope {
+                width: 2,
+                base: 100.0,
+                pairing: Pairing::Halves,
+                scaling: Scaling::None,
+            },
+            experts,
+        };
+        let (ids, lengths) = ([3, 1, 4, 1, 5, 2, 6], [4, 3]);
+        let answers = [1, 4, 1, 5, 2, 6, 0].map(Some);
+        learns(
+            config.shapes(),
+            |parameters| llama::Llama::load(config.clone(), parameters),
+            |model, tape| {
+                let tokens = Tokens::fresh(&ids, &lengths, 5, 7)?;
+                let hidden = model.run(tape, &tokens, &mut model.caches(2))?;
+                let logits = model.run_logits(tape, &hidden)?;
+                tape.cross_entropy(&logits, &answers, 0.1)
+            },
+        );
+    }
+}
+
+#[test]
+fn layer_scales_of_features() {
+    let config = dinov2::Config {
+        width: 4,
+        heads: 2,
+        layers: 2,
+        inner: 6,
+        patch: 2,
+        image: 4,
+        norm_eps: 1e-5,
+    };
+    let answers: Vec<Option<usize>> = (0..10).map(|n| Some(n * 3 % 4)).collect();
+    learns(
+        config.shapes(),
+        |parameters| dinov2::Dinov2::load(config.clone(), parameters),
+        |model, tape| {
+            let features = model.run(tape, pictures(4).view())?;
+            tape.cross_entropy(&features, &answers, 0.1)
         },
     );
 }

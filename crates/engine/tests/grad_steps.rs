@@ -13,13 +13,14 @@ use check::{Bag, STEP, check, weigh};
 use engine::Result;
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::kernel;
+use engine::ndarray::array;
 use engine::nn::compute::Compute;
 use engine::nn::feed_forward::Activation;
 use engine::nn::grouped::{GroupedAttention, Qkv};
 use engine::nn::kv_cache::KvCache;
 use engine::nn::plain::Plain;
+use engine::nn::position::rope::Pairing;
 use engine::nn::position::rope::{Rope, Scaling};
-use engine::nn::position::rotary::Pairing;
 use engine::nn::projection::Projection;
 use engine::nn::unfold::Windows;
 use engine::parameters::Weight;
@@ -146,7 +147,7 @@ fn rows_and_columns() {
         tape.mean_rows(&x[0], &[0..2, 1..6])
     });
     check(&mut Bag::new(&[[5, 3]], &[]), STEP, |bag: &Bag, tape| {
-        let y = tape.stretch(bag.table(0), 1, (2, 2))?;
+        let y = tape.interpolate_positions(bag.table(0), 1, (2, 2))?;
         weigh(tape, &y)
     });
 }
@@ -168,7 +169,30 @@ fn windows_and_turns() {
         scaling: Scaling::None,
     };
     let rotary = rope.table(&[0, 1, 5]).unwrap();
-    step(&[[3, 12]], &[], |_, tape, x| tape.turn(x[0], &rotary, 6));
+    step(&[[3, 12]], &[], |_, tape, x| {
+        tape.apply_rotary(x[0], &rotary, 6)
+    });
+}
+
+#[test]
+fn products_row_factors_and_mixtures() {
+    step(&[[3, 4], [3, 4]], &[], |_, tape, x| {
+        tape.multiply(x[0], &x[1])
+    });
+    step(&[[3, 4], [3, 1]], &[], |_, tape, x| {
+        tape.scale_rows(x[0], &x[1])
+    });
+    for k in [1, 2, 5] {
+        step(&[[4, 5]], &[], |_, tape, x| tape.top_k_softmax(&x[0], k));
+    }
+    let mut tape = Tape::new();
+    let x = tape.constant(array![[0.0, 2.0], [1.0, 0.0]].view());
+    assert_eq!(tape.nonzero_rows(&x, 0).unwrap(), [1]);
+    assert!(tape.nonzero_rows(&x, 2).is_err());
+    assert!(tape.top_k_softmax(&x, 3).is_err());
+    assert!(tape.scale_rows(x, &x).is_err());
+    let other = tape.constant(array![[1.0, 2.0]].view());
+    assert!(tape.multiply(x, &other).is_err());
 }
 
 fn layer(kv_heads: usize) -> GroupedAttention {

@@ -48,7 +48,7 @@ fn threads_change_no_bit() {
         "context" => Some(64.0),
         _ => None,
     };
-    let llama = llama::Config::from_keys(&numbers, engine::nn::position::rotary::Pairing::Halves);
+    let llama = llama::Config::from_keys(&numbers, engine::nn::position::rope::Pairing::Halves);
     let llama = llama.unwrap();
     let vit = vit::Config {
         width: 192,

@@ -29,7 +29,7 @@ struct Module {
     items: Vec<Item>,
 }
 
-/// Finds `path` (without the crate's name: `nn::attention::attend`, `nn::multi_head::MultiHead::forward`)
+/// Finds `path` (without the crate's name: `nn::attention::attend`, `model::bert::Bert::forward`)
 /// under the crate's folder `src`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Which engine functions a cell shows: every `shown!(record, engine::path::to::item, …)` in its source.
+//! The engine functions that a cell shows: every `shown!(record, engine::path::to::item, …)` and `traced!(…)` in its source.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,10 @@ use syn::visit::Visit;
 
 use crate::error::{BuildError, names, read};
 
-/// A path in a `shown!`, and where it stands.
+/// The macros that show a function: one calls it, the other records a call that a model made.
+const MACROS: [&str; 2] = ["shown", "traced"];
+
+/// A path in a `shown!` or a `traced!`, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// `engine::nn::attention::attend`
@@ -168,7 +171,7 @@ impl Calls<'_> {
         while let Some(token) = tokens.next() {
             match token {
                 TokenTree::Group(group) => self.nested(group.stream()),
-                TokenTree::Ident(name) if name == "shown" => {
+                TokenTree::Ident(name) if MACROS.iter().any(|known| name == known) => {
                     let bang =
                         tokens.next_if(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '!'));
                     if bang.is_some()
@@ -189,7 +192,7 @@ impl<'ast> Visit<'ast> for Calls<'_> {
         let Some(last) = call.path.segments.last() else {
             return;
         };
-        if last.ident == "shown" {
+        if MACROS.iter().any(|known| last.ident == known) {
             self.call(last.ident.span().start().line, call.tokens.clone());
         }
         self.nested(call.tokens.clone());
@@ -228,6 +231,7 @@ mod tests {
                 let text = "shown!(record, engine::not::in_a_string)";
                 let a = shown!(record, engine::nn::softmax::softmax, x.view())?;
                 let b = vec![shown!(&mut self.record, engine::math::exp, a[0])];
+                traced!(record, engine::nn::attention::attend, recorder, "blocks.0.attention", [q], found)?;
                 assert!(shown!(record, engine::kernel::dot, shown!(record, engine::math::ln, 1.0), b) > 0.0);
                 Ok(())
             }
@@ -241,8 +245,9 @@ mod tests {
         let expected = [
             ("engine::nn::softmax::softmax", 6),
             ("engine::math::exp", 7),
-            ("engine::kernel::dot", 8),
-            ("engine::math::ln", 8),
+            ("engine::nn::attention::attend", 8),
+            ("engine::kernel::dot", 9),
+            ("engine::math::ln", 9),
         ];
         assert_eq!(paths, expected);
     }

@@ -1,19 +1,18 @@
 //! Descriptions for "Show the Rust" of results that are neither arrays nor numbers.
 
+use engine::explain::softmax_steps::SoftmaxSteps;
+use engine::explain::stats::Histogram;
 use engine::grad::{
     Answers, Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig,
 };
 use engine::model::bert::Bert;
-use engine::model::gpt2::Gpt2;
+use engine::model::gpt2::{Config, Gpt2};
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
-use engine::model::tiny_decoder::{TinyConfig, TinyDecoder};
 use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::parts::Parts;
-use engine::nn::softmax_steps::SoftmaxSteps;
 use engine::parameters::Weight;
-use engine::stats::Histogram;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 
@@ -168,25 +167,18 @@ impl Describe for Histogram {
     }
 }
 
-impl Describe for TinyConfig {
+impl Describe for Config {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.vocabulary.describe("vocabulary", out);
         self.width.describe("width", out);
         self.heads.describe("heads", out);
-        self.blocks.describe("blocks", out);
-        self.max_tokens.describe("max_tokens", out);
-        format!("{:?}", self.positions).describe("positions", out);
+        self.layers.describe("layers", out);
+        self.inner.describe("inner", out);
+        self.context.describe("context", out);
     }
 }
 
-/// A model is shown by its sizes: its weights are thousands of numbers.
-impl Describe for TinyDecoder {
-    fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        self.config().describe(name, out);
-    }
-}
-
-/// Models in files are shown by their sizes too.
+/// Models are shown by their sizes: their weights are thousands of numbers.
 macro_rules! describe_models {
     ($($model:ty),*) => {$(
         impl Describe for $model {

@@ -3,12 +3,14 @@
 
 use std::borrow::Cow;
 
-use engine::nn::attention::{Attention, Mask, SelfAttention};
-use engine::nn::multi_head::MultiHeadOutput;
+use engine::explain::one_head::{OneHead, SelfAttention};
+use engine::nn::attention::{Attention, Mask, Scoring};
+use engine::trace::{Observer, Recorder};
 use ndarray::{ArrayBase, Data, Dimension};
 use serde::{Deserialize, Serialize};
 
 use crate::computation::{Computation, Tensor};
+use crate::error::CellError;
 
 /// Values of a call that are kept for display, at most this many a tensor.
 const KEPT: usize = 64;
@@ -180,6 +182,11 @@ impl Describe for Mask {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         match self {
             Self::None => out.push(words(name, "no mask".to_owned())),
+            Self::Causal { first } => {
+                let text = format!("causal mask; the first query is token {first}");
+                out.push(words(name, text));
+            }
+            Self::PerHead(bias) => bias.describe(name, out),
             Self::Boolean(allowed) => allowed.describe(name, out),
             Self::Additive(bias) => bias.describe(name, out),
         }
@@ -195,23 +202,36 @@ impl Describe for Attention {
     }
 }
 
+impl Describe for OneHead {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.scores.describe("scores", out);
+        self.masked.describe("masked", out);
+        self.weights.describe("weights", out);
+        self.output.describe("output", out);
+    }
+}
+
+impl Describe for Scoring {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        match self {
+            Self::Dot(scale) => scale.describe("scale", out),
+            Self::Cosine(temperatures) => temperatures.describe("temperatures", out),
+        }
+    }
+}
+
+impl Describe for dyn Observer + '_ {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        out.push(words(name, "an observer".to_owned()));
+    }
+}
+
 impl Describe for SelfAttention {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         self.q.describe("q", out);
         self.k.describe("k", out);
         self.v.describe("v", out);
         self.attention.describe(name, out);
-    }
-}
-
-impl Describe for MultiHeadOutput {
-    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
-        self.q.describe("q", out);
-        self.k.describe("k", out);
-        self.v.describe("v", out);
-        self.weights.describe("weights", out);
-        self.heads.describe("heads", out);
-        self.output.describe("output", out);
     }
 }
 
@@ -266,6 +286,28 @@ impl Record {
         });
     }
 
+    /// Keeps a call that a model made itself, and that `recorder` saw under `name`; used by [`traced!`].
+    ///
+    /// # Errors
+    /// [`CellError::Mismatch`] when the model computed that part by another function than the one at `path`.
+    pub fn traced(
+        &mut self,
+        path: &'static str,
+        (recorder, name): (&Recorder, &str),
+        inputs: Vec<Described>,
+        output: &dyn Describe,
+    ) -> Result<(), CellError> {
+        if recorder.function(name) != Some(path) {
+            let found = recorder
+                .function(name)
+                .unwrap_or("no function that was seen");
+            let message = format!("{name} was computed by {found}, not by {path}");
+            return Err(CellError::Mismatch(message));
+        }
+        self.call(path, inputs, output);
+        Ok(())
+    }
+
     /// Keeps calls that an earlier record noted.
     pub(crate) fn calls(&mut self, calls: &[Call]) {
         self.done.calls.extend_from_slice(calls);
@@ -303,9 +345,70 @@ macro_rules! shown {
     }};
 }
 
+/// Records a call that a model made itself while a recorder watched: the panel shows the model's own function and its own numbers.
+///
+/// `traced!(record, engine::nn::attention::attend, recorder, "blocks.0.attention", [q, k, v], found)?` records the arguments and
+/// the result that were read from the trace, and fails unless the model said that this function computed `blocks.0.attention`. The
+/// page builder finds the function by its path, as for [`shown!`].
+#[macro_export]
+macro_rules! traced {
+    ($record:expr, $($part:ident)::+, $recorder:expr, $name:expr, [$($arg:expr),* $(,)?], $result:expr $(,)?) => {{
+        // A path that does not exist is an error of the compiler's.
+        let _ = $($part)::+;
+        let inputs = $crate::described(&[$((stringify!($arg), &$arg as &dyn $crate::Describe)),*]);
+        $record.traced($crate::path_text!($($part)::+), ($recorder, $name), inputs, &$result)
+    }};
+}
+
 /// The text of a path without spaces, for [`shown!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! path_text {
     ($first:ident $(:: $rest:ident)*) => { concat!(stringify!($first) $(, "::", stringify!($rest))*) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{array, aview1};
+
+    /// A call that a model made is recorded under the function that the model named, and under no other.
+    #[test]
+    fn a_traced_call_must_be_the_one_that_ran() {
+        let (mut record, mut seen) = (Record::new(), Recorder::default());
+        seen.called("blocks.0.attention", "engine::nn::attention::attend");
+        let (q, found) = (array![1.0_f32, 2.0], array![3.0_f32]);
+        let name = "blocks.0.attention";
+        traced!(
+            record,
+            engine::nn::attention::attend,
+            &seen,
+            name,
+            [q],
+            found
+        )
+        .unwrap();
+        let other = traced!(
+            record,
+            engine::nn::attention::scores,
+            &seen,
+            name,
+            [q],
+            found
+        );
+        assert!(matches!(other, Err(CellError::Mismatch(_))));
+        let unseen = traced!(
+            record,
+            engine::nn::attention::attend,
+            &seen,
+            "blocks.1.attention",
+            [q],
+            found
+        );
+        assert!(matches!(unseen, Err(CellError::Mismatch(_))));
+        let calls = record.finish().calls;
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].inputs[0].values, [1.0, 2.0]);
+        assert_eq!(aview1(&calls[0].outputs[0].values), aview1(&[3.0]));
+    }
 }

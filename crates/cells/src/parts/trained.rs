@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::{OneHead, SelfAttention};
+use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use engine::translate::Translator;
@@ -91,15 +92,9 @@ impl Head {
         Ok(chosen)
     }
 
-    /// Queries, keys or values of this head, `[T, D]`, out of those of all heads, `[H, T, D]`; `place` is what stands before the
-    /// layer's number, `attention` what stands behind it.
-    fn of(
-        self,
-        recorder: &Recorder,
-        (place, attention): (&str, &str),
-        part: &str,
-    ) -> Result<Array2<f32>, CellError> {
-        let name = format!("{place}blocks.{}.{attention}.{part}", self.layer);
+    /// A step of this head's attention, `[T, D]` or `[T, S]`, out of that of all heads; `name` is the layer's attention.
+    fn of(self, recorder: &Recorder, name: &str, part: &str) -> Result<Array2<f32>, CellError> {
+        let name = format!("{name}.{part}");
         let all = recorder
             .get(&name)
             .and_then(|all| all.view().into_dimensionality::<Ix3>().ok())
@@ -108,25 +103,33 @@ impl Head {
             .ok_or(CellError::Missing(name))
     }
 
-    /// Attention of this head in the open, on the queries, keys and values that the model told of: the numbers of the model itself.
-    pub(crate) fn attend(
+    /// The attention of this head as the model computed it: the numbers of its own trace, and in the panel the function that it
+    /// called. `place` is the part of the name before the layer's number, `attention` the part after it; `mask` is the model's.
+    pub(crate) fn attention(
         self,
         record: &mut Record,
         recorder: &Recorder,
         (place, attention): (&str, &str),
         mask: &Mask,
     ) -> Result<SelfAttention, CellError> {
-        let [q, k, v] = ["q", "k", "v"].map(|part| self.of(recorder, (place, attention), part));
-        let (q, k, v) = (q?, k?, v?);
-        let scale = shown!(record, engine::nn::attention::scale, q.ncols());
-        let attention = shown!(
+        let name = format!("{place}blocks.{}.{attention}", self.layer);
+        let part = |part| self.of(recorder, &name, part);
+        let (q, k, v) = (part("q")?, part("k")?, part("v")?);
+        let scores = part("scores")?;
+        let masked = engine::nn::attention::apply_mask(scores.view(), mask, self.head)?;
+        let attention = OneHead {
+            scores,
+            masked,
+            weights: part("weights")?,
+            output: part("heads")?,
+        };
+        traced!(
             record,
             engine::nn::attention::attend,
-            q.view(),
-            k.view(),
-            v.view(),
-            scale,
-            mask
+            recorder,
+            &name,
+            [q, k, v, mask],
+            attention
         )?;
         Ok(SelfAttention { q, k, v, attention })
     }

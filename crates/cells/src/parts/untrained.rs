@@ -1,7 +1,8 @@
 //! Untrained layers over sentences, which many cells compute with: word vectors, position vectors and weights, drawn
 //! from the seed that the reader sees.
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::SelfAttention;
+use engine::nn::attention::Mask;
 use ndarray::{Array2, ArrayView2};
 
 use crate::error::CellError;
@@ -119,7 +120,7 @@ impl Layer {
         let (w_q, w_k, w_v) = (self.w_q.view(), self.w_k.view(), self.w_v.view());
         Ok(shown!(
             record,
-            engine::nn::attention::self_attention,
+            engine::explain::one_head::self_attention,
             x,
             w_q,
             w_k,
@@ -138,7 +139,7 @@ impl Layer {
         let (w_q, w_k, w_v) = (self.w_q.view(), self.w_k.view(), self.w_v.view());
         Ok(shown!(
             record,
-            engine::nn::attention::cross_attention,
+            engine::explain::one_head::cross_attention,
             asks,
             answers,
             w_q,

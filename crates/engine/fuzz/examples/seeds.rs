@@ -7,7 +7,7 @@ mod convert;
 mod make;
 
 use convert::{CONVERTED, bert_file, gpt2_file, llama_config, llama_file};
-use engine::nn::position::rotary::Pairing;
+use engine::nn::position::rope::Pairing;
 
 const TOKENIZER_JSON: &str = r###"{"added_tokens":[{"id":0,"content":"<e>","special":true},{"id":4,"content":"cd","lstrip":true}],
 "pre_tokenizer":{"type":"ByteLevel"},"post_processor":{"type":"RobertaProcessing","sep":["<e>",0],"cls":["<e>",0]},

@@ -15,7 +15,7 @@ use super::names::{Architecture, Renamed, unstacked_name};
 use super::tensors::Tensors;
 use crate::error::Result;
 use crate::model::{bert, gpt2, llama};
-use crate::nn::position::rotary::Pairing;
+use crate::nn::position::rope::Pairing;
 use crate::token::gguf::GgufVocabulary;
 
 impl Gguf {

@@ -18,9 +18,9 @@ use crate::trainable::{Kind, Trainable};
 /// The optimiser and what it remembers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamW {
-    /// How long gradients are remembered.
+    /// Decay of the mean of gradients.
     pub beta_1: f32,
-    /// How long their squares are.
+    /// Decay of the mean of their squares.
     pub beta_2: f32,
     /// Added to the root of the squares.
     pub eps: f32,
@@ -122,7 +122,7 @@ impl AdamW {
     }
 }
 
-/// What is the same for all parameters in one step.
+/// The numbers that all parameters share in one step.
 struct Update {
     rate: f32,
     root: f32,

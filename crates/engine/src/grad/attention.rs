@@ -1,10 +1,11 @@
-//! Attention of several sequences and heads, full, causal or across.
+//! The gradient of attention, of several sequences and heads, full, causal or across.
 //!
 //! ```text
 //! P = softmax(s Q Kᵀ),  O = P V,  s = 1/√D:
 //! V̄ += Pᵀ Ō     P̄ = Ō Vᵀ     S̄ = P ⊙ (P̄ − Σ_keys P ⊙ P̄)     Q̄ += s S̄ K     K̄ += s S̄ᵀ Q
 //! ```
-//! Hidden pairs have weight 0, so that nothing goes back through them.
+//! Hidden pairs have weight 0, so no gradient goes through them. The values are those of `nn/attention.rs`; the tests `grad_steps`
+//! compare them.
 
 use super::linear::product;
 use super::tape::{Adjoints, Tape, Values, Var};
@@ -12,18 +13,18 @@ use crate::error::{EngineError, Result};
 use crate::kernel::Kernels;
 use crate::nn::attention::scale;
 use crate::nn::packed::ranges;
-use crate::nn::shape::{expect, mismatch};
+use crate::shape::{expect, mismatch};
 use std::ops::Range;
 
-/// Who asks whom: sequence b's queries the keys of sequence b, head h of H those of head ⌊h G / H⌋ of G.
-pub(super) struct Asked<'a> {
+/// Queries and the keys that they attend to: those of sequence b, and of head ⌊h G / H⌋ of G for head h of H.
+pub(super) struct Layout<'a> {
     pub(super) heads: usize,
     pub(super) kv_heads: usize,
-    /// Rows of each sequence that asks.
+    /// Queries of each sequence.
     pub(super) lengths: &'a [usize],
-    /// Rows of each sequence that answers.
+    /// Keys of each sequence.
     pub(super) sources: &'a [usize],
-    /// Whether later keys are hidden.
+    /// True when later keys are hidden.
     pub(super) causal: bool,
 }
 
@@ -36,17 +37,17 @@ struct Part {
     weights: Range<usize>,
 }
 
-fn parts(asked: &Asked<'_>, width: usize) -> Vec<Part> {
+fn parts(layout: &Layout<'_>, width: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut start = 0;
-    for (queries, keys) in ranges(asked.lengths).zip(ranges(asked.sources)) {
-        for h in 0..asked.heads {
+    for (queries, keys) in ranges(layout.lengths).zip(ranges(layout.sources)) {
+        for h in 0..layout.heads {
             let end = start + queries.len() * keys.len();
             parts.push(Part {
                 queries: queries.clone(),
                 keys: keys.clone(),
                 column: h * width,
-                kv_column: h * asked.kv_heads / asked.heads * width,
+                kv_column: h * layout.kv_heads / layout.heads * width,
                 weights: start..end,
             });
             start = end;
@@ -56,10 +57,10 @@ fn parts(asked: &Asked<'_>, width: usize) -> Vec<Part> {
 }
 
 /// softmax(Q Kᵀ/√D) V, heads side by side.
-pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], asked: &Asked<'_>) -> Result<Var> {
+pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<Var> {
     // q [T, H·D], k and v [S, G·D] -> [T, H·D]
-    let width = check([q, k, v], asked)?;
-    let parts = parts(asked, width);
+    let width = check([q, k, v], layout)?;
+    let parts = parts(layout, width);
     let kernels = tape.kernels;
     let mut weights = vec![0.0; parts.last().map_or(0, |part| part.weights.end)];
     let mut out = vec![0.0; q.len()];
@@ -70,7 +71,7 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], asked: &Asked<'_>) ->
         let values = head(tape.numbers(v), v.cols, &part.keys, part.kv_column, width);
         let weights = &mut weights[part.weights.clone()];
         kernels.matmul(&queries, &keys, weights, tokens, width, sources);
-        soften(kernels, weights, sources, scale(width), asked.causal);
+        masked_softmax(kernels, weights, sources, scale(width), layout.causal);
         let mixed = product(kernels, weights, &values, [tokens, sources, width]);
         let to = (&part.queries, part.column, width);
         put(&mixed, &mut out, q.cols, to);
@@ -93,8 +94,8 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], asked: &Asked<'_>) ->
     )
 }
 
-fn check([q, k, v]: [Var; 3], asked: &Asked<'_>) -> Result<usize> {
-    let (heads, kv_heads) = (asked.heads, asked.kv_heads);
+fn check([q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<usize> {
+    let (heads, kv_heads) = (layout.heads, layout.kv_heads);
     if heads == 0 || !q.cols.is_multiple_of(heads) || kv_heads == 0 || heads % kv_heads != 0 {
         let expected = format!("a divisor of the width {}", q.cols);
         return Err(EngineError::value("attention", "heads", expected, heads));
@@ -104,16 +105,16 @@ fn check([q, k, v]: [Var; 3], asked: &Asked<'_>) -> Result<usize> {
         let expected = "keys and values [S, G·D]";
         return Err(mismatch("attention", expected, &k.shape(), &v.shape()));
     }
-    let (tokens, sources) = (asked.lengths.iter().sum(), asked.sources.iter().sum());
+    let (tokens, sources) = (layout.lengths.iter().sum(), layout.sources.iter().sum());
     let whole = "tokens of all sequences";
     expect("attention", whole, &[tokens, sources], &[q.rows, k.rows])?;
-    let (asking, answering) = (asked.lengths.len(), asked.sources.len());
+    let (asking, answering) = (layout.lengths.len(), layout.sources.len());
     expect("attention", "sources", &[asking], &[answering])?;
     Ok(width)
 }
 
-/// Scores become weights.
-fn soften(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: f32, causal: bool) {
+/// The weights of scores, in place: scaled, later keys hidden, softmax of each row.
+fn masked_softmax(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: f32, causal: bool) {
     for (t, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
         let seen = if causal { t + 1 } else { sources };
         let (seen, hidden) = row.split_at_mut(seen.min(sources));

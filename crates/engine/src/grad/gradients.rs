@@ -6,10 +6,10 @@ use crate::kernel::{self, Kernels};
 use crate::trainable::Trainable;
 use std::collections::BTreeMap;
 
-/// How a pass for training is run.
+/// The settings of a pass for training.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Who multiplies.
+    /// The kernels to use.
     pub kernels: &'static Kernels,
     /// The share of numbers that dropout sets to 0, at the places that the layers name; 0 for none.
     pub dropout: f32,

@@ -1,4 +1,4 @@
-//! Where training starts.
+//! The initial parameters of training.
 //!
 //! ```text
 //! gains 1, biases 0
@@ -16,7 +16,7 @@ use crate::math;
 use crate::rng::Rng;
 use crate::trainable::{Kind, Trainable};
 
-/// How matrices and tables are drawn.
+/// A distribution of matrices and tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Draw {
     /// By their sizes.

@@ -39,13 +39,13 @@ use std::collections::BTreeMap;
 /// H of every such model.
 const HEADS: usize = 4;
 
-/// The longest gradient that is gone along unshortened.
+/// The norm above which gradients are clipped.
 const LONGEST: f32 = 1.0;
 
-/// What is learned, and how, by whatever model.
+/// A task with its batches, schedule and seed, for any model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskConfig {
-    /// What is to be learned; its length is that of the longest sequences.
+    /// The task; its length is that of the longest sequences.
     pub task: Task,
     /// The length of the shortest sequences: each has a length of its own, drawn evenly from here to the task's.
     pub shortest: usize,
@@ -72,10 +72,10 @@ impl TaskConfig {
     }
 }
 
-/// What is learned, by which Transformer, and how.
+/// A task, a Transformer, and how it is trained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingConfig {
-    /// What is to be learned.
+    /// The task.
     pub task: Task,
     /// Blocks of the encoder, and of the decoder.
     pub layers: usize,
@@ -105,7 +105,7 @@ impl TrainingConfig {
         }
     }
 
-    /// What of it does not depend on the model.
+    /// The part that does not depend on the model.
     pub fn task_config(&self) -> TaskConfig {
         TaskConfig {
             task: self.task.clone(),
@@ -130,12 +130,12 @@ impl TrainingConfig {
     }
 }
 
-/// What a model says of some pairs.
+/// A model's loss and accuracy on some pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     /// The mean cross-entropy, in nats for each symbol.
     pub loss: f32,
-    /// How many are answered wholly right ([`Pairs::right`]).
+    /// Pairs with an exact match ([`Pairs::right`]).
     pub right: usize,
 }
 
@@ -146,7 +146,7 @@ pub struct Learner<M = Transformer> {
     pub model: M,
     /// The optimiser, which counts the steps.
     pub optimiser: AdamW,
-    /// How passes are run; the seed of dropout follows the steps.
+    /// Settings of the passes; the seed of dropout follows the steps.
     pub settings: Settings,
     drill: TaskConfig,
     rng: Rng,
@@ -184,12 +184,12 @@ impl<M: Answers> Learner<M> {
         })
     }
 
-    /// What is learned, and how.
+    /// The task with its batches and schedule.
     pub fn task_config(&self) -> &TaskConfig {
         &self.drill
     }
 
-    /// How many steps were made.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.optimiser.steps
     }
@@ -218,7 +218,7 @@ impl<M: Answers> Learner<M> {
         })
     }
 
-    /// What it says of some pairs; no gradients.
+    /// Loss and accuracy on some pairs, without gradients.
     ///
     /// # Errors
     /// When they are another task's.
@@ -270,7 +270,7 @@ impl<M: Answers> Learner<M> {
         Ok(pairs.right(&self.model)? as f32 / count.max(1) as f32)
     }
 
-    /// How many of some pairs it writes wholly right by itself ([`Pairs::written`]).
+    /// Exact matches when it runs freely ([`Pairs::written`]).
     ///
     /// # Errors
     /// When they are another task's.

@@ -7,8 +7,8 @@
 use super::tape::{Tape, Var, add};
 use crate::error::Result;
 use crate::kernel::Kernels;
-use crate::nn::shape::{expect, mismatch};
 use crate::parameters::Weight;
+use crate::shape::{expect, mismatch};
 use ndarray::Array1;
 
 /// x · weightᵀ + bias.

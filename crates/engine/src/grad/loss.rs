@@ -9,7 +9,7 @@
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
 use crate::math;
-use crate::nn::shape::expect;
+use crate::shape::expect;
 
 impl Tape {
     /// The mean cross-entropy in nats, `[1, 1]`. A row whose target is `None` does not count (padding, words that were not masked).

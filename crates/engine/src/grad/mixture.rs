@@ -1,22 +1,32 @@
-//! The two halves of attention as steps of their own: a softmax, and a product of two results.
+//! Softmax as a step of its own, and products of two results.
 //!
 //! ```text
 //! W = softmax of each row of E:   Ē += W ⊙ (W̄ − Σ_row W ⊙ W̄)
 //! C = W H:                        W̄ += C̄ Hᵀ     H̄ += Wᵀ C̄
+//! C = A ⊙ B:                      Ā += C̄ ⊙ B     B̄ += C̄ ⊙ A
 //! ```
-//! Layers have both in one step ([`super::attention`]); these are for models that hand in scores of their own.
+//! Attention layers have softmax and product in one step ([`super::attention`]); these are for models that give scores of their own, for
+//! gates and for mixtures of experts.
 
 use super::linear::product;
+use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::Result;
-use crate::nn::shape::mismatch;
+use crate::nn::softmax::{check_top_k, largest};
+use crate::shape::{expect, mismatch};
+use ndarray::ArrayView1;
 
 impl Tape {
     /// Softmax of each row.
     pub fn softmax(&mut self, x: &Var) -> Var {
         // x [T, S] -> [T, S]
-        let (x, width) = (*x, x.cols.max(1));
-        let mut weights = self.numbers(x).to_vec();
+        let scores = self.numbers(*x).to_vec();
+        self.softmax_of(*x, scores)
+    }
+
+    /// Softmax of each row of `weights`: the numbers of `x`, some of them hidden by −∞, through which no gradient goes.
+    fn softmax_of(&mut self, x: Var, mut weights: Vec<f32>) -> Var {
+        let width = x.cols.max(1);
         for row in weights.chunks_exact_mut(width) {
             self.kernels.softmax(row);
         }
@@ -64,4 +74,64 @@ impl Tape {
             }),
         )
     }
+}
+
+/// a ⊙ b.
+pub(super) fn multiply(tape: &mut Tape, a: Var, b: Var) -> Result<Var> {
+    expect("multiply", "b", &a.shape(), &b.shape())?;
+    let pairs = tape.numbers(a).iter().zip(tape.numbers(b));
+    let out = pairs.map(|(a, b)| a * b).collect();
+    let dim = (a.rows, a.cols);
+    Ok(tape.push(dim, out, &[a, b], &[], move |past, grad, into| {
+        for (own, other) in [(a, b), (b, a)] {
+            if let Some(sum) = into.at(own) {
+                add_products(sum, &grad, past.value(other));
+            }
+        }
+    }))
+}
+
+/// Each row of `x` times its own factor, `[rows, 1]`.
+pub(super) fn scale_rows(tape: &mut Tape, x: Var, factors: Var) -> Result<Var> {
+    expect("scale_rows", "factors", &[x.rows, 1], &factors.shape())?;
+    let width = x.cols.max(1);
+    let by_factors = move |values: &mut [f32], factors: &[f32]| {
+        for (row, factor) in values.chunks_exact_mut(width).zip(factors) {
+            row.iter_mut().for_each(|value| *value *= factor);
+        }
+    };
+    let mut out = tape.numbers(x).to_vec();
+    by_factors(&mut out, tape.numbers(factors));
+    let dim = (x.rows, x.cols);
+    let from = [x, factors];
+    Ok(
+        tape.push(dim, out, &from, &[], move |past, mut grad, into| {
+            if let Some(sum) = into.at(factors) {
+                let rows = grad
+                    .chunks_exact(width)
+                    .zip(past.value(x).chunks_exact(width));
+                for (sum, (grad, row)) in sum.iter_mut().zip(rows) {
+                    *sum += past.kernels.dot(grad, row);
+                }
+            }
+            by_factors(&mut grad, past.value(factors));
+            into.give(x, grad);
+        }),
+    )
+}
+
+/// Softmax over the `k` largest numbers of each row, 0 elsewhere; the choice itself has no gradient.
+pub(super) fn top_k_softmax(tape: &mut Tape, x: Var, k: usize) -> Result<Var> {
+    // x [T, E] -> [T, E]
+    check_top_k(k, x.cols)?;
+    let mut hidden = tape.numbers(x).to_vec();
+    for row in hidden.chunks_exact_mut(x.cols) {
+        let chosen = largest(ArrayView1::from(&*row), k);
+        for (n, value) in row.iter_mut().enumerate() {
+            if !chosen.contains(&n) {
+                *value = f32::NEG_INFINITY;
+            }
+        }
+    }
+    Ok(tape.softmax_of(x, hidden))
 }

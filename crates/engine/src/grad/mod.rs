@@ -1,4 +1,4 @@
-//! Learning: gradients by reverse-mode differentiation over the layers and models that inference runs, and what makes use of them.
+//! Training: gradients by reverse-mode differentiation over the layers and models that inference runs, optimisers and tasks.
 //!
 //! ```text
 //! tape:       x_1 = f_1(x_0), …, loss = f_n(…)       each step remembered as it is computed
@@ -6,9 +6,9 @@
 //! optimiser:  parameters − lr · what AdamW makes of the gradients
 //! ```
 //!
-//! No model is written twice: [`Tape`] runs the same `run` functions as inference does ([`crate::nn::compute`]). It knows the
-//! parameters of the model that it was made for by where they lie in memory; their names and order are the model's own
-//! ([`crate::trainable`]).
+//! No model is written twice: [`Tape`] runs the same `run` functions as inference does ([`crate::nn::compute`]); Swin V2 has none and
+//! cannot be trained. The tape recognises the parameters of its model by their addresses in memory; their names and order are the
+//! model's own ([`crate::trainable`]).
 //!
 //! ```
 //! use engine::grad::{AdamW, Settings, gradients, initialise};

@@ -11,7 +11,7 @@ use super::linear::add_rows;
 use super::tape::{Tape, Var};
 use crate::error::Result;
 use crate::kernel::Kernels;
-use crate::nn::shape::expect;
+use crate::shape::expect;
 use ndarray::Array1;
 
 /// Layer norm of each row.

@@ -25,8 +25,8 @@
 use super::gradients::{Settings, gradients};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::shape::expect;
 use crate::parameters::Weight;
+use crate::shape::expect;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 

@@ -26,23 +26,23 @@ impl Corpus {
         &self.characters
     }
 
-    /// How many characters it has.
+    /// The number of characters.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether it has none.
+    /// True when it has none.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// How many characters a text needs for passages of `length`: the last eighth of it, or as much as holds one passage with its
+    /// The characters that a text needs for passages of `length`: the last eighth of it, or as much as holds one passage with its
     /// answer, is held out, and the rest should be several times as long.
     pub fn fewest(length: usize) -> usize {
         8 * length
     }
 
-    /// What is held out for passages of `length`, or what is trained on.
+    /// The part held out for passages of `length`, or the part trained on.
     pub(super) fn part(&self, length: usize, held: bool) -> &[usize] {
         let end = (self.ids.len() / 8).max(2 * length).min(self.ids.len());
         let (training, rest) = self.ids.split_at(self.ids.len() - end);

@@ -3,8 +3,8 @@
 use super::tape::{Tape, Var, add};
 use crate::error::{EngineError, Result};
 use crate::nn::position::rope::RotaryTable;
-use crate::nn::shape::{expect, matrix};
 use crate::nn::unfold::Windows;
+use crate::shape::{expect, matrix};
 use ndarray::Array1;
 
 /// A parameter as a new row before every `every` rows.

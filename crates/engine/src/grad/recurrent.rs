@@ -95,7 +95,7 @@ fn blend_back(
 }
 
 /// The network's inner numbers `[Σ S, A]` for every question and key that it sees, and the weights `[Σ S]`.
-fn look(
+fn softmax_weights(
     tape: &Tape,
     questions: Var,
     score: &[f32],
@@ -145,7 +145,7 @@ pub(super) fn additive_attention(
     )?;
     let leaf = tape.leaf(score);
     let (score, inner, width) = (score.to_vec(), keys.cols, annotations.cols);
-    let (inners, weights) = look(tape, questions, &score, keys, seen);
+    let (inners, weights) = softmax_weights(tape, questions, &score, keys, seen);
     let mut contexts = vec![0.0; seen.len() * width];
     let mut start = 0;
     for (rows, context) in seen.iter().zip(contexts.chunks_exact_mut(width.max(1))) {

@@ -5,7 +5,7 @@ use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::{EngineError, Result};
 use crate::nn::plain::{expect_rows, take_places};
-use crate::nn::shape::expect;
+use crate::shape::expect;
 use ndarray::{Array, Array1, Dimension};
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(super) fn lookup<D: Dimension>(
 ) -> Result<Var> {
     // table [V, C], ids [T] -> [T, C]
     let leaf = tape.leaf(table);
-    let numbers = crate::nn::shape::contiguous(&table.view());
+    let numbers = crate::shape::contiguous(&table.view());
     crate::nn::embedding::expect_ids(ids, numbers.len() / width.max(1))?;
     let mut out = Vec::with_capacity(ids.len() * width);
     for &id in ids {

@@ -1,22 +1,22 @@
-//! Layers run on a tape.
+//! The executor of training: layers on a tape.
 
-use super::attention::{Asked, attend};
+use super::attention::{Layout, attend};
 use super::tape::{Sources, Tape, Var};
-use super::{activation, linear, norm, picture, recurrent, rows};
+use super::{activation, linear, mixture, norm, picture, recurrent, rows};
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::Activation;
 use crate::nn::grouped::GroupedAttention;
 use crate::nn::kv_cache::KvCache;
-use crate::nn::plain::grid_side;
+use crate::nn::plain::{Plain, grid_side};
 use crate::nn::position::rope::RotaryTable;
-use crate::nn::shape::expect;
 use crate::nn::unfold::Windows;
 use crate::parameters::Weight;
+use crate::shape::expect;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// Observers are told nothing: a pass that is looked at is a pass of [`crate::nn::plain::Plain`].
+/// No observer is told anything: a pass that is watched is a pass of [`crate::nn::plain::Plain`].
 impl Compute for Tape {
     type Matrix = Var;
     type Memory = Sources;
@@ -88,6 +88,22 @@ impl Compute for Tape {
         rows::scale(self, x, factor)
     }
 
+    fn multiply(&mut self, a: Var, b: &Var) -> Result<Var> {
+        mixture::multiply(self, a, *b)
+    }
+
+    fn scale_rows(&mut self, x: Var, factors: &Var) -> Result<Var> {
+        mixture::scale_rows(self, x, *factors)
+    }
+
+    fn top_k_softmax(&mut self, x: &Var, k: usize) -> Result<Var> {
+        mixture::top_k_softmax(self, *x, k)
+    }
+
+    fn nonzero_rows(&self, x: &Var, column: usize) -> Result<Vec<usize>> {
+        Plain::silent().nonzero_rows(&self.value(x)?, column)
+    }
+
     fn scale_columns(&mut self, x: Var, factors: &Array1<f32>) -> Result<Var> {
         rows::scale_columns(self, x, factors)
     }
@@ -153,14 +169,14 @@ impl Compute for Tape {
     }
 
     fn attend(&mut self, qkv: [Var; 3], heads: usize, lengths: &[usize]) -> Result<Var> {
-        let asked = Asked {
+        let layout = Layout {
             heads,
             kv_heads: heads,
             lengths,
             sources: lengths,
             causal: false,
         };
-        attend(self, qkv, &asked)
+        attend(self, qkv, &layout)
     }
 
     fn attend_causally(
@@ -174,14 +190,14 @@ impl Compute for Tape {
             let found = format!("a cache of {} tokens", cache.len());
             return Err(EngineError::shape("training", "whole texts", found));
         }
-        let asked = Asked {
+        let layout = Layout {
             heads: layer.heads,
             kv_heads: layer.kv_heads,
             lengths,
             sources: lengths,
             causal: true,
         };
-        attend(self, qkv, &asked)
+        attend(self, qkv, &layout)
     }
 
     fn cache_kv(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
@@ -196,14 +212,14 @@ impl Compute for Tape {
         lengths: &[usize],
         memory: &Sources,
     ) -> Result<Var> {
-        let asked = Asked {
+        let layout = Layout {
             heads,
             kv_heads: heads,
             lengths,
             sources: &memory.lengths,
             causal: false,
         };
-        attend(self, [q, memory.k, memory.v], &asked)
+        attend(self, [q, memory.k, memory.v], &layout)
     }
 
     fn gru_gates(&mut self, from_input: &Var, from_state: &Var, state: &Var) -> Result<Var> {

@@ -17,7 +17,7 @@
 
 use crate::math::double;
 
-/// How the learning rate rises and falls.
+/// A schedule of the learning rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
     /// Falls as 1/√n after the warm-up.

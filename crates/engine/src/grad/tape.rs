@@ -1,10 +1,10 @@
-//! The tape: values as they are computed, and for each how its gradient goes on to what it was computed from.
+//! The tape: values as they are computed, and for each the backward pass to its arguments.
 
 use crate::error::{EngineError, Result};
 use crate::kernel::Kernels;
-use crate::nn::shape::{contiguous, matrix};
 use crate::parameters::Weight;
 use crate::rng::Rng;
+use crate::shape::{contiguous, matrix};
 use ndarray::{Array, Array2, ArrayView2, Dimension};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub struct Var {
 }
 
 impl Var {
-    /// How many numbers it has.
+    /// The number of elements.
     pub(super) fn len(self) -> usize {
         self.rows * self.cols
     }
@@ -39,17 +39,17 @@ pub struct Sources {
     pub(super) lengths: Vec<usize>,
 }
 
-/// How a gradient goes on: given what was computed and the gradient of a step's result, adds to those of its arguments.
+/// The backward pass of one operation: given the values and the gradient of its result, adds to the gradients of its arguments.
 pub(super) type Backward = Box<dyn FnOnce(&Values<'_>, Vec<f32>, &mut Adjoints)>;
 
 struct Node {
     value: Vec<f32>,
-    /// Whether a parameter is among what it was computed from.
+    /// True when it was computed from a parameter.
     tracked: bool,
     back: Option<Backward>,
 }
 
-/// What steps going back can look up.
+/// The values of the forward pass, for the backward passes.
 pub(super) struct Values<'a> {
     values: &'a [Vec<f32>],
     pub(super) kernels: &'static Kernels,
@@ -61,7 +61,7 @@ impl Values<'_> {
     }
 }
 
-/// Gradients in the making: of the matrices on the tape, and of the model's parameters.
+/// The gradients accumulated so far: of the matrices on the tape, and of the model's parameters.
 pub(super) struct Adjoints {
     tracked: Vec<bool>,
     vars: Vec<Option<Vec<f32>>>,
@@ -69,12 +69,12 @@ pub(super) struct Adjoints {
 }
 
 impl Adjoints {
-    /// Whether anybody asks for the gradient of `var`.
+    /// True when the gradient of `var` is needed.
     pub(super) fn wants(&self, var: Var) -> bool {
         self.tracked[var.at]
     }
 
-    /// Adds a gradient that is not needed any more.
+    /// Adds a gradient and takes its memory.
     pub(super) fn give(&mut self, var: Var, grad: Vec<f32>) {
         if !self.wants(var) {
             return;
@@ -131,13 +131,13 @@ struct Dropout {
     rng: Rng,
 }
 
-/// Computes and remembers; see [`crate::nn::compute::Compute`] for the steps.
+/// The executor that records what it computes; see [`crate::nn::compute::Compute`] for the operations.
 ///
 /// A matrix of another tape as argument is a mistake of the caller's: it panics or gives numbers without meaning.
 pub struct Tape {
     pub(super) kernels: &'static Kernels,
     nodes: Vec<Node>,
-    /// Where the model's parameters begin in memory, with their places in its order.
+    /// Addresses of the model's parameters, with their indices in its order.
     addresses: BTreeMap<usize, usize>,
     loaded: BTreeMap<usize, Rc<Loaded>>,
     dropout: Option<Dropout>,
@@ -184,7 +184,7 @@ impl Tape {
         &self.nodes[var.at].value
     }
 
-    /// Puts down a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
+    /// Records a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
     pub(super) fn push(
         &mut self,
         (rows, cols): (usize, usize),
@@ -210,7 +210,7 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// Puts down numbers that nobody computed.
+    /// Records a constant, without a gradient.
     pub(super) fn push_constant(&mut self, x: ArrayView2<'_, f32>) -> Var {
         let value = contiguous(&x).into_owned();
         self.push(x.dim(), value, &[], &[], |_, _, _| {})
@@ -285,7 +285,7 @@ impl Tape {
     }
 }
 
-/// Where numbers begin in memory.
+/// The address of a slice.
 pub(super) fn address(values: &[f32]) -> usize {
     values.as_ptr() as usize
 }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// A model that reads sources and says at each place of their targets what comes next.
 pub trait Answers: Trainable {
-    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, or there are more of one side than of the other.
@@ -56,7 +56,7 @@ impl Answers for Transformer {
     }
 }
 
-/// What is to be learned, of sequences of `length` symbols out of `symbols`.
+/// A task on sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// The sequence itself.
@@ -80,7 +80,7 @@ pub enum Task {
         /// L.
         length: usize,
     },
-    /// How a text goes on.
+    /// The continuation of a text.
     Text {
         /// The text.
         text: Arc<Corpus>,
@@ -160,7 +160,7 @@ impl Task {
     }
 }
 
-/// Whether a source is kept from training.
+/// True when a source is held out from training.
 fn held_out(source: &[usize]) -> bool {
     let hash = source
         .iter()
@@ -177,11 +177,11 @@ fn likeliest(logits: ArrayView1<'_, f32>) -> usize {
 /// Some pairs, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
-    /// What is read.
+    /// The sources.
     pub source: Packed,
-    /// What was answered so far, at each place.
+    /// The answers so far, at each position (teacher forcing).
     pub target: Packed,
-    /// What comes next, at each place of the target.
+    /// The next symbol, at each position of the target.
     pub answers: Vec<Option<usize>>,
 }
 
@@ -228,7 +228,7 @@ impl Pairs {
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
-    /// What a model writes by itself: the likeliest symbol first, then the likeliest after what it wrote, until the answer is as
+    /// The answers of a free-running model: the most likely symbol first, then the most likely after what it wrote, until the answer is as
     /// long as it should be. It is given no more than that, so that a model without a mask has nothing to look ahead at.
     ///
     /// # Errors
@@ -252,7 +252,7 @@ impl Pairs {
             .collect())
     }
 
-    /// How many pairs a model answers wholly right, each place predicted from the right beginning. A sequence whose every
+    /// Exact matches with teacher forcing: each position predicted from the right beginning. A sequence whose every
     /// place is right so is what the model writes by itself too, if nothing of it looks ahead.
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl Pairs {
         Ok(self.whole(&self.right_places(logits.view())))
     }
 
-    /// How many pairs are wholly right where each has so many places right.
+    /// Exact matches, given the right positions of each pair.
     pub(super) fn whole(&self, right: &[usize]) -> usize {
         let pairs = right.iter().zip(&self.target.lengths);
         pairs.filter(|(right, length)| right == length).count()

@@ -28,14 +28,14 @@ use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
-use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::Activation;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::Packed;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::pooling::{mean, unit};
+use crate::nn::post_norm::PostNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix, vector};
 use crate::trace::{Observer, observe};
@@ -51,7 +51,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// What the names of the head's parameters start with.
+/// The prefix of the names of the head's parameters.
 const HEAD: &str = "cls.predictions";
 
 /// The masked-LM head; its last matrix is the word table.
@@ -234,7 +234,7 @@ impl Bert {
         self.run(&mut Plain::new(trace), tokens, types)
     }
 
-    /// As [`Self::hidden`], by whoever computes.
+    /// As [`Self::hidden`], generic over the executor.
     ///
     /// # Errors
     /// As [`Self::hidden`].
@@ -256,7 +256,7 @@ impl Bert {
         let types = compute.lookup(&self.types, types)?;
         let mut x = compute.add(x, &types)?;
         compute.trace("embedding", &mut x);
-        let mut x = self.parts.norm(compute, &self.norm, x)?;
+        let mut x = self.parts.norm(compute, &self.norm, &x)?;
         compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
@@ -292,7 +292,7 @@ impl Bert {
         }
     }
 
-    /// Whether it has the head that fills masks.
+    /// True when it has the masked-LM head.
     pub fn fills_masks(&self) -> bool {
         self.head.is_some()
     }
@@ -310,7 +310,7 @@ impl Bert {
         self.run_logits(&mut Plain::new(trace), &hidden.to_owned())
     }
 
-    /// As [`Self::logits`], by whoever computes.
+    /// As [`Self::logits`], generic over the executor.
     ///
     /// # Errors
     /// As [`Self::logits`].

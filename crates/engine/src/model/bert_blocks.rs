@@ -3,11 +3,12 @@
 use super::bert::Config;
 use super::names::norm;
 use crate::error::Result;
-use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::Qkv;
+use crate::nn::norm::Norm;
 use crate::nn::parts::Parts;
+use crate::nn::post_norm::PostNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trainable::Visit;

@@ -24,10 +24,11 @@ use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::Mlp;
 use crate::nn::projection::Projection;
-use crate::nn::shape::expect;
 use crate::nn::unfold::Windows;
 use crate::parameters::{Parameters, tensor, vector};
+use crate::shape::expect;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView4};
 
@@ -44,11 +45,11 @@ pub struct Config {
     pub side: usize,
     /// F, between the two last layers.
     pub inner: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
 }
 
-/// How far a window is from the next.
+/// Pixels from a window to the next.
 const STRIDE: usize = 2;
 
 impl Config {
@@ -199,7 +200,7 @@ impl Cnn {
         &self.config
     }
 
-    /// The logits of pictures, by whoever computes. The observer gets `convs.N` (a row for each pixel), `mlp.before`, `mlp.inner`
+    /// The logits of pictures, generic over the executor. The observer gets `convs.N` (a row for each pixel), `mlp.before`, `mlp.inner`
     /// and `mlp.output`.
     ///
     /// # Errors

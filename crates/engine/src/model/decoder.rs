@@ -1,4 +1,4 @@
-//! What all decoders share: the pass over a text, batches, and reading on token by token with a cache.
+//! Decoders: the pass over a text, batches, and incremental reading with a cache.
 //!
 //! ```
 //! use engine::model::{decoder::{DecoderExt, Session}, gpt2::{Config, Gpt2}};
@@ -21,7 +21,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
-use crate::nn::shape::rows;
+use crate::shape::rows;
 use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
@@ -94,7 +94,7 @@ pub trait Decoder {
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
 }
 
-/// What every decoder can do, in terms of [`Decoder`]. A trait of its own, so that a `dyn Decoder` does not carry the code once for each
+/// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder` does not carry the code once for each
 /// kind of model.
 pub trait DecoderExt: Decoder {
     /// The logits of every place of one text. The observer gets what the model's own documentation lists, then `logits`.
@@ -289,7 +289,7 @@ where
         Ok(logits.row(0).to_owned())
     }
 
-    /// How many tokens it has read.
+    /// The number of tokens read so far.
     pub fn position(&self) -> usize {
         self.caches.position(0)
     }

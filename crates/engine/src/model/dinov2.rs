@@ -21,15 +21,18 @@
 
 use super::config::{self, Lookup};
 use super::names::{known, norm};
-use super::vit_blocks::{Sizes, block, tokens};
+use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
-use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::compute::Compute;
+use crate::nn::norm::{LayerNorm, Norm};
+use crate::nn::parts::Parts;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::PreNormBlock;
 use crate::parameters::Parameters;
-use crate::trace::{Observer, observe, scope};
-use ndarray::{Array2, ArrayView3};
+use crate::trace::Observer;
+use crate::trainable::{Trainable, Visit};
+use ndarray::{Array2, ArrayView3, ArrayView4, Axis};
 
 /// The sizes of a DINOv2.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +41,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -173,7 +176,7 @@ impl Dinov2 {
     }
 
     /// The features of a picture of any size that holds a patch: the class token's, then the patches' row by row. The observer
-    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`PreNormBlock::forward`]) and `norm`.
+    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not three channels or is smaller than a patch.
@@ -184,17 +187,46 @@ impl Dinov2 {
     ) -> Result<Array2<f32>> {
         // image [3, H, W] -> [1 + N, C]
         let mut trace = trace;
-        let mut x = self.tokens.forward(image, &mut trace)?;
+        self.run(&mut Plain::new(&mut trace), image.insert_axis(Axis(0)))
+    }
+
+    /// As [`Self::forward`] for several pictures of one size, one after the other; generic over the executor.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        images: ArrayView4<'_, f32>,
+    ) -> Result<C::Matrix> {
+        // images [B, 3, H, W] -> [B·(1 + N), C]
+        let x = self.tokens.run(compute, images)?;
+        let count = images.dim().0;
+        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
+        let (mut x, parts) = (compute.dropout(x), Parts::default());
         for (n, block) in self.blocks.iter().enumerate() {
-            let lengths = [x.nrows()];
-            x = scope(
-                &mut trace,
+            x = compute.scope(
                 || format!("blocks.{n}."),
-                |trace| block.run(&mut Plain::new(trace), x, &lengths),
+                |compute| {
+                    block.run(compute, x, parts, |attention, compute, x| {
+                        attention.run(compute, x, &lengths, parts)
+                    })
+                },
             )?;
         }
-        let mut hidden = self.norm.forward(x.view())?;
-        observe(&mut trace, "norm", &mut hidden);
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.trace("norm", &mut hidden);
         Ok(hidden)
+    }
+}
+
+impl Trainable for Dinov2 {
+    /// Visits all parameters; blocks, class token, positions and patches under timm's names, which [`Self::load`] knows.
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        tokens_parameters(&mut self.tokens, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("blocks.{n}."), visit)?;
+        }
+        self.norm.parameters("norm", visit)
     }
 }

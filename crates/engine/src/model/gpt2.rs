@@ -5,27 +5,26 @@
 //! a = x + attention_n(layer_norm(x)),  x = a + mlp_n(layer_norm(a)),  n = 1 … N             -> [T, C]
 //! logits = layer_norm(x) · Eᵀ                                                               -> [T, V]
 //! ```
-//! The perceptron is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's files, with or without
+//! The MLP is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's files, with or without
 //! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices lie as `[C_in, C_out]` there, and are taken as `[C_out, C_in]`
 //! too (minGPT, GGUF), which the shape of `c_attn` tells. A source with an `lm_head.weight` has a head of its own.
 //!
 //! The observer gets `embedding`, `input`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`
-//! (see [`GroupedAttention`] and [`FeedForward`]), `norm` and `logits`.
+//! (see [`crate::nn::pre_norm::PreNormBlock`]), `norm` and `logits`.
 //!
 //! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.3; openai/gpt-2, `model.py`.
 
 use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
+use super::gpt_trunk::{Sizes, Trunk, block_shapes};
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
-use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::grouped::{GroupedAttention, Qkv};
-use crate::nn::kv_cache::{KvCache, KvCaches};
+use crate::nn::feed_forward::Activation;
+use crate::nn::kv_cache::KvCaches;
+use crate::nn::norm::LayerNorm;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::nn::projection::Projection;
-use crate::parameters::{Parameters, Weight, matrix, vector};
+use crate::parameters::{Parameters, Weight, vector};
 use crate::trace::Observer;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView2};
@@ -39,7 +38,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -82,7 +81,7 @@ impl Config {
 
     /// The names of all parameters with their shapes, as Hugging Face's files have them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let (c, f) = (self.width, self.inner);
+        let c = self.width;
         let mut all = vec![
             (
                 "transformer.wte.weight".to_owned(),
@@ -91,116 +90,15 @@ impl Config {
             ("transformer.wpe.weight".to_owned(), vec![self.context, c]),
         ];
         for n in 0..self.layers {
-            for (name, shape) in [
-                ("ln_1.weight", vec![c]),
-                ("ln_1.bias", vec![c]),
-                ("attn.c_attn.weight", vec![c, 3 * c]),
-                ("attn.c_attn.bias", vec![3 * c]),
-                ("attn.c_proj.weight", vec![c, c]),
-                ("attn.c_proj.bias", vec![c]),
-                ("ln_2.weight", vec![c]),
-                ("ln_2.bias", vec![c]),
-                ("mlp.c_fc.weight", vec![c, f]),
-                ("mlp.c_fc.bias", vec![f]),
-                ("mlp.c_proj.weight", vec![f, c]),
-                ("mlp.c_proj.bias", vec![c]),
-            ] {
+            let norms = ["ln_1.weight", "ln_1.bias", "ln_2.weight", "ln_2.bias"];
+            let norms = norms.map(|name| (name, vec![c]));
+            for (name, shape) in norms.into_iter().chain(block_shapes(c, self.inner)) {
                 all.push((format!("transformer.h.{n}.{name}"), shape));
             }
         }
         all.push(("transformer.ln_f.weight".to_owned(), vec![c]));
         all.push(("transformer.ln_f.bias".to_owned(), vec![c]));
         all
-    }
-}
-
-/// One block: two sub-layers, each behind its norm and added to the residual stream.
-#[derive(Debug, Clone)]
-struct Block {
-    norm_1: LayerNorm,
-    attention: GroupedAttention,
-    norm_2: LayerNorm,
-    mlp: FeedForward,
-}
-
-impl Block {
-    fn load(
-        config: &Config,
-        source: &mut dyn Parameters,
-        name: &str,
-        transposed: bool,
-    ) -> Result<Self> {
-        let (c, f) = (config.width, config.inner);
-        let norm_1 = norm(config, source, &format!("{name}.ln_1"))?;
-        let norm_2 = norm(config, source, &format!("{name}.ln_2"))?;
-        let mut layer = |part: &str, inputs: usize, outputs: usize| {
-            let name = format!("{name}.{part}");
-            match transposed {
-                true => Projection::load_transposed(source, &name, inputs, outputs),
-                false => Projection::load(source, &name, inputs, outputs, true),
-            }
-        };
-        let attention = GroupedAttention {
-            qkv: Qkv::Fused(layer("attn.c_attn", c, 3 * c)?),
-            output: layer("attn.c_proj", c, c)?,
-            heads: config.heads,
-            kv_heads: config.heads,
-            head_width: c / config.heads,
-        };
-        let mlp = FeedForward {
-            up: layer("mlp.c_fc", c, f)?,
-            activation: Activation::GeluTanh,
-            down: layer("mlp.c_proj", f, c)?,
-        };
-        Ok(Self {
-            norm_1,
-            attention,
-            norm_2,
-            mlp,
-        })
-    }
-
-    fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        x: C::Matrix,
-        lengths: &[usize],
-        caches: &mut [KvCache],
-        parts: Parts,
-    ) -> Result<C::Matrix> {
-        // x [T, C] -> [T, C]
-        let mut normed = self.norm_1.run(compute, &x)?;
-        compute.trace("norm_1", &mut normed);
-        let attention = &self.attention;
-        let branch = attention.run_with(compute, &normed, lengths, caches, None, parts)?;
-        let branch = compute.dropout(branch);
-        let mut middle = compute.add(branch, &x)?;
-        compute.trace("residual_1", &mut middle);
-        let mut normed = self.norm_2.run(compute, &middle)?;
-        compute.trace("norm_2", &mut normed);
-        let branch = self.mlp.run(compute, &normed)?;
-        let branch = compute.dropout(branch);
-        let mut output = compute.add(branch, &middle)?;
-        compute.trace("output", &mut output);
-        Ok(output)
-    }
-
-    fn parameters(&mut self, place: &str, visit: &mut Visit<'_>) -> Result<()> {
-        let separate = ["attn.q", "attn.k", "attn.v"];
-        let Self {
-            norm_1,
-            attention,
-            norm_2,
-            mlp,
-        } = self;
-        norm_1.parameters(&format!("{place}ln_1"), visit)?;
-        let qkv = &mut attention.qkv;
-        qkv.parameters(place, "attn.c_attn", separate, visit)?;
-        let output = &mut attention.output;
-        output.parameters(&format!("{place}attn.c_proj"), visit)?;
-        norm_2.parameters(&format!("{place}ln_2"), visit)?;
-        mlp.up.parameters(&format!("{place}mlp.c_fc"), visit)?;
-        mlp.down.parameters(&format!("{place}mlp.c_proj"), visit)
     }
 }
 
@@ -216,10 +114,7 @@ fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Laye
 #[derive(Debug, Clone)]
 pub struct Gpt2 {
     config: Config,
-    tokens: Weight,
-    positions: Array2<f32>,
-    blocks: Vec<Block>,
-    norm: LayerNorm,
+    trunk: Trunk<LayerNorm>,
     head: Option<Weight>,
     parts: Parts,
 }
@@ -237,19 +132,25 @@ impl Gpt2 {
             None => "",
         };
         let first = source.shape(&format!("{prefix}h.0.attn.c_attn.weight"));
-        let transposed = first == Some(vec![c, 3 * c]);
-        let blocks = (0..config.layers)
-            .map(|n| Block::load(&config, source, &format!("{prefix}h.{n}"), transposed));
-        let blocks = blocks.collect::<Result<_>>()?;
+        let sizes = Sizes {
+            vocabulary: v,
+            width: c,
+            heads: config.heads,
+            layers: config.layers,
+            inner: config.inner,
+            context: config.context,
+            activation: Activation::GeluTanh,
+            transposed: first == Some(vec![c, 3 * c]),
+        };
+        let load_norm = |source: &mut dyn Parameters, name: &str| norm(&config, source, name);
+        let trunk = Trunk::load(&sizes, source, prefix, load_norm)?;
         let own_head = source.shape("lm_head.weight").is_some();
+        let head = own_head
+            .then(|| source.weight("lm_head.weight", v, c))
+            .transpose()?;
         Ok(Self {
-            tokens: source.weight(&format!("{prefix}wte.weight"), v, c)?,
-            positions: matrix(source, &format!("{prefix}wpe.weight"), config.context, c)?,
-            blocks,
-            norm: norm(&config, source, &format!("{prefix}ln_f"))?,
-            head: own_head
-                .then(|| source.weight("lm_head.weight", v, c))
-                .transpose()?,
+            trunk,
+            head,
             parts: Parts::default(),
             config,
         })
@@ -260,8 +161,7 @@ impl Gpt2 {
         &self.config
     }
 
-    /// The same weights with or without scaling and mask in every attention layer; the other parts stay in use. Without the mask
-    /// whole texts are read, and the caches stay empty.
+    /// The same weights with these parts in use. Without the mask whole texts are read, and the caches stay empty.
     pub fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,
@@ -269,7 +169,15 @@ impl Gpt2 {
         }
     }
 
-    /// As [`Decoder::hidden`], by whoever computes.
+    /// The same weights with another activation in the MLPs than GPT-2's.
+    pub fn with_activation(self, activation: Activation) -> Self {
+        Self {
+            trunk: self.trunk.with_activation(activation),
+            ..self
+        }
+    }
+
+    /// As [`Decoder::hidden`], generic over the executor.
     ///
     /// # Errors
     /// As [`Decoder::hidden`].
@@ -280,45 +188,26 @@ impl Gpt2 {
         caches: &mut KvCaches,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
-        let mut x = compute.embed(&self.tokens, tokens.ids())?;
-        compute.trace("embedding", &mut x);
-        let positions = compute.lookup(&self.positions, tokens.positions())?;
-        let mut x = compute.add(x, &positions)?;
-        compute.trace("input", &mut x);
-        let mut x = compute.dropout(x);
-        for (n, block) in self.blocks.iter().enumerate() {
-            let caches = caches.layer(n)?;
-            x = compute.scope(
-                || format!("blocks.{n}."),
-                |compute| block.run(compute, x, tokens.lengths(), caches, self.parts),
-            )?;
-        }
-        let mut hidden = self.norm.run(compute, &x)?;
-        compute.trace("norm", &mut hidden);
-        Ok(hidden)
+        self.trunk.run(compute, tokens, caches, self.parts)
     }
 
-    /// As [`Decoder::logits`], by whoever computes.
+    /// As [`Decoder::logits`], generic over the executor.
     ///
     /// # Errors
     /// As [`Decoder::logits`].
     pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
         // hidden [T, C] -> [T, V]
-        compute.linear(hidden, self.head.as_ref().unwrap_or(&self.tokens), None)
+        compute.linear(hidden, self.head_weight(), None)
+    }
+
+    fn head_weight(&self) -> &Weight {
+        self.head.as_ref().unwrap_or(&self.trunk.tokens)
     }
 }
 
 impl Trainable for Gpt2 {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        let name = |part: &str| format!("transformer.{part}");
-        let tokens = &mut self.tokens;
-        trainable::weight(tokens, &name("wte.weight"), Kind::Table, visit)?;
-        let positions = &mut self.positions;
-        trainable::matrix(positions, &name("wpe.weight"), Kind::Table, visit)?;
-        for (n, block) in self.blocks.iter_mut().enumerate() {
-            block.parameters(&name(&format!("h.{n}.")), visit)?;
-        }
-        self.norm.parameters(&name("ln_f"), visit)?;
+        self.trunk.parameters(visit)?;
         match &mut self.head {
             Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
             None => Ok(()),
@@ -357,9 +246,6 @@ impl Decoder for Gpt2 {
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // hidden [T, C] -> [T, V]
-        self.head
-            .as_ref()
-            .unwrap_or(&self.tokens)
-            .linear(hidden, None)
+        self.head_weight().linear(hidden, None)
     }
 }

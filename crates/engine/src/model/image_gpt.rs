@@ -25,15 +25,15 @@
 
 use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
+use super::gpt_trunk::{Sizes, Trunk, block_shapes};
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
-use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::grouped::{GroupedAttention, Qkv};
-use crate::nn::kv_cache::{KvCache, KvCaches};
+use crate::nn::feed_forward::Activation;
+use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::RmsNorm;
+use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::nn::projection::Projection;
-use crate::parameters::{Parameters, Weight, matrix, vector};
+use crate::parameters::{Parameters, Weight, vector};
 use crate::trace::Observer;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView2, ArrayView3, s};
@@ -47,7 +47,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -95,7 +95,7 @@ impl Config {
 
     /// The names of all parameters with their shapes, as Hugging Face's files have them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let (v, c, f) = (self.vocabulary, self.width, self.inner);
+        let (v, c) = (self.vocabulary, self.width);
         let mut all = vec![
             ("transformer.wte.weight".to_owned(), vec![v, c]),
             ("transformer.wpe.weight".to_owned(), vec![self.context, c]),
@@ -103,109 +103,12 @@ impl Config {
             ("lm_head.weight".to_owned(), vec![v - 1, c]),
         ];
         for n in 0..self.layers {
-            for (name, shape) in [
-                ("ln_1.weight", vec![c]),
-                ("attn.c_attn.weight", vec![c, 3 * c]),
-                ("attn.c_attn.bias", vec![3 * c]),
-                ("attn.c_proj.weight", vec![c, c]),
-                ("attn.c_proj.bias", vec![c]),
-                ("ln_2.weight", vec![c]),
-                ("mlp.c_fc.weight", vec![c, f]),
-                ("mlp.c_fc.bias", vec![f]),
-                ("mlp.c_proj.weight", vec![f, c]),
-                ("mlp.c_proj.bias", vec![c]),
-            ] {
+            let norms = ["ln_1.weight", "ln_2.weight"].map(|name| (name, vec![c]));
+            for (name, shape) in norms.into_iter().chain(block_shapes(c, self.inner)) {
                 all.push((format!("transformer.h.{n}.{name}"), shape));
             }
         }
         all
-    }
-}
-
-/// One block: two sub-layers, each behind its norm and added to the residual stream.
-#[derive(Debug, Clone)]
-struct Block {
-    norm_1: RmsNorm,
-    attention: GroupedAttention,
-    norm_2: RmsNorm,
-    mlp: FeedForward,
-}
-
-impl Block {
-    fn load(config: &Config, source: &mut dyn Parameters, n: usize) -> Result<Self> {
-        let (c, f, place) = (config.width, config.inner, format!("transformer.h.{n}."));
-        let norm_1 = norm(config, source, &format!("{place}ln_1"))?;
-        let norm_2 = norm(config, source, &format!("{place}ln_2"))?;
-        // Hugging Face's files have matrices as [C_in, C_out], our own as [C_out, C_in].
-        let first = source.shape(&format!("{place}attn.c_attn.weight"));
-        let ours = first == Some(vec![3 * c, c]);
-        let mut layer = |name: &str, inputs: usize, outputs: usize| {
-            let name = format!("{place}{name}");
-            match ours {
-                true => Projection::load(source, &name, inputs, outputs, true),
-                false => Projection::load_transposed(source, &name, inputs, outputs),
-            }
-        };
-        let attention = GroupedAttention {
-            qkv: Qkv::Fused(layer("attn.c_attn", c, 3 * c)?),
-            output: layer("attn.c_proj", c, c)?,
-            heads: config.heads,
-            kv_heads: config.heads,
-            head_width: c / config.heads,
-        };
-        let mlp = FeedForward {
-            up: layer("mlp.c_fc", c, f)?,
-            activation: Activation::QuickGelu,
-            down: layer("mlp.c_proj", f, c)?,
-        };
-        Ok(Self {
-            norm_1,
-            attention,
-            norm_2,
-            mlp,
-        })
-    }
-
-    fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        x: C::Matrix,
-        lengths: &[usize],
-        caches: &mut [KvCache],
-    ) -> Result<C::Matrix> {
-        // x [T, C] -> [T, C]
-        let mut normed = self.norm_1.run(compute, &x)?;
-        compute.trace("norm_1", &mut normed);
-        let attention = &self.attention;
-        let branch = attention.run(compute, &normed, lengths, caches, None)?;
-        let branch = compute.dropout(branch);
-        let mut middle = compute.add(branch, &x)?;
-        compute.trace("residual_1", &mut middle);
-        let mut normed = self.norm_2.run(compute, &middle)?;
-        compute.trace("norm_2", &mut normed);
-        let branch = self.mlp.run(compute, &normed)?;
-        let branch = compute.dropout(branch);
-        let mut output = compute.add(branch, &middle)?;
-        compute.trace("output", &mut output);
-        Ok(output)
-    }
-
-    fn parameters(&mut self, place: &str, visit: &mut Visit<'_>) -> Result<()> {
-        let separate = ["attn.q", "attn.k", "attn.v"];
-        let Self {
-            norm_1,
-            attention,
-            norm_2,
-            mlp,
-        } = self;
-        norm_1.parameters(&format!("{place}ln_1"), visit)?;
-        let qkv = &mut attention.qkv;
-        qkv.parameters(place, "attn.c_attn", separate, visit)?;
-        let output = &mut attention.output;
-        output.parameters(&format!("{place}attn.c_proj"), visit)?;
-        norm_2.parameters(&format!("{place}ln_2"), visit)?;
-        mlp.up.parameters(&format!("{place}mlp.c_fc"), visit)?;
-        mlp.down.parameters(&format!("{place}mlp.c_proj"), visit)
     }
 }
 
@@ -220,10 +123,7 @@ fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsN
 #[derive(Debug, Clone)]
 pub struct ImageGpt {
     config: Config,
-    tokens: Weight,
-    positions: Array2<f32>,
-    blocks: Vec<Block>,
-    norm: RmsNorm,
+    trunk: Trunk<RmsNorm>,
     head: Weight,
 }
 
@@ -235,13 +135,21 @@ impl ImageGpt {
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
-        let blocks = (0..config.layers).map(|n| Block::load(&config, source, n));
-        let blocks = blocks.collect::<Result<_>>()?;
+        // Hugging Face's files have matrices as [C_in, C_out], our own as [C_out, C_in].
+        let first = source.shape("transformer.h.0.attn.c_attn.weight");
+        let sizes = Sizes {
+            vocabulary: v,
+            width: c,
+            heads: config.heads,
+            layers: config.layers,
+            inner: config.inner,
+            context: config.context,
+            activation: Activation::QuickGelu,
+            transposed: first != Some(vec![3 * c, c]),
+        };
+        let load_norm = |source: &mut dyn Parameters, name: &str| norm(&config, source, name);
         Ok(Self {
-            tokens: source.weight("transformer.wte.weight", v, c)?,
-            positions: matrix(source, "transformer.wpe.weight", config.context, c)?,
-            blocks,
-            norm: norm(&config, source, "transformer.ln_f")?,
+            trunk: Trunk::load(&sizes, source, "transformer.", load_norm)?,
             head: source.weight("lm_head.weight", v - 1, c)?,
             config,
         })
@@ -252,7 +160,7 @@ impl ImageGpt {
         &self.config
     }
 
-    /// As [`Decoder::hidden`], by whoever computes.
+    /// As [`Decoder::hidden`], generic over the executor.
     ///
     /// # Errors
     /// As [`Decoder::hidden`].
@@ -263,25 +171,10 @@ impl ImageGpt {
         caches: &mut KvCaches,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
-        let mut x = compute.embed(&self.tokens, tokens.ids())?;
-        compute.trace("embedding", &mut x);
-        let positions = compute.lookup(&self.positions, tokens.positions())?;
-        let mut x = compute.add(x, &positions)?;
-        compute.trace("input", &mut x);
-        let mut x = compute.dropout(x);
-        for (n, block) in self.blocks.iter().enumerate() {
-            let caches = caches.layer(n)?;
-            x = compute.scope(
-                || format!("blocks.{n}."),
-                |compute| block.run(compute, x, tokens.lengths(), caches),
-            )?;
-        }
-        let mut hidden = self.norm.run(compute, &x)?;
-        compute.trace("norm", &mut hidden);
-        Ok(hidden)
+        self.trunk.run(compute, tokens, caches, Parts::default())
     }
 
-    /// The logits of the colours alone, by whoever computes: the start token is never predicted.
+    /// The logits of the colours alone, generic over the executor: the start token is never predicted.
     ///
     /// # Errors
     /// When the hidden states have another width.
@@ -293,15 +186,7 @@ impl ImageGpt {
 
 impl Trainable for ImageGpt {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        let name = |part: &str| format!("transformer.{part}");
-        let tokens = &mut self.tokens;
-        trainable::weight(tokens, &name("wte.weight"), Kind::Table, visit)?;
-        let positions = &mut self.positions;
-        trainable::matrix(positions, &name("wpe.weight"), Kind::Table, visit)?;
-        for (n, block) in self.blocks.iter_mut().enumerate() {
-            block.parameters(&name(&format!("h.{n}.")), visit)?;
-        }
-        self.norm.parameters(&name("ln_f"), visit)?;
+        self.trunk.parameters(visit)?;
         trainable::weight(&mut self.head, "lm_head.weight", Kind::Matrix, visit)
     }
 }

@@ -16,28 +16,32 @@
 
 use super::decoder::{Decoder, Tokens};
 use crate::error::Result;
+use crate::nn::compute::Compute;
 use crate::nn::grouped::{GroupedAttention, Qkv};
-use crate::nn::kv_cache::{KvCache, KvCaches};
+use crate::nn::kv_cache::KvCaches;
 use crate::nn::moe::MixtureOfExperts;
-use crate::nn::norm::RmsNorm;
+use crate::nn::norm::{Norm, RmsNorm};
+use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::nn::position::rope::{RotaryTable, Scaling};
+use crate::nn::position::rope::Scaling;
+use crate::nn::pre_norm::{Mlp, PreNormBlock};
 use crate::nn::projection::Projection;
 use crate::nn::swiglu::SwiGlu;
 use crate::parameters::{Parameters, Weight, vector};
-use crate::trace::{Observer, observe, scope};
+use crate::trace::Observer;
+use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView2};
 
 pub use super::llama_config::Config;
 
-/// The perceptron of a block.
+/// The MLP of a block.
 #[derive(Debug, Clone)]
-enum Mlp {
+enum LlamaMlp {
     One(SwiGlu),
     Experts(MixtureOfExperts),
 }
 
-impl Mlp {
+impl LlamaMlp {
     fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
         let (c, f) = (config.width, config.inner);
         let swiglu =
@@ -68,85 +72,51 @@ impl Mlp {
             top_k,
         }))
     }
+}
 
-    fn forward(
-        &self,
-        x: ArrayView2<'_, f32>,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
+impl Mlp for LlamaMlp {
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         match self {
-            Self::One(swiglu) => swiglu.forward(x, trace),
-            Self::Experts(mixture) => mixture.forward(x, trace),
+            Self::One(swiglu) => swiglu.run(compute, x),
+            Self::Experts(mixture) => mixture.run(compute, x),
         }
     }
 }
 
-/// One block: two sub-layers, each behind its norm and added to the residual stream.
-#[derive(Debug, Clone)]
-struct Block {
-    norm_1: RmsNorm,
-    attention: GroupedAttention,
-    norm_2: RmsNorm,
-    mlp: Mlp,
-}
+type Block = PreNormBlock<RmsNorm, GroupedAttention, LlamaMlp>;
 
-impl Block {
-    fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
-        let c = config.width;
-        let (wide, narrow) = (
-            config.heads * config.head_width,
-            config.kv_heads * config.head_width,
-        );
-        let mut layer = |part: &str, inputs: usize, outputs: usize| {
-            let name = format!("{name}.self_attn.{part}");
-            let bias = source.shape(&format!("{name}.bias")).is_some();
-            Projection::load(source, &name, inputs, outputs, bias)
-        };
-        let qkv = Qkv::Separate {
-            q: layer("q_proj", c, wide)?,
-            k: layer("k_proj", c, narrow)?,
-            v: layer("v_proj", c, narrow)?,
-        };
-        let attention = GroupedAttention {
-            qkv,
-            output: layer("o_proj", wide, c)?,
-            heads: config.heads,
-            kv_heads: config.kv_heads,
-            head_width: config.head_width,
-        };
-        Ok(Self {
-            norm_1: norm(config, source, &format!("{name}.input_layernorm"))?,
-            attention,
-            norm_2: norm(config, source, &format!("{name}.post_attention_layernorm"))?,
-            mlp: Mlp::load(config, source, name)?,
-        })
-    }
-
-    fn forward(
-        &self,
-        x: ArrayView2<'_, f32>,
-        lengths: &[usize],
-        caches: &mut [KvCache],
-        rotary: &RotaryTable,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
-        // x [T, C] -> [T, C]
-        let mut normed = self.norm_1.forward(x)?;
-        observe(trace, "norm_1", &mut normed);
-        let rotary = Some(rotary);
-        let mut middle =
-            self.attention
-                .run(&mut Plain::new(trace), &normed, lengths, caches, rotary)?;
-        middle += &x;
-        observe(trace, "residual_1", &mut middle);
-        let mut normed = self.norm_2.forward(middle.view())?;
-        observe(trace, "norm_2", &mut normed);
-        let mut output = self.mlp.forward(normed.view(), trace)?;
-        output += &middle;
-        observe(trace, "output", &mut output);
-        Ok(output)
-    }
+fn load_block(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Block> {
+    let c = config.width;
+    let (wide, narrow) = (
+        config.heads * config.head_width,
+        config.kv_heads * config.head_width,
+    );
+    let mut layer = |part: &str, inputs: usize, outputs: usize| {
+        let name = format!("{name}.self_attn.{part}");
+        let bias = source.shape(&format!("{name}.bias")).is_some();
+        Projection::load(source, &name, inputs, outputs, bias)
+    };
+    let qkv = Qkv::Separate {
+        q: layer("q_proj", c, wide)?,
+        k: layer("k_proj", c, narrow)?,
+        v: layer("v_proj", c, narrow)?,
+    };
+    let attention = GroupedAttention {
+        qkv,
+        output: layer("o_proj", wide, c)?,
+        heads: config.heads,
+        kv_heads: config.kv_heads,
+        head_width: config.head_width,
+    };
+    Ok(Block {
+        norm_1: norm(config, source, &format!("{name}.input_layernorm"))?,
+        attention,
+        scale_1: None,
+        norm_2: norm(config, source, &format!("{name}.post_attention_layernorm"))?,
+        mlp: LlamaMlp::load(config, source, name)?,
+        scale_2: None,
+    })
 }
 
 fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsNorm> {
@@ -183,8 +153,8 @@ impl Llama {
             Some(_) => "model.",
             None => "",
         };
-        let blocks = (0..config.layers)
-            .map(|n| Block::load(&config, source, &format!("{prefix}layers.{n}")));
+        let blocks =
+            (0..config.layers).map(|n| load_block(&config, source, &format!("{prefix}layers.{n}")));
         let blocks = blocks.collect::<Result<_>>()?;
         let own_head = source.shape("lm_head.weight").is_some();
         Ok(Self {
@@ -201,6 +171,91 @@ impl Llama {
     /// Its sizes.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// As [`Decoder::hidden`], generic over the executor.
+    ///
+    /// # Errors
+    /// As [`Decoder::hidden`].
+    pub fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        tokens: &Tokens<'_>,
+        caches: &mut KvCaches,
+    ) -> Result<C::Matrix> {
+        // ids [T] -> [T, C]
+        let (rotary, parts) = (
+            self.config.rope.table(tokens.positions())?,
+            Parts::default(),
+        );
+        let mut x = compute.embed(&self.tokens, tokens.ids())?;
+        compute.trace("embedding", &mut x);
+        let mut x = compute.dropout(x);
+        for (n, block) in self.blocks.iter().enumerate() {
+            let (lengths, caches) = (tokens.lengths(), caches.layer(n)?);
+            let prefix = || format!("blocks.{n}.");
+            x = compute.scope(prefix, |compute| {
+                block.run(compute, x, parts, |attention, compute, x| {
+                    attention.run(compute, x, lengths, caches, Some(&rotary), parts)
+                })
+            })?;
+        }
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.trace("norm", &mut hidden);
+        Ok(hidden)
+    }
+
+    /// As [`Decoder::logits`], generic over the executor.
+    ///
+    /// # Errors
+    /// As [`Decoder::logits`].
+    pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
+        // hidden [T, C] -> [T, V]
+        compute.linear(hidden, self.head.as_ref().unwrap_or(&self.tokens), None)
+    }
+}
+
+impl Trainable for Llama {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        let tokens = &mut self.tokens;
+        trainable::weight(tokens, "model.embed_tokens.weight", Kind::Table, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("model.layers.{n}."), visit)?;
+        }
+        self.norm.parameters("model.norm", visit)?;
+        match &mut self.head {
+            Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
+            None => Ok(()),
+        }
+    }
+}
+
+fn block_parameters(block: &mut Block, place: &str, visit: &mut Visit<'_>) -> Result<()> {
+    let name = |part: &str| format!("{place}{part}");
+    let separate = ["q_proj", "k_proj", "v_proj"];
+    block.norm_1.parameters(&name("input_layernorm"), visit)?;
+    let GroupedAttention { qkv, output, .. } = &mut block.attention;
+    qkv.parameters(&name("self_attn."), "qkv_proj", separate, visit)?;
+    output.parameters(&name("self_attn.o_proj"), visit)?;
+    let norm = name("post_attention_layernorm");
+    block.norm_2.parameters(&norm, visit)?;
+    let mut swiglu = |SwiGlu { gate, up, down }: &mut SwiGlu, place: &str, parts: [&str; 3]| {
+        for (layer, part) in [gate, up, down].into_iter().zip(parts) {
+            layer.parameters(&format!("{place}{part}"), visit)?;
+        }
+        Ok(())
+    };
+    match &mut block.mlp {
+        LlamaMlp::One(mlp) => swiglu(mlp, &name("mlp."), ["gate_proj", "up_proj", "down_proj"]),
+        LlamaMlp::Experts(MixtureOfExperts {
+            router, experts, ..
+        }) => {
+            let place = name("block_sparse_moe.");
+            for (n, expert) in experts.iter_mut().enumerate() {
+                swiglu(expert, &format!("{place}experts.{n}."), ["w1", "w3", "w2"])?;
+            }
+            router.parameters(&format!("{place}gate"), visit)
+        }
     }
 }
 
@@ -230,20 +285,7 @@ impl Decoder for Llama {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T] -> [T, C]
-        let rotary = self.config.rope.table(tokens.positions())?;
-        let mut x = self.tokens.rows(tokens.ids())?;
-        observe(trace, "embedding", &mut x);
-        for (n, block) in self.blocks.iter().enumerate() {
-            let caches = caches.layer(n)?;
-            x = scope(
-                trace,
-                || format!("blocks.{n}."),
-                |trace| block.forward(x.view(), tokens.lengths(), caches, &rotary, trace),
-            )?;
-        }
-        let mut hidden = self.norm.forward(x.view())?;
-        observe(trace, "norm", &mut hidden);
-        Ok(hidden)
+        self.run(&mut Plain::new(trace), tokens, caches)
     }
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {

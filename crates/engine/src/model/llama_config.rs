@@ -2,8 +2,8 @@
 
 use super::config::{self, Lookup};
 use crate::error::{EngineError, Result};
+use crate::nn::position::rope::Pairing;
 use crate::nn::position::rope::{Rope, Scaling};
-use crate::nn::position::rotary::Pairing;
 
 /// The sizes of a Llama.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Config {
     pub kv_heads: usize,
     /// D, mostly C / H.
     pub head_width: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -28,7 +28,7 @@ pub struct Config {
     pub norm_eps: f32,
     /// The rotary positions.
     pub rope: Rope,
-    /// How many experts each perceptron has and how many of them a token goes through; `None` for one perceptron.
+    /// Experts of each MLP, and how many of them a token goes through; `None` for a single MLP.
     pub experts: Option<(usize, usize)>,
 }
 
@@ -36,7 +36,7 @@ impl Config {
     /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]). Which numbers
     /// make a rotary plane is a matter of the format: halves in Hugging Face's, neighbours in GGUF's `llama`.
     ///
-    /// What is inside `rope_scaling` or `rope_parameters` of a `config.json` is asked for as `rope_scaling.factor` and so on. With
+    /// Entries of `rope_scaling` or `rope_parameters` in a `config.json` are asked for as `rope_scaling.factor` and so on. With
     /// `low_freq_factor` the scaling is Llama 3's, else linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Config {
     }
 }
 
-/// What stretches the rotary positions.
+/// The scaling of the rotary positions.
 fn scaling(lookup: Lookup<'_>) -> Result<Scaling> {
     let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
     let names = [

@@ -1,7 +1,7 @@
 //! One parameter, several names: the same layer is called differently by each library that writes weights.
 
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
+use crate::nn::norm::LayerNorm;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};
@@ -41,7 +41,7 @@ pub(super) fn norm(
     })
 }
 
-/// What queries, keys and values are called where they are saved one by one.
+/// The names of queries, keys and values where they are saved one by one.
 pub(super) const SEPARATE: [&str; 3] = ["q_proj", "k_proj", "v_proj"];
 
 /// Queries, keys and values: PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and `NAME.in_proj_bias` `[3C]`, or

@@ -52,7 +52,7 @@ pub struct Config {
     pub width: usize,
     /// GRU layers of the encoder, and of the decoder.
     pub layers: usize,
-    /// Whether the source is read from its end, which brings its first words near the target's.
+    /// True when the source is read from its end, which brings its first words near the target's.
     pub reverse_source: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct Seq2Seq {
     output: Projection,
 }
 
-/// Where the decoder stands: the state of each layer.
+/// The state of each layer of the decoder.
 pub type State = Vec<Array1<f32>>;
 
 impl Seq2Seq {
@@ -151,7 +151,7 @@ impl Seq2Seq {
         &self.config
     }
 
-    /// What the encoder reads, the first it reads first: the source, or the source from its end.
+    /// The tokens in the order in which the encoder reads them: the source, or the source from its end.
     pub fn reading_order(&self, source: &[usize]) -> Vec<usize> {
         let mut ids = source.to_vec();
         if self.config.reverse_source {
@@ -266,7 +266,7 @@ impl Seq2Seq {
         target.unpack(logits.view())
     }
 
-    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`], and when there are more of one side than of the other.

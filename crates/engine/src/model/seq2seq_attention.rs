@@ -38,9 +38,9 @@ use crate::nn::gru::GruCell;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
-use crate::nn::shape::expect;
 use crate::nn::steps::Steps;
 use crate::parameters::{Parameters, Weight};
+use crate::shape::expect;
 use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
@@ -69,7 +69,7 @@ pub struct State {
     pub keys: Array2<f32>,
     /// `[C]`: the decoder's state.
     pub hidden: Array1<f32>,
-    /// How many target tokens were read.
+    /// The number of target tokens read so far.
     pub position: usize,
 }
 
@@ -253,7 +253,7 @@ impl AttentiveSeq2Seq {
         target.unpack(logits.view())
     }
 
-    /// The logits at every place of the targets, `[N, V_t]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`], and when there are more of one side than of the other.

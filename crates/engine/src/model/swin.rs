@@ -25,9 +25,9 @@
 use super::config;
 use super::names::{norm, prefix};
 use crate::error::{EngineError, Result};
-use crate::nn::block::LayerNorm;
 use crate::nn::cosine_attention::{CosineAttention, distance_bias};
 use crate::nn::feed_forward::{Activation, FeedForward};
+use crate::nn::norm::LayerNorm;
 use crate::nn::patch::cut;
 use crate::nn::patch_merge::PatchMerge;
 use crate::nn::picture_tokens::load_patches;
@@ -47,7 +47,7 @@ const BIAS_INNER: usize = 512;
 pub struct Config {
     /// C of the first stage; each stage doubles it.
     pub width: usize,
-    /// How many blocks each stage has.
+    /// Blocks of each stage.
     pub depths: Vec<usize>,
     /// H of each stage.
     pub heads: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Config {
     pub patch: usize,
     /// Side of the pictures.
     pub image: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
     /// F divided by C.
     pub inner_ratio: usize,
@@ -67,7 +67,7 @@ pub struct Config {
     pub norm_eps: f32,
 }
 
-/// What one stage is made of.
+/// The sizes of one stage.
 #[derive(Debug, Clone, Copy)]
 struct StageSizes {
     width: usize,

@@ -32,15 +32,15 @@ use super::config::{self, Lookup};
 use super::names::norm;
 use crate::error::Result;
 use crate::math;
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
 use crate::nn::cross_attention::CrossMemory;
-use crate::nn::encoder_block::PostNormBlock;
 use crate::nn::kv_cache::KvCaches;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::Packed;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
 use crate::nn::position::sinusoidal;
+use crate::nn::post_norm::PostNormBlock;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
 use crate::parameters::{Parameters, Weight};
 use crate::trace::Observer;
@@ -139,7 +139,7 @@ pub struct Transformer {
     parts: Parts,
 }
 
-/// What the decoder keeps of one or more sources: `[layer][sequence]`.
+/// The keys and values of one or more sources: `[layer][sequence]`.
 type Memories = Vec<Vec<CrossMemory>>;
 
 impl Transformer {
@@ -280,7 +280,7 @@ impl Transformer {
         Ok(logits)
     }
 
-    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, or there are more sources than targets.

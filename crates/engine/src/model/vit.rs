@@ -28,19 +28,20 @@ use super::config::{self, Lookup};
 use super::names::{known, norm};
 use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
 use crate::error::Result;
-use crate::nn::block::LayerNorm;
 use crate::nn::compute::Compute;
-use crate::nn::encoder_block::PreNormBlock;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::ranges;
+use crate::nn::parts::Parts;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
-/// How one vector stands for the whole picture.
+/// The way from all tokens to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
     /// The class token's.
@@ -56,7 +57,7 @@ pub struct Config {
     pub width: usize,
     /// H.
     pub heads: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
     /// F.
     pub inner: usize,
@@ -66,11 +67,11 @@ pub struct Config {
     pub patch: usize,
     /// Side of the pictures that the position table is for.
     pub image: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: usize,
     /// Added to the variance in each norm.
     pub norm_eps: f32,
-    /// What the classifier reads.
+    /// The vector that the classifier reads.
     pub pooling: Pooling,
 }
 
@@ -196,19 +197,19 @@ impl Vit {
         &self.config
     }
 
-    /// What makes tokens of a picture.
+    /// The embedding of pictures as tokens.
     pub fn tokens(&self) -> &PictureTokens {
         &self.tokens
     }
 
-    /// Whether a class token stands before the patches.
+    /// True when a class token comes before the patches.
     pub fn has_class_token(&self) -> bool {
         self.tokens.class.is_some()
     }
 
     /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
     /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
-    /// [`PreNormBlock::forward`]) and `norm`.
+    /// [`PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not C_0 channels or is smaller than a patch.
@@ -223,7 +224,7 @@ impl Vit {
             .0)
     }
 
-    /// As [`Self::hidden`] for several pictures of one size, one after the other, by whoever computes; also how many tokens each has.
+    /// As [`Self::hidden`] for several pictures of one size, one after the other, generic over the executor; also how many tokens each has.
     ///
     /// # Errors
     /// As [`Self::hidden`].
@@ -236,11 +237,15 @@ impl Vit {
         let x = self.tokens.run(compute, images)?;
         let count = images.dim().0;
         let lengths = vec![compute.dim(&x).0 / count.max(1); count];
-        let mut x = compute.dropout(x);
+        let (mut x, parts) = (compute.dropout(x), Parts::default());
         for (n, block) in self.blocks.iter().enumerate() {
             x = compute.scope(
                 || format!("blocks.{n}."),
-                |compute| block.run(compute, x, &lengths),
+                |compute| {
+                    block.run(compute, x, parts, |attention, compute, x| {
+                        attention.run(compute, x, &lengths, parts)
+                    })
+                },
             )?;
         }
         let mut hidden = self.norm.run(compute, &x)?;
@@ -248,7 +253,7 @@ impl Vit {
         Ok((hidden, lengths))
     }
 
-    /// The logits of hidden states, a row for each picture, by whoever computes.
+    /// The logits of hidden states, a row for each picture, generic over the executor.
     ///
     /// # Errors
     /// When the hidden states are not of so many tokens.

@@ -6,17 +6,18 @@
 //! | norms | `layernorm_before`, `layernorm_after` | the same; DINOv2: `norm1`, `norm2` | `norm1`, `norm2` |
 //! | queries, keys, values | `attention.q_proj` … | `attention.attention.query` … | `attn.qkv`, one matrix |
 //! | output of attention | `attention.o_proj` | `attention.output.dense` | `attn.proj` |
-//! | perceptron | `mlp.fc1`, `mlp.fc2` | `intermediate.dense`, `output.dense` | `mlp.fc1`, `mlp.fc2` |
+//! | MLP | `mlp.fc1`, `mlp.fc2` | `intermediate.dense`, `output.dense` | `mlp.fc1`, `mlp.fc2` |
 //! | layer scales | `layer_scale1.lambda1` … | the same | `ls1.gamma` … |
 
 use super::names::{known, norm};
 use crate::EngineError;
 use crate::error::Result;
-use crate::nn::encoder_block::PreNormBlock;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::Qkv;
+use crate::nn::norm::Norm;
 use crate::nn::picture_tokens::{PictureTokens, load_patches};
+use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, expect_shape, tensor, vector};
 use crate::trainable::{self, Kind, Visit};
@@ -35,7 +36,7 @@ pub(super) struct Sizes {
     pub(super) channels: usize,
     /// P.
     pub(super) patch: usize,
-    /// How many patches the position table is for.
+    /// Patches that the position table is for.
     pub(super) patches: usize,
     /// Added to the variance in each norm.
     pub(super) norm_eps: f32,

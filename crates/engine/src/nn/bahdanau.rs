@@ -23,11 +23,11 @@
 //! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3.1,
 //! equations 5 and 6, and appendix A.1.2.
 
-use super::shape::{expect, mismatch};
 use super::softmax::softmax;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
+use crate::shape::{expect, mismatch};
 use crate::trace::{Observer, observe};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
@@ -44,7 +44,7 @@ pub struct AdditiveAttention {
     pub score: Array1<f32>,
 }
 
-/// What one question found.
+/// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// `[S]`.

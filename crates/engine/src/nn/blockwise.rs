@@ -8,15 +8,15 @@
 
 use crate::error::Result;
 use crate::kernel::{self, threads};
-use crate::nn::shape::expect;
+use crate::shape::expect;
 
-/// How many queries are compared with all keys at once: enough for the products to be fast.
+/// Queries that are compared with all keys at once: enough for the products to be fast.
 const QUERIES_AT_ONCE: usize = 32;
 
 /// Products below which a thread is not worth waking.
 const LEAST_WORK: usize = 1 << 16;
 
-/// What the heads are and what they may see.
+/// The sizes of the heads of one sequence, its keys and values, and the mask.
 pub(super) struct Blockwise<'a> {
     /// H.
     pub(super) heads: usize,
@@ -30,7 +30,7 @@ pub(super) struct Blockwise<'a> {
     pub(super) sources: usize,
     /// Factor of the scores.
     pub(super) scale: f32,
-    /// Where the first query stands, if later tokens are hidden from it.
+    /// Position of the first query, if later tokens are hidden.
     pub(super) causal: Option<usize>,
     /// `[S, D]` of key and value head g.
     pub(super) keys_and_values: &'a (dyn Fn(usize) -> (&'a [f32], &'a [f32]) + Sync),

@@ -1,7 +1,8 @@
-//! What runs a layer: a layer says what it computes once, in the steps below, and the one who runs it chooses what a matrix is.
+//! The executor of a layer: a layer says once what it computes, in the operations below, and the executor chooses what a matrix is.
 //!
 //! [`Plain`](super::plain::Plain) computes arrays, tells observers, and is what inference uses. [`crate::grad::Tape`] computes the
-//! same and remembers how, so that the gradient of a loss can be read backwards. A model is written once, over this trait.
+//! same and records how, so the gradient of a loss can be computed backwards. A model is written once, over this trait; all are but
+//! Swin (its window blocks compute arrays alone, and it is not trained here).
 //!
 //! ```
 //! use engine::nn::{compute::Compute, plain::Plain, projection::Projection};
@@ -33,10 +34,10 @@ use crate::parameters::Weight;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// The steps that layers and models are made of. Each one refuses shapes that do not fit, as the layer of its name does.
+/// The operations that layers and models are made of. Each one refuses shapes that do not fit, as the layer of its name does.
 ///
-/// A step that takes a matrix by value may change it in place. Parameters are given as the model holds them: a tape knows them
-/// again by where they lie in memory.
+/// An operation that takes a matrix by value may change it in place. Parameters are given as the model holds them: a tape recognises
+/// them by their address in memory.
 pub trait Compute {
     /// Rows of numbers.
     type Matrix: Clone;
@@ -46,7 +47,7 @@ pub trait Compute {
     /// Rows and columns.
     fn dim(&self, x: &Self::Matrix) -> (usize, usize);
 
-    /// Numbers that are nobody's result.
+    /// A constant: no gradient.
     fn constant(&mut self, x: ArrayView2<'_, f32>) -> Self::Matrix;
 
     /// Lets an observer, where there is one, change and then see an intermediate.
@@ -109,6 +110,30 @@ pub trait Compute {
 
     /// factor · x.
     fn scale(&mut self, x: Self::Matrix, factor: f32) -> Self::Matrix;
+
+    /// a ⊙ b.
+    ///
+    /// # Errors
+    /// When shapes differ.
+    fn multiply(&mut self, a: Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
+
+    /// Each row times its own factor, `[rows, 1]`.
+    ///
+    /// # Errors
+    /// When there is not one factor for each row.
+    fn scale_rows(&mut self, x: Self::Matrix, factors: &Self::Matrix) -> Result<Self::Matrix>;
+
+    /// Softmax over the `k` largest numbers of each row (of equal ones the first), 0 elsewhere.
+    ///
+    /// # Errors
+    /// When `k` is not from 1 to the number of columns.
+    fn top_k_softmax(&mut self, x: &Self::Matrix, k: usize) -> Result<Self::Matrix>;
+
+    /// The rows whose number in a column is not 0.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    fn nonzero_rows(&self, x: &Self::Matrix, column: usize) -> Result<Vec<usize>>;
 
     /// Each column times its own factor.
     ///

@@ -15,12 +15,13 @@
 //! Source: Liu et al. 2022, "Swin Transformer V2", sections 3.3 (scaled cosine attention, equation 2) and 3.4 (log-spaced
 //! coordinates, equation 4).
 
+use super::attention::{Mask, Scoring, attend};
 use super::feed_forward::FeedForward;
-use super::heads::{join, mix, scores, softmax, split};
+use super::heads::{join, split};
 use super::projection::Projection;
-use super::shape::expect;
 use crate::error::Result;
 use crate::math;
+use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, ArrayView3, Axis, s};
 
@@ -79,8 +80,8 @@ pub struct CosineAttention {
 impl CosineAttention {
     /// The layer on windows that lie one after the other; the mask is for shifted maps.
     ///
-    /// The observer gets `attention.{q, k, v}` `[N·H, M·M, D]` (queries and keys of length 1), `attention.scores` (with bias and
-    /// mask) and `attention.weights` `[N·H, M·M, M·M]`, `attention.heads`; heads count first, window n has n·H … n·H + H − 1;
+    /// The observer gets `attention.{q, k, v}` `[N·H, M·M, D]`, `attention.scores` (τ · cos, before bias and mask) and
+    /// `attention.weights` `[N·H, M·M, M·M]`, `attention.heads`; heads count first, window n has n·H … n·H + H − 1;
     /// then `attention.output` `[N·M·M, C]`.
     ///
     /// # Errors
@@ -102,37 +103,42 @@ impl CosineAttention {
         let mut q = self.by_window(self.q.forward(x)?, windows)?;
         let mut k = self.by_window(self.k.forward(x)?, windows)?;
         let mut v = self.by_window(self.v.forward(x)?, windows)?;
-        unit_rows(&mut q);
-        unit_rows(&mut k);
         observe(trace, "attention.q", &mut q);
         observe(trace, "attention.k", &mut k);
         observe(trace, "attention.v", &mut v);
+        let largest = math::ln(LARGEST_SCALE);
+        let temperatures = self.logit_scale.mapv(|scale| math::exp(scale.min(largest)));
+        let (scoring, bias) = (
+            Scoring::Cosine(temperatures),
+            Mask::PerHead(self.bias_of(mask)),
+        );
+        let found = attend(q.view(), k.view(), v.view(), &scoring, &bias, trace)?;
 
-        let mut weights = scores(q.view(), k.view(), 1.0)?;
-        for (at, mut scores) in weights.outer_iter_mut().enumerate() {
-            let (window, head) = (at / heads, at % heads);
-            scores *= math::exp(self.logit_scale[head].min(math::ln(LARGEST_SCALE)));
-            scores += &self.bias.index_axis(Axis(0), head);
-            if let Some(mask) = mask {
-                scores += &mask.index_axis(Axis(0), window);
-            }
-        }
-        observe(trace, "attention.scores", &mut weights);
-        softmax(&mut weights)?;
-        observe(trace, "attention.weights", &mut weights);
-        let mut mixed = mix(weights.view(), v.view())?;
-        observe(trace, "attention.heads", &mut mixed);
-
-        let mut side_by_side = Array2::zeros(x.raw_dim());
+        let mut joined = Array2::zeros(x.raw_dim());
         for window in 0..windows {
-            let heads = mixed.slice(s![window * heads..(window + 1) * heads, .., ..]);
-            side_by_side
+            let heads = s![window * heads..(window + 1) * heads, .., ..];
+            joined
                 .slice_mut(s![window * area..(window + 1) * area, ..])
-                .assign(&join(heads));
+                .assign(&join(found.output.slice(heads)));
         }
-        let mut output = self.output.forward(side_by_side.view())?;
+        let mut output = self.output.forward(joined.view())?;
         observe(trace, "attention.output", &mut output);
         Ok(output)
+    }
+
+    /// The numbers added to the scores: the bias of each head, and in a shifted map the mask of each window.
+    fn bias_of(&self, mask: Option<ArrayView3<'_, f32>>) -> Array3<f32> {
+        // mask [N, M·M, M·M] -> [H, M·M, M·M], or with a mask [N·H, M·M, M·M]
+        let Some(mask) = mask else {
+            return self.bias.clone();
+        };
+        let (heads, area, _) = self.bias.dim();
+        let mut all = Array3::zeros((mask.dim().0 * heads, area, area));
+        for (at, mut sum) in all.outer_iter_mut().enumerate() {
+            sum.assign(&self.bias.index_axis(Axis(0), at % heads));
+            sum += &mask.index_axis(Axis(0), at / heads);
+        }
+        all
     }
 
     /// [N·M·M, C] -> [N·H, M·M, D].
@@ -147,13 +153,6 @@ impl CosineAttention {
         let shape = (windows * heads, area, width);
         let found = out.into_shape_with_order(shape);
         found.map_err(|e| crate::EngineError::shape("attention", "windows", e.to_string()))
-    }
-}
-
-fn unit_rows(x: &mut Array3<f32>) {
-    for mut row in x.rows_mut() {
-        let length = math::sqrt(row.iter().map(|v| v * v).sum::<f32>()).max(1e-12);
-        row /= length;
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::{cross_attention::CrossAttention, plain::Plain, projection::Projection};
+//! use engine::nn::{cross_attention::CrossAttention, parts::Parts, plain::Plain, projection::Projection};
 //! use engine::{parameters::Weight, rng::normal_matrix};
 //! let layer = |name| {
 //!     let weight = Weight::Dense(normal_matrix(7, name, 8, 8, 0.4));
@@ -15,20 +15,19 @@
 //! let cross = CrossAttention { q: layer("q"), k: layer("k"), v: layer("v"), output: layer("o"), heads: 2 };
 //! let memory = cross.memory(&mut Plain::silent(), &normal_matrix(7, "source", 5, 8, 1.0), &[5])?;
 //! let x = normal_matrix(7, "x", 3, 8, 1.0);
-//! assert_eq!(cross.run(&mut Plain::silent(), &x, &[3], &memory)?.dim(), (3, 8));
+//! assert_eq!(cross.run(&mut Plain::silent(), &x, &[3], &memory, Parts::default())?.dim(), (3, 8));
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
 //! Source: Vaswani et al. 2017, section 3.2.3 (encoder-decoder attention).
 
-use super::attention::scale;
 use super::compute::Compute;
-use super::heads::{attend, join_into, split};
+use super::heads::{attend_all, join_into, split};
 use super::packed::ranges;
 use super::parts::Parts;
 use super::projection::Projection;
-use super::shape::expect;
 use crate::error::Result;
+use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2, s};
 
@@ -94,7 +93,7 @@ impl CrossAttention {
     }
 
     /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; source b of the memory answers
-    /// sequence b.
+    /// sequence b. With or without scaling; generic over the executor.
     ///
     /// The observer gets `attention.q` `[H, T, D]`, `attention.scores` and `attention.weights` `[H, T, S]` and
     /// `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output` `[T, C]`.
@@ -102,20 +101,6 @@ impl CrossAttention {
     /// # Errors
     /// When heads, lengths or shapes do not fit.
     pub fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        x: &C::Matrix,
-        lengths: &[usize],
-        memory: &C::Memory,
-    ) -> Result<C::Matrix> {
-        self.run_with(compute, x, lengths, memory, Parts::default())
-    }
-
-    /// As [`Self::run`], with or without scaling.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn run_with<C: Compute>(
         &self,
         compute: &mut C,
         x: &C::Matrix,
@@ -137,7 +122,7 @@ impl CrossAttention {
 }
 
 /// Each sequence asks its own source; heads side by side.
-pub(super) fn ask_each(
+pub(super) fn attend_each(
     q: &Array2<f32>,
     heads: usize,
     lengths: &[usize],
@@ -147,13 +132,12 @@ pub(super) fn ask_each(
     // q [T, C] -> [T, C]
     let operation = "cross_attention";
     expect(operation, "memories", &[lengths.len()], &[memories.len()])?;
-    let mut side_by_side = Array2::zeros(q.raw_dim());
+    let mut joined = Array2::zeros(q.raw_dim());
     for (rows, memory) in ranges(lengths).zip(memories) {
         let mut q = split(q.slice(s![rows.clone(), ..]), heads)?;
         observe(trace, "attention.q", &mut q);
-        let scale = scale(q.dim().2);
-        let found = attend(q, memory.k.view(), memory.v.view(), scale, trace)?;
-        join_into(found.view(), &mut side_by_side, rows.start)?;
+        let found = attend_all(q.view(), memory.k.view(), memory.v.view(), trace)?;
+        join_into(found.view(), &mut joined, rows.start)?;
     }
-    Ok(side_by_side)
+    Ok(joined)
 }

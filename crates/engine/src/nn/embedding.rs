@@ -15,8 +15,8 @@
 //!
 //! Source: Bengio et al. 2003, "A neural probabilistic language model", section 2; `torch.nn.Embedding`.
 
-use super::shape::rows;
 use crate::error::{EngineError, Result};
+use crate::shape::rows;
 use ndarray::{Array2, ArrayView2};
 
 /// The rows of `table` that `ids` name, in their order.

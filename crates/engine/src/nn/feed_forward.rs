@@ -1,4 +1,4 @@
-//! The two-layer perceptron of full-size models: matrices in the form of their file, any activation.
+//! The MLP of a block: two linear layers with an activation between.
 //!
 //! ```text
 //! feed_forward(x) = act(x · W_1ᵀ + b_1) · W_2ᵀ + b_2      x [T, C], W_1 [F, C], W_2 [C, F] -> [T, C]
@@ -16,6 +16,7 @@
 
 use super::compute::Compute;
 use super::plain::Plain;
+use super::pre_norm::Mlp;
 use super::projection::Projection;
 use crate::error::Result;
 use crate::trace::Observer;
@@ -79,7 +80,7 @@ pub struct FeedForward {
 }
 
 impl FeedForward {
-    /// The perceptron on each token. The observer gets `mlp.before`, `mlp.inner` and `mlp.output`.
+    /// The MLP on each token. The observer gets `mlp.before`, `mlp.inner` and `mlp.output`.
     ///
     /// # Errors
     /// When the shapes of input and weights do not fit.
@@ -91,12 +92,10 @@ impl FeedForward {
         // x [T, C] -> [T, C]
         self.run(&mut Plain::new(trace), &x.to_owned())
     }
+}
 
-    /// As [`Self::forward`], by whoever computes.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+impl Mlp for FeedForward {
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut inner = self.up.run(compute, x)?;
         compute.trace("mlp.before", &mut inner);

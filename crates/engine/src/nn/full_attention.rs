@@ -25,16 +25,15 @@
 //!
 //! Source: Vaswani et al. 2017, sections 3.2.2 and 3.2.3.
 
-use super::attention::scale;
 use super::compute::Compute;
 use super::grouped::Qkv;
-use super::heads::{attend, join_into, split};
+use super::heads::{attend_all, join_into, split};
 use super::packed::ranges;
 use super::parts::Parts;
 use super::plain::Plain;
 use super::projection::Projection;
-use super::shape::expect;
 use crate::error::Result;
+use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 
@@ -64,27 +63,15 @@ impl FullAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        self.run(&mut Plain::new(trace), &x.to_owned(), lengths)
+        let compute = &mut Plain::new(trace);
+        self.run(compute, &x.to_owned(), lengths, Parts::default())
     }
 
-    /// As [`Self::forward`], by whoever computes.
+    /// As [`Self::forward`], generic over the executor, with or without scaling.
     ///
     /// # Errors
     /// As [`Self::forward`].
     pub fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        x: &C::Matrix,
-        lengths: &[usize],
-    ) -> Result<C::Matrix> {
-        self.run_with(compute, x, lengths, Parts::default())
-    }
-
-    /// As [`Self::run`], with or without scaling.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn run_with<C: Compute>(
         &self,
         compute: &mut C,
         x: &C::Matrix,
@@ -114,7 +101,7 @@ pub(super) fn attend_each(
     trace: &mut Option<&mut dyn Observer>,
 ) -> Result<Array2<f32>> {
     // q, k, v [T, C] -> [T, C]
-    let mut side_by_side = Array2::zeros(q.raw_dim());
+    let mut joined = Array2::zeros(q.raw_dim());
     for rows in ranges(lengths) {
         let (start, rows) = (rows.start, s![rows, ..]);
         let mut q = split(q.slice(rows), heads)?;
@@ -123,9 +110,8 @@ pub(super) fn attend_each(
         observe(trace, "attention.q", &mut q);
         observe(trace, "attention.k", &mut k);
         observe(trace, "attention.v", &mut v);
-        let scale = scale(q.dim().2);
-        let found = attend(q, k.view(), v.view(), scale, trace)?;
-        join_into(found.view(), &mut side_by_side, start)?;
+        let found = attend_all(q.view(), k.view(), v.view(), trace)?;
+        join_into(found.view(), &mut joined, start)?;
     }
-    Ok(side_by_side)
+    Ok(joined)
 }

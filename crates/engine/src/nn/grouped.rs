@@ -34,19 +34,18 @@
 use super::attention::scale;
 use super::blockwise::Blockwise;
 use super::compute::Compute;
-use super::heads::{join, join_into, split};
+use super::heads::{attend, join, join_into, split};
 use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::parts::Parts;
 use super::plain::Plain;
 use super::position::rope::RotaryTable;
 use super::projection::Projection;
-use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
-use crate::kernel;
+use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use crate::trainable::Visit;
-use ndarray::{Array2, Array3, ArrayView2, ArrayView3, s};
+use ndarray::{Array2, Array3, ArrayView2, s};
 
 /// The projections to queries, keys and values.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,29 +171,16 @@ impl GroupedAttention {
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
         let compute = &mut Plain::new(trace);
-        self.run(compute, &x.to_owned(), lengths, caches, rotary)
+        let parts = Parts::default();
+        self.run(compute, &x.to_owned(), lengths, caches, rotary, parts)
     }
 
-    /// As [`Self::forward`], by whoever computes.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        x: &C::Matrix,
-        lengths: &[usize],
-        caches: &mut [KvCache],
-        rotary: Option<&RotaryTable>,
-    ) -> Result<C::Matrix> {
-        self.run_with(compute, x, lengths, caches, rotary, Parts::default())
-    }
-
-    /// As [`Self::run`], with or without scaling and mask. Without the mask whole texts are read: the caches stay as they are.
+    /// As [`Self::forward`], generic over the executor, with or without scaling and mask. Without the mask whole texts are read:
+    /// the caches stay as they are.
     ///
     /// # Errors
     /// As [`Self::forward`], and without the mask when a cache is not empty or heads share keys.
-    pub fn run_with<C: Compute>(
+    pub fn run<C: Compute>(
         &self,
         compute: &mut C,
         x: &C::Matrix,
@@ -305,74 +291,16 @@ impl GroupedAttention {
         } else {
             cache.append(k, v)?;
         }
-
-        if trace.is_none() {
-            let heads = Blockwise {
-                heads: self.heads,
-                kv_heads: self.kv_heads,
-                tokens,
-                width,
-                sources: cache.len(),
-                scale: scale(width),
-                causal: Some(before),
-                keys_and_values: &|g| (cache.keys(g), cache.values(g)),
-            };
-            let heads = heads.attend(&contiguous(&q.view()))?;
-            let shape = (self.heads, tokens, width);
-            return Array3::from_shape_vec(shape, heads)
-                .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
-        }
-        let mut heads = self.attend_seen(q.view(), cache, before, trace)?;
-        observe(trace, "attention.heads", &mut heads);
-        Ok(heads)
-    }
-
-    /// The same with all scores and weights at once, for an observer; the first query stands at `position`.
-    fn attend_seen(
-        &self,
-        q: ArrayView3<'_, f32>,
-        cache: &KvCache,
-        position: usize,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array3<f32>> {
-        // q [H, T, D] -> [H, T, D]
-        let (_, tokens, width) = q.dim();
-        let (sources, q) = (position + tokens, contiguous(&q));
-        // The queries of a group lie one after the other: one product with the keys that they share.
-        let rows = self.heads / self.kv_heads * tokens;
-        let part = |g: usize, columns: usize| g * rows * columns..(g + 1) * rows * columns;
-        let mut weights = Array3::zeros((self.heads, tokens, sources));
-        let scores = elements_mut("attention", &mut weights)?;
-        for g in 0..self.kv_heads {
-            let (q, keys) = (&q[part(g, width)], &cache.keys(g)[..sources * width]);
-            kernel::matmul_nt(q, keys, &mut scores[part(g, sources)], rows, width, sources);
-        }
-        weights *= scale(width);
-        observe(trace, "attention.scores", &mut weights);
-        let scores = elements_mut("attention", &mut weights)?;
-        for (n, row) in scores.chunks_exact_mut(sources).enumerate() {
-            row[position + n % tokens + 1..].fill(f32::NEG_INFINITY);
-            kernel::softmax(row);
-        }
-        observe(trace, "attention.weights", &mut weights);
-
-        let weights = elements_mut("attention", &mut weights)?;
-        let mut heads = Array3::zeros((self.heads, tokens, width));
-        let mixed = elements_mut("attention", &mut heads)?;
-        for g in 0..self.kv_heads {
-            let (weights, values) = (
-                &weights[part(g, sources)],
-                &cache.values(g)[..sources * width],
-            );
-            kernel::mix(
-                weights,
-                values,
-                &mut mixed[part(g, width)],
-                rows,
-                sources,
-                width,
-            );
-        }
-        Ok(heads)
+        let sizes = Blockwise {
+            heads: self.heads,
+            kv_heads: self.kv_heads,
+            tokens,
+            width,
+            sources: cache.len(),
+            scale: scale(width),
+            causal: Some(before),
+            keys_and_values: &|g| (cache.keys(g), cache.values(g)),
+        };
+        attend(&sizes, q.view(), trace)
     }
 }

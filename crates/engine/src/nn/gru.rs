@@ -24,11 +24,11 @@
 
 use super::compute::Compute;
 use super::packed::ranges;
-use super::shape::expect;
 use super::steps::Steps;
 use crate::error::Result;
 use crate::math;
 use crate::parameters::{Parameters, Weight, vector};
+use crate::shape::expect;
 use crate::trace::{Observer, observe, scope};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Axis, Dimension, Slice};
@@ -154,7 +154,7 @@ impl GruCell {
         self.weight_hh.linear(state, Some(self.bias_hh.view()))
     }
 
-    /// As [`Self::next`] for several sequences, by whoever computes.
+    /// As [`Self::next`] for several sequences, generic over the executor.
     ///
     /// # Errors
     /// When the inputs or the states have another width, or there are more of one than of the other.
@@ -170,7 +170,7 @@ impl GruCell {
         compute.gru_gates(&from_input, &from_state, state)
     }
 
-    /// As [`Self::forward`] for several sequences, by whoever computes: `x` holds the `lengths[b]` inputs of sequence b, one
+    /// As [`Self::forward`] for several sequences, generic over the executor: `x` holds the `lengths[b]` inputs of sequence b, one
     /// sequence after the other, and the states come in the same order. At each step the sequences that are not at their end go
     /// through one product.
     ///
@@ -343,7 +343,7 @@ impl Gru {
         Ok(x)
     }
 
-    /// As [`Self::forward`] for several sequences, by whoever computes, from states of zeros or others; see [`GruCell::run`]. Gives
+    /// As [`Self::forward`] for several sequences, generic over the executor, from states of zeros or others; see [`GruCell::run`]. Gives
     /// the upper layer's states after each of the inputs and replaces `states`, `[B, C]` for each layer.
     ///
     /// # Errors

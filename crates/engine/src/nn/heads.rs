@@ -1,29 +1,26 @@
-//! The heads of an attention layer, all at once, where everything may be seen.
+//! The heads of an attention layer: columns of the projections, and the attention of one sequence over them.
 //!
 //! ```text
 //! split:  [T, H·D] -> [H, T, D]         head h owns columns h·D … h·D + D − 1;  join is the way back
-//! attend: softmax(scale · q_h · k_hᵀ) · v_h      q [H, T, D], k and v [H, S, D] -> [H, T, D]
 //! ```
 //!
 //! ```
-//! use engine::nn::heads::{attend, join, split};
+//! use engine::nn::heads::{join, split};
 //! use ndarray::array;
 //! let x = array![[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]];
 //! let heads = split(x.view(), 2)?;
 //! assert_eq!(heads.dim(), (2, 2, 2));
 //! assert_eq!(join(heads.view()), x);
-//! let out = attend(heads.clone(), heads.view(), heads.view(), 0.0, &mut None)?; // Scale 0: each takes the mean of all.
-//! assert_eq!(join(out.view()), array![[3.0, 4.0, 5.0, 6.0], [3.0, 4.0, 5.0, 6.0]]);
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
 //! Source: Vaswani et al. 2017, section 3.2.2.
 
+use super::attention::{self, Mask, Scoring};
 use super::blockwise::Blockwise;
-use super::shape::{contiguous, elements_mut, expect};
 use crate::error::{EngineError, Result};
-use crate::kernel;
-use crate::trace::{Observer, observe};
+use crate::shape::{contiguous, elements_mut, expect};
+use crate::trace::Observer;
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3};
 
 /// Columns to heads.
@@ -44,8 +41,7 @@ pub fn split(joined: ArrayView2<'_, f32>, heads: usize) -> Result<Array3<f32>> {
             out.extend_from_slice(&row[h * width..(h + 1) * width]);
         }
     }
-    Array3::from_shape_vec((heads, tokens, width), out)
-        .map_err(|error| EngineError::shape("split", "heads", error.to_string()))
+    stacked((heads, tokens, width), out)
 }
 
 /// Heads side by side.
@@ -79,138 +75,119 @@ pub(super) fn join_into(
     Ok(())
 }
 
-/// scale · q · kᵀ of each head.
+/// The attention of one sequence: by [`attention::attend`], which shows every step, where an observer watches, and otherwise by the
+/// fast path, which computes the same.
 ///
 /// # Errors
-/// When heads or widths differ.
-pub fn scores(q: ArrayView3<'_, f32>, k: ArrayView3<'_, f32>, scale: f32) -> Result<Array3<f32>> {
-    // q [H, T, D], k [H, S, D] -> [H, T, S]
-    let ((heads, tokens, width), sources) = (q.dim(), k.dim().1);
-    expect("attention", "keys", &[heads, sources, width], k.shape())?;
-    let mut out = Array3::zeros((heads, tokens, sources));
-    let (q, k) = (contiguous(&q), contiguous(&k));
-    let all = elements_mut("attention", &mut out)?;
-    for h in 0..heads {
-        kernel::matmul_nt(
-            &q[h * tokens * width..(h + 1) * tokens * width],
-            &k[h * sources * width..(h + 1) * sources * width],
-            &mut all[h * tokens * sources..(h + 1) * tokens * sources],
-            tokens,
-            width,
-            sources,
-        );
+/// When `q`, the keys or the values have not as many numbers as the sizes say.
+pub(super) fn attend(
+    sizes: &Blockwise<'_>,
+    q: ArrayView3<'_, f32>,
+    trace: &mut Option<&mut dyn Observer>,
+) -> Result<Array3<f32>> {
+    // q [H, T, D] -> [H, T, D]
+    if trace.is_none() {
+        let out = sizes.attend(&contiguous(&q))?;
+        return stacked((sizes.heads, sizes.tokens, sizes.width), out);
     }
-    all.iter_mut().for_each(|score| *score *= scale);
-    Ok(out)
-}
-
-/// softmax over the last axis, in place.
-///
-/// # Errors
-/// When the rows do not lie one after the other.
-pub fn softmax(scores: &mut Array3<f32>) -> Result<()> {
-    // scores [H, T, S]
-    let sources = scores.dim().2;
-    let all = elements_mut("attention", scores)?;
-    all.chunks_exact_mut(sources.max(1))
-        .for_each(kernel::softmax);
-    Ok(())
-}
-
-/// weights · v of each head.
-///
-/// # Errors
-/// When heads or sources differ.
-pub fn mix(weights: ArrayView3<'_, f32>, v: ArrayView3<'_, f32>) -> Result<Array3<f32>> {
-    // weights [H, T, S], v [H, S, D] -> [H, T, D]
-    let ((heads, tokens, sources), width) = (weights.dim(), v.dim().2);
-    expect("attention", "values", &[heads, sources, width], v.shape())?;
-    let mut out = Array3::zeros((heads, tokens, width));
-    let (weights, v) = (contiguous(&weights), contiguous(&v));
-    let all = elements_mut("attention", &mut out)?;
-    for h in 0..heads {
-        kernel::mix(
-            &weights[h * tokens * sources..(h + 1) * tokens * sources],
-            &v[h * sources * width..(h + 1) * sources * width],
-            &mut all[h * tokens * width..(h + 1) * tokens * width],
-            tokens,
-            sources,
-            width,
-        );
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for g in 0..sizes.kv_heads {
+        let (k, v) = (sizes.keys_and_values)(g);
+        keys.extend_from_slice(k);
+        values.extend_from_slice(v);
     }
-    Ok(out)
+    let dim = (sizes.kv_heads, sizes.sources, sizes.width);
+    let (k, v) = (stacked(dim, keys)?, stacked(dim, values)?);
+    let mask = match sizes.causal {
+        Some(first) => Mask::Causal { first },
+        None => Mask::None,
+    };
+    let scoring = Scoring::Dot(sizes.scale);
+    Ok(attention::attend(q, k.view(), v.view(), &scoring, &mask, trace)?.output)
 }
 
-/// softmax(scale · q · kᵀ) · v of each head. The observer gets `attention.scores` and `attention.weights` `[H, T, S]` and
-/// `attention.heads` `[H, T, D]`.
+/// The attention of one sequence over all keys, softmax(q_h · k_hᵀ / √D) · v_h, as [`attend`].
 ///
 /// # Errors
 /// When heads, widths or sources differ.
-pub fn attend(
-    q: Array3<f32>,
+pub(super) fn attend_all(
+    q: ArrayView3<'_, f32>,
     k: ArrayView3<'_, f32>,
     v: ArrayView3<'_, f32>,
-    scale: f32,
     trace: &mut Option<&mut dyn Observer>,
 ) -> Result<Array3<f32>> {
     // q [H, T, D], k and v [H, S, D] -> [H, T, D]
-    if trace.is_none() {
-        let ((heads, tokens, width), sources) = (q.dim(), k.dim().1);
-        expect("attention", "keys", &[heads, sources, width], k.shape())?;
-        expect("attention", "values", &[heads, sources, width], v.shape())?;
-        let (keys, values) = (contiguous(&k), contiguous(&v));
-        let head = |h: usize| h * sources * width..(h + 1) * sources * width;
-        let all = Blockwise {
-            heads,
-            kv_heads: heads,
-            tokens,
-            width,
-            sources,
-            scale,
-            causal: None,
-            keys_and_values: &|h| (&keys[head(h)], &values[head(h)]),
-        };
-        let out = all.attend(&contiguous(&q.view()))?;
-        return Array3::from_shape_vec((heads, tokens, width), out)
-            .map_err(|error| EngineError::shape("attention", "heads", error.to_string()));
-    }
-    let mut weights = scores(q.view(), k, scale)?;
-    observe(trace, "attention.scores", &mut weights);
-    softmax(&mut weights)?;
-    observe(trace, "attention.weights", &mut weights);
-    let mut heads = mix(weights.view(), v)?;
-    observe(trace, "attention.heads", &mut heads);
-    Ok(heads)
+    let ((heads, tokens, width), sources) = (q.dim(), k.dim().1);
+    expect("attention", "keys", &[heads, sources, width], k.shape())?;
+    expect("attention", "values", &[heads, sources, width], v.shape())?;
+    let (keys, values) = (contiguous(&k), contiguous(&v));
+    let head = |h: usize| h * sources * width..(h + 1) * sources * width;
+    let sizes = Blockwise {
+        heads,
+        kv_heads: heads,
+        tokens,
+        width,
+        sources,
+        scale: attention::scale(width),
+        causal: None,
+        keys_and_values: &|h| (&keys[head(h)], &values[head(h)]),
+    };
+    attend(&sizes, q, trace)
+}
+
+/// An array from its elements in row-major order.
+pub(super) fn stacked(dim: (usize, usize, usize), all: Vec<f32>) -> Result<Array3<f32>> {
+    Array3::from_shape_vec(dim, all)
+        .map_err(|error| EngineError::shape("attention", "heads", error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::attention::{Mask, attend as one_head};
     use crate::rng::normal_matrix;
-    use ndarray::s;
+    use crate::trace::Recorder;
 
+    /// The fast path against [`attention::attend`]: groups, masks, more queries than it compares at once.
     #[test]
-    fn each_head_is_an_attention_of_its_own() {
-        let draw = |name, rows| split(normal_matrix(3, name, rows, 6, 1.0).view(), 2).unwrap();
-        let (q, k, v) = (draw("q", 3), draw("k", 4), draw("v", 4));
-        let found = attend(q.clone(), k.view(), v.view(), 0.7, &mut None).unwrap();
-        for h in 0..2 {
-            let head = s![h, .., ..];
-            let (q, k, v) = (q.slice(head), k.slice(head), v.slice(head));
-            let expected = one_head(q, k, v, 0.7, &Mask::None).unwrap().output;
-            let difference = &found.slice(head) - &expected;
-            assert!(difference.iter().all(|d| d.abs() < 1e-6));
+    fn the_fast_path_computes_what_attend_shows() {
+        for (heads, kv_heads) in [(2, 2), (4, 2), (4, 1)] {
+            for (tokens, before) in [(1, 0), (1, 9), (3, 0), (5, 4), (32, 1), (70, 3)] {
+                for causal in [None, Some(before)] {
+                    let (width, sources) = (6, before + tokens);
+                    let draw = |name, count, rows| {
+                        normal_matrix(3, name, count * rows, width, 1.0)
+                            .into_raw_vec_and_offset()
+                            .0
+                    };
+                    let (keys, values) =
+                        (draw("k", kv_heads, sources), draw("v", kv_heads, sources));
+                    let head = |g: usize| g * sources * width..(g + 1) * sources * width;
+                    let sizes = Blockwise {
+                        heads,
+                        kv_heads,
+                        tokens,
+                        width,
+                        sources,
+                        scale: 0.4,
+                        causal,
+                        keys_and_values: &|g| (&keys[head(g)], &values[head(g)]),
+                    };
+                    let q = stacked((heads, tokens, width), draw("q", heads, tokens)).unwrap();
+                    let fast = attend(&sizes, q.view(), &mut None).unwrap();
+                    let mut seen = Recorder::default();
+                    let shown = attend(&sizes, q.view(), &mut Some(&mut seen)).unwrap();
+                    assert!((&fast - &shown).iter().all(|d| d.abs() < 1e-6));
+                    let weights = seen.get("attention.weights").unwrap();
+                    assert_eq!(weights.shape(), [heads, tokens, sources]);
+                }
+            }
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn heads_that_do_not_divide_the_width_are_refused() {
         let x = Array2::zeros((2, 6));
         assert!(split(x.view(), 4).is_err());
         assert!(split(x.view(), 0).is_err());
-        let (a, b) = (Array3::zeros((2, 3, 4)), Array3::zeros((2, 3, 5)));
-        assert!(scores(a.view(), b.view(), 1.0).is_err());
-        assert!(mix(a.view(), b.view()).is_err());
     }
 }

@@ -20,8 +20,8 @@
 //!
 //! Source: Shazeer 2019, "Fast Transformer decoding: one write-head is all you need", section 2.4.1 (incremental attention).
 
-use super::shape::expect;
 use crate::error::{EngineError, Result};
+use crate::shape::expect;
 use ndarray::{ArrayView2, s};
 
 /// The keys and values of one sequence in one layer.
@@ -49,7 +49,7 @@ impl KvCache {
         self.tokens
     }
 
-    /// Whether it holds none.
+    /// True when it holds none.
     pub fn is_empty(&self) -> bool {
         self.tokens == 0
     }
@@ -133,7 +133,7 @@ impl KvCaches {
         self.sequences
     }
 
-    /// How many tokens of sequence `b` they hold; 0 for a sequence that they do not have.
+    /// The number of tokens of sequence `b`; 0 for a sequence that they do not have.
     pub fn position(&self, b: usize) -> usize {
         let first = self.layers.first().and_then(|caches| caches.get(b));
         first.map_or(0, KvCache::len)

@@ -17,8 +17,8 @@
 //!
 //! Source: the projections of Vaswani et al. 2017, "Attention is all you need", section 3.2.2; `torch.nn.functional.linear`.
 
-use super::shape::{expect, product, product_nt};
 use crate::error::Result;
+use crate::shape::{expect, product, product_nt};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// x · W, as papers write a projection.

@@ -1,4 +1,4 @@
-//! A mixture of experts: each token goes through the few perceptrons that a router picks for it.
+//! A mixture of experts: each token goes through the few MLPs that a router chooses for it.
 //!
 //! ```text
 //! r = x · W_rᵀ                                             x [T, C], W_r [E, C] -> [T, E]
@@ -6,7 +6,7 @@
 //! g = softmax(r over K), 0 elsewhere                                          -> [T, E]
 //! y = Σ_{e in K} g_e · expert_e(x)                                            -> [T, C]
 //! ```
-//! Tokens of one expert go through it together; an expert that nobody chose is not computed.
+//! Tokens of one expert go through it together; an expert that no token chose is not computed.
 //!
 //! ```
 //! use engine::nn::{moe::MixtureOfExperts, projection::Projection, swiglu::SwiGlu};
@@ -30,28 +30,30 @@
 //! Source: Shazeer et al. 2017, "Outrageously large neural networks", equations 1 and 3 to 5, without the noise; Jiang et al. 2024,
 //! "Mixtral of experts", section 2.1.
 
+use super::compute::Compute;
+use super::plain::Plain;
+use super::pre_norm::Mlp;
 use super::projection::Projection;
-use super::shape::{expect, rows};
-use super::softmax::softmax;
 use super::swiglu::SwiGlu;
-use crate::error::{EngineError, Result};
-use crate::trace::{Observer, observe};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use crate::error::Result;
+use crate::shape::expect;
+use crate::trace::Observer;
+use ndarray::{Array2, ArrayView2};
 
 /// The router and its experts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixtureOfExperts {
     /// C to E.
     pub router: Projection,
-    /// E perceptrons.
+    /// E MLPs.
     pub experts: Vec<SwiGlu>,
-    /// How many of them each token goes through.
+    /// Experts that each token goes through.
     pub top_k: usize,
 }
 
 impl MixtureOfExperts {
     /// The mixture on each token. The observer gets `mlp.router.logits` and `mlp.router.weights` `[T, E]` (a weight that is changed
-    /// from or to 0 takes its expert out or in) and `mlp.output`.
+    /// from or to 0 takes its expert out or in), of each expert n in use `mlp.experts.n.mlp.…` (see [`SwiGlu::forward`]), and `mlp.output`.
     ///
     /// # Errors
     /// When `top_k` is not from 1 to E, or the shapes of input and weights do not fit.
@@ -61,55 +63,44 @@ impl MixtureOfExperts {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let count = self.experts.len();
-        if self.top_k == 0 || self.top_k > count {
-            let expected = format!("from 1 to the {count} experts");
-            return Err(EngineError::value("moe", "top_k", expected, self.top_k));
-        }
-        let mut logits = self.router.forward(x)?;
-        expect("moe", "router", &[x.nrows(), count], logits.shape())?;
-        observe(trace, "mlp.router.logits", &mut logits);
-        let mut weights = Array2::zeros(logits.raw_dim());
-        for (row, mut target) in logits.rows().into_iter().zip(weights.rows_mut()) {
-            let chosen = largest(row, self.top_k);
-            let shares = softmax(
-                chosen
-                    .iter()
-                    .map(|&n| row[n])
-                    .collect::<Array1<f32>>()
-                    .view(),
-            );
-            for (&expert, &share) in chosen.iter().zip(&shares) {
-                target[expert] = share;
-            }
-        }
-        observe(trace, "mlp.router.weights", &mut weights);
-        let mut output = self.mix(x, &weights)?;
-        observe(trace, "mlp.output", &mut output);
-        Ok(output)
-    }
-
-    fn mix(&self, x: ArrayView2<'_, f32>, weights: &Array2<f32>) -> Result<Array2<f32>> {
-        // x [T, C], weights [T, E] -> [T, C]
-        let mut output = Array2::zeros(x.raw_dim());
-        for (expert, shares) in self.experts.iter().zip(weights.columns()) {
-            let tokens: Vec<usize> = (0..x.nrows()).filter(|&t| shares[t] != 0.0).collect();
-            if tokens.is_empty() {
-                continue;
-            }
-            let answers = expert.forward(rows("experts", x, &tokens)?.view(), &mut None)?;
-            for (&t, answer) in tokens.iter().zip(answers.rows()) {
-                output.row_mut(t).scaled_add(shares[t], &answer);
-            }
-        }
-        Ok(output)
+        self.run(&mut Plain::new(trace), &x.to_owned())
     }
 }
 
-/// The places of the `count` largest numbers, the largest first; of equal ones the first.
-fn largest(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..x.len()).collect();
-    order.sort_by(|&a, &b| x[b].total_cmp(&x[a]));
-    order.truncate(count);
-    order
+impl Mlp for MixtureOfExperts {
+    /// Generic over the executor; which experts a token goes through has no gradient, the weights of those it goes through have.
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let (count, (tokens, width)) = (self.experts.len(), compute.dim(x));
+        let mut logits = self.router.run(compute, x)?;
+        let (rows, found) = compute.dim(&logits);
+        expect("moe", "router", &[tokens, count], &[rows, found])?;
+        compute.trace("mlp.router.logits", &mut logits);
+        let mut weights = compute.top_k_softmax(&logits, self.top_k)?;
+        compute.trace("mlp.router.weights", &mut weights);
+        let mut output = None;
+        for (n, expert) in self.experts.iter().enumerate() {
+            let chosen = compute.nonzero_rows(&weights, n)?;
+            if chosen.is_empty() {
+                continue;
+            }
+            let own = compute.gather(x, &chosen)?;
+            let prefix = || format!("mlp.experts.{n}.");
+            let answers = compute.scope(prefix, |compute| expert.run(compute, &own))?;
+            let shares = compute.columns(&weights, n..n + 1)?;
+            let shares = compute.gather(&shares, &chosen)?;
+            let answers = compute.scale_rows(answers, &shares)?;
+            let part = compute.scatter(tokens, width, &[(answers, chosen)])?;
+            output = Some(match output {
+                Some(sum) => compute.add(sum, &part)?,
+                None => part,
+            });
+        }
+        let mut output = match output {
+            Some(output) => output,
+            None => compute.scatter(tokens, width, &[])?,
+        };
+        compute.trace("mlp.output", &mut output);
+        Ok(output)
+    }
 }

@@ -20,9 +20,9 @@
 //! normalization", equation 4.
 
 use super::compute::Compute;
-use super::shape::{contiguous, expect, matrix};
 use crate::error::Result;
 use crate::kernel::{self, threads};
+use crate::shape::{contiguous, expect, matrix};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -63,6 +63,66 @@ pub fn rms_norm(
     })
 }
 
+/// A norm with its parameters, as the blocks of a model have them.
+pub trait Norm {
+    /// The norm of each row, generic over the executor.
+    ///
+    /// # Errors
+    /// When `x` has another width.
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix>;
+
+    /// Visits the parameters, whose names begin with `name`.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()>;
+}
+
+/// Scale, shift and epsilon of one layer norm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerNorm {
+    /// `[C]`.
+    pub gamma: Array1<f32>,
+    /// `[C]`.
+    pub beta: Array1<f32>,
+    /// Added to the variance.
+    pub eps: f32,
+}
+
+impl LayerNorm {
+    /// Scale 1, shift 0, epsilon 1e-5: where training starts.
+    pub fn new(width: usize) -> Self {
+        Self {
+            gamma: Array1::ones(width),
+            beta: Array1::zeros(width),
+            eps: 1e-5,
+        }
+    }
+
+    /// The norm of each row.
+    ///
+    /// # Errors
+    /// When `x` has another width.
+    pub fn forward(&self, x: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        layer_norm(x, self.gamma.view(), self.beta.view(), self.eps)
+    }
+}
+
+impl Norm for LayerNorm {
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        compute.layer_norm(x, &self.gamma, &self.beta, self.eps)
+    }
+
+    /// Visits `NAME.weight` and `NAME.bias`.
+    fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+        let weight = format!("{name}.weight");
+        trainable::vector(&mut self.gamma, &weight, Kind::Gain, visit)?;
+        trainable::vector(&mut self.beta, &format!("{name}.bias"), Kind::Bias, visit)
+    }
+}
+
 /// Scale and epsilon of one RMS norm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RmsNorm {
@@ -81,21 +141,16 @@ impl RmsNorm {
         // x [T, C] -> [T, C]
         rms_norm(x, self.gamma.view(), self.eps)
     }
+}
 
-    /// As [`Self::forward`], by whoever computes.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    pub fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+impl Norm for RmsNorm {
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         compute.rms_norm(x, &self.gamma, self.eps)
     }
 
     /// Visits `NAME.weight`.
-    ///
-    /// # Errors
-    /// When `visit` fails.
-    pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
+    fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
         let name = format!("{name}.weight");
         trainable::vector(&mut self.gamma, &name, Kind::Gain, visit)
     }

@@ -15,8 +15,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
-use super::shape::expect;
 use crate::error::Result;
+use crate::shape::expect;
 use ndarray::{Array3, ArrayView2, s};
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub struct Packed {
     pub ids: Vec<usize>,
     /// The column that each id stood in.
     pub positions: Vec<usize>,
-    /// How many ids belong to each sequence.
+    /// Ids of each sequence.
     pub lengths: Vec<usize>,
     columns: usize,
 }

@@ -12,8 +12,8 @@
 //!
 //! Source: Vaswani et al. 2017, sections 3.1 (residual, norm), 3.2.1 (scaling), 3.2.3 (mask) and 3.5 (positions).
 
-use super::block::LayerNorm;
 use super::compute::Compute;
+use super::norm::Norm;
 use crate::error::Result;
 use crate::math;
 
@@ -76,12 +76,12 @@ impl Parts {
     pub(crate) fn norm<C: Compute>(
         self,
         compute: &mut C,
-        norm: &LayerNorm,
-        x: C::Matrix,
+        norm: &impl Norm,
+        x: &C::Matrix,
     ) -> Result<C::Matrix> {
         match self.norm {
-            true => norm.run(compute, &x),
-            false => Ok(x),
+            true => norm.run(compute, x),
+            false => Ok(x.clone()),
         }
     }
 }

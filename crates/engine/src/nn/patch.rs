@@ -7,7 +7,7 @@
 //! embed:  patches [N, C·P·P] · weightᵀ + bias, weight [C_out, C·P·P] -> [N, C_out]
 //! ```
 //! Where P does not divide the picture, the rest at the right and at the bottom is left out, as a convolution with stride P does.
-//! A convolution's weight `[C_out, C, P, P]` flattened to `[C_out, C·P·P]` gives the same embedding as [`super::conv::conv2d`].
+//! A convolution's weight `[C_out, C, P, P]` flattened to `[C_out, C·P·P]` gives the same embedding as [`crate::explain::convolution::conv2d`].
 //!
 //! ```
 //! use engine::nn::patch::{count, cut, uncut};
@@ -23,11 +23,11 @@
 //! Source: Dosovitskiy et al. 2021, "An image is worth 16x16 words", section 3.1, equation 1.
 
 use super::linear::linear;
-use super::shape::expect;
 use crate::error::{EngineError, Result};
+use crate::shape::expect;
 use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayView3};
 
-/// How many whole patches of side `patch` a picture holds; 0 when `patch` is 0.
+/// The whole patches of side `patch` in a picture; 0 when `patch` is 0.
 pub fn count(height: usize, width: usize, patch: usize) -> usize {
     height.checked_div(patch).unwrap_or(0) * width.checked_div(patch).unwrap_or(0)
 }

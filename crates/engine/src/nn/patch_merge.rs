@@ -14,10 +14,10 @@
 //!
 //! Source: Liu et al. 2021, "Swin Transformer", section 3.1; the norm after the map as in Swin V2 (Liu et al. 2022, figure 1).
 
-use super::block::LayerNorm;
+use super::norm::LayerNorm;
 use super::projection::Projection;
-use super::shape::expect;
 use crate::error::{EngineError, Result};
+use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 

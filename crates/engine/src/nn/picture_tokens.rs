@@ -24,10 +24,10 @@ use super::compute::Compute;
 use super::patch::cut;
 use super::plain::Plain;
 use super::projection::Projection;
-use super::shape::{contiguous, expect, matrix};
 use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight, tensor, vector};
 use crate::quant::Matrix;
+use crate::shape::{contiguous, expect, matrix};
 use crate::trace::Observer;
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
@@ -64,7 +64,7 @@ impl PictureTokens {
         self.run(&mut Plain::new(trace), image.insert_axis(Axis(0)))
     }
 
-    /// As [`Self::forward`] for several pictures of one size, one after the other, by whoever computes.
+    /// As [`Self::forward`] for several pictures of one size, one after the other, generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`].

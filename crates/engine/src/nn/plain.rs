@@ -1,4 +1,4 @@
-//! Layers run on arrays: nothing is remembered, observers are told, and the kernels are the quickest there are.
+//! The executor of inference: arrays, an observer where there is one, and the fastest kernels.
 
 use super::compute::Compute;
 use super::feed_forward::Activation;
@@ -6,14 +6,14 @@ use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::position::{interpolate::bicubic, rope::RotaryTable};
-use super::shape::{self, contiguous, elements_mut, expect, matrix};
 use super::unfold::Windows;
-use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling};
+use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling, softmax};
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::cross_attention::CrossMemory;
 use crate::nn::embedding::embed;
 use crate::parameters::Weight;
+use crate::shape::{self, contiguous, elements_mut, expect, matrix};
 use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::ops::Range;
@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Computes arrays, and tells an observer where there is one.
 pub struct Plain<'a> {
     observer: Option<&'a mut (dyn Observer + 'a)>,
-    /// What stands before every name; empty without an observer.
+    /// Prefix of every name; empty without an observer.
     prefix: String,
 }
 
@@ -178,6 +178,32 @@ impl Compute for Plain<'_> {
     fn scale(&mut self, mut x: Array2<f32>, factor: f32) -> Array2<f32> {
         x *= factor;
         x
+    }
+
+    fn multiply(&mut self, mut a: Array2<f32>, b: &Array2<f32>) -> Result<Array2<f32>> {
+        expect("multiply", "b", a.shape(), b.shape())?;
+        a *= b;
+        Ok(a)
+    }
+
+    fn scale_rows(&mut self, mut x: Array2<f32>, factors: &Array2<f32>) -> Result<Array2<f32>> {
+        expect("scale_rows", "factors", &[x.nrows(), 1], factors.shape())?;
+        x *= factors;
+        Ok(x)
+    }
+
+    fn top_k_softmax(&mut self, x: &Array2<f32>, k: usize) -> Result<Array2<f32>> {
+        softmax::top_k(x.view(), k)
+    }
+
+    fn nonzero_rows(&self, x: &Array2<f32>, column: usize) -> Result<Vec<usize>> {
+        expect_rows("nonzero_rows", &[column], x.ncols())?;
+        let column = x.column(column);
+        let rows = column
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value != 0.0);
+        Ok(rows.map(|(row, _)| row).collect())
     }
 
     fn scale_columns(&mut self, mut x: Array2<f32>, factors: &Array1<f32>) -> Result<Array2<f32>> {
@@ -348,7 +374,7 @@ impl Compute for Plain<'_> {
         lengths: &[usize],
         memory: &Vec<CrossMemory>,
     ) -> Result<Array2<f32>> {
-        self.traced(|trace| cross_attention::ask_each(&q, heads, lengths, memory, trace))
+        self.traced(|trace| cross_attention::attend_each(&q, heads, lengths, memory, trace))
     }
 
     fn gru_gates(

@@ -8,13 +8,14 @@
 //!
 //! Source: Vaswani et al. 2017, section 3.1; `torch.nn.TransformerDecoderLayer(norm_first=False)`.
 
-use super::block::LayerNorm;
 use super::compute::Compute;
 use super::cross_attention::CrossAttention;
 use super::feed_forward::FeedForward;
 use super::grouped::GroupedAttention;
 use super::kv_cache::KvCache;
+use super::norm::LayerNorm;
 use super::parts::Parts;
+use super::pre_norm::Mlp;
 use crate::error::Result;
 
 /// The weights of one block.
@@ -55,28 +56,28 @@ impl PostNormDecoderBlock {
         let parts = self.parts;
         let branch = self
             .attention
-            .run_with(compute, &x, lengths, caches, None, parts)?;
+            .run(compute, &x, lengths, caches, None, parts)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &x)?;
         compute.trace("residual_1", &mut sum);
-        let mut asked = parts.norm(compute, &self.norm_1, sum)?;
+        let mut asked = parts.norm(compute, &self.norm_1, &sum)?;
         compute.trace("norm_1", &mut asked);
 
         let branch = compute.scope(
             || "cross.".to_owned(),
-            |compute| self.cross.run_with(compute, &asked, lengths, memory, parts),
+            |compute| self.cross.run(compute, &asked, lengths, memory, parts),
         )?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &asked)?;
         compute.trace("residual_2", &mut sum);
-        let mut answered = parts.norm(compute, &self.norm_2, sum)?;
+        let mut answered = parts.norm(compute, &self.norm_2, &sum)?;
         compute.trace("norm_2", &mut answered);
 
         let branch = self.mlp.run(compute, &answered)?;
         let branch = compute.dropout(branch);
         let mut sum = parts.add(compute, branch, &answered)?;
         compute.trace("residual_3", &mut sum);
-        let mut output = parts.norm(compute, &self.norm_3, sum)?;
+        let mut output = parts.norm(compute, &self.norm_3, &sum)?;
         compute.trace("output", &mut output);
         Ok(output)
     }

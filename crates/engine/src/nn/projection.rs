@@ -79,7 +79,7 @@ impl Projection {
             .linear(x, self.bias.as_ref().map(|bias| bias.view()))
     }
 
-    /// As [`Self::forward`], by whoever computes.
+    /// As [`Self::forward`], generic over the executor.
     ///
     /// # Errors
     /// As [`Self::forward`].

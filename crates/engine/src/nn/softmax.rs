@@ -19,8 +19,8 @@
 //! Source: Bridle 1990, "Probabilistic interpretation of feedforward classification network outputs", equation 3; the safe form
 //! as in Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithm 2.
 
-use super::shape::{map_rows, map_vector};
 use crate::error::{EngineError, Result};
+use crate::shape::{map_rows, map_vector};
 use crate::{kernel, math};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -34,6 +34,41 @@ pub fn softmax(x: ArrayView1<'_, f32>) -> Array1<f32> {
 pub fn softmax_rows(x: ArrayView2<'_, f32>) -> Array2<f32> {
     // x [T, S] -> [T, S]
     map_rows(x, kernel::softmax)
+}
+
+/// Softmax over the `k` largest numbers of each row (of equal ones the first), 0 elsewhere.
+///
+/// # Errors
+/// When `k` is not from 1 to the number of columns.
+pub fn top_k(x: ArrayView2<'_, f32>, k: usize) -> Result<Array2<f32>> {
+    // x [T, E] -> [T, E]
+    check_top_k(k, x.ncols())?;
+    let mut weights = Array2::zeros(x.raw_dim());
+    for (row, mut target) in x.rows().into_iter().zip(weights.rows_mut()) {
+        let chosen = largest(row, k);
+        let shares: Array1<f32> = chosen.iter().map(|&n| row[n]).collect();
+        for (&n, share) in chosen.iter().zip(softmax(shares.view())) {
+            target[n] = share;
+        }
+    }
+    Ok(weights)
+}
+
+/// Refuses a `k` that is not from 1 to `count`.
+pub(crate) fn check_top_k(k: usize, count: usize) -> Result<()> {
+    if k == 0 || k > count {
+        let expected = format!("from 1 to the {count} experts");
+        return Err(EngineError::value("moe", "top_k", expected, k));
+    }
+    Ok(())
+}
+
+/// The positions of the `count` largest numbers, the largest first; of equal ones the first.
+pub(crate) fn largest(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_by(|&a, &b| x[b].total_cmp(&x[a]));
+    order.truncate(count);
+    order
 }
 
 /// exp(xᵢ) / Σⱼ exp(xⱼ) just as written: overflows to NaN from 89 up, and is NaN where everything is masked. The "before" of the
@@ -93,7 +128,7 @@ pub fn log_softmax(x: ArrayView1<'_, f32>) -> Array1<f32> {
     })
 }
 
-/// How each weight answers each score: J = diag(w) − w wᵀ, from the weights themselves.
+/// The derivative of each weight by each score: J = diag(w) − w wᵀ, from the weights themselves.
 pub fn jacobian(weights: ArrayView1<'_, f32>) -> Array2<f32> {
     // weights [N] -> [N, N]
     let count = weights.len();

@@ -2,9 +2,9 @@
 
 use super::packed::ranges;
 
-/// What is read at one step of several sequences.
+/// The rows that are read at one step of several sequences.
 pub(crate) struct SequenceStep {
-    /// Where the sequences that still read stand among those of the step before; `None` where all of them go on.
+    /// Indices, among the sequences of the step before, of those that are not at their end; `None` where all are.
     pub(crate) kept: Option<Vec<usize>>,
     /// The sequences that still read.
     pub(crate) sequences: Vec<usize>,

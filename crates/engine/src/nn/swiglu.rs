@@ -1,4 +1,4 @@
-//! SwiGLU: a perceptron whose inner numbers pass a gate.
+//! SwiGLU: an MLP whose inner numbers pass a gate.
 //!
 //! ```text
 //! swiglu(x) = (silu(x · W_gateᵀ) ∘ x · W_upᵀ) · W_downᵀ      x [T, C], W_gate and W_up [F, C], W_down [C, F] -> [T, C]
@@ -18,13 +18,16 @@
 //!
 //! Source: Shazeer 2020, "GLU variants improve Transformer", equation 6.
 
+use super::compute::Compute;
 use super::feed_forward::Activation;
+use super::plain::Plain;
+use super::pre_norm::Mlp;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::trace::{Observer, observe};
+use crate::trace::Observer;
 use ndarray::{Array2, ArrayView2};
 
-/// The three maps of a gated perceptron.
+/// The three maps of a gated MLP.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwiGlu {
     /// C to F: what opens and closes.
@@ -36,7 +39,7 @@ pub struct SwiGlu {
 }
 
 impl SwiGlu {
-    /// The perceptron on each token. The observer gets `mlp.gate` (before silu), `mlp.up`, `mlp.inner` and `mlp.output`.
+    /// The MLP on each token. The observer gets `mlp.gate` (before silu), `mlp.up`, `mlp.inner` and `mlp.output`.
     ///
     /// # Errors
     /// When the shapes of input and weights do not fit.
@@ -46,16 +49,22 @@ impl SwiGlu {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // x [T, C] -> [T, C]
-        let mut gate = self.gate.forward(x)?;
-        observe(trace, "mlp.gate", &mut gate);
-        let mut inner = self.up.forward(x)?;
-        observe(trace, "mlp.up", &mut inner);
-        super::shape::expect("swiglu", "gate", inner.shape(), gate.shape())?;
-        Activation::Silu.apply(&mut gate);
-        inner *= &gate;
-        observe(trace, "mlp.inner", &mut inner);
-        let mut output = self.down.forward(inner.view())?;
-        observe(trace, "mlp.output", &mut output);
+        self.run(&mut Plain::new(trace), &x.to_owned())
+    }
+}
+
+impl Mlp for SwiGlu {
+    fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
+        // x [T, C] -> [T, C]
+        let mut gate = self.gate.run(compute, x)?;
+        compute.trace("mlp.gate", &mut gate);
+        let mut inner = self.up.run(compute, x)?;
+        compute.trace("mlp.up", &mut inner);
+        let gate = compute.activate(gate, Activation::Silu);
+        let mut inner = compute.multiply(inner, &gate)?;
+        compute.trace("mlp.inner", &mut inner);
+        let mut output = self.down.run(compute, &inner)?;
+        compute.trace("mlp.output", &mut output);
         Ok(output)
     }
 }

@@ -5,7 +5,7 @@
 //! unfold: -> [B·H'·W', C·P·P], columns in the order of a kernel [C_out, C, P, P]: channel, row, column
 //! conv(x) = unfold(x) · weightᵀ + bias                    H' = ⌊(H + 2·padding − P)/stride⌋ + 1, W' likewise
 //! ```
-//! Outside the picture there are zeros. [`super::conv::conv2d`] computes the same without rearranging.
+//! Outside the picture there are zeros. [`crate::explain::convolution::conv2d`] computes the same without rearranging.
 //!
 //! ```
 //! use engine::nn::unfold::Windows;
@@ -19,8 +19,8 @@
 //! Source: Chellapilla, Puri and Simard 2006, "High performance convolutional neural networks for document processing", section 4;
 //! `torch.nn.functional.unfold`.
 
-use super::shape::{contiguous, matrix};
 use crate::error::{EngineError, Result};
+use crate::shape::{contiguous, matrix};
 use ndarray::{Array2, ArrayView2};
 
 /// Which windows of a picture a convolution looks at.
@@ -32,7 +32,7 @@ pub struct Windows {
     pub width: usize,
     /// P, the side of a window.
     pub side: usize,
-    /// How far the next window is.
+    /// Pixels from a window to the next.
     pub stride: usize,
     /// Rows and columns of zeros around the picture.
     pub padding: usize,
@@ -59,7 +59,7 @@ impl Windows {
         ))
     }
 
-    /// How many pictures `rows` pixels are.
+    /// The number of pictures in `rows` pixels.
     ///
     /// # Errors
     /// When they are no whole pictures.
@@ -125,7 +125,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::conv::conv2d;
+    use crate::explain::convolution::conv2d;
     use crate::rng::normal_matrix;
     use ndarray::Array4;
 

@@ -20,8 +20,8 @@
 //! Source: Liu et al. 2021, "Swin Transformer", section 3.2 and figure 4. The mask's −200 is what Swin V2 in Hugging Face's
 //! `transformers` comes to, which adds −100 twice.
 
-use super::shape::expect;
 use crate::error::{EngineError, Result};
+use crate::shape::expect;
 use ndarray::{Array2, Array3, ArrayView2};
 
 /// Added to a score between tokens that are no neighbours.
@@ -90,7 +90,7 @@ pub fn uncut(
     Ok(out)
 }
 
-/// What is added to the scores of each window of a shifted map.
+/// The numbers added to the scores of each window of a shifted map.
 ///
 /// # Errors
 /// As [`partition`].

@@ -8,9 +8,9 @@
 //!
 //! Source: Liu et al. 2022, "Swin Transformer V2", section 3.2 (res-post-norm) and figure 1; Liu et al. 2021, equation 3.
 
-use super::block::LayerNorm;
 use super::cosine_attention::CosineAttention;
 use super::feed_forward::FeedForward;
+use super::norm::LayerNorm;
 use super::window::{partition, uncut};
 use crate::error::Result;
 use crate::trace::{Observer, observe};
@@ -23,7 +23,7 @@ pub struct WindowBlock {
     pub size: (usize, usize),
     /// M.
     pub window: usize,
-    /// How far the map is shifted, below M.
+    /// Rows and columns by which the map is shifted, below M.
     pub shift: usize,
     /// `[N, M·M, M·M]`, where the map is shifted.
     pub mask: Option<Array3<f32>>,

@@ -14,7 +14,7 @@ use crate::model::llama::{self, Llama};
 #[cfg(feature = "all-models")]
 use crate::model::swin::{self, Swin};
 use crate::model::vit::{self, Vit};
-use crate::nn::position::rotary::Pairing;
+use crate::nn::position::rope::Pairing;
 use crate::parameters::Parameters;
 
 /// The files that this reads.

@@ -11,7 +11,7 @@ use super::{QuantError, Type, dequantize};
 use crate::error::Result;
 use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivations, threads};
 use crate::nn::embedding::expect_ids;
-use crate::nn::shape::{contiguous, elements_mut, expect, matrix, mismatch};
+use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
 /// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
 const PANEL: usize = 16_384;

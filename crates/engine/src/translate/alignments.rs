@@ -12,8 +12,8 @@
 
 use super::{LONGEST, TranslationModel, Translator};
 use crate::error::{EngineError, Result};
-use crate::nn::shape::{expect, matrix};
 use crate::sample::greedy;
+use crate::shape::{expect, matrix};
 use crate::token::tokenizer::Tokenizer;
 use crate::trace::Recorder;
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
@@ -129,7 +129,7 @@ pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
     weights.rows().into_iter().map(first).collect()
 }
 
-/// How many pairs of lines cross when each target word is joined to one source word: 0 where both sentences go in one order.
+/// The pairs of lines that cross when each target word is joined to one source word: 0 where both sentences have one order.
 pub fn crossings(joined: &[usize]) -> usize {
     let later = |i: usize| joined.iter().skip(i + 1);
     let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();

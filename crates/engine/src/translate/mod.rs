@@ -32,7 +32,7 @@ use crate::token::tokenizer::Tokenizer;
 use crate::trainable::{Trainable, Visit};
 use ndarray::Array1;
 
-/// What translates.
+/// A translation model of one of three kinds.
 #[derive(Debug, Clone)]
 pub enum TranslationModel {
     /// Through one fixed vector.
@@ -44,7 +44,7 @@ pub enum TranslationModel {
 }
 
 impl TranslationModel {
-    /// The logits at every place of the targets, `[N, V]` in their order, by whoever computes.
+    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, a source is empty, or there are more of one side than of the other.

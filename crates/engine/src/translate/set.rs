@@ -8,7 +8,7 @@ use crate::error::{EngineError, Result};
 pub struct Pair {
     /// The sentence.
     pub english: String,
-    /// What it may become; at least one.
+    /// Accepted translations; at least one.
     pub italian: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use engine::model::bert::Bert;
 use engine::model::gpt2::Gpt2;
 use engine::model::llama::Llama;
 use engine::ndarray::{ArrayD, IxDyn};
-use engine::nn::position::rotary::Pairing;
+use engine::nn::position::rope::Pairing;
 
 /// What loading the model in a changed file says.
 fn error(architecture: &str, change: Change) -> EngineError {

@@ -1,14 +1,24 @@
-//! What holds for attention and for the small decoder with whichever kernels were chosen: nothing leaks through a mask, not one
-//! bit; the order of tokens changes the order of results and nothing else.
+//! Invariants of attention and of the small decoder with any kernels: nothing leaks through a mask, not one bit; the order of tokens changes the order of results and nothing else.
 
-use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
+use engine::explain::one_head::{OneHead, self_attention};
+use engine::explain::small_decoder::parameters;
+use engine::model::decoder::DecoderExt;
+use engine::model::gpt2::{Config, Gpt2};
 use engine::ndarray::{Array2, Axis};
-use engine::nn::attention::{Mask, attend, scale, self_attention};
+use engine::nn::attention::{Mask, Scoring, attend, scale};
+use engine::nn::feed_forward::Activation;
 use engine::nn::mask::causal;
+use engine::nn::parts::Parts;
 use engine::rng::{Rng, normal_matrix};
 
 /// The curriculum's bound for |F(PX) − P F(X)|.
 const EQUIVARIANCE_TOLERANCE: f32 = 1e-6;
+
+fn one_head(q: &Array2<f32>, k: &Array2<f32>, v: &Array2<f32>, mask: &Mask) -> OneHead {
+    let scoring = Scoring::Dot(scale(q.ncols()));
+    let [q, k, v] = [q, k, v].map(|x| x.view().insert_axis(Axis(0)));
+    OneHead::of(&attend(q, k, v, &scoring, mask, &mut None).unwrap(), 0)
+}
 
 /// Later tokens that hold anything, NaN and ∞ included, leave earlier rows as they are, to the bit, for every length to 40.
 pub(crate) fn no_bit_leaks_through_a_causal_mask() {
@@ -27,10 +37,14 @@ pub(crate) fn no_bit_leaks_through_a_causal_mask() {
                 spoiled
             };
             let hide = causal(tokens).mapv(|see| if see { 0.0 } else { f32::NEG_INFINITY });
-            for mask in [Mask::Boolean(causal(tokens)), Mask::Additive(hide)] {
-                let clean = attend(q.view(), k.view(), v.view(), scale(width), &mask).unwrap();
-                let (q, k, v) = (spoil(&q), spoil(&k), spoil(&v));
-                let found = attend(q.view(), k.view(), v.view(), scale(width), &mask).unwrap();
+            let first = 0;
+            for mask in [
+                Mask::Boolean(causal(tokens)),
+                Mask::Additive(hide),
+                Mask::Causal { first },
+            ] {
+                let clean = one_head(&q, &k, &v, &mask);
+                let found = one_head(&spoil(&q), &spoil(&k), &spoil(&v), &mask);
                 for row in 0..first_changed {
                     same_bits(
                         found.output.row(row).to_vec(),
@@ -59,21 +73,38 @@ fn same_bits(found: Vec<f32>, expected: Vec<f32>) {
     assert_eq!(bits(found), bits(expected));
 }
 
-fn decoder(positions: Positions) -> TinyDecoder {
-    let config = TinyConfig {
+/// The lessons' small decoder with these positions; `None` keeps its sines and cosines.
+fn decoder(positions: Option<Array2<f32>>) -> Gpt2 {
+    let config = Config {
         vocabulary: 61,
         width: 24,
         heads: 3,
-        blocks: 2,
-        max_tokens: 48,
-        positions,
+        layers: 2,
+        inner: 96,
+        context: 48,
+        norm_eps: 1e-5,
     };
-    TinyDecoder::new(&config, 7).unwrap()
+    let mut drawn = parameters(&config, 7);
+    if let Some(positions) = positions {
+        drawn.insert("transformer.wpe.weight", positions.into_dyn());
+    }
+    let model = Gpt2::load(config, &mut drawn).unwrap();
+    model.with_activation(Activation::Gelu)
+}
+
+/// The logits with or without the mask and the position table.
+fn logits(model: &Gpt2, ids: &[usize], mask: bool, positions: bool) -> Array2<f32> {
+    let parts = Parts {
+        mask,
+        positions,
+        ..Parts::default()
+    };
+    model.with_parts(parts).forward(ids, None).unwrap()
 }
 
 /// A changed token moves no earlier logit by one bit with the mask, and moves every one of their rows without it.
 pub(crate) fn the_decoder_does_not_leak() {
-    let model = decoder(Positions::Sinusoidal);
+    let model = decoder(None);
     let mut rng = Rng::new(11);
     for tokens in [2, 3, 5, 8, 17, 48] {
         let ids: Vec<usize> = (0..tokens).map(|_| rng.below(61)).collect();
@@ -81,8 +112,8 @@ pub(crate) fn the_decoder_does_not_leak() {
         let mut changed = ids.clone();
         changed[at] = (ids[at] + 1) % 61;
         for causal in [true, false] {
-            let before = model.logits(&ids, causal, true).unwrap();
-            let after = model.logits(&changed, causal, true).unwrap();
+            let before = logits(&model, &ids, causal, true);
+            let after = logits(&model, &changed, causal, true);
             for row in 0..at {
                 if causal {
                     same_bits(after.row(row).to_vec(), before.row(row).to_vec());
@@ -125,17 +156,15 @@ pub(crate) fn attention_is_permutation_equivariant() {
 /// Without positions and mask "dog bites man" and "man bites dog" are one bag; with positions, or with the mask, they are not.
 pub(crate) fn positions_tell_word_orders_apart() {
     let (dog_first, man_first) = ([3, 14, 25], [25, 14, 3]);
-    let difference = |model: &TinyDecoder, causal: bool, positions: bool| {
-        let one = model.logits(&dog_first, causal, positions).unwrap();
-        let other = model
-            .logits(&man_first, causal, positions)
-            .unwrap()
-            .select(Axis(0), &[2, 1, 0]);
+    let difference = |model: &Gpt2, causal: bool, positions: bool| {
+        let one = logits(model, &dog_first, causal, positions);
+        let other = logits(model, &man_first, causal, positions).select(Axis(0), &[2, 1, 0]);
         (one - other)
             .iter()
             .fold(0.0, |largest: f32, d| largest.max(d.abs()))
     };
-    for positions in [Positions::Sinusoidal, Positions::Learned] {
+    let learned = normal_matrix(7, "positions", 48, 24, 1.0);
+    for positions in [None, Some(learned)] {
         let model = decoder(positions);
         // Logits are sums of 24 products of size about 1, so the bound is that of attention, ten times over.
         let without = difference(&model, false, false);

@@ -4,8 +4,8 @@ use engine::formula::Formula;
 use engine::model::decoder::Decoder;
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
+use engine::nn::position::rope::Pairing;
 use engine::nn::position::rope::{Rope, Scaling};
-use engine::nn::position::rotary::Pairing;
 
 /// A text of the small vocabulary.
 pub(crate) const IDS: [usize; 7] = [3, 22, 4, 4, 0, 17, 9];

@@ -3,7 +3,7 @@
 use super::file::{AttentionWeights, Failure, Found, Reference};
 use engine::model::decoder::{Decoder, DecoderExt};
 use engine::model::{gpt2, llama};
-use engine::nn::position::rotary::Pairing;
+use engine::nn::position::rope::Pairing;
 
 /// GPT-2.
 pub(crate) fn gpt2(reference: &mut Reference) -> Result<Found, Failure> {

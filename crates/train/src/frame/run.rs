@@ -211,7 +211,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(())
     }
 
-    fn trace(&mut self, line: Line) -> Result<()> {
+    fn tell(&mut self, line: Line) -> Result<()> {
         self.progress.show(&line);
         self.log.push(line)
     }

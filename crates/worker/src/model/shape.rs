@@ -10,8 +10,8 @@
 //! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any other program can fill the same model; with seed 0 these are the models that the engine is compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
+use engine::nn::position::rope::Pairing;
 use engine::nn::position::rope::{Rope, Scaling};
-use engine::nn::position::rotary::Pairing;
 
 use super::any_model::ModelConfig;
 use super::error::ModelError;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::nn::path;
+use engine::explain::path;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -55,19 +55,19 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let paths = [
         (
             "recurrent",
-            shown!(record, engine::nn::path::recurrent, from, to),
+            shown!(record, engine::explain::path::recurrent, from, to),
         ),
         (
             "contiguous",
-            shown!(record, engine::nn::path::contiguous, from, to, kernel)?,
+            shown!(record, engine::explain::path::contiguous, from, to, kernel)?,
         ),
         (
             "dilated",
-            shown!(record, engine::nn::path::dilated, from, to, kernel)?,
+            shown!(record, engine::explain::path::dilated, from, to, kernel)?,
         ),
         (
             "attention",
-            shown!(record, engine::nn::path::attention, from, to),
+            shown!(record, engine::explain::path::attention, from, to),
         ),
     ];
     for (name, path) in paths {

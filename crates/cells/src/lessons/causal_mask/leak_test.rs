@@ -1,6 +1,6 @@
 //! Change one word and look at every logit before it: with the causal mask not one bit moves, without it they all do.
 
-use engine::model::tiny_decoder::{Positions, TinyConfig, TinyDecoder};
+use engine::model::gpt2::{Config, Gpt2};
 use engine::nn::parts::Parts;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
@@ -24,13 +24,14 @@ const MOST_WORDS: usize = 12;
 const SHOWN: usize = 16;
 
 /// Sizes of the untrained model.
-const MODEL: TinyConfig = TinyConfig {
+const MODEL: Config = Config {
     vocabulary: 500,
     width: 32,
     heads: 4,
-    blocks: 2,
-    max_tokens: MOST_WORDS,
-    positions: Positions::Sinusoidal,
+    layers: 2,
+    inner: 128,
+    context: MOST_WORDS,
+    norm_eps: 1e-5,
 };
 
 /// The cell `leak-test`.
@@ -115,15 +116,14 @@ fn random(
     let (seed, vocabulary) = (inputs.seed()?, MODEL.vocabulary);
     let model = shown!(
         record,
-        engine::model::tiny_decoder::TinyDecoder::new,
+        engine::explain::small_decoder::small_decoder,
         &MODEL,
         seed
     )?;
     let before = shown!(record, engine::token::words::ids, &tokens[..], vocabulary);
     let after = shown!(record, engine::token::words::ids, &changed[..], vocabulary);
-    for (name, causal) in [("with", true), ("without", false)] {
-        let first = logits(record, &model, &before, causal)?;
-        let second = logits(record, &model, &after, causal)?;
+    for (name, mask) in [("with", true), ("without", false)] {
+        let [first, second] = logits(record, &model, mask, [&before, &after])?;
         compare(record, name, &first, &second, place);
     }
     record.number("pieces", 1.0);
@@ -132,20 +132,29 @@ fn random(
     Ok(())
 }
 
+/// The logits of two texts by the model with or without its mask.
 fn logits(
     record: &mut Record,
-    model: &TinyDecoder,
-    ids: &[usize],
-    causal: bool,
-) -> Result<Array2<f32>, CellError> {
-    Ok(shown!(
-        record,
-        engine::model::tiny_decoder::TinyDecoder::logits,
-        model,
-        ids,
-        causal,
-        true
-    )?)
+    model: &Gpt2,
+    mask: bool,
+    texts: [&[usize]; 2],
+) -> Result<[Array2<f32>; 2], CellError> {
+    let parts = Parts {
+        mask,
+        ..Parts::default()
+    };
+    let model = shown!(record, engine::model::gpt2::Gpt2::with_parts, model, parts);
+    let [first, second] = texts.map(|ids| {
+        let mut seen = Recorder::default();
+        Ok::<_, CellError>(shown!(
+            record,
+            engine::model::decoder::DecoderExt::forward,
+            &model,
+            ids,
+            Some(&mut seen)
+        )?)
+    });
+    Ok([first?, second?])
 }
 
 /// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins every text. One piece takes the
@@ -171,27 +180,12 @@ fn trained(
     let start = tokenizer.special().end;
     let behind_start = |ids: &[usize]| start.iter().chain(ids).copied().collect::<Vec<usize>>();
     let (before, after) = (behind_start(&pieces.ids), behind_start(&changed.ids));
+    // Without the row of the token that begins the text.
+    let begin = before.len() - pieces.ids.len();
     for (name, mask) in [("with", true), ("without", false)] {
-        let parts = Parts {
-            mask,
-            ..Parts::default()
-        };
-        let model = &gpt.model;
-        let model = shown!(record, engine::model::gpt2::Gpt2::with_parts, model, parts);
-        let [first, second] = [&before, &after].map(|ids| {
-            let (mut seen, ids) = (Recorder::default(), &ids[..]);
-            let logits = shown!(
-                record,
-                engine::model::decoder::DecoderExt::forward,
-                &model,
-                ids,
-                Some(&mut seen)
-            )?;
-            // Without the row of the token that begins the text.
-            let begin = ids.len() - pieces.ids.len();
-            Ok::<_, CellError>(logits.slice_axis(Axis(0), Slice::from(begin..)).to_owned())
-        });
-        compare(record, name, &first?, &second?, place);
+        let [first, second] = logits(record, &gpt.model, mask, [&before, &after])?
+            .map(|all| all.slice_axis(Axis(0), Slice::from(begin..)).to_owned());
+        compare(record, name, &first, &second, place);
     }
     record.number("pieces", new.ids.len() as f64);
     record.words("tokens", pieces.texts);

@@ -49,7 +49,7 @@ fn masked(
     Ok(if first {
         shown!(
             record,
-            engine::nn::additive_mask::mask_then_scale,
+            engine::explain::additive_mask::mask_then_scale,
             scores,
             mask,
             scale
@@ -57,7 +57,7 @@ fn masked(
     } else {
         shown!(
             record,
-            engine::nn::additive_mask::scale_then_mask,
+            engine::explain::additive_mask::scale_then_mask,
             scores,
             mask,
             scale
@@ -82,7 +82,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     for (name, penalty) in [("infinite", f32::NEG_INFINITY), ("finite", penalty)] {
         let mask = shown!(
             record,
-            engine::nn::additive_mask::additive,
+            engine::explain::additive_mask::additive,
             visible.view(),
             penalty
         );

@@ -1,6 +1,7 @@
 //! The three attentions of the 2017 Transformer side by side: encoder, decoder, and the decoder asking the encoder.
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::SelfAttention;
+use engine::nn::attention::Mask;
 use engine::trace::Recorder;
 use engine::translate::{TranslationModel, Translator};
 use ndarray::Array2;
@@ -171,7 +172,7 @@ fn translated(
         ("decoder", ("decoder.", "attention"), &causal),
         ("cross", ("decoder.", "cross.attention"), &Mask::None),
     ] {
-        let found = head.attend(record, &seen, place, mask)?;
+        let found = head.attention(record, &seen, place, mask)?;
         keep(record, name, &found);
     }
     let texts = std::iter::once(START.to_owned()).chain(target.texts);

@@ -226,7 +226,7 @@ impl Embedding {
         let (side, bias) = (filters.dim().2, bias.map(|bias| bias.view()));
         let map = shown!(
             record,
-            engine::nn::conv::conv2d,
+            engine::explain::convolution::conv2d,
             image.view(),
             filters.view(),
             bias,

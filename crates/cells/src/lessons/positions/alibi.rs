@@ -52,7 +52,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         record,
         engine::nn::attention::apply_mask,
         bias.view(),
-        &causal
+        &causal,
+        head - 1
     )?;
     // Vectors of zeros make every score 0 and leave the bias alone.
     let x = if inputs.toggle("content")? {

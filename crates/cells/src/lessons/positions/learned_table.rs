@@ -92,14 +92,14 @@ fn show(
     let sum = placed(record, x.view(), table.view())?;
     let learned = shown!(
         record,
-        engine::nn::similarity::cosine_rows,
+        engine::explain::similarity::cosine_rows,
         table.view(),
         table.view()
     )?;
     let waves = positions(record, rows, width);
     let waves = shown!(
         record,
-        engine::nn::similarity::cosine_rows,
+        engine::explain::similarity::cosine_rows,
         waves.view(),
         waves.view()
     )?;

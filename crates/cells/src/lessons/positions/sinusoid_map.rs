@@ -49,11 +49,11 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         .collect();
     let angles = shown!(
         record,
-        engine::nn::position::angle::angles,
+        engine::explain::angle::angles,
         &[position][..],
         &omega[..]
     );
-    let wavelengths = shown!(record, engine::nn::position::angle::wavelengths, &omega[..]);
+    let wavelengths = shown!(record, engine::explain::angle::wavelengths, &omega[..]);
     record.tensor("encoding", &table);
     record.tensor("row", &row);
     for (name, phase) in [("row.sin", 0), ("row.cos", 1)] {

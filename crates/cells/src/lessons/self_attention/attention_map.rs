@@ -1,6 +1,7 @@
 //! A sentence through an attention layer, of a trained model or with random weights: what each word takes from every other word.
 
-use engine::nn::attention::{Mask, SelfAttention};
+use engine::explain::one_head::SelfAttention;
+use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 
@@ -106,7 +107,7 @@ fn encoder(
         Some(&mut seen)
     )?;
     record.words("tokens", pieces.texts);
-    head.attend(record, &seen, ("", "attention"), &Mask::None)
+    head.attention(record, &seen, ("", "attention"), &Mask::None)
 }
 
 /// A head of a decoder, which reads the token that begins every text and then the pieces.
@@ -135,7 +136,7 @@ fn decoder(
     let texts = std::iter::once(START.to_owned()).chain(pieces.texts);
     record.words("tokens", texts.collect());
     let mask = causal_or_none(record, true, ids.len());
-    head.attend(record, &seen, ("", "attention"), &mask)
+    head.attention(record, &seen, ("", "attention"), &mask)
 }
 
 #[cfg(test)]
@@ -200,6 +201,20 @@ mod tests {
             let (own, shown) = (weights[[1, i, j]], c.at("weights", &[i, j]).unwrap());
             assert!((f64::from(own) - shown).abs() < 1e-6, "{own} {shown}");
         }
+    }
+
+    /// The panel opens the function that `Bert` itself ran, with the numbers of that run: nothing is computed a second time.
+    #[test]
+    fn the_panel_shows_the_function_that_the_model_ran() {
+        let c = computed(&SPEC, &given(BERT).with("layer", number(2.0))).unwrap();
+        let paths: Vec<&str> = c.calls.iter().map(|call| &*call.path).collect();
+        let attend = "engine::nn::attention::attend";
+        assert_eq!(paths, ["engine::model::bert::Bert::forward", attend]);
+        let weights = &c.tensor("weights").unwrap().values;
+        let call = c.calls.iter().find(|call| call.path == attend).unwrap();
+        let shown = call.outputs.iter().find(|one| one.name == "weights").unwrap();
+        assert_eq!(shown.shape, weights.shape());
+        assert!(shown.values.iter().zip(weights).all(|(a, b)| a == b));
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     );
     let found = shown!(
         record,
-        engine::nn::attention::cross_attention,
+        engine::explain::one_head::cross_attention,
         x_q.view(),
         x_kv.view(),
         w_q.view(),

@@ -1,6 +1,7 @@
 //! The same words in another order through attention, of a trained model or with random weights: F(PX) against P F(X).
 
-use engine::nn::attention::{Attention, Mask};
+use engine::explain::one_head::OneHead;
+use engine::nn::attention::Mask;
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis};
@@ -82,7 +83,7 @@ fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
 }
 
 /// Tokens, their new order, and attention over both orders.
-type Both = (Vec<String>, Vec<usize>, [Attention; 2]);
+type Both = (Vec<String>, Vec<usize>, [OneHead; 2]);
 
 /// One layer with random weights.
 fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<Both, CellError> {
@@ -121,7 +122,7 @@ fn encoder(
     };
     let model = shown!(record, engine::model::bert::Bert::with_parts, model, parts);
     let moved: Vec<usize> = order.iter().map(|&i| pieces.ids[i]).collect();
-    let mut attend = |ids: &[usize]| -> Result<Attention, CellError> {
+    let mut attend = |ids: &[usize]| -> Result<OneHead, CellError> {
         let mut seen = Recorder::default();
         shown!(
             record,
@@ -130,7 +131,7 @@ fn encoder(
             ids,
             Some(&mut seen)
         )?;
-        let found = head.attend(record, &seen, ("", "attention"), &Mask::None)?;
+        let found = head.attention(record, &seen, ("", "attention"), &Mask::None)?;
         Ok(found.attention)
     };
     let both = [attend(&pieces.ids)?, attend(&moved)?];

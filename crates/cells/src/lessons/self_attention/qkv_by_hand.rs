@@ -96,7 +96,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mask = Mask::None;
     let layer = shown!(
         record,
-        engine::nn::attention::self_attention,
+        engine::explain::one_head::self_attention,
         x.view(),
         w_q.view(),
         w_k.view(),
@@ -129,7 +129,7 @@ fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellEr
     let mut exponentials = Array2::zeros(scores.dim());
     let mut totals = Array1::zeros(scores.nrows());
     for (i, row) in scores.rows().into_iter().enumerate() {
-        let steps = shown!(record, engine::nn::softmax_steps::safe, row, 1.0_f32)?;
+        let steps = shown!(record, engine::explain::softmax_steps::safe, row, 1.0_f32)?;
         exponents.row_mut(i).assign(&steps.exponents);
         exponentials.row_mut(i).assign(&steps.exponentials);
         totals[i] = steps.total;

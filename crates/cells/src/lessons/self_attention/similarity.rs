@@ -47,12 +47,22 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let stretched = key.mapv(|x| x * factor);
     let mut record = Record::new();
     let stretched_key = stretched.view();
-    let dot = shown!(record, engine::nn::similarity::dot, query, stretched_key)?;
-    let cosine = shown!(record, engine::nn::similarity::cosine, query, stretched_key)?;
-    let query_square = shown!(record, engine::nn::similarity::dot, query, query)?;
+    let dot = shown!(
+        record,
+        engine::explain::similarity::dot,
+        query,
+        stretched_key
+    )?;
+    let cosine = shown!(
+        record,
+        engine::explain::similarity::cosine,
+        query,
+        stretched_key
+    )?;
+    let query_square = shown!(record, engine::explain::similarity::dot, query, query)?;
     let key_square = shown!(
         record,
-        engine::nn::similarity::dot,
+        engine::explain::similarity::dot,
         stretched_key,
         stretched_key
     )?;
@@ -73,7 +83,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     )?;
     let cosines = shown!(
         record,
-        engine::nn::similarity::cosine_rows,
+        engine::explain::similarity::cosine_rows,
         one,
         keys.view()
     )?;

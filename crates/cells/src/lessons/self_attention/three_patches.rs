@@ -1,6 +1,9 @@
 //! Attention among three image patches with two-wide queries and keys: small enough for pencil and paper.
 
-use ndarray::{Array1, Array2, arr2};
+use engine::explain::one_head::OneHead;
+use engine::nn::attention::{Mask, Scoring};
+use engine::trace::Observer;
+use ndarray::{Array1, Array2, Axis, arr2};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -51,22 +54,27 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     );
     let mut record = Record::new();
     let scale = shown!(record, engine::nn::attention::scale, q.ncols());
-    let mask = engine::nn::attention::Mask::None;
+    let (scoring, mask) = (Scoring::Dot(scale), Mask::None);
+    let mut nobody: Option<&mut dyn Observer> = None;
+    // The function takes all heads at once; here there is one.
+    let [one_q, one_k, one_v] = [&q, &k, &v].map(|x| x.view().insert_axis(Axis(0)));
     let attention = shown!(
         record,
         engine::nn::attention::attend,
-        q.view(),
-        k.view(),
-        v.view(),
-        scale,
-        &mask
+        one_q,
+        one_k,
+        one_v,
+        &scoring,
+        &mask,
+        &mut nobody
     )?;
+    let attention = OneHead::of(&attention, 0);
     // The steps from scores to weights: each score less the largest of its row, its exponential, each row's total.
     let mut exponents = Array2::zeros(attention.scores.dim());
     let mut exponentials = Array2::zeros(attention.scores.dim());
     let mut totals = Array1::zeros(attention.scores.nrows());
     for (i, row) in attention.scores.rows().into_iter().enumerate() {
-        let steps = shown!(record, engine::nn::softmax_steps::safe, row, 1.0_f32)?;
+        let steps = shown!(record, engine::explain::softmax_steps::safe, row, 1.0_f32)?;
         exponents.row_mut(i).assign(&steps.exponents);
         exponentials.row_mut(i).assign(&steps.exponentials);
         totals[i] = steps.total;

@@ -1,4 +1,4 @@
-//! What is left of a token in the encoder's state, once it was read and others after it.
+//! The trace of a token in the encoder's state after others were read.
 //!
 //! ```text
 //! h_s                 the state of all layers after s of the S tokens, in the order of reading             [layers · C]
@@ -12,7 +12,7 @@ use super::Seq2Seq;
 use crate::error::{EngineError, Result};
 use ndarray::{Array1, Array2, Array3, Axis, s};
 
-/// How far replacing a token moves the state.
+/// The distance by which replacing a token moves the state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fading {
     /// m `[S, R, S]`: place of the token that is replaced, what replaces it, tokens read less one. Places are counted in the order of
@@ -23,7 +23,7 @@ pub struct Fading {
 }
 
 impl Seq2Seq {
-    /// How far each of the replacements moves the encoder's state at each place of a source, right away and as more is read.
+    /// The distance by which each replacement moves the encoder's state, at each position of a source, at once and as more is read.
     ///
     /// # Errors
     /// When there is no source token or no replacement, or an id is outside the vocabulary.

@@ -1,4 +1,4 @@
-//! How large the model is.
+//! The sizes of the model.
 
 use crate::error::Result;
 use crate::model::config::{self, Lookup};
@@ -74,7 +74,7 @@ impl Config {
         all
     }
 
-    /// How many numbers the logits are computed from.
+    /// The width of the vector that the logits are computed from.
     pub(super) fn seen(&self) -> usize {
         self.readout.unwrap_or(3 * self.width + self.embedding)
     }

@@ -52,7 +52,7 @@ impl Translation<'_> {
         Ok(logits.row(last).to_owned())
     }
 
-    /// How many target tokens it has read.
+    /// The number of target tokens read so far.
     pub fn position(&self) -> usize {
         self.caches.position(0)
     }

@@ -16,7 +16,7 @@
 //! Source: Vaswani et al. 2017, section 3.5.
 
 use crate::error::Result;
-use crate::nn::shape::mismatch;
+use crate::shape::mismatch;
 use ndarray::{Array2, ArrayView2, s};
 
 /// `x` with the position vector of each row's place added; `positions` may be longer than `x`.

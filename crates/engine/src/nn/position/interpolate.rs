@@ -21,7 +21,7 @@
 //! `torch.nn.functional.interpolate(mode="bicubic", align_corners=False)`; Dosovitskiy et al. 2021, section 3.2.
 
 use crate::error::{EngineError, Result};
-use crate::nn::shape::expect;
+use crate::shape::expect;
 use ndarray::{Array2, Array3, ArrayView2};
 
 /// The cubic's free parameter.

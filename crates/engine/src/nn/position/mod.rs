@@ -1,11 +1,8 @@
-//! Ways to tell attention where a token stands.
+//! Positions of tokens: what is added to vectors, to scores, or turns queries and keys.
 
 pub mod absolute;
 pub mod alibi;
-pub mod angle;
 pub mod interpolate;
-pub mod learned;
 pub mod relative;
 pub mod rope;
-pub mod rotary;
 pub mod sinusoidal;

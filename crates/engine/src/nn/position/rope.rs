@@ -6,11 +6,11 @@
 //! linear:  θ / factor
 //! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
 //! ```
-//! Sines and cosines are computed once for all heads and layers; [`super::rotary`] is the same turn on one matrix, for lessons.
+//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the same turn on one matrix, for lessons.
 //!
 //! ```
-//! use engine::nn::position::rope::{Rope, Scaling};
-//! use engine::nn::position::rotary::{Pairing, rotate};
+//! use engine::explain::rotary::rotate;
+//! use engine::nn::position::rope::{Pairing, Rope, Scaling};
 //! use ndarray::array;
 //! let rope = Rope { width: 2, base: 10_000.0, pairing: Pairing::Neighbours, scaling: Scaling::None };
 //! let mut q = array![[1.0, 2.0, 3.0, 4.0]]; // Two heads.
@@ -23,14 +23,32 @@
 //! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of large language models via
 //! positional interpolation", equation 4; `rope_type: llama3` as in Hugging Face transformers' `modeling_rope_utils.py`.
 
-use super::rotary::Pairing;
 use crate::error::{EngineError, Result};
 use crate::math::double;
-use crate::nn::shape::expect;
+use crate::shape::expect;
 use ndarray::Array2;
 use std::f64::consts::TAU;
 
-/// How the angles are stretched to longer texts than the model was trained on.
+/// The pairs of numbers of a row that are planes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// (x_{2i}, x_{2i+1}): the paper, llama2.c, and Llama in GGUF files.
+    Neighbours,
+    /// (x_i, x_{i+D/2}): Llama in the Hugging Face format, Qwen2 in GGUF files too.
+    Halves,
+}
+
+impl Pairing {
+    /// The two places of plane `i`.
+    pub(super) fn places(self, i: usize, planes: usize) -> (usize, usize) {
+        match self {
+            Self::Neighbours => (2 * i, 2 * i + 1),
+            Self::Halves => (i, i + planes),
+        }
+    }
+}
+
+/// A scaling of the angles for longer texts than the model was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scaling {
     /// Not at all.
@@ -58,13 +76,13 @@ pub enum Scaling {
 /// The rotary positions of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rope {
-    /// How many numbers of each head turn, from the first on; even.
+    /// Numbers of each head that are rotated, from the first on; even.
     pub width: usize,
     /// Above 0; 10,000 in the paper.
     pub base: f32,
     /// Which numbers make a plane.
     pub pairing: Pairing,
-    /// What stretches the angles.
+    /// Scaling of the angles.
     pub scaling: Scaling,
 }
 
@@ -99,7 +117,7 @@ impl Rope {
         }
         let base = positive("base", self.base)?;
         let planes = self.width / 2;
-        let plain = (0..planes).map(|i| double::pow(base, -2.0 * i as f64 / self.width as f64));
+        let plain = (0..planes).map(|i| plain_angular(i, self.width, base));
         match &self.scaling {
             Scaling::None => Ok(plain.collect()),
             Scaling::Linear { factor } => {
@@ -138,15 +156,28 @@ impl Rope {
         }
     }
 
-    /// The turns of tokens at these positions.
+    /// Cosines and sines of tokens at these positions.
     ///
     /// # Errors
     /// As [`Self::angular`].
     pub fn table(&self, positions: &[usize]) -> Result<RotaryTable> {
         // positions [T] -> cos, sin [T, D/2]
+        self.at(positions.len(), |t| positions[t] as f64)
+    }
+
+    /// The same at positions that need not be whole numbers, as interpolation has them.
+    ///
+    /// # Errors
+    /// As [`Self::angular`].
+    pub fn table_at(&self, positions: &[f32]) -> Result<RotaryTable> {
+        // positions [T] -> cos, sin [T, D/2]
+        self.at(positions.len(), |t| f64::from(positions[t]))
+    }
+
+    fn at(&self, tokens: usize, position: impl Fn(usize) -> f64) -> Result<RotaryTable> {
         let angular = self.angular()?;
-        let angle = |(t, i): (usize, usize)| positions[t] as f64 * angular[i];
-        let dim = (positions.len(), angular.len());
+        let angle = |(t, i): (usize, usize)| position(t) * angular[i];
+        let dim = (tokens, angular.len());
         Ok(RotaryTable {
             cos: Array2::from_shape_fn(dim, |at| double::cos(angle(at)) as f32),
             sin: Array2::from_shape_fn(dim, |at| double::sin(angle(at)) as f32),
@@ -155,8 +186,13 @@ impl Rope {
     }
 }
 
+/// base^(−2i/D), the speed of plane i before any scaling.
+pub(crate) fn plain_angular(i: usize, width: usize, base: f64) -> f64 {
+    double::pow(base, -2.0 * i as f64 / width as f64)
+}
+
 impl RotaryTable {
-    /// Turns the first numbers of each head of each token.
+    /// Rotates the first numbers of each head of each token.
     ///
     /// # Errors
     /// When there is not one row for each token, or heads of `head_width` do not fill it or are narrower than what turns.
@@ -191,7 +227,7 @@ impl RotaryTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::position::rotary::rotate_half;
+    use crate::explain::rotary::rotate_half;
     use crate::rng::normal_matrix;
     use ndarray::s;
 

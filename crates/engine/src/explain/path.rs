@@ -10,7 +10,7 @@
 //! look to one side, as in a decoder; one that looks to both sides reaches half as far, so that a contiguous one needs twice the layers.
 //!
 //! ```
-//! use engine::nn::path::{attention, contiguous, dilated, recurrent};
+//! use engine::explain::path::{attention, contiguous, dilated, recurrent};
 //! assert_eq!(recurrent(2, 7), [2, 3, 4, 5, 6, 7]);
 //! assert_eq!(contiguous(2, 7, 3)?, [2, 4, 6, 7]);
 //! assert_eq!(dilated(2, 7, 3)?, [2, 4, 7]); // 5 = 2 + 1 · 3

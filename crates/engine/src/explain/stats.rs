@@ -1,4 +1,4 @@
-//! What is true of many numbers at once: mean, variance, histogram, and the length of a matrix.
+//! Statistics: mean, variance, histogram, and the Frobenius norm of a matrix.
 //!
 //! ```text
 //! mean(x)      = Σᵢ xᵢ / N                         x [N] -> scalar
@@ -10,7 +10,7 @@
 //! Sums run in `f64`: ten thousand squares added in `f32` would lose the digits that a comparison needs.
 //!
 //! ```
-//! use engine::stats::{mean, variance};
+//! use engine::explain::stats::{mean, variance};
 //! use ndarray::array;
 //! let x = array![1.0, 2.0, 3.0, 4.0];
 //! assert_eq!((mean(x.view()), variance(x.view())), (2.5, 1.25));
@@ -29,7 +29,7 @@ pub struct Histogram {
     pub centres: Vec<f64>,
     /// `[B]`: how many numbers fell into each bin.
     pub counts: Vec<f64>,
-    /// How many lie below the first bin or above the last, NaN included.
+    /// Numbers below the first bin or above the last, NaN included.
     pub outside: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Rotary positions: pairs of numbers are planes, and position m turns plane i by m · θᵢ.
+//! Rotary positions in the open: pairs of numbers are planes, and position m turns plane i by m · θᵢ. The models' own functions,
+//! [`crate::nn::position::rope`], on one matrix, with positions between whole numbers too.
 //!
 //! ```text
 //! θᵢ = base^(−2i/D), i = 0 … D/2 − 1                                   frequencies(D, base) [D/2]
@@ -10,7 +11,7 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::position::rotary::score;
+//! use engine::explain::rotary::score;
 //! use ndarray::array;
 //! let (q, k) = (array![0.3, -1.2, 0.5, 2.0], array![1.0, 0.4, -0.7, 0.1]);
 //! let near = score(q.view(), k.view(), 5.0, 3.0, 10_000.0)?;
@@ -24,41 +25,18 @@
 //! Source: Su et al. 2021, "RoFormer", equations 13 to 16 and 34; Chen et al. 2023, "Extending context window of large language
 //! models via positional interpolation", equation 4; Peng et al. 2023, "YaRN", section 3.1 (the NTK-aware base).
 
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::kernel;
 use crate::math::double;
-use crate::nn::shape::{expect, mismatch};
+use crate::nn::position::rope::{Pairing, Rope, Scaling, plain_angular};
+use crate::shape::mismatch;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
-
-/// How the D numbers of a row pair up into planes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pairing {
-    /// (x_{2i}, x_{2i+1}): the paper, llama2.c, and Llama in GGUF files.
-    Neighbours,
-    /// (x_i, x_{i+D/2}): Llama in the Hugging Face format, Qwen2 in GGUF files too.
-    Halves,
-}
-
-impl Pairing {
-    /// The two places of plane `i`.
-    pub(super) fn places(self, i: usize, planes: usize) -> (usize, usize) {
-        match self {
-            Self::Neighbours => (2 * i, 2 * i + 1),
-            Self::Halves => (i, i + planes),
-        }
-    }
-}
 
 /// θᵢ = base^(−2i/D) of each plane, in radians a position.
 pub fn frequencies(width: usize, base: f32) -> Vec<f32> {
     // -> [D / 2]
-    (0..width / 2)
-        .map(|i| angular(i, width, base) as f32)
-        .collect()
-}
-
-fn angular(i: usize, width: usize, base: f32) -> f64 {
-    double::pow(f64::from(base), -2.0 * i as f64 / width as f64)
+    let plain = (0..width / 2).map(|i| plain_angular(i, width, f64::from(base)));
+    plain.map(|theta| theta as f32).collect()
 }
 
 /// Each row turned by its position; planes are neighbouring pairs.
@@ -85,32 +63,15 @@ fn turn(
     base: f32,
     pairing: Pairing,
 ) -> Result<Array2<f32>> {
-    let (tokens, width) = x.dim();
-    if !width.is_multiple_of(2) {
-        return Err(EngineError::shape(
-            "rotary",
-            "x [T, D] with D even",
-            format!("[{tokens}, {width}]"),
-        ));
-    }
-    if base.is_nan() || base <= 0.0 {
-        return Err(EngineError::value("rotary", "base", "above 0", base));
-    }
-    expect("rotary", "positions", &[tokens], &[positions.len()])?;
-    let planes = width / 2;
-    let mut out = Array2::zeros((tokens, width));
-    for i in 0..planes {
-        let theta = angular(i, width, base);
-        let (first, second) = pairing.places(i, planes);
-        for t in 0..tokens {
-            let angle = f64::from(positions[t]) * theta;
-            let (sin, cos) = (double::sin(angle) as f32, double::cos(angle) as f32);
-            let (a, b) = (x[[t, first]], x[[t, second]]);
-            out[[t, first]] = a * cos - b * sin;
-            out[[t, second]] = a * sin + b * cos;
-        }
-    }
-    Ok(out)
+    let rope = Rope {
+        width: x.ncols(),
+        base,
+        pairing,
+        scaling: Scaling::None,
+    };
+    let mut turned = x.to_owned();
+    rope.table_at(positions)?.apply(&mut turned, x.ncols())?;
+    Ok(turned)
 }
 
 /// The product of query `q` at position `m` with key `k` at position `n`, neighbouring pairs, unscaled.

@@ -1,4 +1,4 @@
-//! How many bits a message may need, and how many a vector can hold.
+//! The bits that a message may need, and those that a vector can hold.
 //!
 //! ```text
 //! message:  T · log₂ V        bits that tell T tokens out of V apart, all messages being equally likely
@@ -8,7 +8,7 @@
 //! numbers, far from it.
 //!
 //! ```
-//! use engine::nn::capacity::{longest_message, message_bits, vector_bits};
+//! use engine::explain::capacity::{longest_message, message_bits, vector_bits};
 //! assert_eq!(message_bits(1_000, 50_000).round(), 15_610.0);
 //! assert_eq!(vector_bits(512, 32), 16_384.0);
 //! assert_eq!(longest_message(50_000, 16_384.0), 1_049.0);

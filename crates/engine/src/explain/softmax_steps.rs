@@ -9,7 +9,7 @@
 //! largest is exactly 0, so that every e lies between 0 and 1 and their sum between 1 and N.
 //!
 //! ```
-//! use engine::nn::softmax_steps::{as_written, safe};
+//! use engine::explain::softmax_steps::{as_written, safe};
 //! use ndarray::array;
 //! let x = array![1000.0, 1000.0];
 //! assert!(as_written(x.view(), 1.0)?.weights[0].is_nan());
@@ -19,8 +19,8 @@
 //!
 //! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithms 1 and 2.
 
-use super::softmax::{softmax_naive, softmax_temperature};
 use crate::error::{EngineError, Result};
+use crate::nn::softmax::{softmax_naive, softmax_temperature};
 use crate::{kernel, math};
 use ndarray::{Array1, ArrayView1};
 

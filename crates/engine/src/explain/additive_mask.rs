@@ -9,7 +9,7 @@
 //! With m made of 0 and −∞ both orders give the same, since scale · 0 = 0 and scale · −∞ = −∞. With a finite penalty they do not.
 //!
 //! ```
-//! use engine::nn::additive_mask::{additive, mask_then_scale, scale_then_mask};
+//! use engine::explain::additive_mask::{additive, mask_then_scale, scale_then_mask};
 //! use ndarray::array;
 //! let scores = array![[8.0, 24.0]];
 //! let hidden = additive(array![[true, false]].view(), f32::NEG_INFINITY);
@@ -22,8 +22,8 @@
 //! Source: Vaswani et al. 2017, section 3.2.3 ("setting to −∞"); Devlin et al. 2019, the code released with BERT
 //! (`modeling.py`, `attention_layer`), which adds −10,000.
 
-use super::attention::{Mask, apply_mask};
 use crate::error::Result;
+use crate::nn::attention::{Mask, apply_mask};
 use ndarray::{Array2, ArrayView2};
 
 /// 0 where a pair is visible, `penalty` where it is hidden.
@@ -43,7 +43,7 @@ pub fn scale_then_mask(
 ) -> Result<Array2<f32>> {
     // scores [T, S], mask [T, S] -> [T, S]
     let scaled = scores.mapv(|s| s * scale);
-    apply_mask(scaled.view(), &Mask::Additive(mask.to_owned()))
+    apply_mask(scaled.view(), &Mask::Additive(mask.to_owned()), 0)
 }
 
 /// scale · (scores + mask): the mask is added first and scaled with the scores.
@@ -56,7 +56,7 @@ pub fn mask_then_scale(
     scale: f32,
 ) -> Result<Array2<f32>> {
     // scores [T, S], mask [T, S] -> [T, S]
-    let masked = apply_mask(scores, &Mask::Additive(mask.to_owned()))?;
+    let masked = apply_mask(scores, &Mask::Additive(mask.to_owned()), 0)?;
     Ok(masked.mapv_into(|s| s * scale))
 }
 

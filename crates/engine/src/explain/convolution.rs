@@ -1,4 +1,5 @@
-//! Two-dimensional convolution with a stride, without padding.
+//! Two-dimensional convolution as it is written on paper: a window slides over the picture. Networks compute it as one product
+//! ([`crate::nn::unfold`], [`crate::nn::patch`]); tests and a lesson compare them with this.
 //!
 //! ```text
 //! out[o, y, x] = bias[o] + Σ_c Σ_i Σ_j weight[o, c, i, j] · image[c, y·stride + i, x·stride + j]
@@ -7,7 +8,7 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::conv::conv2d;
+//! use engine::explain::convolution::conv2d;
 //! use ndarray::{array, Array4};
 //! let image = array![[[1.0, 2.0], [3.0, 4.0]]];
 //! let ones = Array4::ones((1, 1, 2, 2));
@@ -15,13 +16,11 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! It slides a window over the picture and is computed independently of [`super::patch`], so that the two can check each other.
-//!
 //! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section II.A; `torch.nn.Conv2d`.
 
-use super::shape::{contiguous, expect, mismatch};
 use crate::error::{EngineError, Result};
 use crate::kernel;
+use crate::shape::{contiguous, expect, mismatch};
 use ndarray::{Array3, ArrayView1, ArrayView3, ArrayView4};
 
 /// Convolution (cross-correlation, as in every deep-learning library) with `stride` in both directions.

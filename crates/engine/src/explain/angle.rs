@@ -6,8 +6,8 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::position::angle::{angles, wavelengths};
-//! use engine::nn::position::rotary::frequencies;
+//! use engine::explain::angle::{angles, wavelengths};
+//! use engine::explain::rotary::frequencies;
 //! let omega = frequencies(4, 10_000.0);
 //! assert!((angles(&[5.0], &omega)[[0, 1]] - 0.05).abs() < 1e-6);
 //! assert!((wavelengths(&omega)[0] - 6.283_185).abs() < 1e-5);
@@ -25,7 +25,7 @@ pub fn angles(positions: &[f32], frequencies: &[f32]) -> Array2<f32> {
     })
 }
 
-/// How many places each hand takes for one round; infinite for a hand that stands still.
+/// The positions that each hand takes for one round; infinite for a hand that does not move.
 pub fn wavelengths(frequencies: &[f32]) -> Array1<f32> {
     // frequencies [D/2] -> [D/2]
     frequencies

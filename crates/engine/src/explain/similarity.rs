@@ -1,4 +1,4 @@
-//! How alike two vectors are.
+//! The similarity of two vectors.
 //!
 //! ```text
 //! dot(a, b)    = Σᵢ aᵢ bᵢ                 a [N], b [N] -> scalar, grows with both lengths
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::similarity::{cosine, dot};
+//! use engine::explain::similarity::{cosine, dot};
 //! use ndarray::array;
 //! assert_eq!(dot(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 50.0);
 //! assert_eq!(cosine(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 1.0);
@@ -15,8 +15,8 @@
 //!
 //! Source: Salton and McGill 1983, "Introduction to modern information retrieval", section 4.
 
-use super::shape::{contiguous, mismatch};
 use crate::error::Result;
+use crate::shape::{contiguous, mismatch};
 use crate::{kernel, math};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -37,7 +37,7 @@ pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
 }
 
-/// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where [`super::attention::scores`] gives all pairs.
+/// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where [`crate::nn::attention::scores`] gives all pairs.
 ///
 /// # Errors
 /// When the shapes differ.
