@@ -126,7 +126,9 @@ fn calls(body: &str) -> Vec<&str> {
         if c != '(' && c != ',' {
             continue;
         }
-        let start = body[..at].rfind(|c| !in_path(c)).map_or(0, |n| n + 1);
+        let before = body[..at].char_indices().rev();
+        let path = before.take_while(|&(_, c)| in_path(c)).last();
+        let start = path.map_or(at, |(start, _)| start);
         let path = &body[start..at];
         if !path.is_empty() && (c == '(' || path.contains("::")) {
             all.push(path);

@@ -23,7 +23,7 @@
 //! A hidden pair gets weight exactly 0 and its value is not read, so a hidden token cannot change a bit of the output, even where
 //! it holds NaN.
 //!
-//! A model that nobody watches computes the same with [`super::blockwise`], which never holds all weights at once; the gradient is
+//! A model that nobody watches computes the same with `nn/blockwise.rs`, which never holds all weights at once; the gradient is
 //! in `grad/attention.rs`. Tests compare both with this function.
 //!
 //! Source: Vaswani et al. 2017, "Attention is all you need", section 3.2.1, equation 1; groups: Ainslie et al. 2023, "GQA", section

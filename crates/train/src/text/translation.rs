@@ -165,7 +165,7 @@ impl Translation {
 }
 
 impl Subject for Translation {
-    type TranslationModel = TranslationModel;
+    type Model = TranslationModel;
 
     fn name(&self) -> &'static str {
         match self.kind {
