@@ -8,8 +8,6 @@
 
 #[path = "formats/make.rs"]
 mod make;
-#[path = "support/shared.rs"]
-mod shared;
 
 use engine::format::{gguf::Gguf, llama2c::Llama2c, safetensors::SafeTensors};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -175,17 +173,24 @@ fn hostile_llama2c() {
 }
 
 #[test]
-fn trained_files() {
+fn files_of_a_trained_model() {
+    let Some(folder) = skip::shared("data/stories260K") else {
+        return;
+    };
     for name in ["f32", "f16", "q8_0", "q4_0"] {
-        if let Some(path) = shared::shared(&format!("data/stories260K/stories260K-{name}.gguf")) {
-            bounded(name, &std::fs::read(path).unwrap(), Gguf::parse);
-        }
+        let path = folder.join(format!("stories260K-{name}.gguf"));
+        bounded(name, &std::fs::read(path).unwrap(), Gguf::parse);
     }
-    if let Some(path) = shared::shared("data/gpt2-tokenizer/ggml-vocab-gpt-2.gguf") {
-        bounded(
-            "GPT-2's vocabulary",
-            &std::fs::read(path).unwrap(),
-            Gguf::parse,
-        );
-    }
+}
+
+#[test]
+fn the_vocabulary_of_gpt2() {
+    let Some(path) = skip::shared("data/gpt2-tokenizer/ggml-vocab-gpt-2.gguf") else {
+        return;
+    };
+    bounded(
+        "GPT-2's vocabulary",
+        &std::fs::read(path).unwrap(),
+        Gguf::parse,
+    );
 }

@@ -11,7 +11,5 @@ mod damaged;
 mod make;
 #[path = "formats/random.rs"]
 mod random;
-#[path = "support/shared.rs"]
-mod shared;
 #[path = "formats/trained.rs"]
 mod trained;

@@ -5,9 +5,6 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::ndarray::{Array2, ArrayD, ArrayView2, Axis, Ix3, IxDyn, concatenate};
@@ -47,7 +44,7 @@ fn tensor(value: &Value) -> ArrayD<f32> {
 }
 
 fn read(name: &str) -> Option<Value> {
-    let path = shared::shared(&format!("data/gpt-nano-sort/{name}"))?;
+    let path = skip::shared(&format!("data/gpt-nano-sort/{name}"))?;
     Some(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
 }
 

@@ -8,8 +8,6 @@
 #[path = "support/safetensors.rs"]
 #[allow(dead_code, reason = "the file has readers for all tests")]
 mod safetensors;
-#[path = "support/shared.rs"]
-mod shared;
 
 use engine::formula::Formula;
 use engine::model::bert::{self, Bert};
@@ -21,7 +19,7 @@ use engine::parameters::Compressed;
 use engine::picture::from_rgb8;
 use engine::quant::Type;
 use serde_json::Value;
-use shared::shared;
+use skip::shared;
 use std::path::Path;
 
 /// Root mean square of the error of a row's logits, in units of their standard deviation.

@@ -3,13 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use engine::format::safetensors::SafeTensors;
 use engine::quant::{QuantError, Type, dequantize, quantize};
 use serde_json::Value;
-use shared::shared;
+use skip::shared;
 
 fn json(path: &std::path::Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()

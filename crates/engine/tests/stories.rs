@@ -5,9 +5,6 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use engine::format::llama2c::Llama2c;
 use engine::model::decoder::{DecoderExt, Session};
 use engine::model::llama::Llama;
@@ -56,7 +53,7 @@ fn pieces(path: &Path) -> Vec<Vec<u8>> {
 
 #[test]
 fn stories260k_tells_the_published_story() {
-    let Some(folder) = shared::shared("data/stories260K") else {
+    let Some(folder) = skip::shared("data/stories260K") else {
         return;
     };
     let model = model(&folder.join("stories260K.bin"));
@@ -78,7 +75,7 @@ fn stories260k_tells_the_published_story() {
 
 #[test]
 fn babyllama_tells_its_story() {
-    let Some(folder) = shared::shared("data/babyllama-char105") else {
+    let Some(folder) = skip::shared("data/babyllama-char105") else {
         return;
     };
     let model = model(&folder.join("model5000.bin"));

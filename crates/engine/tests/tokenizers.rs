@@ -1,7 +1,7 @@
 //! Tokenizers against the vectors of published vocabularies and against the packages that the field uses.
 //!
-//! Files outside the repository are looked for in `$NOTEBOOK_SHARED/data` or `../shared/data`; where they are absent a line says
-//! so. `tests/golden/engine/make_tokens.py` made `tokens.json`.
+//! A test of a published vocabulary is skipped where its file is absent from the shared folder.
+//! `tests/golden/engine/make_tokens.py` made `tokens.json`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -27,6 +27,9 @@ pub const SHARED: &str = "NOTEBOOK_SHARED";
 /// Opens a line about a skipped test in the output of a browser test.
 const MARK: &str = "SKIPPED ";
 
+/// Opens the line that the runner of browser tests logs before each test.
+const INVOKING: &str = "Invoking test: ";
+
 /// A test that did not run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
@@ -64,12 +67,14 @@ pub fn shared_folder() -> PathBuf {
     std::env::var_os(SHARED).map_or_else(|| PathBuf::from(beside), PathBuf::from)
 }
 
-/// The distinct tests in the text of a file of records.
+/// The distinct tests in the text of a file of records, each with the reason that it gave first.
 pub fn from_records(text: &str) -> BTreeSet<Skipped> {
+    let mut known = BTreeSet::new();
     let one = |line: &str| {
         let mut parts = line.splitn(3, '\t').map(str::to_owned);
         let (program, test, reason) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Skipped {
+        let is_new = known.insert((program.clone(), test.clone()));
+        is_new.then_some(Skipped {
             reason,
             program,
             test,
@@ -78,17 +83,25 @@ pub fn from_records(text: &str) -> BTreeSet<Skipped> {
     text.lines().filter_map(one).collect()
 }
 
-/// The distinct tests in the output of tests that ran in a browser.
+/// The distinct tests in the output of tests that ran in a browser with `--nocapture`. Each takes the name that the
+/// runner logged last, where it logs names: a browser's thread has none.
 pub fn from_output(text: &str) -> BTreeSet<Skipped> {
-    let one = |line: &str| {
-        let (test, reason) = line.split_once(MARK)?.1.split_once(": ")?;
-        Some(Skipped {
-            reason: reason.to_owned(),
-            program: String::new(),
-            test: test.to_owned(),
-        })
-    };
-    text.lines().filter_map(one).collect()
+    let mut running = None;
+    let mut skipped = BTreeSet::new();
+    for line in text.lines() {
+        if let Some((_, name)) = line.split_once(INVOKING) {
+            running = Some(name.trim());
+        } else if let Some((_, line)) = line.split_once(MARK)
+            && let Some((place, reason)) = line.split_once(": ")
+        {
+            skipped.insert(Skipped {
+                reason: reason.to_owned(),
+                program: String::new(),
+                test: running.unwrap_or(place).to_owned(),
+            });
+        }
+    }
+    skipped
 }
 
 /// The name of the thread, which the harness calls after the test; on its main thread, the caller's place.
@@ -149,7 +162,7 @@ mod tests {
     #[test]
     fn records_come_back_once_for_each_test() {
         let file = std::env::temp_dir().join(format!("skip-{}", std::process::id()));
-        for line in ["a\tt\tno data\n", "a\tt\tno data\n", "b\tt\tno data\n"] {
+        for line in ["a\tt\tno data\n", "a\tt\tno more\n", "b\tt\tno data\n"] {
             append(file.as_os_str(), line).expect("the folder for passing files can be written");
         }
         let text = std::fs::read_to_string(&file).expect("it was written");
@@ -160,14 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_the_browser_are_found() {
-        let output = "running 2 tests\nlog: SKIPPED a::b: no: such file\ntest a::b ... ok\n";
-        let found = from_output(output);
-        let first = found.first().expect("there is one");
-        assert_eq!(
-            (first.test.as_str(), first.reason.as_str()),
-            ("a::b", "no: such file")
-        );
+    fn lines_of_the_browser_take_the_name_that_was_logged_before() {
+        let output = "Invoking test: a::b\nSKIPPED suite.rs:3: no: such file\nInvoking test: a::c\n\
+            Invoking test: a::d\n    SKIPPED suite.rs:3: no: such file\n";
+        let found: Vec<(String, String)> = from_output(output)
+            .into_iter()
+            .map(|skipped| (skipped.test, skipped.reason))
+            .collect();
+        let expected = ["a::b", "a::d"].map(|name| (name.to_owned(), "no: such file".to_owned()));
+        assert_eq!(found, expected);
+        let place = from_output("SKIPPED suite.rs:3: no file");
+        assert_eq!(place.first().expect("there is one").test, "suite.rs:3");
     }
 
     #[test]

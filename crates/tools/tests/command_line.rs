@@ -7,8 +7,6 @@
 
 #[path = "command_line/drawings.rs"]
 mod drawings;
-#[path = "../../engine/tests/support/shared.rs"]
-mod shared;
 #[path = "command_line/translations.rs"]
 mod translations;
 
@@ -16,7 +14,7 @@ use engine::formula::Formula;
 use engine::model::bert::Config;
 use engine::parameters::Parameters;
 use serde_json::{Value, json};
-use shared::shared;
+use skip::shared;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

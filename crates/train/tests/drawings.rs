@@ -4,12 +4,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "../../engine/tests/support/shared.rs"]
-mod shared;
-
 use engine::drawing::{SIDE, centred};
 use engine::ndarray::{Array2, Axis, Slice};
-use shared::shared;
+use skip::shared;
 use training::digits::data::Mnist;
 
 /// Each digit is put somewhere in a larger picture, and comes back as it was: to the bit where its box has the usual size, which a few

@@ -6,13 +6,11 @@
 
 #[path = "support/cards.rs"]
 mod cards;
-#[path = "../../engine/tests/support/shared.rs"]
-mod shared;
 
 use cards::{card, cards, check, folder, number};
 use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
-use shared::shared;
+use skip::shared;
 use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;

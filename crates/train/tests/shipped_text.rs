@@ -6,16 +6,17 @@
 
 #[path = "support/cards.rs"]
 mod cards;
-#[path = "../../engine/tests/support/shared.rs"]
-mod shared;
+
+use std::path::PathBuf;
 
 use cards::{card, check, folder, number, start_threads};
 use engine::score::Score;
 use engine::score::bleu::{Counts, exact};
 use engine::score::bootstrap::interval;
 use engine::translate::{Pair, Translator, open};
-use shared::shared;
+use skip::shared;
 use training::frame::Table;
+use training::text::corpus;
 use training::text::language::Language;
 use training::text::masked::Masked;
 use training::text::pairs;
@@ -25,6 +26,18 @@ use training::text::translation::{Kind, Translation};
 
 /// The three of the race.
 const RACE: [&str; 3] = ["seq2seq-gru", "seq2seq-attention", "translator"];
+
+/// The folder with the sentence pairs.
+fn pairs_folder() -> Option<PathBuf> {
+    shared(&format!("data/{}", pairs::FILE))?;
+    shared("data")
+}
+
+/// The folder with the texts for language models: the pairs and the stories.
+fn texts_folder() -> Option<PathBuf> {
+    shared(&format!("data/{}", corpus::STORIES))?;
+    pairs_folder()
+}
 
 fn translator(name: &str) -> Translator {
     let path = folder().join(format!("{name}.safetensors"));
@@ -81,7 +94,7 @@ fn the_race_is_fair_and_attention_wins_it() {
 /// On the same draws of sentences the differences are above 0 throughout: other sentences would give the same order.
 #[test]
 fn other_sentences_would_give_the_same_winner() {
-    let Some(data) = shared("data") else { return };
+    let Some(data) = pairs_folder() else { return };
     start_threads();
     let split = Split::new(pairs::read(&data).unwrap(), &own().unwrap());
     let long: Vec<&Pair> = split.test.iter().filter(|pair| is_long(pair)).collect();
@@ -115,13 +128,20 @@ fn the_transformer() {
 }
 
 fn race(kind: Kind) {
-    if let Some(data) = shared("data") {
+    if let Some(data) = pairs_folder() {
         check(&Translation::read(kind, &data).unwrap());
     }
 }
 
 #[test]
 fn tiny_gpt() {
+    if let Some(data) = texts_folder() {
+        check(&Language::read(&data).unwrap());
+    }
+}
+
+#[test]
+fn the_card_of_tiny_gpt_keeps_what_lessons_promise() {
     let card = card("tiny-gpt");
     assert!(number(&card, "bits per byte better than the 4-gram") > 0.0);
     assert!(
@@ -132,16 +152,17 @@ fn tiny_gpt() {
     );
     assert!(number(&card, "longest run of words copied from it, words") < 12.0);
     assert!(number(&card, "mean weight of the best previous-token head") >= 0.5);
-    if let Some(data) = shared("data") {
-        check(&Language::read(&data).unwrap());
-    }
 }
 
 #[test]
 fn tiny_bert() {
-    let card = card("tiny-bert");
-    assert!(number(&card, "points above the best of these") >= 8.0);
-    if let Some(data) = shared("data") {
+    if let Some(data) = texts_folder() {
         check(&Masked::read(&data).unwrap());
     }
+}
+
+#[test]
+fn the_card_of_tiny_bert_keeps_what_lessons_promise() {
+    let card = card("tiny-bert");
+    assert!(number(&card, "points above the best of these") >= 8.0);
 }

@@ -4,12 +4,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "../../engine/tests/support/shared.rs"]
-mod shared;
-
 use engine::score::bleu::words;
 use engine::translate::{length, normalised};
-use shared::shared;
+use skip::shared;
 use std::collections::{HashMap, HashSet};
 use training::text::pairs::{self, LONGEST};
 use training::text::split::{OWN, SHOWN, Split, is_long, own};
@@ -58,9 +55,12 @@ fn lines_of_the_set_are_as_people_write() {
 
 #[test]
 fn nothing_that_is_measured_on_is_trained_on() {
-    let Some(data) = shared("data") else { return };
+    let Some(file) = shared(&format!("data/{}", pairs::FILE)) else {
+        return;
+    };
+    let data = file.ancestors().nth(2).unwrap();
     let own = own().unwrap();
-    let split = Split::new(pairs::read(&data).unwrap(), &own);
+    let split = Split::new(pairs::read(data).unwrap(), &own);
     println!("{}", split.described());
     let english: HashSet<&str> = split.training.iter().map(|(e, _)| e.as_str()).collect();
     let italian: HashSet<&str> = split.training.iter().map(|(_, i)| i.as_str()).collect();
@@ -99,9 +99,12 @@ fn nothing_that_is_measured_on_is_trained_on() {
 
 #[test]
 fn words_of_the_set_are_words_that_are_trained_on() {
-    let Some(data) = shared("data") else { return };
+    let Some(file) = shared(&format!("data/{}", pairs::FILE)) else {
+        return;
+    };
+    let data = file.ancestors().nth(2).unwrap();
     let own = own().unwrap();
-    let split = Split::new(pairs::read(&data).unwrap(), &own);
+    let split = Split::new(pairs::read(data).unwrap(), &own);
     let known: HashSet<String> = split.training.iter().flat_map(|(e, _)| words(e)).collect();
     let all: Vec<String> = own.iter().flat_map(|pair| words(&pair.english)).collect();
     let unknown: Vec<&String> = all.iter().filter(|word| !known.contains(*word)).collect();

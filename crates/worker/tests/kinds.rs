@@ -4,8 +4,6 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use std::path::PathBuf;
-
 use engine::formula::fill;
 use engine::model::bert::Config;
 use engine::open::Files;
@@ -18,15 +16,9 @@ fn now() -> f64 {
     0.0
 }
 
-/// Files of a folder of the shared data; `None`, and a line that says so, where it is absent.
+/// Files of a folder of the shared data; where it is absent the test is recorded as skipped.
 fn shared(folder: &str, names: &[&str]) -> Option<Files> {
-    let beside = || format!("{}/../../../shared", env!("CARGO_MANIFEST_DIR"));
-    let root = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
-    let folder = PathBuf::from(root).join("data").join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is absent", folder.display());
-        return None;
-    }
+    let folder = skip::shared(&format!("data/{folder}"))?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     let mut files = Files::new("model.safetensors", read("model.safetensors"));
     files.beside = names

@@ -9,7 +9,6 @@ use engine::formula::fill;
 use engine::open::Files;
 use engine::quant::{Type, quantize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tools::TensorBytes;
 use tools::gguf::write;
 use worker::bench::{BenchSettings, Figures, Report};
@@ -108,13 +107,9 @@ fn run(host: &mut ModelHost) -> Vec<ModelEvent> {
 
 #[test]
 fn shapes_have_the_parameters_of_the_reference_files() {
-    let beside = || format!("{}/../../../shared", env!("CARGO_MANIFEST_DIR"));
-    let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
-    let folder = PathBuf::from(folder).join("reference");
-    if !folder.exists() {
-        println!("skipped: {} is absent", folder.display());
+    let Some(folder) = skip::shared("reference") else {
         return;
-    }
+    };
     for (shape, file) in SHAPES.iter().zip(["gpt2", "llama", "vit", "bert"]) {
         let text = std::fs::read_to_string(folder.join(format!("{file}.json"))).unwrap();
         let reference: serde_json::Value = serde_json::from_str(&text).unwrap();

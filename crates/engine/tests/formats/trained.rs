@@ -1,6 +1,5 @@
 //! Trained models in each format.
 
-use super::shared::shared;
 use engine::format::gguf::Gguf;
 use engine::format::llama2c::Llama2c;
 use engine::model::decoder::{DecoderExt, Session};
@@ -8,6 +7,7 @@ use engine::model::llama::Llama;
 use engine::ndarray::Array1;
 use engine::token::tokenizer::Tokenizer;
 use serde_json::Value;
+use skip::shared;
 use std::path::Path;
 
 /// Two next tokens are as good as equal when their logits are this close; rounding may choose either.

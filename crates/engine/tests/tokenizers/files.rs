@@ -1,21 +1,11 @@
-//! Where the files outside the repository are.
-
-use std::path::PathBuf;
+//! Files outside the repository.
 
 use engine::format::gguf::Gguf;
 use engine::token::gguf::GgufVocabulary;
 
-/// A file under `shared/data`, or none, with a printed line, where it is absent.
+/// A file under `data` of the shared folder; where it is absent the test is recorded as skipped.
 pub(crate) fn shared(path: &str) -> Option<Vec<u8>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let root =
-        std::env::var_os("NOTEBOOK_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    let file = root.join("data").join(path);
-    let read = std::fs::read(&file).ok();
-    if read.is_none() {
-        println!("skipped: {} is absent", file.display());
-    }
-    read
+    skip::shared(&format!("data/{path}")).map(|path| std::fs::read(path).unwrap())
 }
 
 pub(crate) fn shared_text(path: &str) -> Option<String> {
