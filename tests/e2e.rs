@@ -19,7 +19,6 @@ mod e2e {
     mod bench;
     mod bottleneck;
     mod browser;
-    mod driver;
     mod failing;
     mod file_host;
     mod instant;
@@ -33,7 +32,6 @@ mod e2e {
     mod pages;
     mod perturb;
     mod provenance;
-    mod server;
     mod site;
     mod state;
     mod training;

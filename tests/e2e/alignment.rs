@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
 const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines input[type=text]");
 const SOURCE: &str = "#alignment-lines .alignment-source .token";
@@ -66,7 +66,7 @@ async fn chosen(browser: &Browser) -> Vec<String> {
 
 #[test]
 fn a_word_of_the_translation_shows_its_lines() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server, Look::DESK_LIGHT).await;
         translate(
@@ -129,7 +129,7 @@ fn a_word_of_the_translation_shows_its_lines() {
 
 #[test]
 fn pieces_are_shown_when_asked_for_and_an_empty_sentence_is_not_translated() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server, Look::PHONE_DARK).await;
         let words = ["the", "photographer", "was", "astonished"];
@@ -155,7 +155,7 @@ fn pieces_are_shown_when_asked_for_and_an_empty_sentence_is_not_translated() {
 /// Ten updates lower the loss; back at the beginning every digit is as it was.
 #[test]
 fn scores_follow_the_gradient_and_come_back() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server, Look::DESK_LIGHT).await;
         let all = "#alignment-gradient .readout .num";

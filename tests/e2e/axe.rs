@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// The rules that count: all of WCAG 2.0 to 2.2 at levels A and AA, and axe-core's best practices.
 const TAGS: &[&str] = &[
@@ -151,7 +151,7 @@ async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
 }
 
 fn check_all(look: Look) {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     let axe = source();
     with_browser(async |browser| {
         browser.look(look).await;

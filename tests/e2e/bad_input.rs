@@ -4,8 +4,8 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Types into the box with this id as a reader would, all at once.
 async fn type_into(browser: &Browser, selector: &str, text: &str) {
@@ -62,7 +62,7 @@ async fn boxes(browser: &Browser, kind: &str) -> Vec<String> {
 
 #[test]
 fn a_sentence_that_cannot_be_used_is_kept_and_explained() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut tried = 0;
@@ -97,7 +97,7 @@ fn a_sentence_that_cannot_be_used_is_kept_and_explained() {
 
 #[test]
 fn a_number_that_is_none_is_kept_and_explained() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut tried = 0;
@@ -129,7 +129,7 @@ fn a_number_that_is_none_is_kept_and_explained() {
 
 #[test]
 fn a_picture_that_is_none_leaves_the_old_one_and_a_huge_one_is_taken() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     let folder = std::env::temp_dir().join(format!("notebook-pictures-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for pictures");
     let huge = png_of(8000, 5000);

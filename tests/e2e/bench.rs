@@ -12,8 +12,8 @@ use tools::TensorBytes;
 use tools::gguf::write;
 
 use super::browser::{Browser, Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
 /// The keys of `window.benchResult`.
 const KEYS: [&str; 14] = [
@@ -164,7 +164,8 @@ fn assert_measured(result: &Value, build: &str, threads: u64) {
 
 #[test]
 fn every_build_measures_a_file_and_says_its_name() {
-    let server = Server::start(&site_with_model("bench-builds"), Habits::ROOT);
+    let server =
+        Server::start(&site_with_model("bench-builds"), Habits::ROOT).expect("a free port");
     with_browser(async |browser| {
         browser.look(Look::PHONE_DARK).await;
         browser
@@ -237,7 +238,7 @@ fn every_build_measures_a_file_and_says_its_name() {
 
 #[test]
 fn a_sentence_encoder_has_sentences_and_no_tokens() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let result = result_of(browser, &server, "model=minilm&type=q8_0&prompt=8&runs=2").await;
@@ -266,7 +267,7 @@ const MOST_BESIDES: u64 = 150_000_000;
 
 #[test]
 fn a_full_context_takes_little_memory_beyond_the_weights() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         // GPT-2 has places for 1,024 tokens.
@@ -285,7 +286,7 @@ fn a_full_context_takes_little_memory_beyond_the_weights() {
 
 #[test]
 fn mistakes_are_told_in_words() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_DARK).await;
         for (query, word) in [
@@ -318,7 +319,7 @@ fn mistakes_are_told_in_words() {
 
 #[test]
 fn a_stopped_run_and_a_page_that_is_left_end_the_worker() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         browser
@@ -362,7 +363,8 @@ fn a_stopped_run_and_a_page_that_is_left_end_the_worker() {
 
 #[test]
 fn the_form_measures_and_writes_the_address() {
-    let server = Server::start(&site_with_model("bench-form"), Habits::SUB_FOLDER);
+    let server =
+        Server::start(&site_with_model("bench-form"), Habits::SUB_FOLDER).expect("a free port");
     with_browser(async |browser| {
         browser.look(Look::PHONE_LIGHT).await;
         browser

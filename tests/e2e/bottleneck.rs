@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::browser::{Browser, Look, pause, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
+use browser_harness::{Habits, Server};
 
 const MEASURE: &str = "race-measure";
 const TRAIN: &str = "train-the-race";
@@ -50,7 +50,7 @@ async fn translations(browser: &Browser) -> Vec<String> {
 /// Three translations stand there; another sentence has others; without a sentence there is a message, and the text stays.
 #[test]
 fn a_sentence_is_translated_by_all_three() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         let before = translations(browser).await;
@@ -88,7 +88,7 @@ fn a_sentence_is_translated_by_all_three() {
 /// Measuring goes on until it is stopped; what was measured stays, is in the address, and clearing begins anew.
 #[test]
 fn measuring_can_be_stopped_and_keeps_what_it_has() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         assert_eq!(readout_of(browser, MEASURE, "steps").await, "0");
@@ -126,7 +126,7 @@ fn measuring_can_be_stopped_and_keeps_what_it_has() {
 /// Two models learn side by side; a pause is a pause; back at the beginning and on again, the same digits.
 #[test]
 fn two_models_race_and_can_be_rewound() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         let shares = async || {
@@ -165,7 +165,7 @@ fn two_models_race_and_can_be_rewound() {
 /// Two clicks choose the ends of the way; attention takes one step between any two words.
 #[test]
 fn two_words_are_joined_by_a_way() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         for place in [0, 8] {

@@ -4,29 +4,10 @@ use std::fmt::Debug;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
-use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
+use browser_harness::{Chromium, Logs};
+use fantoccini::Client;
+use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::{Value, json};
-
-use super::driver::Driver;
-
-/// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself.
-const ARGUMENTS: &[&str] = &[
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    "--force-color-profile=srgb",
-    // A request to any other host fails at once, and so shows in the console.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
 
 /// How long cells may take until their numbers stand, on a slow and busy machine.
 const READY_WITHIN: Duration = Duration::from_secs(45);
@@ -63,11 +44,9 @@ impl Look {
 }
 
 /// A browser window.
-pub(crate) struct Browser {
-    client: Client,
-    // Ends the browser when the test is over, also when it panicked.
-    _driver: Driver,
-}
+///
+/// It ends when the test is over, also when it panicked.
+pub(crate) struct Browser(Chromium);
 
 /// Held by each test while it runs; a test that has to be alone holds it for writing.
 static RUNNING: RwLock<()> = RwLock::new(());
@@ -90,42 +69,15 @@ fn run(test: impl AsyncFnOnce(&Browser)) {
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let browser = Browser::start().await;
-        test(&browser).await;
+        let browser = Chromium::start(Logs::All).await;
+        test(&Browser(browser.expect("Chromium starts"))).await;
     });
 }
 
 impl Browser {
-    async fn start() -> Self {
-        let driver = Driver::start();
-        let mut options = json!({ "args": ARGUMENTS });
-        if let Ok(program) = std::env::var("CHROME") {
-            options["binary"] = json!(program);
-        }
-        let mut capabilities = Capabilities::new();
-        capabilities.insert("goog:chromeOptions".to_owned(), options);
-        capabilities.insert(
-            "goog:loggingPrefs".to_owned(),
-            json!({ "browser": "ALL", "performance": "ALL" }),
-        );
-        capabilities.insert(
-            "timeouts".to_owned(),
-            json!({ "script": 180_000, "pageLoad": 60_000 }),
-        );
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&driver.url())
-            .await
-            .expect("Chromium starts");
-        Self {
-            client,
-            _driver: driver,
-        }
-    }
-
     /// The WebDriver client, for clicks and keys.
     pub(crate) fn client(&self) -> &Client {
-        &self.client
+        self.0.client()
     }
 
     /// Sets the window's size and the theme that the system asks for.
@@ -148,11 +100,11 @@ impl Browser {
 
     /// Loads an address anew, even where only the part after `#` differs from the present one.
     pub(crate) async fn open(&self, url: &str) {
-        self.client
+        self.client()
             .goto("about:blank")
             .await
             .expect("an empty page opens");
-        self.client
+        self.client()
             .goto(url)
             .await
             .unwrap_or_else(|error| panic!("{url} does not open: {error}"));
@@ -205,13 +157,16 @@ impl Browser {
 
     /// Runs a script in the page and returns its value; `arguments` are its `arguments`.
     pub(crate) async fn script(&self, script: &str, arguments: &[Value]) -> Value {
-        let result = self.client.execute(script, arguments.to_vec()).await;
+        let result = self.client().execute(script, arguments.to_vec()).await;
         result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
     }
 
     /// Runs a script that ends by calling its last argument with the result.
     pub(crate) async fn script_async(&self, script: &str, arguments: &[Value]) -> Value {
-        let result = self.client.execute_async(script, arguments.to_vec()).await;
+        let result = self
+            .client()
+            .execute_async(script, arguments.to_vec())
+            .await;
         result.unwrap_or_else(|error| panic!("the script failed: {error}\n{script}"))
     }
 
@@ -222,7 +177,7 @@ impl Browser {
             path: "goog/cdp/execute",
             body,
         };
-        let result = self.client.issue_cmd(command).await;
+        let result = self.client().issue_cmd(command).await;
         result.unwrap_or_else(|error| panic!("{method} failed: {error}"))
     }
 
@@ -265,7 +220,7 @@ impl Browser {
             body: json!({ "type": kind }),
         };
         let entries = self
-            .client
+            .client()
             .issue_cmd(command)
             .await
             .expect("chromedriver keeps logs");
@@ -274,7 +229,7 @@ impl Browser {
 
     /// Saves a picture of the window for a person to look at.
     pub(crate) async fn picture(&self, name: &str) {
-        let png = self.client.screenshot().await.expect("a screenshot");
+        let png = self.client().screenshot().await.expect("a screenshot");
         std::fs::write(super::site::pictures().join(format!("{name}.png")), png)
             .expect("the picture can be saved");
     }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Lets no request through whose address matches one of the patterns.
 async fn block(browser: &Browser, patterns: &[&str]) {
@@ -20,7 +20,7 @@ async fn block(browser: &Browser, patterns: &[&str]) {
 
 #[test]
 fn a_cell_whose_engine_does_not_arrive_says_so_and_tries_again() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     for (part, patterns) in [
         ("the first file", ["*transformer-notebook-*_bg.wasm"]),
         ("the chunks", ["*/chunks-*/*.wasm"]),
@@ -63,7 +63,7 @@ fn a_cell_whose_engine_does_not_arrive_says_so_and_tries_again() {
 
 #[test]
 fn a_dialog_that_does_not_arrive_says_so_and_comes_the_next_time() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         browser

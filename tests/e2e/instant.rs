@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser, with_browser_alone};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell has answered, be it that the
 /// value cannot be, and has painted, and gives
@@ -92,7 +92,7 @@ async fn quietest(browser: &Browser, number: usize, pace: &mut f64) -> Option<Ed
 
 #[test]
 fn no_edit_at_default_sizes_makes_a_long_task() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser_alone(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let (mut faults, mut edits, mut pace) = (Vec::new(), 0, f64::INFINITY);
@@ -116,7 +116,7 @@ fn no_edit_at_default_sizes_makes_a_long_task() {
 
 #[test]
 fn the_log_shows_a_task_that_is_long() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         let opened = browser.open_ready(&server.url(&site::lessons()[0])).await;
         opened.expect("the lesson works");

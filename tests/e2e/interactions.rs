@@ -4,8 +4,8 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, pause, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Clicks the first element that a locator finds, scrolled into view as a reader would.
 pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
@@ -54,7 +54,7 @@ async fn background(browser: &Browser) -> Value {
 
 #[test]
 fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remembered() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         browser
@@ -98,7 +98,7 @@ fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remem
 #[test]
 fn next_and_previous_swap_the_page_without_loading_the_document_again() {
     for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
-        let server = Server::start(&site::dist(), habits);
+        let server = site::serve(habits);
         with_browser(async |browser| {
             browser.look(Look::PHONE_LIGHT).await;
             let first = site::lessons_in_order(&server)[0].clone();
@@ -182,7 +182,7 @@ fn next_and_previous_swap_the_page_without_loading_the_document_again() {
 
 #[test]
 fn back_leads_to_where_the_page_was_left() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let first = site::lessons_in_order(&server)[0].clone();
@@ -216,7 +216,7 @@ fn back_leads_to_where_the_page_was_left() {
 
 #[test]
 fn a_new_lesson_takes_the_focus_so_that_a_screen_reader_follows() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let first = site::lessons_in_order(&server)[0].clone();
@@ -243,7 +243,7 @@ fn a_new_lesson_takes_the_focus_so_that_a_screen_reader_follows() {
 
 #[test]
 fn adopting_the_served_page_keeps_its_prose_nodes() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         for page in site::lessons() {
@@ -278,7 +278,7 @@ fn adopting_the_served_page_keeps_its_prose_nodes() {
 
 #[test]
 fn a_link_to_a_heading_arrives_there() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let page = site::lessons_in_order(&server)[0].clone();

@@ -8,20 +8,14 @@ use serde_json::{Value, json};
 use super::bench::COUNT_WORKERS;
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
-/// A file of the shared data; `None`, with a printed line, where it is absent.
+/// A file of the shared data; where it is absent the test is recorded as skipped.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let beside = || format!("{}/../shared", env!("CARGO_MANIFEST_DIR"));
-    let folder = std::env::var("NOTEBOOK_SHARED").unwrap_or_else(|_| beside());
-    let path = Path::new(&folder).join("data").join(path);
+    let path = skip::shared(&format!("data/{path}"))?;
     // WebDriver takes no path with `..` in it.
-    if let Ok(path) = path.canonicalize() {
-        return Some(path);
-    }
-    println!("skipped: {} is absent", path.display());
-    None
+    Some(path.canonicalize().expect("it is there"))
 }
 
 /// A file made for a test.
@@ -130,7 +124,7 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
     let expected = std::fs::read_to_string(expected).expect("it can be read");
     let expected: Value = serde_json::from_str(&expected).expect("JSON");
     let expected = expected["text"].as_str().expect("a text");
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::PHONE_DARK).await;
         choose(browser, &[&model]).await;
@@ -220,7 +214,7 @@ fn once_a_model_stands_the_keyboard_is_enough() {
     let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
         return;
     };
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_DARK).await;
         choose(browser, &[&model]).await;
@@ -300,7 +294,7 @@ fn what_is_no_model_is_named_and_the_lab_still_works() {
             vec!["alone.safetensors needs config.json"],
         ),
     ];
-    let server = Server::start(&site::dist(), Habits::SUB_FOLDER);
+    let server = site::serve(Habits::SUB_FOLDER);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_LIGHT).await;
         for (file, words) in &wrong {
@@ -341,7 +335,7 @@ fn what_is_no_model_is_named_and_the_lab_still_works() {
 
 #[test]
 fn a_shape_says_that_it_is_untrained_and_stops_between_two_tokens() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_DARK).await;
         set(browser, json!({ "shape-seed": "3", "packing": "q4_0" })).await;

@@ -7,8 +7,8 @@ use super::browser::{Browser, Look, with_browser};
 use super::file_host::{FileHost, Sent};
 use super::interactions::click;
 use super::lab::{made, set, shared, start, text, wait_open};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 const MODEL: &str = "/models/story.gguf";
 
@@ -62,7 +62,7 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
     let bytes = std::fs::read(model).expect("it can be read");
     let whole = bytes.len();
     let host = FileHost::start(vec![(MODEL, bytes)]);
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     let url = host.url(MODEL);
     with_browser(async |browser| {
         start(browser, &server, Look::PHONE_DARK).await;
@@ -164,7 +164,7 @@ fn where_nothing_can_be_kept_it_comes_into_memory_and_this_is_said() {
     };
     let bytes = std::fs::read(model).expect("it can be read");
     let host = FileHost::start(vec![(MODEL, bytes)]);
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     let url = host.url(MODEL);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_LIGHT).await;
@@ -193,7 +193,7 @@ fn where_nothing_can_be_kept_it_comes_into_memory_and_this_is_said() {
 #[test]
 fn what_is_too_large_or_not_there_is_named() {
     let host = FileHost::start(Vec::new());
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     // It has no bytes on the disk.
     let huge = made("huge.gguf", b"GGUF");
     let file = std::fs::File::options()
@@ -234,7 +234,7 @@ fn dropped_files_are_opened_and_leaving_the_page_ends_the_worker() {
     };
     let bytes = std::fs::read(model).expect("it can be read");
     let host = FileHost::start(vec![(MODEL, bytes)]);
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_LIGHT).await;
         browser

@@ -7,8 +7,8 @@ use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
 use super::lab::{choose, choose_in, set, shared, sideways, start, text, wait_open};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Looks at the page as axe-core and a picture show it.
 async fn look_over(browser: &Browser, name: &str) {
@@ -44,7 +44,7 @@ fn two_sentences_have_the_stored_similarity() {
     };
     let reference = std::fs::read_to_string(reference).expect("it can be read");
     let reference: Value = serde_json::from_str(&reference).expect("JSON");
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_LIGHT).await;
         choose(browser, &[&config, &weights, &words]).await;
@@ -108,7 +108,7 @@ fn the_coffee_is_an_espresso_and_its_patches_attend() {
     ) else {
         return;
     };
-    let server = Server::start(&site::dist(), Habits::SUB_FOLDER);
+    let server = site::serve(Habits::SUB_FOLDER);
     with_browser(async |browser| {
         start(browser, &server, Look::PHONE_LIGHT).await;
         choose(browser, &[&weights, &config]).await;

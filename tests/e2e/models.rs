@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// The numbers that a cell shows, without the time that it took.
 async fn numbers(browser: &Browser, cell: &str) -> String {
@@ -52,7 +52,7 @@ fn lesson(part: &str) -> String {
 
 #[test]
 fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let pages = [
@@ -87,7 +87,7 @@ fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
 
 #[test]
 fn every_head_of_a_model_can_be_looked_at() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::PHONE_LIGHT).await;
         browser
@@ -125,7 +125,7 @@ fn every_head_of_a_model_can_be_looked_at() {
 #[test]
 fn a_cell_leads_to_the_card_of_its_model() {
     for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
-        let server = Server::start(&site::dist(), habits);
+        let server = site::serve(habits);
         with_browser(async |browser| {
             browser.look(Look::DESK_LIGHT).await;
             browser

@@ -4,14 +4,14 @@
 use serde_json::json;
 
 use super::browser::{Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 #[test]
 fn the_served_page_holds_prose_and_formulas() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     for page in site::lessons() {
-        let (status, html) = server.get(&page);
+        let (status, html) = server.get(&page).expect("an answer");
         assert!(status.contains("200"), "{page}: {status}");
         let words = html
             .split("<p")
@@ -29,9 +29,9 @@ fn the_served_page_holds_prose_and_formulas() {
 
 #[test]
 fn the_served_page_holds_no_computed_number() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     for page in site::all_pages() {
-        let (_, html) = server.get(&page);
+        let (_, html) = server.get(&page).expect("an answer");
         assert!(
             !html.contains("data-from="),
             "{page} holds a computed number"
@@ -50,7 +50,7 @@ fn the_served_page_holds_no_computed_number() {
 
 #[test]
 fn pages_read_well_without_scripts() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser
             .devtools(

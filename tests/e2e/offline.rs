@@ -1,13 +1,13 @@
 //! After one visit to the home page the whole site can be read without a network, and what it computes with once the models have been used.
 
 use super::browser::{Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 #[test]
 fn every_lesson_opens_after_the_server_has_gone() {
     for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
-        let mut server = Server::start(&site::dist(), habits);
+        let mut server = site::serve(habits);
         with_browser(async |browser| {
             browser.look(Look::DESK_LIGHT).await;
             browser

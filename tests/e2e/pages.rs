@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
 /// Looks at every page and collects what is wrong, so that one run names it all.
 fn visit_all(habits: Habits, look: Look, ending: fn(&str) -> String) {
-    let server = Server::start(&site::dist(), habits);
+    let server = site::serve(habits);
     with_browser(async |browser| {
         browser.look(look).await;
         let mut faults = Vec::new();
@@ -139,13 +139,13 @@ fn in_a_sub_folder_without_the_closing_slash() {
 #[test]
 fn an_unknown_path_gets_the_404_page_with_a_way_home() {
     for habits in [Habits::ROOT, Habits::SUB_FOLDER] {
-        let server = Server::start(&site::dist(), habits);
+        let server = site::serve(habits);
         for path in [
             "nothing-here",
             "lesson/nothing-here",
             "lesson/nothing-here/deeper/",
         ] {
-            let (status, _) = server.get(path);
+            let (status, _) = server.get(path).expect("an answer");
             assert!(status.contains("404"), "{path}: {status}");
             with_browser(async |browser| {
                 browser.look(Look::PHONE_LIGHT).await;
@@ -177,10 +177,10 @@ fn an_unknown_path_gets_the_404_page_with_a_way_home() {
 
 #[test]
 fn titles_and_descriptions_differ_from_page_to_page() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     let mut seen = std::collections::BTreeMap::new();
     for page in site::all_pages() {
-        let (_, html) = server.get(&page);
+        let (_, html) = server.get(&page).expect("an answer");
         for (kind, start, end) in [
             ("title", "<title>", "</title>"),
             ("description", "name=\"description\" content=\"", "\""),

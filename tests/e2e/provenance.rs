@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::browser::{Browser, Look, with_browser};
 use super::perturb;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// Props that every cell takes and that are no inputs.
 const COMMON_PROPS: &[&str] = &["title", "caption", "height"];
@@ -265,7 +265,7 @@ fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> 
 
 #[test]
 fn every_digit_in_a_cell_says_where_it_comes_from() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut faults = Vec::new();
@@ -285,7 +285,7 @@ fn every_digit_in_a_cell_says_where_it_comes_from() {
 
 #[test]
 fn the_lessons_own_inputs_give_what_the_engine_gives_natively() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut faults = Vec::new();
@@ -354,7 +354,7 @@ async fn compare_quoted(
 
 #[test]
 fn random_inputs_give_what_the_engine_gives_natively() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut random = Rng::new(20_240_607);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use browser_harness::{Habits, Server};
+
 /// The folder of the built site.
 pub(crate) fn dist() -> PathBuf {
     let folder = match std::env::var_os("E2E_DIST") {
@@ -14,6 +16,11 @@ pub(crate) fn dist() -> PathBuf {
         folder.display()
     );
     folder
+}
+
+/// Serves the built site.
+pub(crate) fn serve(habits: Habits) -> Server {
+    Server::start(&dist(), habits).expect("a free port")
 }
 
 /// The pages that work with full-size models. They have no cells.
@@ -78,8 +85,8 @@ pub(crate) fn pictures() -> PathBuf {
 }
 
 /// The lessons' pages in reading order: as the home page links to them.
-pub(crate) fn lessons_in_order(server: &super::server::Server) -> Vec<String> {
-    let (_, home) = server.get("");
+pub(crate) fn lessons_in_order(server: &Server) -> Vec<String> {
+    let (_, home) = server.get("").expect("an answer");
     let lessons = site_order(&home);
     assert_eq!(
         lessons.len(),

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
 use super::provenance::{placed, shaken};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::Habits;
 
 /// The state in the address, empty where there is none.
 async fn state(browser: &Browser) -> String {
@@ -64,7 +64,7 @@ async fn differing(browser: &Browser, values: &BTreeMap<String, Value>) -> BTree
 
 #[test]
 fn share_reset_and_undo_agree_on_every_cell() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let mut random = Rng::new(11);
@@ -144,7 +144,7 @@ fn share_reset_and_undo_agree_on_every_cell() {
 
 #[test]
 fn a_damaged_link_says_so_and_the_page_works() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::PHONE_LIGHT).await;
         for page in site::lessons() {
@@ -164,7 +164,7 @@ fn a_damaged_link_says_so_and_the_page_works() {
 
 #[test]
 fn a_link_of_another_version_opens_and_names_what_it_could_not_restore() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         let values = BTreeMap::from([("cell-that-was.weights".to_owned(), json!(1))]);

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::browser::{Browser, Look, pause, with_browser};
 use super::interactions::click;
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
 const START: Locator<'static> = Locator::Css("#train-tiny [data-train=start]");
 const STEP: Locator<'static> = Locator::Css("#train-tiny [data-train=step]");
@@ -60,7 +60,7 @@ async fn open(browser: &Browser, server: &Server) {
 /// Three steps, all the way back, three steps again: the same digits; and not those of another seed.
 #[test]
 fn rewinding_gives_the_same_losses_again() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         let before = readout(browser, "held.now").await;
@@ -83,7 +83,7 @@ fn rewinding_gives_the_same_losses_again() {
 /// While it learns, frames go on; a pause is a pause; the way it was run changes nothing; who leaves the page ends the work.
 #[test]
 fn a_run_can_be_paused_and_the_page_stays_smooth() {
-    let server = Server::start(&site::dist(), Habits::ROOT);
+    let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         browser

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::failure::Failure;
 use crate::process::{self, cargo, run, say};
 use crate::system::{self, Need};
-use crate::{npm, project, sizes, tools};
+use crate::{npm, project, tools};
 
 /// What wasm-opt may use: the features that the compiler was allowed to emit, no more.
 const WASM_FEATURES: &[&str] = &[
@@ -56,12 +56,7 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     tools::ensure()?;
     npm::ensure()?;
     build(&base)?;
-    let all_fit = sizes::measure()?.iter().all(sizes::Size::fits);
-    if !all_fit {
-        return Err(Failure::new(
-            "the site is built, but larger than its budget allows",
-        ));
-    }
+    run(&mut sizes())?;
     say(format_args!("the site is in {}", project::dist().display()));
     Ok(ExitCode::SUCCESS)
 }
@@ -73,7 +68,7 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
 pub(crate) fn build(base: &str) -> Result<(), Failure> {
     say(format_args!("building the site for the base path {base}"));
     run(tools::trunk().args(["build", "--release", "--public-url", base, "--dist", "dist"]))?;
-    for path in sizes::files_under(&project::dist())? {
+    for path in project::files_under(&project::dist())? {
         if path.extension().is_some_and(|kind| kind == "wasm") {
             shrink(&path)?;
         }
@@ -84,6 +79,15 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
     run(cargo()
         .args(["run", "--quiet", "--package", "pages", "--", "--relist"])
         .arg(project::dist()))
+}
+
+/// The program that prints the sizes of the built site; it fails where one is over its budget.
+pub(crate) fn sizes() -> std::process::Command {
+    let mut sizes = cargo();
+    sizes
+        .args(["run", "--quiet", "--package", "sizes", "--"])
+        .arg(project::dist());
+    sizes
 }
 
 /// Makes a wasm file small, in place.

@@ -3,32 +3,19 @@
 
 mod bench;
 mod build;
+mod deny;
 mod failure;
 mod fmt;
 mod lock;
+mod nightly;
 mod npm;
 mod process;
 mod project;
 mod serve;
-mod sizes;
 mod system;
 mod test;
 mod tools;
 mod train;
-
-#[path = "../../tests/e2e/driver.rs"]
-#[allow(
-    clippy::expect_used,
-    reason = "it is a part of the tests, which may panic"
-)]
-mod driver;
-#[path = "../../tests/e2e/server.rs"]
-#[allow(
-    clippy::expect_used,
-    dead_code,
-    reason = "it is a part of the tests, which may panic and need more of it"
-)]
-mod server;
 
 use std::process::ExitCode;
 
@@ -48,11 +35,10 @@ Commands:
                           exit code 1 if anything failed
   train NAME --data PATH [OPTIONS]
                           train a model that the lessons ship; `train --help` lists the names, `train NAME --help` the options
-  bench [--only WORDS]... [--runs N] [--beside N] [--no-build]
-                          measure full-size models in headless Chromium: for each a JSON line with median, least and
-                          largest figure of at least five runs. WORDS choose from the list: --only 'gpt2 q8_0'. With
-                          --beside 2 the same is measured in two browsers at once: what the machine gives to two threads
   fmt [--check]           format every source file; `cargo fmt` alone does not find the cells, which a macro declares
+  bench [--no-build] [OPTIONS]
+                          measure full-size models in headless Chromium: a JSON line for each; `bench --help` tells
+                          the other options
   test --list             list the names that --only takes
 
 Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are
@@ -79,8 +65,9 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode, Failure> {
     let asks_help = options
         .iter()
         .any(|option| option == "--help" || option == "-h");
-    // The trainer has a help of its own for each model.
-    if matches!(command, "--help" | "-h" | "help") || asks_help && command != "train" {
+    // These programs have a help of their own.
+    let has_own_help = matches!(command, "train" | "bench");
+    if matches!(command, "--help" | "-h" | "help") || asks_help && !has_own_help {
         print!("{HELP}");
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,6 +1,7 @@
 //! System packages: finds what is missing and installs it as root, or names the one command that does.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::failure::Failure;
 use crate::process::{command, find_program, output_of, run, say};
@@ -163,6 +164,15 @@ pub(crate) fn driver() -> Option<PathBuf> {
     std::env::var_os("CHROMEDRIVER")
         .map(PathBuf::from)
         .or_else(|| find_program("chromedriver"))
+}
+
+/// Names the browser and its WebDriver to a program that drives them.
+pub(crate) fn name_browser(program: &mut Command) {
+    for (name, path) in [("CHROME", browser()), ("CHROMEDRIVER", driver())] {
+        if let Some(path) = path {
+            program.env(name, path);
+        }
+    }
 }
 
 fn is_root() -> bool {

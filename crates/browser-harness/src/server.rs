@@ -1,34 +1,34 @@
 //! A static file server with the habits of the hosts that the site may meet: under a sub-folder or not, redirecting a
 //! folder's address to the one with a slash or not, isolating the page from other origins or not.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How a host behaves.
-#[derive(Clone, Copy)]
-pub(crate) struct Habits {
+/// The behaviour of a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
     /// The folder under which the site lies: `/` or `/sub/folder/`.
-    pub(crate) base: &'static str,
+    pub base: &'static str,
     /// Whether `/lesson/x` is redirected to `/lesson/x/`; otherwise it answers with the folder's `index.html` as is.
-    pub(crate) redirects_folders: bool,
+    pub redirects_folders: bool,
     /// Whether it sends the headers that isolate the page (COOP and COEP).
-    pub(crate) isolates: bool,
+    pub isolates: bool,
 }
 
 impl Habits {
     /// At the root of a host, as most hosts do it.
-    pub(crate) const ROOT: Self = Self {
+    pub const ROOT: Self = Self {
         base: "/",
         redirects_folders: true,
         isolates: true,
     };
     /// In a sub-folder of a host that does not redirect.
-    pub(crate) const SUB_FOLDER: Self = Self {
+    pub const SUB_FOLDER: Self = Self {
         base: "/sub/folder/",
         redirects_folders: false,
         isolates: false,
@@ -36,7 +36,7 @@ impl Habits {
 }
 
 /// A running server; it stops when dropped.
-pub(crate) struct Server {
+pub struct Server {
     address: SocketAddr,
     habits: Habits,
     stopping: Arc<AtomicBool>,
@@ -53,9 +53,12 @@ struct Answer {
 
 impl Server {
     /// Serves `folder` on a free port of 127.0.0.1.
-    pub(crate) fn start(folder: &Path, habits: Habits) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("the port's number");
+    ///
+    /// # Errors
+    /// When there is no free port.
+    pub fn start(folder: &Path, habits: Habits) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
         let stopping = Arc::new(AtomicBool::new(false));
         let misses = Arc::new(Mutex::new(Vec::new()));
         let (stop, missed, folder) = (
@@ -73,57 +76,61 @@ impl Server {
                 std::thread::spawn(move || drop(serve(&stream, &folder, habits, &missed)));
             }
         });
-        Self {
+        Ok(Self {
             address,
             habits,
             stopping,
             misses,
             thread: Some(thread),
-        }
+        })
     }
 
     /// The full address of a page, given relative to the site's base.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://{}{}{path}", self.address, self.habits.base)
     }
 
     /// Scheme, host and port.
-    pub(crate) fn origin(&self) -> String {
+    pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// The paths asked for and not found since the last call.
-    pub(crate) fn take_misses(&self) -> Vec<String> {
-        std::mem::take(&mut *self.misses.lock().expect("no reader panicked"))
+    pub fn take_misses(&self) -> Vec<String> {
+        let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *misses)
     }
 
     /// Stops answering: the port is closed when this returns.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.stopping.store(true, Ordering::SeqCst);
         // Wakes the thread out of its wait for the next visitor.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("the server did not panic");
+            // One that panicked has stopped as well.
+            let _ = thread.join();
         }
     }
 
-    /// What the server answers to a plain request: status line and body.
-    pub(crate) fn get(&self, path: &str) -> (String, String) {
-        let mut stream = TcpStream::connect(self.address).expect("the server is there");
+    /// Status line and body of the answer to a plain request.
+    ///
+    /// # Errors
+    /// When the server does not answer with text.
+    pub fn get(&self, path: &str) -> io::Result<(String, String)> {
+        let mut stream = TcpStream::connect(self.address)?;
         let path = format!("{}{path}", self.habits.base);
         write!(
             stream,
             "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n",
             self.address
-        )
-        .expect("it listens");
+        )?;
         let mut text = String::new();
-        std::io::Read::read_to_string(&mut stream, &mut text).expect("it answers with text");
-        let (head, body) = text.split_once("\r\n\r\n").expect("head and body");
-        (
-            head.lines().next().unwrap_or_default().to_owned(),
-            body.to_owned(),
-        )
+        stream.read_to_string(&mut text)?;
+        let (head, body) = text
+            .split_once("\r\n\r\n")
+            .ok_or_else(|| io::Error::other("an answer without a body"))?;
+        let status = head.lines().next().unwrap_or_default();
+        Ok((status.to_owned(), body.to_owned()))
     }
 }
 
@@ -140,7 +147,7 @@ fn serve(
     folder: &Path,
     habits: Habits,
     missed: &Mutex<Vec<String>>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut lines = BufReader::new(stream).lines();
     // A browser opens connections before it needs them, and closes some unused: that asks for nothing.
@@ -236,5 +243,37 @@ fn kind_of(file: &Path) -> &'static str {
         Some("woff2") => "font/woff2",
         Some("txt" | "md") => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Habits, Server};
+
+    #[test]
+    fn files_and_folders_are_served_and_nothing_above_them() {
+        let folder = std::env::temp_dir().join(format!("served-{}", std::process::id()));
+        let inner = folder.join("site/inner");
+        std::fs::create_dir_all(&inner).expect("a folder for passing files");
+        std::fs::write(folder.join("secret.txt"), "secret").expect("a file");
+        std::fs::write(inner.join("index.html"), "inner page").expect("a file");
+        let site = folder.join("site");
+        let get = |server: &Server, path: &str| server.get(path).expect("an answer");
+
+        let server = Server::start(&site, Habits::ROOT).expect("a free port");
+        let (status, body) = get(&server, "inner/");
+        assert!(
+            status.contains("200 OK") && body == "inner page",
+            "{status}"
+        );
+        assert!(get(&server, "inner").0.contains("301"));
+        assert!(get(&server, "../secret.txt").0.contains("404"));
+        assert!(get(&server, "none.css").0.contains("404"));
+        assert_eq!(server.take_misses(), ["/../secret.txt", "/none.css"]);
+
+        let server = Server::start(&site, Habits::SUB_FOLDER).expect("a free port");
+        assert_eq!(get(&server, "inner").1, "inner page");
+        assert!(server.url("inner/").ends_with("/sub/folder/inner/"));
+        std::fs::remove_dir_all(folder).expect("it is there");
     }
 }

@@ -1,52 +1,53 @@
 //! A chromedriver process of our own on a free port.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A running chromedriver; it and its browsers end when dropped.
-pub(crate) struct Driver {
+pub struct Driver {
     process: Child,
     port: u16,
 }
 
 impl Driver {
     /// Starts `CHROMEDRIVER`, or the one on the path.
-    pub(crate) fn start() -> Self {
+    ///
+    /// # Errors
+    /// When there is no such program, or it ends without naming its port.
+    pub fn start() -> io::Result<Self> {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let mut process = Command::new(program)
             .arg("--port=0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts; `cargo xtask test` installs it");
-        let mut output =
-            BufReader::new(process.stdout.take().expect("its output is piped")).lines();
-        let port = output
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                line.split_once("successfully on port ")?
-                    .1
-                    .trim_end_matches('.')
-                    .parse()
-                    .ok()
-            })
-            .expect("chromedriver says its port");
+            .spawn()?;
+        let output = process.stdout.take();
+        let mut lines = BufReader::new(output.ok_or_else(no_port)?).lines();
+        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        });
+        let Some(port) = port else {
+            // It may have ended by itself.
+            let _ = process.kill();
+            process.wait()?;
+            return Err(no_port());
+        };
         // Read on, or chromedriver would stop at a full pipe.
-        std::thread::spawn(move || output.for_each(drop));
-        Self { process, port }
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(Self { process, port })
     }
 
-    /// Where it listens.
-    pub(crate) fn url(&self) -> String {
+    /// The address at which it listens.
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Asks it to close its browsers and end: killed at once, it would leave them running.
-    fn shut_down(&self) -> std::io::Result<()> {
+    fn shut_down(&self) -> io::Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
         write!(
@@ -56,6 +57,10 @@ impl Driver {
         )?;
         stream.read_to_end(&mut Vec::new()).map(drop)
     }
+}
+
+fn no_port() -> io::Error {
+    io::Error::other("chromedriver names no port")
 }
 
 impl Drop for Driver {

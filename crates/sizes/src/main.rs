@@ -1,13 +1,12 @@
-//! The size budget: what a reader downloads, in bytes after gzip.
+//! `sizes [DIR]`: measures what a reader downloads of the built site in DIR (`dist`), in bytes after gzip, and compares
+//! it with the budget. Ends with a line that counts the measured things as tests, and with exit code 1 if one is too
+//! large.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::ExitCode;
 
-use crate::failure::Failure;
-use crate::process::command;
-use crate::project;
+use miniz_oxide::deflate::compress_to_vec;
 
 /// Largest site wasm, in bytes after gzip: the file that every page starts with.
 const SITE_WASM_BYTES: usize = 350_000;
@@ -34,8 +33,11 @@ const LAB_WASM_BYTES_STABLE: usize = 330_000;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
 const FIRST_PAINT_BYTES: usize = 100_000;
 
+/// What gzip adds to the compressed bytes: its head, a checksum and the length.
+const GZIP_FRAME_BYTES: usize = 18;
+
 /// One measured thing.
-pub(crate) struct Size {
+struct Size {
     name: String,
     bytes: usize,
     budget: usize,
@@ -43,20 +45,51 @@ pub(crate) struct Size {
 
 impl Size {
     /// Whether it is within its budget.
-    pub(crate) fn fits(&self) -> bool {
+    fn fits(&self) -> bool {
         self.bytes <= self.budget
     }
 }
 
-/// Measures the built site and prints a table.
-///
-/// # Errors
-/// When there is no built site or `gzip` cannot run.
-pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
-    let dist = project::dist();
-    let files = files_under(&dist)?;
+/// A reason why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+enum SizesError {
+    #[error("cannot read {path}: {source}")]
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{0} holds no wasm; run `cargo xtask build` first")]
+    NoWasm(PathBuf),
+}
+
+fn main() -> ExitCode {
+    let folder = std::env::args_os().nth(1);
+    let dist = folder.map_or_else(|| PathBuf::from("dist"), PathBuf::from);
+    match measure(&dist) {
+        Ok(sizes) => {
+            print(&sizes);
+            let fit = sizes.iter().filter(|size| size.fits()).count();
+            let (word, code) = if fit == sizes.len() {
+                ("ok", ExitCode::SUCCESS)
+            } else {
+                ("FAILED", ExitCode::FAILURE)
+            };
+            let too_large = sizes.len() - fit;
+            println!("\ntest result: {word}. {fit} passed; {too_large} failed");
+            code
+        }
+        Err(error) => {
+            eprintln!("sizes: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures the built site.
+fn measure(dist: &Path) -> Result<Vec<Size>, SizesError> {
+    let files = files_under(dist)?;
     let name = |path: &Path| {
-        path.strip_prefix(&dist)
+        path.strip_prefix(dist)
             .unwrap_or(path)
             .display()
             .to_string()
@@ -92,25 +125,22 @@ pub(crate) fn measure() -> Result<Vec<Size>, Failure> {
         });
     }
     if sizes.is_empty() {
-        return Err(Failure::new(
-            "dist/ holds no wasm; run `cargo xtask build` first",
-        ));
+        return Err(SizesError::NoWasm(dist.to_owned()));
     }
     for page in ends(".html") {
         sizes.push(Size {
             name: format!("wasm of {}, chunks included", name(page)),
-            bytes: gzipped(&wasm_files(&dist, page)?)?,
+            bytes: gzipped(&wasm_files(dist, page)?)?,
             budget: PAGE_WASM_BYTES,
         });
     }
     for page in ends(".html") {
         sizes.push(Size {
             name: format!("first paint of {}", name(page)),
-            bytes: gzipped(&first_paint_files(&dist, page)?)?,
+            bytes: gzipped(&first_paint_files(dist, page)?)?,
             budget: FIRST_PAINT_BYTES,
         });
     }
-    print(&sizes);
     Ok(sizes)
 }
 
@@ -129,7 +159,7 @@ fn kilobytes(bytes: usize) -> String {
 
 /// The wasm files that a page requests early, which are all that its cells need. Their names stand in the list of
 /// its head script, from the site's root.
-fn wasm_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn wasm_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, SizesError> {
     let html = read(page)?;
     let files = html.split('"').filter(|text| text.ends_with(".wasm"));
     Ok(files
@@ -139,7 +169,7 @@ fn wasm_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The page itself, its style sheets and the fonts that these name.
-fn first_paint_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn first_paint_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, SizesError> {
     let mut files = BTreeSet::from([page.to_owned()]);
     let html = read(page)?;
     for tag in html.split('<').filter(|tag| tag.starts_with("link")) {
@@ -219,56 +249,33 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 /// The summed size of the files, each compressed on its own as a server would.
-fn gzipped(paths: &[PathBuf]) -> Result<usize, Failure> {
-    let mut total = 0;
-    for path in paths {
-        let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
-        total +=
-            gzip(&bytes).map_err(|error| Failure::new(format!("cannot run `gzip`: {error}")))?;
-    }
-    Ok(total)
+fn gzipped(paths: &[PathBuf]) -> Result<usize, SizesError> {
+    paths.iter().try_fold(0, |sum, path| {
+        let bytes = std::fs::read(path).map_err(|source| unreadable(path, source))?;
+        Ok(sum + gzip(&bytes))
+    })
 }
 
-fn gzip(bytes: &[u8]) -> std::io::Result<usize> {
-    let mut child = command("gzip")
-        .args(["-9", "-c", "-n"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut input = child.stdin.take();
-    let bytes = bytes.to_owned();
-    // Written from a thread: with a full pipe on both sides neither would go on.
-    let writer = std::thread::spawn(move || {
-        input
-            .as_mut()
-            .map_or(Ok(()), |input| input.write_all(&bytes))
-    });
-    let output = child.wait_with_output()?;
-    writer
-        .join()
-        .map_err(|_| std::io::Error::other("the writer stopped"))??;
-    if !output.status.success() {
-        return Err(std::io::Error::other(format!("{}", output.status)));
-    }
-    Ok(output.stdout.len())
+/// The length of `bytes` after gzip at its best level.
+fn gzip(bytes: &[u8]) -> usize {
+    compress_to_vec(bytes, 9).len() + GZIP_FRAME_BYTES
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
+fn read(path: &Path) -> Result<String, SizesError> {
+    std::fs::read_to_string(path).map_err(|source| unreadable(path, source))
+}
+
+fn unreadable(path: &Path, source: std::io::Error) -> SizesError {
+    let path = path.to_owned();
+    SizesError::Read { path, source }
 }
 
 /// All files under a folder, sorted.
-///
-/// # Errors
-/// When a folder cannot be read.
-pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| Failure::file("read", folder, &error))?;
+fn files_under(folder: &Path) -> Result<Vec<PathBuf>, SizesError> {
+    let fail = |source| unreadable(folder, source);
     let mut files = Vec::new();
-    for entry in entries {
-        let path = entry
-            .map_err(|error| Failure::file("read", folder, &error))?
-            .path();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
         if path.is_dir() {
             files.extend(files_under(&path)?);
         } else {
@@ -310,7 +317,7 @@ mod tests {
 
     #[test]
     fn gzip_counts_compressed_bytes() {
-        let size = gzip(&[7_u8; 100_000]).expect("gzip runs");
+        let size = gzip(&[7_u8; 100_000]);
         assert!(size < 1000, "{size}");
         assert_eq!(kilobytes(349_951), "349.9");
     }

@@ -1,0 +1,86 @@
+//! `bench`: measures full-size models in headless Chromium through the bench page of the built site, and prints one JSON
+//! line for each. `cargo xtask bench` builds the site and runs it.
+
+mod cases;
+mod measure;
+mod options;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use browser_harness::{ChromiumError, Habits, Server};
+use options::Options;
+
+/// A reason why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+enum BenchError {
+    #[error("{0}")]
+    Option(#[from] lexopt::Error),
+    #[error("there is no built site in {0}: `cargo xtask bench` builds it")]
+    NoSite(String),
+    #[error("the page cannot be served or measured: {0}")]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Chromium(#[from] ChromiumError),
+    #[error("{0} gives no result")]
+    NoResult(String),
+    #[error("a measurement stopped")]
+    Stopped,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, BenchError> {
+    let options = Options::read(lexopt::Parser::from_env())?;
+    let cases = options.cases();
+    if options.help || options.list || cases.is_empty() {
+        return Ok(print_without_measuring(&options));
+    }
+    let dist = Path::new(&options.dist);
+    if !dist.join("bench/index.html").is_file() {
+        return Err(BenchError::NoSite(options.dist));
+    }
+    let server = Server::start(dist, Habits::ROOT)?;
+    let mut failed = false;
+    for case in cases {
+        println!("bench: measuring {}", case.name());
+        let url = server.url(&case.page(options.runs));
+        for line in measure::in_browsers(&url, options.beside)? {
+            failed |= line.contains("\"error\":");
+            println!("{line}");
+        }
+    }
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Prints the help, or the cases that were chosen; a choice of nothing is a mistake.
+fn print_without_measuring(options: &Options) -> ExitCode {
+    if options.help {
+        print!("{}", options::HELP);
+        return ExitCode::SUCCESS;
+    }
+    let cases = options.cases();
+    for case in &cases {
+        println!("{}", case.name());
+    }
+    if !cases.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("bench: --only names nothing of the list:");
+    for case in cases::all() {
+        eprintln!("  {}", case.name());
+    }
+    ExitCode::FAILURE
+}

@@ -1,0 +1,121 @@
+//! The command line.
+
+use std::ffi::OsString;
+
+use lexopt::{Arg, Error, ValueExt};
+
+use crate::cases::{self, Case};
+
+/// The least number of runs: with fewer a median says little on a busy machine.
+const LEAST_RUNS: u32 = 5;
+
+/// The most browsers at the same time: each holds a model of its own.
+const MOST_BESIDE: u32 = 8;
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "\
+Measures full-size models in headless Chromium: for each a JSON line with median, least and largest figure.
+
+  --only WORDS   measure the lines of the list that have all WORDS: --only 'gpt2 q8_0'; may be given again
+  --runs N       runs of each line, at least 5 (the default)
+  --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
+  --dist DIR     the built site (dist)
+  --list         print the chosen lines and measure nothing
+";
+
+/// The command line's wishes.
+pub(crate) struct Options {
+    pub(crate) only: Vec<String>,
+    pub(crate) runs: u32,
+    /// Browsers that measure the same at the same time.
+    pub(crate) beside: u32,
+    pub(crate) dist: String,
+    pub(crate) list: bool,
+    pub(crate) help: bool,
+}
+
+impl Options {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When an option is unknown, lacks its value or is out of its range.
+    pub(crate) fn read(mut parser: lexopt::Parser) -> Result<Self, Error> {
+        let mut read = Self {
+            only: Vec::new(),
+            runs: LEAST_RUNS,
+            beside: 1,
+            dist: "dist".to_owned(),
+            list: false,
+            help: false,
+        };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Arg::Long("only") => read.only.push(parser.value()?.string()?),
+                Arg::Long("runs") => {
+                    read.runs = number("--runs", parser.value()?, LEAST_RUNS, u32::MAX)?;
+                }
+                Arg::Long("beside") => {
+                    read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
+                }
+                Arg::Long("dist") => read.dist = parser.value()?.string()?,
+                Arg::Long("list") => read.list = true,
+                Arg::Long("help") | Arg::Short('h') => read.help = true,
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The lines of the list that they choose: all, unless `--only` names some.
+    pub(crate) fn cases(&self) -> Vec<Case> {
+        let chosen =
+            |case: &Case| self.only.is_empty() || self.only.iter().any(|words| case.has_all(words));
+        cases::all().filter(chosen).collect()
+    }
+}
+
+fn number(name: &str, value: OsString, least: u32, most: u32) -> Result<u32, Error> {
+    let number = value.parse::<u32>()?;
+    if (least..=most).contains(&number) {
+        return Ok(number);
+    }
+    let range = if most == u32::MAX {
+        format!("{name} needs a number from {least}")
+    } else {
+        format!("{name} needs a number from {least} to {most}")
+    };
+    Err(range.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    #[test]
+    fn only_takes_words_of_the_list() {
+        let count = |options: &[&str]| {
+            let words = std::iter::once("bench").chain(options.iter().copied());
+            Options::read(lexopt::Parser::from_iter(words))
+                .map(|options| options.cases().len())
+                .ok()
+        };
+        assert_eq!(count(&[]), Some(18));
+        assert_eq!(count(&["--only", "gpt2"]), Some(6));
+        assert_eq!(
+            count(&["--only", "gpt2 q8_0 relaxed 1", "--only", "vit-b16 f32"]),
+            Some(4)
+        );
+        assert_eq!(count(&["--only", "gpt"]), Some(0));
+        assert_eq!(count(&["--runs", "9", "--list"]), Some(18));
+        assert_eq!(count(&["--beside", "2"]), Some(18));
+        for wrong in [
+            &["--runs", "2"][..],
+            &["--only"],
+            &["fast"],
+            &["--beside", "0"],
+            &["--beside", "9"],
+        ] {
+            assert_eq!(count(wrong), None);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What tests and measurements need around a browser: a static file server ([`Server`]), a chromedriver process
+//! ([`Driver`]) and a headless Chromium under it ([`Chromium`]).
+//!
+//! The environment variables `CHROME` and `CHROMEDRIVER` name the programs; `cargo xtask` sets them.
+
+mod chromium;
+mod driver;
+mod server;
+
+pub use chromium::{Chromium, ChromiumError, Logs};
+pub use driver::Driver;
+pub use server::{Habits, Server};
