@@ -3,15 +3,12 @@
 use std::process::Command;
 
 use crate::failure::Failure;
-use crate::lock;
 use crate::process::{cargo, command, find_program, output_of, run, say};
 use crate::project::WASM_TARGET;
+use crate::{lock, nightly};
 
 /// Trunk's version: 0.22 needs a newer Rust than `rust-toolchain.toml` names.
 const TRUNK_VERSION: &str = "0.21.14";
-
-/// The compiler of the worker's build with threads: the same as in `crates/pages/src/workers.rs`.
-const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// Makes sure that the site can be built: wasm target, Trunk, wasm-bindgen.
 ///
@@ -19,7 +16,7 @@ const NIGHTLY: &str = "nightly-2026-05-20";
 /// When one of them is missing and its installation fails.
 pub(crate) fn ensure() -> Result<(), Failure> {
     ensure_target()?;
-    ensure_nightly();
+    nightly::ensure();
     ensure_wasm_bindgen()?;
     ensure_trunk()
 }
@@ -44,43 +41,6 @@ fn ensure_target() -> Result<(), Failure> {
         "adding the Rust target {WASM_TARGET}: the engine runs in the page as WebAssembly"
     ));
     run(command("rustup").args(["target", "add", WASM_TARGET]))
-}
-
-/// The compiler of the worker's build with threads, whose standard library is built anew for them. Without it the site is built
-/// without that file, and runs on one thread.
-fn ensure_nightly() {
-    let there = |name: &str| {
-        let sysroot =
-            output_of(command("rustup").args(["run", name, "rustc", "--print", "sysroot"]));
-        sysroot.is_some_and(|path| {
-            let source = "lib/rustlib/src/rust/library/std";
-            std::path::Path::new(path.trim()).join(source).is_dir()
-        })
-    };
-    if there(NIGHTLY) {
-        return;
-    }
-    say(format_args!(
-        "installing Rust {NIGHTLY}: the worker's build with threads needs it"
-    ));
-    let install = [
-        "toolchain",
-        "install",
-        NIGHTLY,
-        "--profile",
-        "minimal",
-        "--component",
-        "rust-src",
-        "--no-self-update",
-    ];
-    if run(command("rustup").args(install)).is_err() {
-        let instead = if there("nightly") {
-            "the nightly that is here is used instead"
-        } else {
-            "the worker is built without threads"
-        };
-        say(format_args!("{NIGHTLY} cannot be had: {instead}"));
-    }
 }
 
 /// The wasm-bindgen program must be of exactly the locked library's version: they share an unstable format.

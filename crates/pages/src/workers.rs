@@ -17,7 +17,7 @@ use crate::error::{BuildError, read, write};
 use crate::offline::hash;
 
 /// The compiler for threads. `cargo xtask build` installs it.
-const NIGHTLY: &str = "nightly-2026-05-20";
+const NIGHTLY: &str = include_str!("../../../nightly-toolchain").trim_ascii();
 
 /// What a build without it makes do with.
 const OTHER_NIGHTLY: &str = "nightly";

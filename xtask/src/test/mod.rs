@@ -2,6 +2,7 @@
 
 mod count;
 mod steps;
+mod wasm;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -88,10 +89,7 @@ fn prepare(chosen: &[&Step]) -> Result<(), Failure> {
             .filter(|need| chosen.iter().any(|step| step.needs.contains(need))),
     );
     system::ensure(&needs)?;
-    if chosen
-        .iter()
-        .any(|step| !step.needs.is_empty() || step.name == "clippy-wasm")
-    {
+    if chosen.iter().any(|step| step.wasm) {
         tools::ensure()?;
     }
     if needs.contains(&Need::Node) {

@@ -1,22 +1,27 @@
-//! What each step of the tests runs.
+//! The steps of the tests.
 
 use std::process::Command;
 
 use super::count::Outcome;
+use super::wasm::{
+    clippy_wasm, clippy_workers, kernels_plain, kernels_relaxed, kernels_simd128, reference_wasm,
+    web,
+};
 use crate::failure::Failure;
 use crate::process::{cargo, run_and_read};
-use crate::project::{self, WASM_TARGET};
 use crate::system::{self, Need};
-use crate::{build, sizes};
+use crate::{build, deny, nightly, project};
 
 /// One step of `cargo xtask test`.
 pub(super) struct Step {
-    /// What `--only` takes.
+    /// The name that `--only` takes.
     pub(super) name: &'static str,
     /// What it checks.
     pub(super) title: &'static str,
     /// System packages that it needs beside a linker.
     pub(super) needs: &'static [Need],
+    /// Whether it compiles for wasm, and so needs the tools of the site.
+    pub(super) wasm: bool,
     /// Runs it.
     pub(super) run: fn() -> Result<Outcome, Failure>,
 }
@@ -27,71 +32,118 @@ pub(super) const ALL: &[Step] = &[
         name: "fmt",
         title: "formatting",
         needs: &[],
+        wasm: false,
         run: fmt,
+    },
+    Step {
+        name: "deny",
+        title: "licences, bans and sources of all crates, and known advisories where their database can be had",
+        needs: &[],
+        wasm: false,
+        run: licences,
     },
     Step {
         name: "clippy",
         title: "clippy with warnings denied, natively",
         needs: &[],
+        wasm: false,
         run: clippy,
     },
     Step {
         name: "clippy-wasm",
         title: "clippy with warnings denied, for the browser, where calls that panic there are banned",
         needs: &[],
+        wasm: true,
         run: clippy_wasm,
+    },
+    Step {
+        name: "clippy-workers",
+        title: "the same for each of the worker's builds: every feature, relaxed SIMD",
+        needs: &[],
+        wasm: true,
+        run: clippy_workers,
+    },
+    Step {
+        name: "doc",
+        title: "documentation with warnings denied",
+        needs: &[],
+        wasm: false,
+        run: documentation,
     },
     Step {
         name: "native",
         title: "native tests of every crate, content checks and documentation examples",
         needs: &[],
+        wasm: false,
         run: native,
     },
     Step {
-        name: "kernels-simd128",
-        title: "the kernels against the reference loops in the browser, with SIMD",
+        name: "miri",
+        title: "unsafe code of the kernels under Miri, which knows undefined behaviour",
+        needs: &[],
+        wasm: false,
+        run: miri,
+    },
+    Step {
+        name: "kernels-plain",
+        title: "the kernels against the reference loops in the browser, without SIMD",
         needs: &[Need::Browser],
+        wasm: true,
+        run: kernels_plain,
+    },
+    Step {
+        name: "kernels-simd128",
+        title: "the same with SIMD, and gradients",
+        needs: &[Need::Browser],
+        wasm: true,
         run: kernels_simd128,
     },
     Step {
         name: "kernels-relaxed",
         title: "the same with relaxed SIMD",
         needs: &[Need::Browser],
+        wasm: true,
         run: kernels_relaxed,
     },
     Step {
         name: "reference-wasm",
         title: "GPT-2 and ViT at full size against PyTorch, in the browser, with SIMD and with relaxed SIMD",
         needs: &[Need::Browser],
+        wasm: true,
         run: reference_wasm,
     },
     Step {
         name: "web",
         title: "the site's components in the browser",
         needs: &[Need::Browser],
+        wasm: true,
         run: web,
     },
     Step {
         name: "build",
         title: "the release build into dist/",
         needs: &[Need::Node],
+        wasm: true,
         run: release_build,
     },
     Step {
         name: "sizes",
         title: "the size budget of the release build",
         needs: &[],
+        wasm: false,
         run: size_budget,
     },
     Step {
         name: "e2e",
         title: "the built site, at the root and in a sub-folder, through WebDriver; axe-core",
         needs: &[Need::Browser, Need::Node],
+        wasm: false,
         run: end_to_end,
     },
 ];
 
-fn check(command: &mut Command) -> Result<Outcome, Failure> {
+/// Runs a check that is one test by itself.
+pub(super) fn check(command: &mut Command) -> Result<Outcome, Failure> {
     run_and_read(command).map(|(succeeded, _)| Outcome::of_check(succeeded))
 }
 
@@ -107,15 +159,23 @@ fn tests(command: &mut Command) -> Result<Outcome, Failure> {
     Ok(Outcome::of_tests(succeeded, &output, recorded))
 }
 
-/// Runs tests in a browser, which write to its log what they skip.
-fn tests_in_browser(command: &mut Command) -> Result<Outcome, Failure> {
-    let (succeeded, output) = run_and_read(command)?;
-    let recorded = skip::from_output(&output);
-    Ok(Outcome::of_tests(succeeded, &output, recorded))
-}
-
 fn fmt() -> Result<Outcome, Failure> {
     check(&mut crate::fmt::rustfmt(true)?)
+}
+
+fn licences() -> Result<Outcome, Failure> {
+    deny::ensure()?;
+    let mut outcome = Outcome::default();
+    for what in ["licenses", "bans", "sources"] {
+        outcome = outcome + check(deny::command_line().args(["check", what]))?;
+    }
+    let has_database = run_and_read(deny::command_line().args(["fetch", "db"]))?.0;
+    let advisories = if has_database {
+        check(deny::command_line().args(["check", "advisories"]))?
+    } else {
+        Outcome::one_skipped("advisories", "the database of advisories cannot be had")
+    };
+    Ok(outcome + advisories)
 }
 
 fn clippy() -> Result<Outcome, Failure> {
@@ -134,24 +194,11 @@ fn clippy() -> Result<Outcome, Failure> {
     Ok(all + e2e)
 }
 
-fn clippy_wasm() -> Result<Outcome, Failure> {
+fn documentation() -> Result<Outcome, Failure> {
     check(
         cargo()
-            .args([
-                "clippy",
-                "--target",
-                WASM_TARGET,
-                "-p",
-                "transformer-notebook",
-                "-p",
-                "worker",
-                "-p",
-                "engine",
-                "-p",
-                "cells",
-            ])
-            .args(["--", "-D", "warnings"])
-            .env("CLIPPY_CONF_DIR", project::root().join("xtask/clippy-wasm")),
+            .args(["doc", "--workspace", "--no-deps"])
+            .env("RUSTDOCFLAGS", "-Dwarnings"),
     )
 }
 
@@ -159,95 +206,28 @@ fn native() -> Result<Outcome, Failure> {
     tests(cargo().args(["test", "--workspace", "--no-fail-fast"]))
 }
 
-/// A `cargo test` for the browser.
-fn browser_test(arguments: &[&str]) -> Command {
-    let mut test = cargo();
-    test.args(["test", "--target", WASM_TARGET]).args(arguments);
-    if let Some(driver) = system::driver() {
-        test.env("CHROMEDRIVER", driver);
-    }
-    test
-}
-
-fn kernels_simd128() -> Result<Outcome, Failure> {
-    tests_in_browser(&mut browser_test(&[
-        "-p",
-        "kernel",
-        "-p",
-        "engine",
-        "--test",
-        "kernels_wasm",
-        "--test",
-        "invariants_wasm",
-    ]))
-}
-
-/// Flags for relaxed SIMD, in place of those of `.cargo/config.toml`.
-const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
-
-fn kernels_relaxed() -> Result<Outcome, Failure> {
-    let arguments = [
-        "-p",
-        "kernel",
-        "-p",
-        "engine",
-        "--test",
-        "kernels_wasm",
-        "--test",
-        "invariants_wasm",
-        "--features",
-        "relaxed-simd",
-    ];
-    tests_in_browser(browser_test(&arguments).env("RUSTFLAGS", RELAXED))
-}
-
-/// The reference files are outside the repository: in the folder that NOTEBOOK_SHARED names, or `shared` beside the repository.
-fn reference_wasm() -> Result<Outcome, Failure> {
-    let shared = skip::shared_folder();
-    let files = shared.join("reference");
-    // The compiler puts the files into the test, so that it needs a path that does not depend on where it runs.
-    let (true, Ok(shared)) = (files.join("gpt2.json").is_file(), shared.canonicalize()) else {
-        let tests = "all four tests at full size";
+/// The command is explained in `crates/kernel/src/lib.rs`.
+fn miri() -> Result<Outcome, Failure> {
+    let Some(toolchain) = nightly::with_miri() else {
         return Ok(Outcome::one_skipped(
-            tests,
-            "reference/gpt2.json is not in the shared folder",
+            "the kernels under Miri",
+            "no nightly compiler with Miri can be had",
         ));
     };
-    let run = |features: &str, flags: Option<&str>| {
-        let package = ["--release", "-p", "engine", "--test", "reference_wasm"];
-        let mut test = browser_test(&package);
-        test.args(["--features", features, "--", "--nocapture"])
-            .env("NOTEBOOK_SHARED", &shared)
-            .env("WASM_BINDGEN_TEST_TIMEOUT", "900");
-        if let Some(flags) = flags {
-            test.env("RUSTFLAGS", flags);
-        }
-        tests_in_browser(&mut test)
-    };
-    let simd = run("reference-wasm", None)?;
-    let relaxed = run("reference-wasm,relaxed-simd", Some(RELAXED))?;
-    Ok(simd + relaxed)
-}
-
-fn web() -> Result<Outcome, Failure> {
-    tests_in_browser(&mut browser_test(&[
-        "-p",
-        "transformer-notebook",
-        "--test",
-        "web",
-    ]))
+    tests(
+        nightly::cargo(toolchain)
+            .args(["miri", "test", "--package", "kernel"])
+            .env("MIRIFLAGS", "-Zmiri-disable-isolation"),
+    )
 }
 
 fn release_build() -> Result<Outcome, Failure> {
     build::build("./").map(|()| Outcome::of_check(true))
 }
 
-/// Each measured file is one check.
+/// Each measured thing is one check; the program counts them as tests.
 fn size_budget() -> Result<Outcome, Failure> {
-    Ok(sizes::measure()?
-        .iter()
-        .map(|size| Outcome::of_check(size.fits()))
-        .fold(Outcome::default(), |sum, one| sum + one))
+    tests(&mut build::sizes())
 }
 
 fn end_to_end() -> Result<Outcome, Failure> {
@@ -259,13 +239,6 @@ fn end_to_end() -> Result<Outcome, Failure> {
     // `--workspace` with the same features as the native tests: nothing is compiled twice.
     let mut test = cargo();
     test.args(["test", "--workspace", "--test", "e2e"]);
-    for (name, program) in [
-        ("CHROME", system::browser()),
-        ("CHROMEDRIVER", system::driver()),
-    ] {
-        if let Some(program) = program {
-            test.env(name, program);
-        }
-    }
+    system::name_browser(&mut test);
     tests(&mut test)
 }
