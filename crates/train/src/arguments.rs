@@ -1,0 +1,199 @@
+//! The command line of the trainer.
+
+use lexopt::{Arg, Error, Parser, ValueExt};
+use std::path::PathBuf;
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "\
+Trains a model that the lessons ship, and writes it with its card to public/models.
+
+While it runs, its checkpoint, a log (log.jsonl) and a picture of the loss (loss.svg) are in the work folder. A training
+run that was interrupted continues with --resume, and ends with the same bits as one that was not.
+
+Usage: cargo xtask train MODEL --data PATH [OPTIONS]
+
+Models:
+  digit-vit          a ViT that reads handwritten digits (data: mnist)
+  digit-cnn          two convolutions that read handwritten digits, to compare with digit-vit (data: mnist)
+  digit-gpt          a small ImageGPT that completes half a digit (data: mnist)
+  seq2seq-gru        English to Italian through one fixed vector (data: eng-ita-tatoeba)
+  seq2seq-attention  English to Italian with additive attention (data: eng-ita-tatoeba)
+  translator         English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
+  tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+  tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
+
+Options:
+  --data PATH           the folder of the data
+  --out PATH            folder for the trained model and MODELS.md [default: public/models]
+  --work PATH           folder for checkpoint, log and picture [default: target/train/MODEL]
+  --seed N              seed of all random draws [default: 1]
+  --steps N             the most steps, in place of the recipe's: the learning rate falls over as many
+  --stop-after N        stop after this step, before the learning rate has fallen to its end
+  --checkpoint-every N  steps between checkpoints [default: 200]
+  --resume              continue from the last checkpoint
+";
+
+/// A model that can be trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    DigitVit,
+    DigitCnn,
+    DigitGpt,
+    Seq2seqGru,
+    Seq2seqAttention,
+    Translator,
+    TinyGpt,
+    TinyBert,
+}
+
+impl Model {
+    const ALL: [(&'static str, Self); 8] = [
+        ("digit-vit", Self::DigitVit),
+        ("digit-cnn", Self::DigitCnn),
+        ("digit-gpt", Self::DigitGpt),
+        ("seq2seq-gru", Self::Seq2seqGru),
+        ("seq2seq-attention", Self::Seq2seqAttention),
+        ("translator", Self::Translator),
+        ("tiny-gpt", Self::TinyGpt),
+        ("tiny-bert", Self::TinyBert),
+    ];
+
+    fn named(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|&(_, model)| model).ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|(known, _)| *known).collect();
+            format!("there is no model {name}; there are {}", known.join(", ")).into()
+        })
+    }
+}
+
+/// A training run as the command line asks for it.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    pub(crate) model: Model,
+    pub(crate) data: PathBuf,
+    pub(crate) out: PathBuf,
+    pub(crate) work: Option<PathBuf>,
+    pub(crate) seed: u64,
+    pub(crate) steps: Option<u64>,
+    pub(crate) stop_after: Option<u64>,
+    pub(crate) checkpoint_every: u64,
+    pub(crate) resume: bool,
+}
+
+impl Arguments {
+    /// Reads the command line; `None` where it asks for help.
+    ///
+    /// # Errors
+    /// When a word is unknown, a value is missing or out of its range, or model or data are not named.
+    pub(crate) fn read(mut parser: Parser) -> Result<Option<Self>, Error> {
+        let (mut model, mut data, mut work) = (None, None, None);
+        let mut out = PathBuf::from("public/models");
+        let (mut seed, mut steps, mut stop_after) = (1, None, None);
+        let (mut checkpoint_every, mut resume) = (200, false);
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Arg::Value(name) if model.is_none() => {
+                    model = Some(Model::named(&name.string()?)?);
+                }
+                Arg::Long("data") => data = Some(PathBuf::from(parser.value()?)),
+                Arg::Long("out") => out = PathBuf::from(parser.value()?),
+                Arg::Long("work") => work = Some(PathBuf::from(parser.value()?)),
+                Arg::Long("seed") => seed = parser.value()?.parse()?,
+                Arg::Long("steps") => steps = Some(at_least_one(&mut parser)?),
+                Arg::Long("stop-after") => stop_after = Some(at_least_one(&mut parser)?),
+                Arg::Long("checkpoint-every") => checkpoint_every = at_least_one(&mut parser)?,
+                Arg::Long("resume") => resume = true,
+                Arg::Long("help") | Arg::Short('h') => return Ok(None),
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(Some(Self {
+            model: model.ok_or("name a model; --help lists them")?,
+            data: data.ok_or("--data PATH is missing: the folder of the data")?,
+            out,
+            work,
+            seed,
+            steps,
+            stop_after,
+            checkpoint_every,
+            resume,
+        }))
+    }
+}
+
+fn at_least_one(parser: &mut Parser) -> Result<u64, Error> {
+    let value = parser.value()?.parse::<u64>()?;
+    if value == 0 {
+        return Err("a number of steps is at least 1".into());
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, HELP, Model};
+    use std::path::Path;
+
+    fn read(words: &[&str]) -> Result<Option<Arguments>, String> {
+        let words = std::iter::once("train").chain(words.iter().copied());
+        Arguments::read(lexopt::Parser::from_iter(words)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_help() {
+        let found = read(&["tiny-gpt", "--data", "x"]).unwrap().unwrap();
+        assert_eq!(found.model, Model::TinyGpt);
+        assert_eq!(found.data, Path::new("x"));
+        assert_eq!(found.out, Path::new("public/models"));
+        assert_eq!((found.seed, found.checkpoint_every), (1, 200));
+        assert_eq!(
+            (found.steps, found.stop_after, found.work),
+            (None, None, None)
+        );
+        assert!(!found.resume);
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let words = "--data d digit-vit --out o --work w --seed 7 --steps 9 --stop-after 3 \
+            --checkpoint-every 2 --resume";
+        let found = read(&words.split_whitespace().collect::<Vec<_>>());
+        let found = found.unwrap().unwrap();
+        assert_eq!(
+            (found.seed, found.steps, found.stop_after),
+            (7, Some(9), Some(3))
+        );
+        assert_eq!((found.checkpoint_every, found.resume), (2, true));
+        assert_eq!(found.out, Path::new("o"));
+        assert_eq!(found.work.as_deref(), Some(Path::new("w")));
+    }
+
+    #[test]
+    fn the_help_names_every_model() {
+        for (name, _) in Model::ALL {
+            assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
+        }
+        assert!(read(&["--help"]).unwrap().is_none());
+        assert!(read(&["tiny-gpt", "-h"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (words, part) in [
+            (&["tiny-gpt"][..], "--data"),
+            (&["--data", "x"], "name a model"),
+            (
+                &["tiny", "--data", "x"],
+                "there is no model tiny; there are digit-vit",
+            ),
+            (&["tiny-gpt", "--data", "x", "--steps", "0"], "at least 1"),
+            (&["tiny-gpt", "--data", "x", "--steps", "many"], "many"),
+            (&["tiny-gpt", "--data", "x", "--fast"], "--fast"),
+            (&["tiny-gpt", "more", "--data", "x"], "more"),
+        ] {
+            let why = read(words).unwrap_err();
+            assert!(why.contains(part), "{why}");
+        }
+    }
+}
