@@ -35,7 +35,7 @@ OUT.write_text(
     json.dumps(
         {
             "header": {
-                "script": "make_quant.py",
+                "script": "tests/golden/engine/make_quant.py",
                 "gguf": importlib.metadata.version("gguf"),
                 "numpy": numpy.__version__,
                 "seed": SEED,
