@@ -1,7 +1,6 @@
 //! A headless Chromium under a WebDriver session, with what the tests ask of a page.
 
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use browser_harness::{Chromium, Logs};
@@ -48,22 +47,8 @@ impl Look {
 /// It ends when the test is over, also when it panicked.
 pub(crate) struct Browser(Chromium);
 
-/// Held by each test while it runs; a test that has to be alone holds it for writing.
-static RUNNING: RwLock<()> = RwLock::new(());
-
 /// Runs a test in a browser of its own.
 pub(crate) fn with_browser(test: impl AsyncFnOnce(&Browser)) {
-    let _beside_others = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
-    run(test);
-}
-
-/// Runs a test in a browser of its own while no other test has one: what is long there must not be so because of another.
-pub(crate) fn with_browser_alone(test: impl AsyncFnOnce(&Browser)) {
-    let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
-    run(test);
-}
-
-fn run(test: impl AsyncFnOnce(&Browser)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,14 +1,14 @@
-//! An edit of a cell is answered within one frame: the browser's own log has no long task for it. What takes longer is the worker's.
+//! An edit of a cell is answered with little work on the page's thread: few changes of the document, few layouts. The
+//! counts are the same on a busy machine. How long edits take is measured by `cargo xtask bench --edits`.
 
+use browser_harness::Habits;
 use serde_json::{Value, json};
 
-use super::browser::{Browser, Look, with_browser, with_browser_alone};
+use super::browser::{Browser, Look, with_browser};
 use super::site;
-use browser_harness::Habits;
 
-/// Changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell has answered, be it that the
-/// value cannot be, and has painted, and gives
-/// the longest task that the browser logged meanwhile, in milliseconds; null where there is no such control.
+/// Changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell has answered, be it
+/// that the value cannot be, and has painted, and gives what it counted meanwhile; null where there is no such control.
 const EDIT: &str = "
     const [number, done] = arguments;
     const kinds = 'input:not([type=file]):not([type=radio]), select, textarea';
@@ -17,15 +17,18 @@ const EDIT: &str = "
     const control = controls[number];
     if (!control) return done(null);
     const cell = control.closest('[data-cell]');
-    let [longest, pace] = [0, 0];
-    // The same work each time: how long it takes says how busy the machine is with other things.
-    const loop = () => {
-        const begun = performance.now();
-        for (let n = 0, x = 1; n < 2e6; n++) x = (x * 16807) % 2147483647;
-        return performance.now() - begun;
-    };
-    const watch = new PerformanceObserver(list => list.getEntries().forEach(task => longest = Math.max(longest, task.duration)));
-    watch.observe({ type: 'longtask' });
+    const count = { name: `${cell.id}: ${control.getAttribute('aria-label') ?? control.id ?? control.type}`,
+        changes: 0, nodes: 0, frames: 0, elements: document.body.getElementsByTagName('*').length };
+    const size = node => 1 + (node.getElementsByTagName?.('*').length ?? 0);
+    const take = records => records.forEach(record => {
+        count.changes += 1;
+        for (const node of [...record.addedNodes, ...record.removedNodes]) count.nodes += size(node);
+    });
+    const watch = new MutationObserver(take);
+    watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    let running = true;
+    const frame = () => { count.frames += 1; if (running) requestAnimationFrame(frame); };
+    requestAnimationFrame(frame);
     const tell = name => control.dispatchEvent(new Event(name, { bubbles: true }));
     const edit = () => {
         if (control.type === 'checkbox') return control.click();
@@ -43,91 +46,139 @@ const EDIT: &str = "
         tell('input');
         tell('change');
     };
-    const name = `${cell.id}: ${control.getAttribute('aria-label') ?? control.id ?? control.type}`;
     const settled = () => {
         if (cell.dataset.state === 'busy') return requestAnimationFrame(settled);
-        // The log is written after the task's end: two frames and a moment later it is complete.
-        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
-            watch.takeRecords().forEach(task => longest = Math.max(longest, task.duration));
+        // What observers of sizes do comes with the next two frames.
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            running = false;
+            take(watch.takeRecords());
             watch.disconnect();
-            done({ name, longest, pace: Math.max(pace, loop()) });
-        }, 30)));
+            done(count);
+        }));
     };
     // A task of its own, as an event of the reader's would be.
-    setTimeout(() => { pace = loop(); edit(); requestAnimationFrame(() => setTimeout(settled)); });
+    setTimeout(() => { edit(); requestAnimationFrame(() => setTimeout(settled)); });
 ";
 
-/// How often an edit may be tried: on a busy machine a task can be long because another program had the processor.
-const TRIES: usize = 6;
+/// Most changes of the document that an edit may make, each of one attribute, text or list of children. The largest heat
+/// maps have some thousand cells.
+const MOST_CHANGES: u64 = 20_000;
 
-/// The longest task of an edit, in milliseconds, and of what control.
-struct Edited {
+/// Most layouts for each frame: one for the frame, one for what an observer of sizes then draws. Code that reads a size
+/// after each change forces one for each change.
+const LAYOUTS_A_FRAME: u64 = 3;
+
+/// Layouts of frames before and after those that the page counts.
+const OTHER_LAYOUTS: u64 = 12;
+
+/// Counted work of an edit.
+struct Work {
     name: String,
-    longest: f64,
+    changes: u64,
+    nodes: u64,
+    elements: u64,
+    layouts: u64,
+    frames: u64,
 }
 
-/// The quietest try of an edit; nothing where the page has no such control. `pace` is the least time that the page's loop ever took:
-/// where it takes longer, because other programs run, the edit is given as much longer.
-async fn quietest(browser: &Browser, number: usize, pace: &mut f64) -> Option<Edited> {
-    let mut best: Option<Edited> = None;
-    for _ in 0..TRIES {
-        let found = browser.script_async(EDIT, &[json!(number)]).await;
-        if found.is_null() {
-            break;
-        }
-        let figure = |key: &str| found[key].as_f64().expect("milliseconds");
-        *pace = pace.min(figure("pace"));
-        let longest = figure("longest") * *pace / figure("pace");
-        let name = found["name"].to_string();
-        if best.as_ref().is_none_or(|known| longest < known.longest) {
-            best = Some(Edited { name, longest });
-        }
-        // The browser logs no task that is shorter.
-        if longest < 50.0 {
-            break;
-        }
+impl Work {
+    /// What is too much of it, in words; empty where nothing is.
+    fn faults(&self) -> Vec<String> {
+        let most_layouts = self.frames * LAYOUTS_A_FRAME + OTHER_LAYOUTS;
+        let bounds = [
+            ("changes of the document", self.changes, MOST_CHANGES),
+            // Less than to write the page anew.
+            ("nodes made or taken away", self.nodes, self.elements),
+            ("layouts", self.layouts, most_layouts),
+        ];
+        bounds
+            .into_iter()
+            .filter(|(_, found, most)| found > most)
+            .map(|(what, found, most)| format!("{}: {found} {what}, at most {most}", self.name))
+            .collect()
     }
-    best
+}
+
+/// How often the browser has laid out the page.
+async fn layouts(browser: &Browser) -> u64 {
+    let answer = browser.devtools("Performance.getMetrics", json!({})).await;
+    let metrics = answer["metrics"].as_array().expect("a list of metrics");
+    let found = metrics
+        .iter()
+        .find(|metric| metric["name"] == "LayoutCount");
+    found
+        .and_then(|metric| metric["value"].as_f64())
+        .expect("a count") as u64
+}
+
+/// The work of an edit; `None` where the page has no such control.
+async fn edit(browser: &Browser, number: usize) -> Option<Work> {
+    let before = layouts(browser).await;
+    let found: Value = browser.script_async(EDIT, &[json!(number)]).await;
+    if found.is_null() {
+        return None;
+    }
+    let figure = |key: &str| found[key].as_u64().expect("a count");
+    Some(Work {
+        name: found["name"].as_str().unwrap_or_default().to_owned(),
+        changes: figure("changes"),
+        nodes: figure("nodes"),
+        elements: figure("elements"),
+        frames: figure("frames"),
+        layouts: layouts(browser).await - before,
+    })
 }
 
 #[test]
-fn no_edit_at_default_sizes_makes_a_long_task() {
+fn no_edit_at_default_sizes_makes_much_work() {
     let server = site::serve(Habits::ROOT);
-    with_browser_alone(async |browser| {
+    with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        let (mut faults, mut edits, mut pace) = (Vec::new(), 0, f64::INFINITY);
+        browser.devtools("Performance.enable", json!({})).await;
+        let mut faults = Vec::new();
         for page in site::lessons() {
             let opened = browser.open_ready(&server.url(&page)).await;
             opened.expect("the lesson works");
             let mut number = 0;
-            while let Some(Edited { name, longest }) = quietest(browser, number, &mut pace).await {
+            let mut most = [0; 3];
+            while let Some(work) = edit(browser, number).await {
                 number += 1;
-                if longest >= 50.0 {
-                    faults.push(format!("{page} {name}: a task of {longest} ms"));
+                faults.extend(
+                    work.faults()
+                        .into_iter()
+                        .map(|fault| format!("{page} {fault}")),
+                );
+                for (most, found) in most
+                    .iter_mut()
+                    .zip([work.changes, work.nodes, work.layouts])
+                {
+                    *most = found.max(*most);
                 }
             }
             assert!(number > 0, "{page} has nothing to edit");
-            edits += number;
+            let [changes, nodes, layouts] = most;
+            println!(
+                "{page}: {number} controls, at most {changes} changes, {nodes} nodes, {layouts} layouts"
+            );
         }
-        println!("{edits} controls edited");
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     });
 }
 
 #[test]
-fn the_log_shows_a_task_that_is_long() {
+fn much_work_is_counted() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
+        browser.devtools("Performance.enable", json!({})).await;
         let opened = browser.open_ready(&server.url(&site::lessons()[0])).await;
         opened.expect("the lesson works");
-        let slow = "document.addEventListener('input', () => { const end = performance.now() + 80; while (performance.now() < end); })";
-        browser.script(slow, &[]).await;
-        let found: Value = browser.script_async(EDIT, &[json!(0)]).await;
-        assert!(
-            found["longest"]
-                .as_f64()
-                .is_some_and(|longest| longest >= 50.0),
-            "{found}"
-        );
+        let much = "document.addEventListener('input', () => {
+            const box = document.body.appendChild(document.createElement('div'));
+            for (let n = 0; n < 200; n++) { box.style.width = `${n}px`; box.offsetHeight; }
+            for (let n = 0; n < 30000; n++) box.append(document.createElement('i'));
+        })";
+        browser.script(much, &[]).await;
+        let work = edit(browser, 0).await.expect("a control");
+        assert_eq!(work.faults().len(), 3, "{:#?}", work.faults());
     });
 }

@@ -1,7 +1,8 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built site, and prints one JSON
-//! line for each. `cargo xtask bench` builds the site and runs it.
+//! line for each; with `--edits`, how long edits of the lessons' cells take. `cargo xtask bench` builds the site and runs it.
 
 mod cases;
+mod edits;
 mod measure;
 mod options;
 
@@ -49,6 +50,12 @@ fn run() -> Result<ExitCode, BenchError> {
         return Err(BenchError::NoSite(options.dist));
     }
     let server = Server::start(dist, Habits::ROOT)?;
+    if options.edits {
+        for line in edits::of_lessons(&server, dist)? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut failed = false;
     for case in cases {
         println!("bench: measuring {}", case.name());

@@ -19,6 +19,8 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --only WORDS   measure the lines of the list that have all WORDS: --only 'gpt2 q8_0'; may be given again
   --runs N       runs of each line, at least 5 (the default)
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
+  --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
+                 keeps the page busy for 50 ms or more
   --dist DIR     the built site (dist)
   --list         print the chosen lines and measure nothing
 ";
@@ -29,6 +31,7 @@ pub(crate) struct Options {
     pub(crate) runs: u32,
     /// Browsers that measure the same at the same time.
     pub(crate) beside: u32,
+    pub(crate) edits: bool,
     pub(crate) dist: String,
     pub(crate) list: bool,
     pub(crate) help: bool,
@@ -44,6 +47,7 @@ impl Options {
             only: Vec::new(),
             runs: LEAST_RUNS,
             beside: 1,
+            edits: false,
             dist: "dist".to_owned(),
             list: false,
             help: false,
@@ -57,6 +61,7 @@ impl Options {
                 Arg::Long("beside") => {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
                 }
+                Arg::Long("edits") => read.edits = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,
                 Arg::Long("list") => read.list = true,
                 Arg::Long("help") | Arg::Short('h') => read.help = true,
