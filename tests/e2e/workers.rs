@@ -7,8 +7,8 @@ use worker::protocol::BUILD;
 
 use super::bench::copy;
 use super::browser::{Browser, Look, with_browser};
-use super::server::{Habits, Server};
 use super::site;
+use browser_harness::{Habits, Server};
 
 /// A page with a cell that computes in the worker for training, and that cell.
 const PAGE: &str = "lesson/scaling/";
@@ -36,7 +36,7 @@ async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words
     let (folder, path) = site_and_script(name);
     let right = std::fs::read(&path).expect("the script can be read");
     std::fs::write(&path, script).expect("the script can be replaced");
-    let server = Server::start(&folder, Habits::ROOT);
+    let server = Server::start(&folder, Habits::ROOT).expect("a free port");
     browser.devtools("Network.enable", json!({})).await;
     // The copy for reading offline would answer in place of the server.
     let bypass = json!({ "bypass": true });

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use crate::failure::Failure;
 use crate::process::{cargo, run};
 use crate::project;
-use crate::sizes::files_under;
+use crate::project::files_under;
 
 /// Folders whose files are declared by the list of cells, where `cargo fmt` does not find them.
 const DECLARED_BY_MACRO: [&str; 2] = ["crates/cells/src/lessons", "src/cells/lessons"];

@@ -24,9 +24,9 @@ Models:
 
 Options:
   --data PATH           the folder of the data
-  --out PATH            where the trained model and MODELS.md go [default: public/models]
-  --work PATH           where checkpoint, log and picture go [default: target/train/MODEL]
-  --seed N              what everything random depends on [default: 1]
+  --out PATH            folder for the trained model and MODELS.md [default: public/models]
+  --work PATH           folder for checkpoint, log and picture [default: target/train/MODEL]
+  --seed N              seed of all random draws [default: 1]
   --steps N             the most steps, in place of the recipe's: the learning rate falls over as many
   --stop-after N        stop after this step, before the learning rate has fallen to its end
   --checkpoint-every N  steps between checkpoints [default: 200]
