@@ -6,24 +6,25 @@
 //! ```
 //! use engine::generate::{Decoder, Ending, Generation, Options};
 //! use engine::sample::Sampling;
-//! use engine::token::characters::Characters;
+//! use engine::token::{split::Split, train::train};
 //! use ndarray::Array1;
 //!
-//! /// Counts: after each character comes the next one.
+//! /// Counts: after each byte comes the next one.
 //! struct Counting { last: usize, fed: usize }
 //! impl Decoder for Counting {
 //!     fn feed(&mut self, ids: &[usize]) -> engine::Result<Array1<f32>> {
 //!         self.fed += ids.len();
 //!         self.last = ids.last().copied().unwrap_or(self.last);
-//!         Ok(Array1::from_shape_fn(10, |id| f32::from(u8::from(id == self.last + 1))))
+//!         Ok(Array1::from_shape_fn(256, |id| f32::from(u8::from(id == self.last + 1))))
 //!     }
 //!     fn context(&self) -> usize { 64 }
 //!     fn position(&self) -> usize { self.fed }
 //! }
 //!
-//! let (mut model, digits) = (Counting { last: 0, fed: 0 }, Characters::new('0'..='9')?);
+//! // Without merges each byte is a token, and its id is its value.
+//! let (mut model, bytes) = (Counting { last: 0, fed: 0 }, train("", 0, Split::Gpt2)?.tokenizer);
 //! let options = Options { sampling: Sampling::greedy(), stop: vec!["67".to_owned()], ..Options::default() };
-//! let mut generation = Generation::new(&mut model, &digits, &[1, 2], options)?;
+//! let mut generation = Generation::new(&mut model, &bytes, &[49, 50], options)?;
 //! let texts: engine::Result<Vec<String>> = generation.by_ref().map(|piece| Ok(piece?.text)).collect();
 //! assert_eq!(texts?, ["3", "4", "5", "", ""]);
 //! assert_eq!(generation.ending(), Some(&Ending::Stop("67".to_owned())));

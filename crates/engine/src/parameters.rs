@@ -1,8 +1,8 @@
 //! Where the parameters of a model come from: a file, a formula, random draws.
 //!
 //! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
-//! is missing or has another shape is an error that names it. Matrices that a model only multiplies with may stay in the
-//! compressed form that the file has them in, or be packed when they are loaded: [`Weight`], [`Compressed`].
+//! is missing or has another shape is an error that names it. A matrix that a model only multiplies with is a [`Weight`];
+//! [`Compressed`] brings all of a source into one [`MatrixForm`] when they are loaded.
 //!
 //! ```
 //! use engine::parameters::{Memory, Parameters, matrix, vector};
@@ -231,7 +231,84 @@ fn fixed<D: ndarray::Dimension>(
         })
 }
 
-/// Another source whose matrices are packed when they are loaded, to take less memory and time; what it has in blocks stays so.
+/// The form in which a model keeps the matrices that it multiplies with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MatrixForm {
+    /// As the source has them, but for types without a fast product of their own ([`Type::has_fast_product`]): these become Q8_0, in
+    /// which the numbers of 4 to 6 bits keep their values to 1/254 of the largest in their block, and products take 8 bits of the
+    /// activations.
+    #[default]
+    Fast,
+    /// As the source has them. The product with a type that has no fast one of its own unpacks the matrix each time.
+    Stored,
+    /// All in one type. Matrices whose rows are not whole blocks of it become plain numbers.
+    In(Type),
+}
+
+impl From<Type> for MatrixForm {
+    fn from(kind: Type) -> Self {
+        Self::In(kind)
+    }
+}
+
+impl MatrixForm {
+    /// A matrix `[rows, cols]` of a source in this form.
+    ///
+    /// # Errors
+    /// When the source has none of that name and shape, or it cannot be read.
+    pub fn weight(
+        self,
+        source: &mut dyn Parameters,
+        name: &str,
+        rows: usize,
+        cols: usize,
+    ) -> Result<Weight> {
+        if let Self::In(kind) = self
+            && source.form(name) != kind
+        {
+            let plain = matrix(source, name, rows, cols)?;
+            return self.pack(name, plain);
+        }
+        match source.weight(name, rows, cols)? {
+            Weight::Dense(plain) => self.pack(name, plain),
+            Weight::Packed(stored) if self == Self::Fast && !stored.kind().has_fast_product() => {
+                let repacked = stored.repacked(Type::Q8_0);
+                repacked
+                    .map(Weight::Packed)
+                    .map_err(refuse(name, Type::Q8_0))
+            }
+            packed => Ok(packed),
+        }
+    }
+
+    /// A matrix of plain numbers in this form.
+    ///
+    /// # Errors
+    /// When it cannot be packed; `name` is for the message.
+    pub fn pack(self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
+        let (rows, cols) = matrix.dim();
+        let kind = match self {
+            Self::In(kind) if cols.is_multiple_of(kind.block_len()) => kind,
+            _ => Type::F32,
+        };
+        if kind == Type::F32 {
+            return Ok(Weight::Packed(Matrix::plain(matrix.view())));
+        }
+        let bytes = quantize(kind, &contiguous(&matrix.view())).map_err(refuse(name, kind))?;
+        let packed = Matrix::new(kind, rows, cols, bytes).map_err(refuse(name, kind))?;
+        Ok(Weight::Packed(packed))
+    }
+}
+
+fn refuse(name: &str, kind: Type) -> impl Fn(QuantError) -> EngineError + '_ {
+    move |error| EngineError::Parameter {
+        name: name.to_owned(),
+        expected: format!("a matrix to pack into {}", kind.name()),
+        found: error.to_string(),
+    }
+}
+
+/// Another source whose matrices are brought into one form when they are loaded, to take less memory and time.
 ///
 /// ```
 /// use engine::parameters::{Compressed, Memory, Parameters, Weight};
@@ -247,13 +324,14 @@ fn fixed<D: ndarray::Dimension>(
 #[derive(Debug, Clone)]
 pub struct Compressed<P> {
     source: P,
-    kind: Type,
+    form: MatrixForm,
 }
 
 impl<P: Parameters> Compressed<P> {
-    /// Packs into `kind`; matrices whose rows are not whole blocks of it keep their plain numbers.
-    pub fn new(source: P, kind: Type) -> Self {
-        Self { source, kind }
+    /// The parameters of `source` with matrices in `form`; a [`Type`] is the form in which all are of that type.
+    pub fn new(source: P, form: impl Into<MatrixForm>) -> Self {
+        let form = form.into();
+        Self { source, form }
     }
 }
 
@@ -279,26 +357,11 @@ impl<P: Parameters> Parameters for Compressed<P> {
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
-        if self.source.form(name).block_len() > 1 {
-            return self.source.weight(name, rows, cols);
-        }
-        let plain = matrix(&mut self.source, name, rows, cols)?;
-        self.pack(name, plain)
+        self.form.weight(&mut self.source, name, rows, cols)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        let (rows, cols) = matrix.dim();
-        if self.kind == Type::F32 || !cols.is_multiple_of(self.kind.block_len()) {
-            return Ok(Weight::Packed(Matrix::plain(matrix.view())));
-        }
-        let wrong = |error: QuantError| EngineError::Parameter {
-            name: name.to_owned(),
-            expected: format!("a matrix to pack into {}", self.kind.name()),
-            found: error.to_string(),
-        };
-        let bytes = quantize(self.kind, &contiguous(&matrix.view())).map_err(wrong)?;
-        let packed = Matrix::new(self.kind, rows, cols, bytes).map_err(wrong)?;
-        Ok(Weight::Packed(packed))
+        self.form.pack(name, matrix)
     }
 }
 

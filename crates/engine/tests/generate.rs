@@ -8,7 +8,7 @@
 use engine::generate::{Decoder, Ending, Generation, Options};
 use engine::ndarray::Array1;
 use engine::sample::Sampling;
-use engine::token::characters::Characters;
+use engine::token::llama::{Llama, LlamaFiles};
 use engine::token::split::Split;
 use engine::token::train::train;
 use engine::{EngineError, Result};
@@ -51,6 +51,12 @@ impl Decoder for Script {
     fn position(&self) -> usize {
         self.fed.len()
     }
+}
+
+/// A vocabulary of ten digits, each with its value as id.
+fn digits() -> Llama {
+    let digits = ('0'..='9').map(String::from).collect();
+    Llama::new(LlamaFiles::named(digits, vec![0.0; 10])).unwrap()
 }
 
 fn options(max_tokens: usize, stop: &[&str]) -> Options {
@@ -143,7 +149,7 @@ fn a_stop_string_ends_it_and_is_not_given() {
 
 #[test]
 fn an_error_of_the_model_is_given_once() {
-    let digits = Characters::new('0'..='9').unwrap();
+    let digits = digits();
     let mut script = Script::new(&[3], 99);
     let mut generation = Generation::new(&mut script, &digits, &[1], options(9, &[])).unwrap();
     assert_eq!(generation.next().unwrap().unwrap().text, "3");
@@ -154,7 +160,7 @@ fn an_error_of_the_model_is_given_once() {
 
 #[test]
 fn a_prompt_that_does_not_fit_is_refused() {
-    let digits = Characters::new('0'..='9').unwrap();
+    let digits = digits();
     let start = |prompt: &[usize], options| {
         Generation::new(&mut Script::new(&[3], 2), &digits, prompt, options).map(|_| ())
     };
@@ -171,7 +177,7 @@ fn a_prompt_that_does_not_fit_is_refused() {
 
 #[test]
 fn the_seed_decides() {
-    let digits = Characters::new('0'..='9').unwrap();
+    let digits = digits();
     struct Even(usize);
     impl Decoder for Even {
         fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {

@@ -8,7 +8,12 @@
 #[path = "gradients/bits.rs"]
 mod bits;
 
-use engine::grad::{Learner, Plan, Schedule, Settings, Task};
+use engine::grad::{Answers, Learner, Plan, Schedule, Settings, Task};
+use engine::model::transformer::Transformer;
+use engine::nn::compute::Compute;
+use engine::nn::packed::Packed;
+use engine::nn::parts::Parts;
+use engine::trainable::{Trainable, Visit};
 
 #[test]
 fn plain_kernels_give_the_known_bits() {
@@ -76,4 +81,58 @@ fn a_task_is_learned_from_nothing() {
             assert_eq!(written, pairs.answers);
         }
     }
+}
+
+/// A model that computes with a clone of its parameters, which no gradient reaches.
+struct Cloned(Transformer);
+
+impl Trainable for Cloned {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> engine::Result<()> {
+        self.0.parameters(visit)
+    }
+}
+
+impl Answers for Cloned {
+    fn answers<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> engine::Result<C::Matrix> {
+        self.0.clone().run(compute, source, target)
+    }
+}
+
+#[test]
+fn a_parameter_without_a_gradient_is_refused() {
+    let task = Task::Copy {
+        symbols: 4,
+        length: 8,
+    };
+    let schedule = Schedule::InverseRoot {
+        peak: 0.01,
+        warmup: 10,
+    };
+    let plan = Plan {
+        width: 8,
+        ..Plan::of(task, schedule)
+    };
+    let learner = Learner::new(plan.clone(), Settings::default()).unwrap();
+    let cloned = Cloned(learner.model);
+    let mut learner = Learner::of(cloned, plan.drill(), Settings::default()).unwrap();
+    let error = learner.step().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "parameter embedding.weight: expected a gradient, found none: the loss is not computed from it"
+    );
+    // Norms that are switched off need none.
+    let parts = Parts {
+        norm: false,
+        ..Parts::default()
+    };
+    let without = Plan { parts, ..plan };
+    Learner::new(without, Settings::default())
+        .unwrap()
+        .step()
+        .unwrap();
 }

@@ -97,7 +97,7 @@ fn opened(folder: &Path, kind: Type) -> Opened {
         "config.json".to_owned(),
         std::fs::read(folder.join("config.json")).unwrap(),
     ));
-    open(&files, Some(kind)).unwrap()
+    open(&files, kind.into()).unwrap()
 }
 
 #[test]

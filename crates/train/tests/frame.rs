@@ -27,6 +27,8 @@ struct Tiny {
     fails_at: Option<u64>,
     /// The step at which the loss is no number.
     diverges_at: Option<u64>,
+    /// True for a loss that is computed with a clone of the model.
+    clones: bool,
     steps: Cell<u64>,
     /// Scores to give in place of its own.
     scores: Vec<f64>,
@@ -46,6 +48,7 @@ impl Default for Tiny {
             },
             fails_at: None,
             diverges_at: None,
+            clones: false,
             steps: Cell::new(0),
             scores: Vec::new(),
             evaluations: Cell::new(0),
@@ -119,6 +122,8 @@ impl Subject for Tiny {
             return Err(EngineError::value("tiny", "power", "on", "off").into());
         }
         let (pictures, labels) = pictures(places, rng);
+        let clone = model.clone();
+        let model = if self.clones { &clone } else { model };
         let logits = model.run(tape, pictures.view())?;
         if self.diverges_at == Some(self.steps.get()) {
             let weights = vec![f32::NAN; labels.len() * 2];
@@ -194,6 +199,19 @@ fn bits(parameters: &Memory) -> Vec<(String, Vec<u32>)> {
         )
     };
     parameters.iter().map(one).collect()
+}
+
+#[test]
+fn a_parameter_without_a_gradient_ends_the_training() {
+    let cloned = Tiny {
+        clones: true,
+        ..Tiny::default()
+    };
+    let error = error(&cloned, &options("cloned")).to_string();
+    assert!(
+        error.starts_with("parameter ") && error.contains("expected a gradient, found none"),
+        "{error}"
+    );
 }
 
 /// The error of a training that should fail.

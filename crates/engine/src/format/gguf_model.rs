@@ -61,8 +61,7 @@ impl Gguf {
     /// The sizes of a Llama or a Qwen2.
     ///
     /// # Errors
-    /// When the file holds another kind of model, a size is missing or not in range, or positions are stretched in a way that we
-    /// do not know.
+    /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
     pub fn llama(&self) -> Result<llama::Config> {
         let architecture = self
             .expect(
@@ -70,13 +69,8 @@ impl Gguf {
                 &[Architecture::Llama, Architecture::Qwen2],
             )
             .map_err(FormatError::into_engine)?;
-        let key = format!("{}.rope.scaling.type", architecture.name());
-        if let Some(kind) = self.value(&key).and_then(Value::text)
-            && !matches!(kind, "none" | "linear")
-        {
-            let found = format!("{:?}", shortened(kind));
-            return Err(FormatError::part(FORMAT, key, "none or linear", found).into_engine());
-        }
+        self.check_llama(architecture)
+            .map_err(FormatError::into_engine)?;
         let pairing = match architecture {
             Architecture::Llama => Pairing::Neighbours,
             _ => Pairing::Halves,
@@ -87,11 +81,71 @@ impl Gguf {
     /// The sizes of a BERT.
     ///
     /// # Errors
-    /// When the file holds another kind of model, or a size is missing or not in range.
+    /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
     pub fn bert(&self) -> Result<bert::Config> {
         self.expect("bert", &[Architecture::Bert])
+            .and_then(|_| self.check_bert())
             .map_err(FormatError::into_engine)?;
         bert::Config::from_keys(&|key| self.size(Architecture::Bert, key))
+    }
+
+    /// Refuses options of a Llama or a Qwen2 that are not computed here.
+    fn check_llama(&self, architecture: Architecture) -> Result<(), FormatError> {
+        let context = self
+            .size(architecture, "context_length")
+            .unwrap_or(f64::MAX);
+        let number = |key| self.size(architecture, key);
+        let key_length = number("attention.key_length").or(number("attention.value_length"));
+        let check = |key, expected: &str, is_known: &dyn Fn(&Value) -> bool| {
+            self.check_option(architecture, key, expected, is_known)
+        };
+        check("rope.scaling.type", "none or linear", &|value| {
+            matches!(value.text(), Some("none" | "linear"))
+        })?;
+        let window = format!("0, or no window shorter than the context of {context}");
+        check("attention.sliding_window", &window, &|value| {
+            value.number().is_some_and(|n| n == 0.0 || n >= context)
+        })?;
+        check("attention.value_length", "the key_length", &|value| {
+            value.number() == key_length
+        })?;
+        check("attention.causal", "true", &|value| {
+            value.truth() == Some(true)
+        })
+    }
+
+    /// Refuses options of a BERT that are not computed here.
+    fn check_bert(&self) -> Result<(), FormatError> {
+        let check = |key, expected: &str, is_known: &dyn Fn(&Value) -> bool| {
+            self.check_option(Architecture::Bert, key, expected, is_known)
+        };
+        check("attention.causal", "false", &|value| {
+            value.truth() == Some(false)
+        })?;
+        // `enum llama_pooling_type`: none, mean.
+        check("pooling_type", "1, the mean of the tokens", &|value| {
+            matches!(value.number(), Some(0.0 | 1.0))
+        })
+    }
+
+    /// An error where the metadata have a value that is not known under the architecture's `key`.
+    fn check_option(
+        &self,
+        architecture: Architecture,
+        key: &str,
+        expected: &str,
+        is_known: &dyn Fn(&Value) -> bool,
+    ) -> Result<(), FormatError> {
+        let key = format!("{}.{key}", architecture.name());
+        let Some(value) = self.value(&key).filter(|value| !is_known(value)) else {
+            return Ok(());
+        };
+        let text = value.text().map(|text| format!("{:?}", shortened(text)));
+        let number = || value.number().map(|number| number.to_string());
+        let truth = || value.truth().map(|truth| truth.to_string());
+        let found = text.or_else(number).or_else(truth);
+        let found = found.unwrap_or_else(|| "another type".to_owned());
+        Err(FormatError::part(FORMAT, key, expected, found))
     }
 
     fn expect(&self, expected: &str, known: &[Architecture]) -> Result<Architecture, FormatError> {
@@ -109,6 +163,9 @@ impl Gguf {
         let name = architecture.name();
         let found = self.value(&format!("{name}.{key}")).and_then(Value::number);
         let found = found.filter(|&n| n != 0.0 || !key.starts_with("expert_"));
+        let scaling = self.value(&format!("{name}.rope.scaling.type"));
+        let is_unscaled = scaling.and_then(Value::text) == Some("none");
+        let found = found.filter(|_| key != "rope.scaling.factor" || !is_unscaled);
         found.or_else(|| match key {
             "vocab_size" => {
                 let table = self.tensors.entry("token_embd.weight");

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::error::FormatError;
-use super::header_json::{Described, Header};
+use super::safetensors_header::{Described, Header};
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::parameters::Compressed;
 use crate::quant::Type;

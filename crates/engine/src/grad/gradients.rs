@@ -78,6 +78,25 @@ impl Gradients {
             .collect()
     }
 
+    /// Refuses gradients in which a parameter is missing: its optimiser step would be of decay alone, or of nothing. `is_used` is
+    /// false for the parameters that the model does not compute with on purpose.
+    ///
+    /// # Errors
+    /// When a parameter that is used has no gradient, as one that the model computes with a clone of; the error names it.
+    pub fn check_complete(&self, is_used: impl Fn(&str) -> bool) -> Result<()> {
+        let all = self.names.iter().zip(&self.values).zip(&self.reached);
+        let mut missing = all.filter(|((name, values), reached)| {
+            !**reached && !values.is_empty() && is_used(name.as_str())
+        });
+        missing.next().map_or(Ok(()), |((name, _), _)| {
+            Err(EngineError::Parameter {
+                name: name.clone(),
+                expected: "a gradient".to_owned(),
+                found: "none: the loss is not computed from it".to_owned(),
+            })
+        })
+    }
+
     /// The length of all gradients as one vector. Squares are added in f64, in order.
     pub fn norm(&self) -> f32 {
         let squares = |values: &Vec<f32>| -> f64 {

@@ -197,11 +197,12 @@ impl<M: Answers> Learner<M> {
     /// One step; gives the loss that it began with, in nats for each symbol.
     ///
     /// # Errors
-    /// When the task has no sequences to draw.
+    /// When the task has no sequences to draw, or a parameter that the model uses got no gradient.
     pub fn step(&mut self) -> Result<f32> {
         let pairs = self.drill.pairs(&mut self.rng)?;
         self.settings.seed = self.optimiser.steps;
         let (loss, mut found) = self.gradients(&pairs)?;
+        found.check_complete(|name| self.model.uses(name))?;
         found.clip(LONGEST);
         let rate = self.drill.schedule.rate(self.optimiser.steps + 1);
         self.optimiser.step(&mut self.model, &found, rate)?;

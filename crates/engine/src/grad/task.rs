@@ -43,6 +43,12 @@ pub trait Answers: Trainable {
         source: &Packed,
         target: &Packed,
     ) -> Result<C::Matrix>;
+
+    /// False for a parameter that the model does not compute with as it is set up, such as a norm that is switched off.
+    fn uses(&self, parameter: &str) -> bool {
+        let _ = parameter;
+        true
+    }
 }
 
 impl Answers for Transformer {
@@ -53,6 +59,10 @@ impl Answers for Transformer {
         target: &Packed,
     ) -> Result<C::Matrix> {
         self.run(compute, source, target)
+    }
+
+    fn uses(&self, parameter: &str) -> bool {
+        self.parts().norm || !parameter.contains(".norm")
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::pictures::{Labels, Preparation};
-use super::{Files, Model, OpenError};
+use super::{Files, Model, OpenError, supported};
 use crate::error::EngineError;
 use crate::format::names::Architecture;
 use crate::model::bert::{self, Bert};
@@ -131,6 +131,7 @@ impl Config {
         files: &Files,
         source: &mut dyn Parameters,
     ) -> Result<Model, OpenError> {
+        self.check()?;
         match self.kind() {
             "gpt2" | "llama" | "mistral" | "mixtral" | "qwen2" | "bert" => {
                 let (_, config) = self.text()?;
@@ -175,6 +176,7 @@ impl Config {
             file: NAMES[0].to_owned(),
             source,
         };
+        self.check()?;
         let lookup = |name: &str| self.lookup(name);
         let (architecture, text) = match self.kind() {
             "gpt2" => (
@@ -182,7 +184,6 @@ impl Config {
                 gpt2::Config::from_keys(&lookup).map(TextConfig::Gpt2),
             ),
             kind @ ("llama" | "mistral" | "mixtral" | "qwen2") => {
-                self.check_rope()?;
                 let architecture = if kind == "qwen2" {
                     Architecture::Qwen2
                 } else {
@@ -218,17 +219,10 @@ impl Config {
         files.model(load(config))
     }
 
-    /// Refuses positions that are stretched in a way that is not known here.
-    fn check_rope(&self) -> Result<(), OpenError> {
-        let scaling = &self.config["rope_scaling"];
-        let kind = scaling["rope_type"].as_str().or(scaling["type"].as_str());
-        match kind {
-            None | Some("default" | "linear" | "llama3") => Ok(()),
-            Some(other) => Err(Self::refuse(
-                "rope_scaling of default, linear or llama3",
-                other,
-            )),
-        }
+    /// Refuses options that are not computed here.
+    fn check(&self) -> Result<(), OpenError> {
+        supported::check(&self.config, self.kind())
+            .map_err(|refused| Self::refuse(&refused.expected, refused.found))
     }
 
     #[cfg(feature = "all-models")]

@@ -12,13 +12,16 @@
 //!
 //! ```
 //! use engine::open::{Files, open};
-//! let error = open(&Files::new("notes.txt", b"Dear diary".to_vec()), None).err().unwrap();
+//! use engine::parameters::MatrixForm;
+//! let error = open(&Files::new("notes.txt", b"Dear diary".to_vec()), MatrixForm::default()).err().unwrap();
 //! assert_eq!(error.to_string(), "notes.txt: expected GGUF, safetensors or llama2.c, found a file that begins with \"Dear dia\"");
 //! ```
 
 mod config;
 mod pictures;
 pub mod shipped;
+mod supported;
+mod tracked;
 mod vocabulary;
 
 use std::sync::Arc;
@@ -27,7 +30,7 @@ use crate::error::EngineError;
 use crate::format::error::FormatError;
 use crate::format::gguf::Gguf;
 use crate::format::llama2c::Llama2c;
-use crate::format::names::Architecture;
+use crate::format::names::{Architecture, Renamed};
 use crate::format::safetensors::SafeTensors;
 use crate::format::tensors::Tensors;
 use crate::model::bert::Bert;
@@ -37,12 +40,12 @@ use crate::model::gpt2::Gpt2;
 use crate::model::llama::Llama;
 use crate::model::swin::Swin;
 use crate::model::vit::Vit;
-use crate::parameters::{Compressed, Parameters};
-use crate::quant::Type;
+use crate::parameters::{Compressed, MatrixForm, Parameters};
 use crate::token::tokenizer::Tokenizer;
 use config::Config;
 pub use config::TextConfig;
 pub use pictures::{Labels, Preparation, top};
+use tracked::{Read, Tracked};
 
 /// Why files are no model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,6 +85,21 @@ pub enum OpenError {
         expected: String,
         /// What it says.
         found: String,
+    },
+    /// The file has tensors that the model here does not compute with.
+    #[error(
+        "{file}: the tensor {tensor} is not read by a {model} here (nor {others} others): the model has a part that is not computed, and \
+         its numbers would be wrong"
+    )]
+    Unread {
+        /// The file's name.
+        file: String,
+        /// The name of the model.
+        model: &'static str,
+        /// The name of the first such tensor, as the file has it.
+        tensor: String,
+        /// The number of the others.
+        others: usize,
     },
     /// The weights do not make the model.
     #[error("{file}: {source}")]
@@ -275,16 +293,13 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// Builds the model in some files. With `kind` matrices of plain numbers are packed into it.
+/// Builds the model in some files, its matrices in `form`.
 ///
 /// # Errors
-/// When the weights are of no known format, damaged or of another shape than their sizes say, or a file beside them is missing or
-/// says something that is not known here.
-pub fn open(files: &Files, kind: Option<Type>) -> Result<Opened, OpenError> {
-    open_through(files, |source| match kind {
-        Some(kind) => Box::new(Compressed::new(source, kind)),
-        None => source,
-    })
+/// When the weights are of no known format, damaged or of another shape than their sizes say, a file beside them is missing or
+/// says something that is not known here, or the model has an option or a tensor that is not computed here.
+pub fn open(files: &Files, form: MatrixForm) -> Result<Opened, OpenError> {
+    open_through(files, |source| Box::new(Compressed::new(source, form)))
 }
 
 /// As [`open`], with the parameters read through a source of the caller's, who may count or pack what the model takes.
@@ -352,20 +367,38 @@ fn load<'a>(
     weights: &Weights,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Model, OpenError> {
-    let tensors: Box<dyn Parameters> = match weights {
-        Weights::Gguf(file) => Box::new(files.format(file.parameters())?),
-        other => Box::new(other.tensors().clone()),
+    let read = Read::default();
+    let track = |tensors: Tensors| Tracked::new(tensors, read.clone());
+    let (names, tensors): (_, Box<dyn Parameters>) = match weights {
+        Weights::Gguf(file) => {
+            let tensors = files.format(file.parameters())?.into_inner();
+            let renamed = Renamed::new(track(tensors.clone()), files.format(file.architecture())?);
+            (tensors.names(), Box::new(renamed))
+        }
+        other => {
+            let tensors = other.tensors();
+            (tensors.names(), Box::new(track(tensors.clone())))
+        }
     };
     let mut source = through(tensors);
-    match weights {
+    let model = match weights {
         Weights::SafeTensors(file) => {
             let config = Config::of(files, file.metadata())?;
-            config.model(files, &mut *source)
+            config.model(files, &mut *source)?
         }
         other => {
             let (_, config) = text_config(files, other)?;
-            files.model(config.load(&mut *source))
+            files.model(config.load(&mut *source))?
         }
+    };
+    match &*read.rest(&names, &model) {
+        [] => Ok(model),
+        [tensor, others @ ..] => Err(OpenError::Unread {
+            file: files.name.clone(),
+            model: model.name(),
+            tensor: tensor.clone(),
+            others: others.len(),
+        }),
     }
 }
 

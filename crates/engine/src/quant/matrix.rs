@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use super::{QuantError, Type, dequantize};
+use super::{QuantError, Type, dequantize, quantize};
 use crate::error::Result;
 use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivations, threads};
 use crate::nn::embedding::expect_ids;
@@ -84,6 +84,25 @@ impl Matrix {
         Self(Arc::new(Packed::Plain(packed)))
     }
 
+    /// The same matrix in another type, unpacked and packed a panel of rows at a time.
+    ///
+    /// # Errors
+    /// When its rows are not whole blocks of that type.
+    pub fn repacked(&self, kind: Type) -> std::result::Result<Self, QuantError> {
+        let (rows, cols) = self.dim();
+        let height = (PANEL / cols.max(1)).max(1);
+        let mut panel = vec![0.0; height * cols];
+        let mut bytes = Vec::with_capacity(kind.bytes(rows * cols).unwrap_or_default());
+        for first in (0..rows).step_by(height) {
+            let here = height.min(rows - first);
+            for (n, numbers) in panel.chunks_exact_mut(cols.max(1)).take(here).enumerate() {
+                self.unpack_row(first + n, numbers);
+            }
+            bytes.extend(quantize(kind, &panel[..here * cols])?);
+        }
+        Self::new(kind, rows, cols, bytes)
+    }
+
     /// The type of its elements.
     pub fn kind(&self) -> Type {
         match &*self.0 {
@@ -132,13 +151,18 @@ impl Matrix {
         expect_ids(ids, rows)?;
         let mut out = vec![0.0; ids.len() * cols];
         for (&id, numbers) in ids.iter().zip(out.chunks_exact_mut(cols.max(1))) {
-            match &*self.0 {
-                Packed::Plain(packed) => packed.unpack_row(id, numbers),
-                Packed::Quick(packed) => packed.unpack_row(id, numbers),
-                Packed::Blocks { kind, bytes, .. } => unpack(*kind, bytes, id * cols, numbers),
-            }
+            self.unpack_row(id, numbers);
         }
         matrix("embed", ids.len(), cols, out)
+    }
+
+    /// The numbers of row `row`.
+    fn unpack_row(&self, row: usize, numbers: &mut [f32]) {
+        match &*self.0 {
+            Packed::Plain(packed) => packed.unpack_row(row, numbers),
+            Packed::Quick(packed) => packed.unpack_row(row, numbers),
+            Packed::Blocks { kind, bytes, .. } => unpack(*kind, bytes, row * self.dim().1, numbers),
+        }
     }
 
     /// The linear layer x · selfᵀ + bias, `[T, rows]`; see [`crate::nn::linear::linear`].
@@ -228,7 +252,6 @@ fn concat_columns(panels: &[f32], tokens: usize, cols: usize, height: usize) -> 
 mod tests {
     use super::*;
     use crate::nn::linear::linear;
-    use crate::quant::{dequantize, quantize};
     use ndarray::{Array1, array};
 
     /// Numbers between −1 and 1 without a pattern.
@@ -281,6 +304,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_repacked_matrix_keeps_its_numbers_to_half_a_step() {
+        // More rows than one panel has, and fewer.
+        for (rows, cols) in [(70, 512), (3, 256), (0, 256)] {
+            let bytes = quantize(Type::Q6K, &numbers(rows * cols)).unwrap();
+            let stored = Matrix::new(Type::Q6K, rows, cols, bytes).unwrap();
+            let repacked = stored.repacked(Type::Q8_0).unwrap();
+            assert_eq!(
+                (repacked.dim(), repacked.kind()),
+                ((rows, cols), Type::Q8_0)
+            );
+            let ids: Vec<usize> = (0..rows).collect();
+            let (old, new) = (stored.rows(&ids).unwrap(), repacked.rows(&ids).unwrap());
+            for (old, new) in old.iter().zip(&new) {
+                // Numbers lie between −1 and 1; the scale is a half.
+                assert!((old - new).abs() < 1.05 / 254.0 + 1e-3, "{old} {new}");
+            }
+        }
+        let odd = Matrix::plain(Array2::zeros((2, 31)).view());
+        assert!(odd.repacked(Type::Q8_0).is_err());
     }
 
     #[test]

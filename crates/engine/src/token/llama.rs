@@ -298,16 +298,8 @@ impl Tokenizer for Llama {
         self.encode_parts(text, true)
     }
 
-    fn size(&self) -> usize {
-        self.vocabulary.len()
-    }
-
-    fn piece(&self, id: usize) -> Option<&str> {
-        self.vocabulary.piece(id)
-    }
-
-    fn id(&self, piece: &str) -> Option<usize> {
-        self.vocabulary.id(piece).map(|id| id as usize)
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
     }
 
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {

@@ -1,4 +1,4 @@
-//! What every tokenizer can do: text to ids and back.
+//! Tokenizers: text to ids and back.
 //!
 //! Ids are places in the vocabulary. Text that a reader typed goes through [`Tokenizer::encode`], which never makes a special
 //! token of it; text of our own, such as a template with `[MASK]`, through [`Tokenizer::encode_marked`].
@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::gguf::GgufVocabulary;
+use super::vocabulary::Vocabulary;
 use crate::error::{EngineError, Result};
 
 /// The ids that have a meaning of their own.
@@ -41,14 +42,23 @@ pub trait Tokenizer {
     /// As [`Self::encode`].
     fn encode_marked(&self, text: &str) -> Result<Vec<usize>>;
 
-    /// How many tokens there are: ids are below this.
-    fn size(&self) -> usize;
+    /// The tokens with their ids.
+    fn vocabulary(&self) -> &Vocabulary;
+
+    /// The number of tokens: ids are below this.
+    fn size(&self) -> usize {
+        self.vocabulary().len()
+    }
 
     /// A token as the vocabulary's file writes it (a space may be `Ġ` or `▁`); `None` where there is no such id.
-    fn piece(&self, id: usize) -> Option<&str>;
+    fn piece(&self, id: usize) -> Option<&str> {
+        self.vocabulary().piece(id)
+    }
 
     /// The id of a token that the vocabulary's file writes so.
-    fn id(&self, piece: &str) -> Option<usize>;
+    fn id(&self, piece: &str) -> Option<usize> {
+        self.vocabulary().id(piece).map(|id| id as usize)
+    }
 
     /// The bytes that a token adds to a text, at its beginning (`first`) or later; `None` for tokens that are no text, such as
     /// the one that begins a text. The bytes of one token need not be whole characters.

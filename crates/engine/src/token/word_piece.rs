@@ -189,16 +189,8 @@ impl Tokenizer for WordPiece {
         Ok(self.encode_parts(text, true))
     }
 
-    fn size(&self) -> usize {
-        self.vocabulary.len()
-    }
-
-    fn piece(&self, id: usize) -> Option<&str> {
-        self.vocabulary.piece(id)
-    }
-
-    fn id(&self, piece: &str) -> Option<usize> {
-        self.vocabulary.id(piece).map(|id| id as usize)
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
     }
 
     /// Words are written with a space between, punctuation too: what stood in the text is not kept.

@@ -1,7 +1,6 @@
 //! No input makes a tokenizer panic, and bytes come back as they went in.
 
 use engine::token::byte_bpe::{ByteBpe, ByteBpeFiles};
-use engine::token::characters::Characters;
 use engine::token::gguf::GgufVocabulary;
 use engine::token::json;
 use engine::token::llama::{Llama, LlamaFiles, TokenKind};
@@ -114,14 +113,6 @@ proptest! {
         let plain = |text: String| text.replace('▁', " ").trim_start_matches(' ').to_owned();
         if ids.iter().all(|&id| tokenizer.piece(id) != Some("<unk>")) {
             prop_assert_eq!(plain(tokenizer.decode(&ids).unwrap()), plain(text));
-        }
-    }
-
-    #[test]
-    fn characters_give_back_the_text(text in text()) {
-        if let Ok(tokenizer) = Characters::of_text(&text) {
-            prop_assert_eq!(tokenizer.decode(&tokenizer.encode(&text).unwrap()).unwrap(), text.as_str());
-            use_all(&tokenizer, &text);
         }
     }
 

@@ -5,6 +5,7 @@ use super::files;
 use engine::kernel::threads;
 use engine::ndarray::Array3;
 use engine::open::{Labels, Model, top};
+use engine::parameters::MatrixForm;
 use engine::picture::from_rgb8;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -22,19 +23,22 @@ is read from preprocessor_config.json or config.json.
 
   --labels FILE    names of the classes: a JSON list, or one a line
   --top N          so many classes (default 5)
-  --type TYPE      packs plain matrices into q8_0, q4_0 or another type on load
+  --type TYPE      keeps matrices in q8_0, q4_0, f32 or another type
+  --as-stored      keeps matrices as the file has them, also where that is slow
   --threads N      (default: as many as the machine has cores)
 
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let (mut labels, mut count, mut kind) = (None, 5, None);
+    let (mut labels, mut count) = (None, 5);
     let mut cores = None;
+    let mut form = MatrixForm::default();
     let words = arguments.read(|name, value| {
         match name {
             "labels" => labels = Some(PathBuf::from(value()?)),
             "top" => count = number(name, &value()?)?,
-            "type" => kind = Some(files::kind(&value()?)?),
+            "type" => form = files::kind(&value()?)?.into(),
+            "as-stored" => form = MatrixForm::Stored,
             "threads" => cores = Some(number(name, &value()?)?),
             _ => return Ok(false),
         }
@@ -48,7 +52,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     start_threads(cores)?;
     let files = files::files(Path::new(model), None)?;
-    let opened = files::model(&files, kind)?;
+    let opened = files::model(&files, form)?;
     let (Model::Vit(_) | Model::Swin(_), Some(preparation)) = (&opened.model, &opened.preparation)
     else {
         return Err(files::wrong_kind(&files, &opened.model));

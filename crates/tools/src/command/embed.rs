@@ -2,6 +2,7 @@
 
 use super::arguments::{Arguments, Failure, number, say, start_threads};
 use super::files;
+use engine::parameters::MatrixForm;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -14,20 +15,23 @@ MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, 
 
   --similarity        prints the cosine similarity of each pair in place of the vectors
   --tokenizer FILE    another vocabulary than the one in or beside the model
-  --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --type TYPE         keeps matrices in q8_0, q4_0, f32 or another type
+  --as-stored         keeps matrices as the file has them, also where that is slow
   --threads N         (default: as many as the machine has cores)
 
 Each sentence gives one line of JSON: {\"sentence\": …, \"embedding\": […]}; each pair {\"a\": …, \"b\": …, \"similarity\": …}.
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let (mut similarity, mut tokenizer, mut kind, mut threads) = (false, None, None, None);
+    let (mut similarity, mut tokenizer, mut threads) = (false, None, None);
+    let mut form = MatrixForm::default();
     let words = arguments.read(|name, value| {
         match name {
             "similarity" => similarity = true,
             "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
             "threads" => threads = Some(number(name, &value()?)?),
-            "type" => kind = Some(files::kind(&value()?)?),
+            "type" => form = files::kind(&value()?)?.into(),
+            "as-stored" => form = MatrixForm::Stored,
             _ => return Ok(false),
         }
         Ok(true)
@@ -40,7 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     start_threads(threads)?;
     let files = files::files(Path::new(model), tokenizer.as_deref())?;
-    let opened = files::model(&files, kind)?;
+    let opened = files::model(&files, form)?;
     let (model, tokenizer) = files::encoder(&files, &opened)?;
     let mut all = Vec::new();
     for sentence in sentences {

@@ -1,11 +1,15 @@
 //! Models from the disk.
 
 use super::arguments::{Failure, bytes, progress};
+use engine::format::tensors::{Element, Tensors};
 use engine::model::bert::Bert;
-use engine::open::{Files, Model, Opened, open};
+use engine::open::{Files, Model, Opened, Weights, open};
+use engine::parameters::MatrixForm;
 use engine::quant::Type;
 use engine::token::tokenizer::Tokenizer;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -95,12 +99,34 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The model in some files; `wanted` says what it is for.
-pub(crate) fn model(files: &Files, kind: Option<Type>) -> Result<Opened, Failure> {
+/// The model in some files, its matrices in `form`. Says on the terminal which types are kept in another one.
+pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> {
     progress("loading the model");
-    let opened = open(files, kind)?;
+    let opened = open(files, form)?;
     progress("");
+    if form == MatrixForm::Fast {
+        let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+        let slow = slow_types(weights.tensors());
+        if !slow.is_empty() {
+            eprintln!(
+                "{} kept as Q8_0, for speed (--as-stored keeps them)",
+                slow.join(", ")
+            );
+        }
+    }
     Ok(opened)
+}
+
+/// Names of the types of matrices that are kept as Q8_0 unless the reader wants them as stored.
+pub(crate) fn slow_types(tensors: &Tensors) -> Vec<&'static str> {
+    let slow = tensors
+        .entries()
+        .iter()
+        .filter_map(|entry| match entry.element() {
+            Element::Number(kind) if !kind.has_fast_product() => Some(kind.name()),
+            _ => None,
+        });
+    slow.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The vocabulary of a model, which it needs.

@@ -3,6 +3,7 @@
 use super::arguments::{Arguments, Failure, number, say, start_threads};
 use super::files;
 use engine::open::top;
+use engine::parameters::MatrixForm;
 use std::path::{Path, PathBuf};
 
 pub(crate) const HELP: &str = "\
@@ -14,19 +15,22 @@ MODEL is a .safetensors with its config.json and vocabulary beside it, a .gguf, 
 
   --top N             so many words for each gap (default 5)
   --tokenizer FILE    another vocabulary than the one in or beside the model
-  --type TYPE         packs plain matrices into q8_0, q4_0 or another type on load
+  --type TYPE         keeps matrices in q8_0, q4_0, f32 or another type
+  --as-stored         keeps matrices as the file has them, also where that is slow
   --threads N         (default: as many as the machine has cores)
 
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let (mut count, mut tokenizer, mut kind, mut threads) = (5, None, None, None);
+    let (mut count, mut tokenizer, mut threads) = (5, None, None);
+    let mut form = MatrixForm::default();
     let words = arguments.read(|name, value| {
         match name {
             "top" => count = number(name, &value()?)?,
             "tokenizer" => tokenizer = Some(PathBuf::from(value()?)),
             "threads" => threads = Some(number(name, &value()?)?),
-            "type" => kind = Some(files::kind(&value()?)?),
+            "type" => form = files::kind(&value()?)?.into(),
+            "as-stored" => form = MatrixForm::Stored,
             _ => return Ok(false),
         }
         Ok(true)
@@ -36,7 +40,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     start_threads(threads)?;
     let files = files::files(Path::new(path), tokenizer.as_deref())?;
-    let opened = files::model(&files, kind)?;
+    let opened = files::model(&files, form)?;
     let (model, tokenizer) = files::encoder(&files, &opened)?;
     let ids = tokenizer.enclosed(&tokenizer.encode_marked(text)?);
     if !model.fills_masks() {

@@ -6,6 +6,7 @@ use engine::beam::{Beam, search};
 use engine::generate::{Ending, Generation, Options};
 use engine::kernel::threads;
 use engine::model::decoder::{Decoder, Session};
+use engine::parameters::MatrixForm;
 use engine::sample::{Sampler, Sampling};
 use engine::token::stop::StopStrings;
 use engine::token::tokenizer::Tokenizer;
@@ -32,7 +33,8 @@ folder with one of these.
   --stop TEXT                 ends before this text; may come several times
   --beams N                   beam search in place of sampling, N texts wide
   --length-penalty X          of the beam search (default 0.6)
-  --type TYPE                 packs plain matrices into q8_0, q4_0 or another type on load
+  --type TYPE                 keeps matrices in q8_0, q4_0, f32 or another type
+  --as-stored                 keeps matrices as the file has them, also where that is slow
   --threads N                 (default: as many as the machine has cores)
 
 The text goes to standard output, figures to standard error. Exit code 1 where a file cannot be used, 2 for wrong arguments.";
@@ -46,9 +48,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         max_tokens: 128,
         ..Options::default()
     };
-    let (mut prompt, mut tokenizer, mut kind) = (String::new(), None, None);
+    let (mut prompt, mut tokenizer) = (String::new(), None);
     let (mut beams, mut length_penalty) = (None, 0.6);
     let mut cores = None;
+    let mut form = MatrixForm::default();
     let words = arguments.read(|name, value| {
         match name {
             "prompt" => prompt = value()?,
@@ -62,7 +65,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             "stop" => options.stop.push(value()?),
             "beams" => beams = Some(number(name, &value()?)?),
             "length-penalty" => length_penalty = number(name, &value()?)?,
-            "type" => kind = Some(files::kind(&value()?)?),
+            "type" => form = files::kind(&value()?)?.into(),
+            "as-stored" => form = MatrixForm::Stored,
             "threads" => cores = Some(number(name, &value()?)?),
             _ => return Ok(false),
         }
@@ -75,7 +79,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     StopStrings::new(options.stop.clone()).map_err(usage)?;
     start_threads(cores)?;
     let files = files::files(&path, tokenizer.as_deref())?;
-    let opened = files::model(&files, kind)?;
+    let opened = files::model(&files, form)?;
     let model = opened
         .model
         .decoder()

@@ -74,6 +74,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     say!("types: {}", types.join(", "));
+    let slow = files::slow_types(tensors);
+    if !slow.is_empty() {
+        say!("{} opened as Q8_0, for speed", slow.join(", "));
+    }
     for (key, value) in metadata {
         say!("{key} = {value}");
     }

@@ -62,7 +62,7 @@ struct Run<'a, S: Subject> {
 ///
 /// # Errors
 /// When files cannot be read or written, the work folder holds another training or, without `resume`, any, a checkpoint is not this
-/// model's, the engine refuses, or the loss is no number any more. What was in the work folder is then as it was.
+/// model's, the engine refuses, the loss is no number any more, or a parameter got no gradient. What was in the work folder is then as it was.
 pub fn train<S: Subject>(subject: &S, options: &Options) -> Result<Trained> {
     let mut run = Run::begin(subject, options)?;
     while !run.is_over() {
@@ -188,6 +188,7 @@ impl<'a, S: Subject> Run<'a, S> {
         if !loss.is_finite() {
             return Err(TrainError::Diverged { step, loss });
         }
+        found.check_complete(|_| true)?;
         found.clip(self.recipe.clip);
         let rate = self.recipe.schedule.rate(step);
         self.optimiser.step(&mut self.model, &found, rate)?;

@@ -1,11 +1,11 @@
 //! A source of parameters that brings every matrix into one form, counts the bytes that a model takes from it, and reports progress.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Result;
 use engine::ndarray::{Array2, ArrayD};
-use engine::parameters::{Compressed, Memory, Parameters, Weight, matrix};
+use engine::parameters::{MatrixForm, Parameters, Weight};
 use engine::quant::Type;
 
 /// The counts of what was taken from a source.
@@ -15,7 +15,9 @@ pub(super) struct LoadCounts<'a> {
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
-    /// NumberTokenizer in all parameters, and in those that were given.
+    /// Names of the types in the file that were brought into another for the sake of speed.
+    repacked: RefCell<BTreeSet<&'static str>>,
+    /// Numbers in all parameters, and in those that were given.
     all: Cell<usize>,
     given: Cell<usize>,
     progress: RefCell<&'a mut dyn FnMut(f32)>,
@@ -27,6 +29,7 @@ impl<'a> LoadCounts<'a> {
         Self {
             bytes: RefCell::default(),
             activation_bits: Cell::new(u32::BITS),
+            repacked: RefCell::default(),
             all: Cell::new(0),
             given: Cell::new(0),
             progress: RefCell::new(progress),
@@ -41,6 +44,15 @@ impl<'a> LoadCounts<'a> {
     /// The fewest bits that activations have where they meet one of the matrices.
     pub(super) fn activation_bits(&self) -> u32 {
         self.activation_bits.get()
+    }
+
+    /// Names of the types in the file that were brought into another for the sake of speed.
+    pub(super) fn repacked(&self) -> Vec<String> {
+        self.repacked
+            .borrow()
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect()
     }
 
     fn count(&self, name: &str, bytes: usize) {
@@ -69,28 +81,24 @@ impl<'a> LoadCounts<'a> {
 /// Another source, with every matrix in one form, or as the source has it.
 pub(super) struct CountingLoader<'a> {
     source: Box<dyn Parameters>,
-    kind: Option<Type>,
+    form: MatrixForm,
     counts: &'a LoadCounts<'a>,
 }
 
 impl<'a> CountingLoader<'a> {
-    /// With `kind` every matrix is brought into it; without, blocks stay as they are and plain numbers stay plain.
+    /// The parameters of `source`, with matrices in `form`.
     pub(super) fn new(
         source: Box<dyn Parameters>,
-        kind: Option<Type>,
+        form: MatrixForm,
         counts: &'a LoadCounts<'a>,
     ) -> Self {
         let numbers = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
         counts.all.set(source.names().iter().map(numbers).sum());
         Self {
             source,
-            kind,
+            form,
             counts,
         }
-    }
-
-    fn in_form(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        Compressed::new(Memory::default(), self.kind.unwrap_or(Type::F32)).pack(name, matrix)
     }
 }
 
@@ -119,22 +127,22 @@ impl Parameters for CountingLoader<'_> {
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
-        let stored = if self.kind.is_none_or(|kind| self.source.form(name) == kind) {
-            self.source.weight(name, rows, cols)?
-        } else {
-            Weight::Dense(matrix(&mut *self.source, name, rows, cols)?)
-        };
-        let weight = match stored {
-            Weight::Dense(matrix) => self.in_form(name, matrix)?,
-            packed => packed,
-        };
+        let stored = self.source.form(name);
+        let weight = self.form.weight(&mut *self.source, name, rows, cols)?;
+        if let Weight::Packed(matrix) = &weight
+            && self.form == MatrixForm::Fast
+            && matrix.kind() != stored
+            && !stored.has_fast_product()
+        {
+            self.counts.repacked.borrow_mut().insert(stored.name());
+        }
         self.counts.keep(name, &weight);
         self.counts.report(rows * cols);
         Ok(weight)
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        let weight = self.in_form(name, matrix)?;
+        let weight = self.form.pack(name, matrix)?;
         self.counts.keep(name, &weight);
         Ok(weight)
     }
@@ -145,6 +153,7 @@ mod tests {
     use super::*;
     use engine::formula::Formula;
     use engine::ndarray::Ix2;
+    use engine::parameters::Compressed;
 
     #[test]
     fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {
@@ -160,7 +169,7 @@ mod tests {
         let mut shares = Vec::new();
         let mut note = |share| shares.push(share);
         let counts = LoadCounts::new(&mut note);
-        let mut loader = CountingLoader::new(Box::new(source), Some(Type::Q8_0), &counts);
+        let mut loader = CountingLoader::new(Box::new(source), Type::Q8_0.into(), &counts);
         let Ok(Weight::Packed(a)) = loader.weight("a.weight", 8, 64) else {
             panic!("plain")
         };
@@ -178,10 +187,10 @@ mod tests {
         assert_eq!(counts.bytes(), 2 * 8 * 2 * 34 + 12);
         assert_eq!(shares.last(), Some(&1.0));
 
-        for kind in [Some(Type::F32), None] {
+        for form in [Type::F32.into(), MatrixForm::Stored, MatrixForm::Fast] {
             let mut ignore = |_| {};
             let counts = LoadCounts::new(&mut ignore);
-            let mut plain = CountingLoader::new(Box::new(formula.clone()), kind, &counts);
+            let mut plain = CountingLoader::new(Box::new(formula.clone()), form, &counts);
             assert!(matches!(
                 plain.weight("a.weight", 8, 64),
                 Ok(Weight::Packed(_))

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use engine::model::bert::Bert;
 use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, open_through};
-use engine::parameters::Parameters;
+use engine::parameters::{MatrixForm, Parameters};
 use engine::token::tokenizer::Tokenizer;
 
 use super::any_model::{AnyModel, layers_and_heads};
@@ -61,7 +61,7 @@ impl Source {
                 let model =
                     shape
                         .sizes()
-                        .load(&mut CountingLoader::new(weights, Some(kind), counts))?;
+                        .load(&mut CountingLoader::new(weights, kind.into(), counts))?;
                 let opened = Opened {
                     model,
                     tokenizer: None,
@@ -71,10 +71,10 @@ impl Source {
                 Ok((opened, None))
             }
             Self::Files(files) => {
-                let kind = packing.map(Packing::kind);
+                let form = packing.map_or(MatrixForm::Fast, Packing::form);
                 let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
                 let through = |source| {
-                    Box::new(CountingLoader::new(source, kind, counts)) as Box<dyn Parameters>
+                    Box::new(CountingLoader::new(source, form, counts)) as Box<dyn Parameters>
                 };
                 // The file that only measures has no code for vocabularies.
                 let opened = if cfg!(feature = "lab") {
@@ -184,6 +184,7 @@ impl ModelHost {
             weight_bytes: counts.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: counts.activation_bits(),
+            repacked: counts.repacked(),
             load_ms: 0.0,
             file_bytes,
             storage: None,

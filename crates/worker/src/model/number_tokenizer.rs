@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
+use engine::token::vocabulary::Vocabulary;
 use engine::{EngineError, Result};
 
 /// Tokens as numbers with spaces between them.
 pub struct NumberTokenizer {
-    pieces: Vec<String>,
+    vocabulary: Vocabulary,
     special: SpecialTokens,
 }
 
@@ -15,7 +16,9 @@ impl NumberTokenizer {
     /// The numbers of a vocabulary of this size.
     pub fn new(size: usize) -> Self {
         Self {
-            pieces: (0..size).map(|id| id.to_string()).collect(),
+            // Without a token there is none to be found, either.
+            vocabulary: Vocabulary::new((0..size).map(|id| id.to_string()).collect())
+                .unwrap_or_default(),
             special: SpecialTokens::default(),
         }
     }
@@ -23,7 +26,7 @@ impl NumberTokenizer {
 
 impl Tokenizer for NumberTokenizer {
     fn encode(&self, text: &str) -> Result<Vec<usize>> {
-        let size = self.pieces.len();
+        let size = self.size();
         let number = |word: &str| {
             let id = word.parse().ok().filter(|&id: &usize| id < size);
             id.ok_or_else(|| {
@@ -38,21 +41,13 @@ impl Tokenizer for NumberTokenizer {
         self.encode(text)
     }
 
-    fn size(&self) -> usize {
-        self.pieces.len()
-    }
-
-    fn piece(&self, id: usize) -> Option<&str> {
-        self.pieces.get(id).map(String::as_str)
-    }
-
-    fn id(&self, piece: &str) -> Option<usize> {
-        piece.parse().ok().filter(|&id| id < self.pieces.len())
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
     }
 
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
-        let piece = self.pieces.get(id).ok_or_else(|| {
-            EngineError::value("decode", "id", format!("below {}", self.pieces.len()), id)
+        let piece = self.piece(id).ok_or_else(|| {
+            EngineError::value("decode", "id", format!("below {}", self.size()), id)
         })?;
         Ok(Some(match first {
             true => Cow::Borrowed(piece.as_bytes()),

@@ -192,6 +192,8 @@ pub struct ModelInfo {
     pub memory_bytes: u64,
     /// Bits of the activations where they meet the matrices.
     pub activation_bits: u32,
+    /// Types in the file, by name, that are kept as Q8_0 because products with them are slow; empty where none is.
+    pub repacked: Vec<String>,
     /// Milliseconds from the request on.
     pub load_ms: f64,
     /// Bytes of the weights' file; 0 where there is none.

@@ -1,0 +1,219 @@
+//! The JSON header of a safetensors file: an object of tensors, with texts under `__metadata__`.
+//!
+//! It is read as a stream into the directory that is kept, so a hostile header costs no more than its own length a few times over.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+use super::error::FormatError;
+use super::safetensors::FORMAT;
+
+/// The largest number of axes; more than any model has.
+const MOST_AXES: usize = 8;
+/// The largest number of texts under `__metadata__`. An empty one takes six bytes in the file and many times as much in memory.
+const MOST_METADATA: usize = 4096;
+
+/// A tensor as the header describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Described {
+    pub(super) name: String,
+    pub(super) dtype: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) offsets: [usize; 2],
+}
+
+/// The tensors and the texts under `__metadata__`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Header {
+    pub(super) tensors: Vec<Described>,
+    pub(super) metadata: Vec<(String, String)>,
+}
+
+impl Header {
+    /// Reads the header's text.
+    ///
+    /// # Errors
+    /// When it is not JSON, or not the JSON that the format has.
+    pub(super) fn parse(text: &str) -> Result<Self, FormatError> {
+        serde_json::from_str(text)
+            .map_err(|error| FormatError::part(FORMAT, "header", "the tensors as JSON", error))
+    }
+}
+
+/// The value of a tensor's name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    dtype: String,
+    shape: Shape,
+    data_offsets: [Size; 2],
+}
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
+                let mut header = Header::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "__metadata__" {
+                        let Texts(texts) = map.next_value()?;
+                        header.metadata.extend(texts);
+                        continue;
+                    }
+                    let body: Body = map.next_value()?;
+                    header.tensors.push(Described {
+                        name,
+                        dtype: body.dtype,
+                        shape: body.shape.0,
+                        offsets: body.data_offsets.map(|Size(size)| size),
+                    });
+                }
+                Ok(header)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// At most [`MOST_METADATA`] texts with their keys.
+struct Texts(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Texts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MOST_METADATA} texts of metadata")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    if texts.len() == MOST_METADATA {
+                        return Err(A::Error::invalid_length(MOST_METADATA + 1, &self));
+                    }
+                    texts.push(entry);
+                }
+                Ok(Texts(texts))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// At most [`MOST_AXES`] sizes.
+struct Shape(Vec<usize>);
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Axes;
+        impl<'de> Visitor<'de> for Axes {
+            type Value = Shape;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MOST_AXES} axes")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut axes: A) -> Result<Shape, A::Error> {
+                let mut shape = Vec::new();
+                while let Some(Size(size)) = axes.next_element()? {
+                    if shape.len() == MOST_AXES {
+                        return Err(A::Error::invalid_length(MOST_AXES + 1, &self));
+                    }
+                    shape.push(size);
+                }
+                Ok(Shape(shape))
+            }
+        }
+        deserializer.deserialize_seq(Axes)
+    }
+}
+
+/// A whole number that fits in memory.
+struct Size(usize);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl Visitor<'_> for Whole {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number that fits in memory")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Size, E> {
+                let unsigned = serde::de::Unexpected::Unsigned(number);
+                let size = usize::try_from(number).map(Size);
+                size.map_err(|_| E::invalid_value(unsigned, &self))
+            }
+        }
+        deserializer.deserialize_u64(Whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header() {
+        let text = r#" {"__metadata__":{"a\n\u00e9\ud83d\ude00\/":"b"},"x":{"dtype":"F32","shape":[2, 3],"data_offsets":[0,24]}}  "#;
+        let header = Header::parse(text).unwrap();
+        assert_eq!(header.metadata, [("a\né😀/".to_owned(), "b".to_owned())]);
+        assert_eq!(header.tensors[0].shape, [2, 3]);
+        assert_eq!(header.tensors[0].offsets, [0, 24]);
+        assert_eq!(Header::parse("{}").unwrap(), Header::default());
+    }
+
+    #[test]
+    fn metadata_is_bounded() {
+        let texts = |count: usize| {
+            let texts: Vec<String> = (0..count).map(|n| format!(r#""{n}":"""#)).collect();
+            Header::parse(&format!(r#"{{"__metadata__":{{{}}}}}"#, texts.join(",")))
+        };
+        assert_eq!(texts(MOST_METADATA).unwrap().metadata.len(), MOST_METADATA);
+        let error = texts(MOST_METADATA + 1).unwrap_err().to_string();
+        assert!(error.contains("at most 4096 texts of metadata"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        for bad in [
+            "",
+            "[]",
+            "{",
+            "{\"a",
+            "{\"a\\",
+            "{\"a\":1}",
+            "{} x",
+            r#"{"__metadata__":{"a":1}}"#,
+            r#"{"__metadata__":{"\x":"escape"}}"#,
+            r#"{"__metadata__":{"\ud83d":"half a pair"}}"#,
+            r#"{"__metadata__":{"\u+123":"sign"}}"#,
+            r#"{"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1e3],"data_offsets":[0,4]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4,8]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,4]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1]}}"#,
+            r#"{"x":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#,
+            r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"more":0}}"#,
+        ] {
+            assert!(Header::parse(bad).is_err(), "{bad}");
+        }
+        let deep = format!(r#"{{"x":{}"#, "[".repeat(200_000));
+        assert!(Header::parse(&deep).is_err());
+    }
+}

@@ -1,0 +1,290 @@
+//! Options of `config.json` that change what a model computes: the values that are computed here, and an error for all others.
+
+use serde_json::Value;
+
+/// An option, and the values of it that are computed here, as JSON. An option that is absent or null has one of them.
+type Known = (&'static str, &'static [&'static str]);
+
+const GPT2: &[Known] = &[
+    (
+        "activation_function",
+        &["\"gelu_new\"", "\"gelu_pytorch_tanh\""],
+    ),
+    ("scale_attn_weights", &["true"]),
+    ("scale_attn_by_inverse_layer_idx", &["false"]),
+    ("add_cross_attention", &["false"]),
+];
+
+/// Mistral, Mixtral and Qwen2.
+const LLAMA_LIKE: &[Known] = &[
+    ("hidden_act", &["\"silu\""]),
+    ("partial_rotary_factor", &["1", "1.0"]),
+];
+
+// Biases of the four projections of attention are computed where the file has them.
+const LLAMA: &[Known] = &[("mlp_bias", &["false"])];
+
+const BERT: &[Known] = &[
+    ("hidden_act", &["\"gelu\""]),
+    ("position_embedding_type", &["\"absolute\""]),
+    ("is_decoder", &["false"]),
+    ("add_cross_attention", &["false"]),
+];
+
+const VIT: &[Known] = &[("hidden_act", &["\"gelu\""])];
+
+const DINOV2: &[Known] = &[
+    ("hidden_act", &["\"gelu\""]),
+    ("use_swiglu_ffn", &["false"]),
+];
+
+const SWINV2: &[Known] = &[
+    ("hidden_act", &["\"gelu\""]),
+    ("use_absolute_embeddings", &["false"]),
+];
+
+/// An option with a value that is not computed here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// The option and the values that are computed.
+    pub(super) expected: String,
+    /// The value in the file.
+    pub(super) found: String,
+}
+
+/// Refuses a `config.json` of a kind of model (`model_type`) with an option that is not computed here.
+pub(super) fn check(config: &Value, kind: &str) -> Result<(), Refused> {
+    let tables: &[&[Known]] = match kind {
+        "gpt2" => &[GPT2],
+        "llama" => &[LLAMA_LIKE, LLAMA],
+        "mistral" | "mixtral" | "qwen2" => &[LLAMA_LIKE],
+        "bert" => &[BERT],
+        "vit" => &[VIT],
+        "dinov2" => &[DINOV2],
+        "swinv2" => &[SWINV2],
+        _ => &[],
+    };
+    for (option, known) in tables.iter().copied().flatten() {
+        expect(option, &config[*option], known)?;
+    }
+    if matches!(kind, "llama" | "mistral" | "mixtral" | "qwen2") {
+        for name in ["rope_scaling", "rope_parameters"] {
+            check_rope(name, &config[name])?;
+        }
+        check_window(config, kind)?;
+    }
+    Ok(())
+}
+
+/// Refuses a value that is none of the known ones.
+fn expect(option: &str, found: &Value, known: &[&str]) -> Result<(), Refused> {
+    let found = found.to_string();
+    if found == "null" || known.contains(&found.as_str()) {
+        return Ok(());
+    }
+    Err(Refused {
+        expected: format!("{option} of {}", known.join(" or ")),
+        found,
+    })
+}
+
+/// Refuses rotary positions that are stretched in a way that is not computed here.
+fn check_rope(name: &str, rope: &Value) -> Result<(), Refused> {
+    let Some(all) = rope.as_object() else {
+        return expect(name, rope, &["an object"]);
+    };
+    if let Some((layers, _)) = all.iter().find(|(_, value)| value.is_object()) {
+        return Err(Refused {
+            expected: format!("{name} that are the same in all layers"),
+            found: format!("some for {layers}"),
+        });
+    }
+    let option = match rope["rope_type"] {
+        Value::Null => "type",
+        _ => "rope_type",
+    };
+    let known = ["\"default\"", "\"linear\"", "\"llama3\""];
+    expect(&format!("{name}.{option}"), &rope[option], &known)?;
+    let factor = "partial_rotary_factor";
+    expect(&format!("{name}.{factor}"), &rope[factor], &["1", "1.0"])?;
+    let needs = |part: &str| {
+        if rope[part].is_number() {
+            return Ok(());
+        }
+        Err(Refused {
+            expected: format!("{name}.{part} for {}", rope[option]),
+            found: rope[part].to_string(),
+        })
+    };
+    match rope[option].as_str() {
+        Some("default") => expect(&format!("{name}.factor"), &rope["factor"], &["1", "1.0"]),
+        Some("linear") => needs("factor"),
+        Some("llama3") => ["factor", "low_freq_factor", "high_freq_factor"]
+            .into_iter()
+            .try_for_each(needs),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses attention within a window that is shorter than the longest text.
+fn check_window(config: &Value, kind: &str) -> Result<(), Refused> {
+    let full = |layer: &Value| layer.as_str() == Some("full_attention");
+    let layers = config["layer_types"].as_array();
+    if let Some(other) = layers.and_then(|layers| layers.iter().find(|layer| !full(layer))) {
+        return Err(Refused {
+            expected: "layer_types of full_attention alone".to_owned(),
+            found: other.to_string(),
+        });
+    }
+    // Qwen2 uses its window only where it says so.
+    let is_used = config["use_sliding_window"]
+        .as_bool()
+        .unwrap_or(kind != "qwen2");
+    let window = config["sliding_window"].as_u64().filter(|_| is_used);
+    match (window, config["max_position_embeddings"].as_u64()) {
+        (Some(window), Some(positions)) if window < positions => Err(Refused {
+            expected: format!("no sliding_window below the {positions} positions of the model"),
+            found: window.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_that_are_not_computed_are_named() {
+        for (kind, config, option) in [
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+                "rope_parameters.rope_type",
+            ),
+            (
+                "llama",
+                json!({"rope_scaling": {"type": "dynamic", "factor": 2.0}}),
+                "rope_scaling.type",
+            ),
+            (
+                "qwen2",
+                json!({"rope_scaling": {"rope_type": "longrope"}}),
+                "rope_scaling.rope_type",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}),
+                "low_freq_factor for \"llama3\"",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "default", "factor": 8.0}}),
+                "rope_parameters.factor",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}}),
+                "the same in all layers",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"partial_rotary_factor": 0.5}}),
+                "partial_rotary_factor",
+            ),
+            ("llama", json!({"mlp_bias": true}), "mlp_bias of false"),
+            (
+                "llama",
+                json!({"hidden_act": "gelu"}),
+                "hidden_act of \"silu\"",
+            ),
+            (
+                "mistral",
+                json!({"sliding_window": 4, "max_position_embeddings": 32}),
+                "sliding_window",
+            ),
+            (
+                "qwen2",
+                json!({"sliding_window": 4, "use_sliding_window": true, "max_position_embeddings": 32}),
+                "sliding_window",
+            ),
+            (
+                "qwen2",
+                json!({"layer_types": ["full_attention", "sliding_attention"]}),
+                "layer_types",
+            ),
+            (
+                "gpt2",
+                json!({"scale_attn_by_inverse_layer_idx": true}),
+                "scale_attn_by_inverse_layer_idx",
+            ),
+            (
+                "gpt2",
+                json!({"activation_function": "relu"}),
+                "activation_function",
+            ),
+            (
+                "bert",
+                json!({"position_embedding_type": "relative_key"}),
+                "position_embedding_type",
+            ),
+            ("vit", json!({"hidden_act": "quick_gelu"}), "hidden_act"),
+            ("dinov2", json!({"use_swiglu_ffn": true}), "use_swiglu_ffn"),
+            (
+                "swinv2",
+                json!({"use_absolute_embeddings": true}),
+                "use_absolute_embeddings",
+            ),
+        ] {
+            let refused = check(&config, kind).unwrap_err();
+            assert!(
+                refused.expected.contains(option),
+                "{kind} {config}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_are_computed_pass() {
+        for (kind, config) in [
+            ("llama", json!({})),
+            (
+                "llama",
+                json!({"rope_scaling": null, "attention_bias": true, "hidden_act": "silu"}),
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}),
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "linear", "factor": 4.0}}),
+            ),
+            (
+                "llama",
+                json!({"rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}}),
+            ),
+            ("mistral", json!({"sliding_window": null})),
+            (
+                "mistral",
+                json!({"sliding_window": 4096, "max_position_embeddings": 4096}),
+            ),
+            (
+                "qwen2",
+                json!({"sliding_window": 4, "use_sliding_window": false, "max_position_embeddings": 32}),
+            ),
+            (
+                "qwen2",
+                json!({"sliding_window": 4, "max_position_embeddings": 32}),
+            ),
+            (
+                "gpt2",
+                json!({"activation_function": "gelu_new", "scale_attn_weights": true}),
+            ),
+        ] {
+            assert_eq!(check(&config, kind), Ok(()), "{kind} {config}");
+        }
+    }
+}

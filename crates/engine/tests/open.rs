@@ -1,0 +1,329 @@
+//! Models from files: types without a fast product are repacked, and what is not computed is refused by name.
+#![cfg(not(target_family = "wasm"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use engine::format::gguf_value::Value;
+use engine::format::names::Architecture;
+use engine::formula::Formula;
+use engine::model::llama::Config;
+use engine::ndarray::{Array2, ArrayD};
+use engine::nn::position::rope::{Rope, Scaling};
+use engine::nn::position::rotary::Pairing;
+use engine::open::{Files, Opened, open, open_through};
+use engine::parameters::{Compressed, MatrixForm, Memory, Parameters, Weight};
+use engine::quant::{Type, quantize};
+use serde_json::json;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use tools::TensorBytes;
+use tools::gguf::write;
+use tools::safetensors::write_parameters;
+
+/// A Llama whose matrices have rows of whole K-blocks.
+fn config() -> Config {
+    Config {
+        vocabulary: 40,
+        width: 256,
+        heads: 4,
+        kv_heads: 2,
+        head_width: 64,
+        layers: 1,
+        inner: 512,
+        context: 32,
+        norm_eps: 1e-5,
+        rope: Rope {
+            width: 64,
+            base: 10_000.0,
+            pairing: Pairing::Neighbours,
+            scaling: Scaling::None,
+        },
+        experts: None,
+    }
+}
+
+/// The parameters of [`config`] with more of these names and shapes.
+fn parameters(more: &[(&str, &[usize])]) -> Memory {
+    let more = more
+        .iter()
+        .map(|(name, shape)| ((*name).to_owned(), shape.to_vec()));
+    let mut source = Formula::new(5, config().shapes().into_iter().chain(more));
+    let mut memory = Memory::default();
+    for name in source.names() {
+        let tensor = source.read(&name).unwrap();
+        memory.insert(name, tensor);
+    }
+    memory
+}
+
+/// The model as GGUF: the matrices in turn in each of `kinds`, with more metadata and tensors.
+fn gguf(kinds: &[Type], metadata: &[(&str, Value)], more: &[(&str, ArrayD<f32>)]) -> Files {
+    let number = |key: &str, value: u32| (format!("llama.{key}"), Value::U32(value));
+    let mut all = vec![
+        (
+            "general.architecture".to_owned(),
+            Value::Text("llama".to_owned()),
+        ),
+        number("context_length", 32),
+        number("embedding_length", 256),
+        number("feed_forward_length", 512),
+        number("block_count", 1),
+        number("attention.head_count", 4),
+        number("attention.head_count_kv", 2),
+        (
+            "llama.attention.layer_norm_rms_epsilon".to_owned(),
+            Value::F32(1e-5),
+        ),
+    ];
+    all.extend(
+        metadata
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone())),
+    );
+    let mut kinds = kinds.iter().copied().cycle();
+    let memory = parameters(&[]);
+    let named = memory
+        .iter()
+        .map(|(name, tensor)| (Architecture::Llama.gguf_name(name).unwrap(), tensor.clone()));
+    let more = more
+        .iter()
+        .map(|(name, tensor)| ((*name).to_owned(), tensor.clone()));
+    let packed = named.chain(more).map(|(name, tensor)| {
+        let kind = if tensor.ndim() == 2 {
+            kinds.next().unwrap()
+        } else {
+            Type::F32
+        };
+        let numbers: Vec<f32> = tensor.iter().copied().collect();
+        (
+            name,
+            tensor.shape().to_vec(),
+            kind,
+            quantize(kind, &numbers).unwrap(),
+        )
+    });
+    let packed: Vec<_> = packed.collect();
+    let tensors: Vec<_> = packed
+        .iter()
+        .map(|(name, shape, kind, bytes)| TensorBytes {
+            name,
+            shape,
+            kind: *kind,
+            bytes,
+        })
+        .collect();
+    Files::new("small.gguf", write(&all, &tensors).unwrap())
+}
+
+/// The model as safetensors with its `config.json`, which has more options.
+fn safetensors(options: serde_json::Value, more: &[(&str, &[usize])]) -> Files {
+    let mut config = json!({
+        "model_type": "llama", "vocab_size": 40, "hidden_size": 256, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "num_hidden_layers": 1, "intermediate_size": 512, "max_position_embeddings": 32, "rms_norm_eps": 1e-5,
+    });
+    let options = options.as_object().unwrap().clone();
+    config.as_object_mut().unwrap().extend(options);
+    let file = write_parameters(&[], &parameters(more), Type::F32).unwrap();
+    let mut files = Files::new("model.safetensors", file);
+    files
+        .beside
+        .push(("config.json".to_owned(), config.to_string().into_bytes()));
+    files
+}
+
+fn logits(opened: &Opened) -> Array2<f32> {
+    use engine::model::decoder::DecoderExt;
+    let model = opened.model.decoder().unwrap();
+    model.forward(&[3, 1, 4, 1, 5, 9, 2, 6], None).unwrap()
+}
+
+/// Notes the types in which a model gets its matrices.
+struct Noted<'a> {
+    source: Compressed<Box<dyn Parameters>>,
+    kinds: &'a RefCell<BTreeSet<&'static str>>,
+}
+
+impl Parameters for Noted<'_> {
+    fn names(&self) -> Vec<String> {
+        self.source.names()
+    }
+
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.source.shape(name)
+    }
+
+    fn read(&mut self, name: &str) -> engine::Result<ArrayD<f32>> {
+        self.source.read(name)
+    }
+
+    fn weight(&mut self, name: &str, rows: usize, cols: usize) -> engine::Result<Weight> {
+        let weight = self.source.weight(name, rows, cols)?;
+        if let Weight::Packed(matrix) = &weight {
+            self.kinds.borrow_mut().insert(matrix.kind().name());
+        }
+        Ok(weight)
+    }
+}
+
+/// The model, and the types of its matrices.
+fn noted(files: &Files, form: MatrixForm) -> (Opened, Vec<&'static str>) {
+    let kinds = RefCell::default();
+    let through = |source| {
+        let source = Compressed::new(source, form);
+        Box::new(Noted {
+            source,
+            kinds: &kinds,
+        }) as Box<dyn Parameters>
+    };
+    let opened = open_through(files, through).unwrap();
+    let kinds = kinds.take().into_iter().collect();
+    (opened, kinds)
+}
+
+/// The largest difference of two logits, in standard deviations of all.
+fn distance(a: &Array2<f32>, b: &Array2<f32>) -> f32 {
+    let largest = (a - b).iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    largest / a.std(0.0)
+}
+
+#[test]
+fn types_without_a_fast_product_are_repacked() {
+    for kinds in [
+        &[Type::Q4K, Type::Q6K][..],
+        &[Type::Q5K],
+        &[Type::Q4_1, Type::Q5_0, Type::Q5_1],
+    ] {
+        let file = gguf(kinds, &[], &[]);
+        let (exact, plain) = noted(&file, MatrixForm::In(Type::F32));
+        assert_eq!(plain, ["F32"]);
+        let (fast, repacked) = noted(&file, MatrixForm::default());
+        assert_eq!(repacked, ["Q8_0"]);
+        // Rounding weights and activations to 8 bits moves logits by a few hundredths of their deviation.
+        let moved = distance(&logits(&exact), &logits(&fast));
+        assert!(moved > 0.0 && moved < 0.06, "{kinds:?}: {moved}");
+        let (stored, kept) = noted(&file, MatrixForm::Stored);
+        let mut names: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
+        names.sort_unstable();
+        assert_eq!(kept, names);
+        let moved = distance(&logits(&exact), &logits(&stored));
+        assert!(moved < 1e-4, "{kinds:?}: {moved}");
+    }
+}
+
+#[test]
+fn types_with_a_fast_product_stay() {
+    for kind in [Type::F32, Type::Q8_0, Type::Q4_0] {
+        let file = gguf(&[kind], &[], &[]);
+        let (fast, kinds) = noted(&file, MatrixForm::default());
+        assert_eq!(kinds, [kind.name()]);
+        let (stored, _) = noted(&file, MatrixForm::Stored);
+        assert_eq!(logits(&fast), logits(&stored));
+    }
+}
+
+#[test]
+fn options_of_a_config_that_are_not_computed_are_refused() {
+    assert!(open(&safetensors(json!({}), &[]), MatrixForm::default()).is_ok());
+    for (options, part) in [
+        (
+            json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+            "rope_parameters.rope_type",
+        ),
+        (
+            json!({"rope_scaling": {"type": "dynamic", "factor": 4.0}}),
+            "rope_scaling.type",
+        ),
+        (json!({"mlp_bias": true}), "mlp_bias"),
+        (
+            json!({"model_type": "mistral", "sliding_window": 4}),
+            "sliding_window",
+        ),
+    ] {
+        let error = open(&safetensors(options, &[]), MatrixForm::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("config.json: expected ") && error.contains(part),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn options_of_gguf_that_are_not_computed_are_refused() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    for (key, value) in [
+        ("llama.rope.scaling.type", text("yarn")),
+        ("llama.attention.sliding_window", Value::U32(4)),
+        ("llama.attention.value_length", Value::U32(32)),
+        ("llama.attention.causal", Value::Bool(false)),
+    ] {
+        let extra = [("llama.attention.key_length", Value::U32(64)), (key, value)];
+        let error = open(&gguf(&[Type::F32], &extra, &[]), MatrixForm::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(key), "{key}: {error}");
+    }
+    let known = [
+        ("llama.rope.scaling.type", text("none")),
+        ("llama.rope.scaling.factor", Value::F32(8.0)),
+        ("llama.attention.sliding_window", Value::U32(32)),
+        ("llama.attention.causal", Value::Bool(true)),
+    ];
+    let plain = open(&gguf(&[Type::F32], &[], &[]), MatrixForm::default()).unwrap();
+    let same = open(&gguf(&[Type::F32], &known, &[]), MatrixForm::default()).unwrap();
+    assert_eq!(logits(&plain), logits(&same));
+}
+
+#[test]
+fn a_tensor_that_nothing_read_is_refused() {
+    let harmless: (&str, &[usize]) = ("model.layers.0.self_attn.rotary_emb.inv_freq", &[32]);
+    assert!(open(&safetensors(json!({}), &[harmless]), MatrixForm::default()).is_ok());
+    for name in [
+        "model.layers.0.mlp.up_proj.bias",
+        "model.layers.0.self_attn.q_norm.weight",
+        "model.layers.1.self_attn.q_proj.weight",
+    ] {
+        let unread: (&str, &[usize]) = (name, &[256]);
+        let error = open(
+            &safetensors(json!({}), &[unread, harmless]),
+            MatrixForm::default(),
+        )
+        .unwrap_err();
+        let start = format!("model.safetensors: the tensor {name} is not read by a Llama here");
+        assert!(error.to_string().starts_with(&start), "{error}");
+    }
+    // Biases of attention's projections are computed.
+    let biases = ["q_proj", "k_proj", "v_proj", "o_proj"];
+    let mut all = BTreeSet::new();
+    for (part, width) in biases.into_iter().zip([256, 128, 128, 256]) {
+        let name = format!("model.layers.0.self_attn.{part}.bias");
+        let shape: &[usize] = &[width];
+        let files = safetensors(json!({"attention_bias": true}), &[(&name, shape)]);
+        let opened = open(&files, MatrixForm::default()).unwrap();
+        all.insert(
+            logits(&opened)
+                .iter()
+                .map(|x| x.to_bits())
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert_eq!(all.len(), biases.len());
+    // Under the names of GGUF, known here or not.
+    for name in [
+        "blk.0.ffn_up.bias",
+        "blk.0.attn_q_norm.weight",
+        "mm.0.weight",
+    ] {
+        let more = [(name, ArrayD::zeros(vec![256]))];
+        let error = open(&gguf(&[Type::F32], &[], &more), MatrixForm::default()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("the tensor {name} is not read")),
+            "{error}"
+        );
+    }
+}
