@@ -5,7 +5,7 @@ use std::rc::Rc;
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
-use worker::model::file::LARGEST;
+use worker::model::file::{LARGEST, kept_bytes};
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::session::{Lab, STOPPED, failed, megabytes};
@@ -45,16 +45,17 @@ impl DownloadOffer {
                 megabytes(here)
             ),
         };
-        // The file and the matrices that are packed from it stand side by side.
-        let memory = megabytes(2 * bytes + ENGINE_BYTES);
-        let rate = self.bandwidth / bytes as f64;
+        // The file and the matrices that are made from it are in memory side by side.
+        let kept = kept_bytes(&self.name, bytes);
+        let memory = megabytes(bytes + kept + ENGINE_BYTES);
+        let rate = self.bandwidth / kept as f64;
         let tokens = if rate < 10.0 {
             format!("{rate:.1}")
         } else {
             format!("{rate:.0}")
         };
         format!(
-            "{size} While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
+            "{size} Matrices in types that are slow here, such as Q4_K, are kept in 8 bits. While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
              measured just now: a model that writes with all of them gives at most about {tokens} tokens a second.",
             self.bandwidth / 1e9
         )
@@ -167,13 +168,13 @@ mod tests {
 
     #[test]
     fn size_memory_and_speed_are_said() {
-        let offer = |bytes, here| DownloadOffer {
-            name: "a.gguf".to_owned(),
+        let offer = |name: &str, bytes, here| DownloadOffer {
+            name: name.to_owned(),
             bytes,
             here,
             bandwidth: 13.4e9,
         };
-        let words = offer(Some(134_000_000), 0).words();
+        let words = offer("a-q8_0.gguf", Some(134_000_000), 0).words();
         for part in [
             "134.0 MB to fetch",
             "272.0 MB of memory",
@@ -182,11 +183,15 @@ mod tests {
         ] {
             assert!(words.contains(part), "{part}: {words}");
         }
-        let words = offer(Some(4_000_000_000), 1_000_000).words();
+        let words = offer("a-q4_0.gguf", Some(4_000_000_000), 1_000_000).words();
         assert!(
             words.contains("1.0 MB are here") && words.contains("3.4 tokens"),
             "{words}"
         );
-        assert!(offer(None, 0).words().contains("does not say"));
+        let words = offer("a-q4_k_m.gguf", Some(134_000_000), 0).words();
+        for part in ["406.0 MB of memory", "50 tokens", "such as Q4_K"] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        assert!(offer("a.gguf", None, 0).words().contains("does not say"));
     }
 }

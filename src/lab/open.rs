@@ -199,7 +199,8 @@ fn shape_row(form: Form) -> AnyView {
 
 fn packing_choice(form: Form) -> AnyView {
     let options = [
-        ("", "as the file has them"),
+        ("", "fast: slow types in 8 bits"),
+        ("stored", "as the file has them"),
         ("q8_0", "8 bits (q8_0)"),
         ("q4_0", "4 bits (q4_0)"),
         ("f32", "plain numbers (f32)"),

@@ -56,6 +56,13 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
     let storage = loaded.storage.as_ref().map(|storage| {
         view! { <p class="hint lab-storage">{stored(storage, loaded.file_bytes)}</p> }
     });
+    let repacked = (!loaded.repacked.is_empty()).then(|| {
+        let words = format!(
+            "The file has matrices in {}, which are slow here: they are kept in 8 bits (Q8_0).",
+            loaded.repacked.join(", ")
+        );
+        view! { <p class="hint lab-repacked">{words}</p> }
+    });
     let untrained = model.untrained.map(|seed| {
         view! { <p class="cell-note">{format!("untrained: random weights, seed {seed}")}</p> }
     });
@@ -69,6 +76,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
     view! {
         <dl class="lab-facts">{facts.collect_view()}</dl>
         {storage}
+        {repacked}
         {untrained}
         <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
         {panel}

@@ -25,33 +25,13 @@ mod native {
     /// The sizes of the files in `shared/reference`.
     pub(super) fn all(c: &mut Criterion) {
         let ids: Vec<usize> = (0..64).map(|n| n * 7).collect();
-        let config = bert::Config {
-            vocabulary: 30_522,
-            width: 384,
-            heads: 12,
-            layers: 6,
-            inner: 1536,
-            context: 512,
-            types: 2,
-            norm_eps: 1e-12,
-        };
+        let config = bert::Config::minilm_l6();
         let model = bert::Bert::load(config.clone(), &mut Formula::new(0, config.shapes()));
         pass(c, "bert 6 x 384, sentence of 64 tokens", model, |model| {
             black_box(model.sentence(&ids, None)).ok();
         });
 
-        let config = vit::Config {
-            width: 768,
-            heads: 12,
-            layers: 12,
-            inner: 3072,
-            channels: 3,
-            patch: 16,
-            image: 224,
-            classes: 1000,
-            norm_eps: 1e-12,
-            pooling: vit::Pooling::Class,
-        };
+        let config = vit::Config::vit_b16();
         let model = vit::Vit::load(config.clone(), &mut Formula::new(0, config.shapes()));
         let picture = image(224, 0);
         pass(c, "vit b/16, 224 pixels", model, |model| {

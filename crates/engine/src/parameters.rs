@@ -1,8 +1,8 @@
 //! Where the parameters of a model come from: a file, a formula, random draws.
 //!
 //! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
-//! is missing or has another shape is an error that names it. Matrices that a model only multiplies with may stay in the
-//! compressed form that the file has them in, or be packed when they are loaded: [`Weight`], [`Compressed`].
+//! is missing or has another shape is an error that names it. A matrix that a model only multiplies with is a [`Weight`];
+//! [`Compressed`] brings all of a source into one [`MatrixForm`] when they are loaded.
 //!
 //! ```
 //! use engine::parameters::{Memory, Parameters, matrix, vector};

@@ -235,7 +235,6 @@ fn options_of_a_config_that_are_not_computed_are_refused() {
             json!({"rope_scaling": {"type": "dynamic", "factor": 4.0}}),
             "rope_scaling.type",
         ),
-        (json!({"attention_bias": true}), "attention_bias"),
         (json!({"mlp_bias": true}), "mlp_bias"),
         (
             json!({"model_type": "mistral", "sliding_window": 4}),
@@ -283,7 +282,6 @@ fn a_tensor_that_nothing_read_is_refused() {
     let harmless: (&str, &[usize]) = ("model.layers.0.self_attn.rotary_emb.inv_freq", &[32]);
     assert!(open(&safetensors(json!({}), &[harmless]), MatrixForm::default()).is_ok());
     for name in [
-        "model.layers.0.self_attn.o_proj.bias",
         "model.layers.0.mlp.up_proj.bias",
         "model.layers.0.self_attn.q_norm.weight",
         "model.layers.1.self_attn.q_proj.weight",
@@ -297,9 +295,25 @@ fn a_tensor_that_nothing_read_is_refused() {
         let start = format!("model.safetensors: the tensor {name} is not read by a Llama here");
         assert!(error.to_string().starts_with(&start), "{error}");
     }
+    // Biases of attention's projections are computed.
+    let biases = ["q_proj", "k_proj", "v_proj", "o_proj"];
+    let mut all = BTreeSet::new();
+    for (part, width) in biases.into_iter().zip([256, 128, 128, 256]) {
+        let name = format!("model.layers.0.self_attn.{part}.bias");
+        let shape: &[usize] = &[width];
+        let files = safetensors(json!({"attention_bias": true}), &[(&name, shape)]);
+        let opened = open(&files, MatrixForm::default()).unwrap();
+        all.insert(
+            logits(&opened)
+                .iter()
+                .map(|x| x.to_bits())
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert_eq!(all.len(), biases.len());
     // Under the names of GGUF, known here or not.
     for name in [
-        "blk.0.attn_output.bias",
+        "blk.0.ffn_up.bias",
         "blk.0.attn_q_norm.weight",
         "mm.0.weight",
     ] {

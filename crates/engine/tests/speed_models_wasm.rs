@@ -15,7 +15,7 @@ use engine::formula::{Formula, image};
 use engine::kernel;
 use engine::model::decoder::Session;
 use engine::model::gpt2::{self, Gpt2};
-use engine::model::vit::{self, Pooling, Vit};
+use engine::model::vit::{self, Vit};
 use engine::parameters::Compressed;
 use engine::quant::Type;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -39,15 +39,7 @@ fn report(what: &str, count: usize, mut times: Vec<f64>) {
 }
 
 fn gpt2(kind: Type) {
-    let config = gpt2::Config {
-        vocabulary: 50_257,
-        width: 768,
-        heads: 12,
-        layers: 12,
-        inner: 3072,
-        context: 1024,
-        norm_eps: 1e-5,
-    };
+    let config = gpt2::Config::gpt2_124m();
     let source = Formula::new(0, config.shapes());
     let model = Gpt2::load(config, &mut Compressed::new(source, kind)).unwrap();
     let prompt: Vec<usize> = (0..PROMPT).map(|n| n * 389 % 50_257).collect();
@@ -73,18 +65,7 @@ fn gpt2(kind: Type) {
 }
 
 fn vit(kind: Type) {
-    let config = vit::Config {
-        width: 768,
-        heads: 12,
-        layers: 12,
-        inner: 3072,
-        channels: 3,
-        patch: 16,
-        image: 224,
-        classes: 1000,
-        norm_eps: 1e-12,
-        pooling: Pooling::Class,
-    };
+    let config = vit::Config::vit_b16();
     let source = Formula::new(0, config.shapes());
     let model = Vit::load(config, &mut Compressed::new(source, kind)).unwrap();
     let picture = image(224, 0);

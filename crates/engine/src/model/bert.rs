@@ -64,6 +64,20 @@ pub struct Config {
 }
 
 impl Config {
+    /// all-MiniLM-L6-v2, 23 million parameters (Wang et al. 2020; its `config.json`).
+    pub fn minilm_l6() -> Self {
+        Self {
+            vocabulary: 30_522,
+            width: 384,
+            heads: 12,
+            layers: 6,
+            inner: 1536,
+            context: 512,
+            types: 2,
+            norm_eps: 1e-12,
+        }
+    }
+
     /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]).
     ///
     /// # Errors

@@ -49,6 +49,19 @@ pub struct Config {
 }
 
 impl Config {
+    /// GPT-2 of 124 million parameters (Radford et al. 2019, table 2).
+    pub fn gpt2_124m() -> Self {
+        Self {
+            vocabulary: 50_257,
+            width: 768,
+            heads: 12,
+            layers: 12,
+            inner: 3072,
+            context: 1024,
+            norm_eps: 1e-5,
+        }
+    }
+
     /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]).
     ///
     /// # Errors

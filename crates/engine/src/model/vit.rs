@@ -76,6 +76,22 @@ pub struct Config {
 }
 
 impl Config {
+    /// ViT-B/16 for 224 pixels and 1,000 classes (Dosovitskiy et al. 2021, table 1).
+    pub fn vit_b16() -> Self {
+        Self {
+            width: 768,
+            heads: 12,
+            layers: 12,
+            inner: 3072,
+            channels: 3,
+            patch: 16,
+            image: 224,
+            classes: 1000,
+            norm_eps: 1e-12,
+            pooling: Pooling::Class,
+        }
+    }
+
     /// The sizes from named numbers: our reference files', Hugging Face's or timm's names; the class token is read.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ const LLAMA_LIKE: &[Known] = &[
     ("partial_rotary_factor", &["1", "1.0"]),
 ];
 
-const LLAMA: &[Known] = &[("attention_bias", &["false"]), ("mlp_bias", &["false"])];
+// Biases of the four projections of attention are computed where the file has them.
+const LLAMA: &[Known] = &[("mlp_bias", &["false"])];
 
 const BERT: &[Known] = &[
     ("hidden_act", &["\"gelu\""]),
@@ -192,11 +193,6 @@ mod tests {
                 json!({"rope_parameters": {"partial_rotary_factor": 0.5}}),
                 "partial_rotary_factor",
             ),
-            (
-                "llama",
-                json!({"attention_bias": true}),
-                "attention_bias of false",
-            ),
             ("llama", json!({"mlp_bias": true}), "mlp_bias of false"),
             (
                 "llama",
@@ -255,7 +251,7 @@ mod tests {
             ("llama", json!({})),
             (
                 "llama",
-                json!({"rope_scaling": null, "attention_bias": false, "hidden_act": "silu"}),
+                json!({"rope_scaling": null, "attention_bias": true, "hidden_act": "silu"}),
             ),
             (
                 "llama",

@@ -87,9 +87,13 @@ pub(super) struct CountingLoader<'a> {
 
 impl<'a> CountingLoader<'a> {
     /// The parameters of `source`, with matrices in `form`.
-    pub(super) fn new(source: Box<dyn Parameters>, form: MatrixForm, counts: &'a LoadCounts<'a>) -> Self {
-        let count = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
-        counts.all.set(source.names().iter().map(count).sum());
+    pub(super) fn new(
+        source: Box<dyn Parameters>,
+        form: MatrixForm,
+        counts: &'a LoadCounts<'a>,
+    ) -> Self {
+        let numbers = |name: &String| source.shape(name).map_or(0, |shape| shape.iter().product());
+        counts.all.set(source.names().iter().map(numbers).sum());
         Self {
             source,
             form,
@@ -150,7 +154,6 @@ mod tests {
     use engine::formula::Formula;
     use engine::ndarray::Ix2;
     use engine::parameters::Compressed;
-    use engine::quant::Type;
 
     #[test]
     fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {

@@ -5,6 +5,19 @@ use super::error::ModelError;
 /// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model needs memory beside it.
 pub const LARGEST: u64 = 0x7f00_0000;
 
+/// The most bytes that the matrices in a file take while the model runs, by the file's name and size: where the name does not say that
+/// they are kept as they are, numbers of two bytes become four, and types without a fast product (Q4_K, Q6_K and their like) become
+/// Q8_0, 34 bytes for 18 at the most.
+pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
+    let name = name.to_lowercase();
+    let kept = ["q8_0", "q4_0", "f32", ".bin"];
+    if kept.iter().any(|kind| name.contains(kind)) {
+        file_bytes
+    } else {
+        2 * file_bytes
+    }
+}
+
 /// The index of the weights among files of these names; all others lie beside them.
 ///
 /// # Errors
@@ -50,6 +63,19 @@ pub fn beside(weights: &[u8]) -> &'static [&'static [&'static str]] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_that_are_brought_into_another_take_more_memory() {
+        for (name, bytes) in [
+            ("model-q8_0.gguf", 100),
+            ("model.Q4_0.gguf", 100),
+            ("stories.bin", 100),
+            ("model-Q4_K_M.gguf", 200),
+            ("model.safetensors", 200),
+        ] {
+            assert_eq!(kept_bytes(name, 100), bytes, "{name}");
+        }
+    }
 
     #[test]
     fn weights_are_told_from_what_lies_beside_them() {

@@ -91,15 +91,7 @@ impl Shape {
 }
 
 fn gpt2() -> ModelConfig {
-    ModelConfig::Gpt2(gpt2::Config {
-        vocabulary: 50_257,
-        width: 768,
-        heads: 12,
-        layers: 12,
-        inner: 3072,
-        context: 1024,
-        norm_eps: 1e-5,
-    })
+    ModelConfig::Gpt2(gpt2::Config::gpt2_124m())
 }
 
 fn smollm2() -> ModelConfig {
@@ -124,31 +116,11 @@ fn smollm2() -> ModelConfig {
 }
 
 fn vit_b16() -> ModelConfig {
-    ModelConfig::Vit(vit::Config {
-        width: 768,
-        heads: 12,
-        layers: 12,
-        inner: 3072,
-        channels: 3,
-        patch: 16,
-        image: 224,
-        classes: 1000,
-        norm_eps: 1e-12,
-        pooling: vit::Pooling::Class,
-    })
+    ModelConfig::Vit(vit::Config::vit_b16())
 }
 
 fn minilm() -> ModelConfig {
-    ModelConfig::Bert(bert::Config {
-        vocabulary: 30_522,
-        width: 384,
-        heads: 12,
-        layers: 6,
-        inner: 1536,
-        context: 512,
-        types: 2,
-        norm_eps: 1e-12,
-    })
+    ModelConfig::Bert(bert::Config::minilm_l6())
 }
 
 /// The parameters of a ViT as `transformers` 5 calls them; [`vit::Config::shapes`] has timm's names.
