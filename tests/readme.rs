@@ -2,10 +2,7 @@
 //!
 //! After a lesson was added or retitled, `UPDATE_README=1 cargo test --test readme` writes the list again.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test may stop at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -19,7 +19,8 @@ use engine::token::split::Split;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::train::train;
 use engine::translate::{
-    CONFIG, Model, TOKENIZER, Translator, aligned, by_words, crossings, heaviest, open, words,
+    CONFIG, TOKENIZER, TranslationModel, Translator, aligned, by_words, crossings, heaviest, open,
+    words,
 };
 use serde_json::{Value, json};
 use tools::safetensors::write_parameters;
@@ -58,7 +59,7 @@ fn tokenizer() -> ByteBpe {
 }
 
 /// A model of each kind, drawn at random, with its sizes.
-fn models(vocabulary: usize) -> Vec<(Model, Value)> {
+fn models(vocabulary: usize) -> Vec<(TranslationModel, Value)> {
     let gru = seq2seq::Config {
         source_vocabulary: vocabulary,
         target_vocabulary: vocabulary,
@@ -93,21 +94,21 @@ fn models(vocabulary: usize) -> Vec<(Model, Value)> {
     };
     let mut all = vec![
         (
-            Model::Gru(Seq2Seq::load(gru, &mut Formula::new(0, gru.shapes())).unwrap()),
+            TranslationModel::Gru(Seq2Seq::load(gru, &mut Formula::new(0, gru.shapes())).unwrap()),
             with(
                 "seq2seq-gru",
                 json!({ "layers": 2, "reverse_source": true }),
             ),
         ),
         (
-            Model::Attention(Box::new(
+            TranslationModel::Attention(Box::new(
                 AttentiveSeq2Seq::load(attention, &mut Formula::new(0, attention.shapes()))
                     .unwrap(),
             )),
             with("seq2seq-attention", json!({ "inner": 5, "readout": 7 })),
         ),
         (
-            Model::Transformer(
+            TranslationModel::Transformer(
                 Transformer::load(
                     transformer.clone(),
                     &mut Formula::new(0, transformer.shapes()),
@@ -230,7 +231,7 @@ fn alignments_belong_to_the_translation() {
     let tokenizer = tokenizer();
     let all = models(tokenizer.size());
     for (model, _) in all {
-        let attends = matches!(model, Model::Attention(_));
+        let attends = matches!(model, TranslationModel::Attention(_));
         let translator = Translator::new(model, tokenizer.clone()).unwrap();
         let source = translator.ids("il gatto il").unwrap();
         let Ok(found) = aligned(&translator, &source) else {

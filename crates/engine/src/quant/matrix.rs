@@ -290,7 +290,7 @@ mod tests {
                 let ids: Vec<usize> = (0..rows).rev().collect();
                 assert_eq!(
                     packed.rows(&ids).unwrap(),
-                    plain.gather(ndarray::Axis(0), &ids)
+                    plain.select(ndarray::Axis(0), &ids)
                 );
 
                 let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();

@@ -193,14 +193,14 @@ impl<'a, S: Subject> Run<'a, S> {
         let rate = self.recipe.schedule.rate(step);
         self.optimiser.step(&mut self.model, &found, rate)?;
         self.position.step = step;
-        self.tell(Line::Step { step, loss, rate })
+        self.record(Line::Step { step, loss, rate })
     }
 
     fn evaluate(&mut self) -> Result<()> {
         let found: Evaluation = self.subject.evaluate(&self.model)?;
         let (step, choice) = (self.position.step, self.recipe.choice);
         let value = choice.value(found);
-        self.tell(Line::evaluation(step, found))?;
+        self.record(Line::evaluation(step, found))?;
         let best = self.position.best;
         if best.is_none_or(|best| choice.is_better(value, best.value)) {
             self.best = Some(saved(&mut self.model)?);
@@ -212,7 +212,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(())
     }
 
-    fn trace(&mut self, line: Line) -> Result<()> {
+    fn record(&mut self, line: Line) -> Result<()> {
         self.progress.show(&line);
         self.log.push(line)
     }
