@@ -1,0 +1,27 @@
+//! What can go wrong when files of a cut program are merged.
+
+use wasm_encoder::reencode;
+use wasmparser::BinaryReaderError;
+
+/// Files that cannot be merged.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum MergeError {
+    /// What is no wasm.
+    #[error("cannot be read: {0}")]
+    Read(#[from] BinaryReaderError),
+    /// Code that cannot be written again.
+    #[error("cannot be written again: {0}")]
+    Code(String),
+    /// What no file of a cut program has.
+    #[error("has {0}, which no file of a cut program should have")]
+    Unexpected(&'static str),
+}
+
+impl From<reencode::Error<MergeError>> for MergeError {
+    fn from(error: reencode::Error<MergeError>) -> Self {
+        match error {
+            reencode::Error::UserError(error) => error,
+            other => Self::Code(other.to_string()),
+        }
+    }
+}
