@@ -10,6 +10,7 @@ use serde_json::json;
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::merge::merge;
+use super::module::Module;
 use super::plan::{Group, plan};
 use crate::error::{BuildError, names};
 use crate::offline::hash;
@@ -95,7 +96,7 @@ pub(crate) fn cut(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
     let names = cut.needed.keys().map(|chunk| (chunk.clone(), Vec::new()));
     let mut files: BTreeMap<String, Vec<String>> = names.collect();
     let mut shared = 0;
-    for group in plan(cut.parts()?, MOST_SHARED) {
+    for group in plan(cut.parts(linked)?, MOST_SHARED) {
         let name = match group.chunks.first() {
             Some(chunk) if group.chunks.len() == 1 => format!("{chunk}.wasm"),
             _ => {
@@ -192,7 +193,7 @@ impl Cut {
     }
 
     /// Every part but the first, with the chunks that need it.
-    fn parts(&self) -> Result<Vec<Group>, BuildError> {
+    fn parts(&self, linked: &Path) -> Result<Vec<Group>, BuildError> {
         let mut chunks: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
         for (chunk, parts) in &self.needed {
             for part in parts {
@@ -200,10 +201,13 @@ impl Cut {
             }
         }
         let parts = chunks.into_iter().map(|(part, chunks)| {
+            let content = read_bytes(&self.path(part))?;
+            let module = Module::parse(&content)
+                .map_err(|error| failed(linked, "a part cannot be read", &error))?;
             Ok(Group {
                 chunks,
                 parts: vec![part.clone()],
-                size: read_bytes(&self.path(part))?.len(),
+                size: module.size(),
             })
         });
         parts.collect()

@@ -67,6 +67,13 @@ impl<'a> Module<'a> {
         Ok(module)
     }
 
+    /// Bytes of the code and of the data, without what every file has.
+    pub(super) fn size(&self) -> usize {
+        let code = self.bodies.iter().map(|body| body.as_bytes().len());
+        let data = self.data.iter().map(|(_, content)| content.len());
+        code.chain(data).sum()
+    }
+
     fn visit(&mut self, payload: Payload<'a>, wasm: &'a [u8]) -> Result<(), MergeError> {
         if let Some((id, range)) = payload.as_section() {
             let content = usize::try_from(range.start)
