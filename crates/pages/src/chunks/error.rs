@@ -1,18 +1,18 @@
-//! What can go wrong when files of a cut program are merged.
+//! Errors of merging files of a cut program.
 
 use wasm_encoder::reencode;
 use wasmparser::BinaryReaderError;
 
-/// Files that cannot be merged.
+/// A reason why files cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum MergeError {
-    /// What is no wasm.
+    /// The bytes are not wasm.
     #[error("cannot be read: {0}")]
     Read(#[from] BinaryReaderError),
-    /// Code that cannot be written again.
+    /// The code cannot be written again.
     #[error("cannot be written again: {0}")]
     Code(String),
-    /// What no file of a cut program has.
+    /// A file has something that no file of a cut program has.
     #[error("has {0}, which no file of a cut program should have")]
     Unexpected(&'static str),
 }

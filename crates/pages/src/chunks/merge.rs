@@ -31,7 +31,7 @@ pub(super) fn merge(files: &[Vec<u8>]) -> Result<Vec<u8>, MergeError> {
 /// A function of a file: which file, and its index there.
 type Function = (usize, u32);
 
-/// What goes into the result.
+/// The content of the result.
 struct Merged<'a> {
     modules: &'a [Module<'a>],
     first: &'a Module<'a>,
@@ -140,7 +140,7 @@ impl<'a> Merged<'a> {
             let offset = ConstExpr::i32_const(run[0].0.cast_signed());
             section.active(Some(0), &offset, Elements::Functions(functions.into()));
         }
-        // The file that has the table also reserves the slots of the others, or `wasm-bindgen` would take them for its own.
+        // The file that defines the table also reserves the slots of the other files, or `wasm-bindgen` would use them.
         let empty: Vec<u32> = (1..self.first.table_size.unwrap_or_default())
             .filter(|slot| !self.slots.contains_key(slot))
             .collect();
@@ -172,7 +172,7 @@ impl<'a> Merged<'a> {
         Ok(section)
     }
 
-    /// What fills the memory, with what is adjacent in one piece.
+    /// The content of the memory; adjacent parts become one piece.
     fn data(&self) -> Result<DataSection, MergeError> {
         let mut parts: Vec<(u32, &[u8])> = self
             .modules
@@ -218,15 +218,15 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Where a function of a file is.
+/// The place of a file's function in the result.
 enum Target {
     /// At this index of the result.
     Index(u32),
-    /// It is a shim of this one.
+    /// A shim, which this other function replaces.
     Other(Function),
 }
 
-/// Which functions the result has, and where each function of each file is in it.
+/// The functions of the result, and for each file the index in the result of each of its functions.
 fn functions(modules: &[Module<'_>]) -> Result<(Vec<Function>, Vec<Vec<u32>>), MergeError> {
     let imported = modules.first().map_or(0, |first| first.imported_functions);
     let mut at_slot: BTreeMap<u32, Function> = BTreeMap::new();
@@ -270,7 +270,7 @@ fn functions(modules: &[Module<'_>]) -> Result<(Vec<Function>, Vec<Vec<u32>>), M
     Ok((kept, indices))
 }
 
-/// Index in the result of a function, or of what it is a shim of.
+/// The index in the result of a function; that of the called function for a shim.
 fn index(targets: &BTreeMap<Function, Target>, function: Function) -> Result<u32, MergeError> {
     let mut function = function;
     // A shim may call another one, but none calls itself.
@@ -284,7 +284,7 @@ fn index(targets: &BTreeMap<Function, Target>, function: Function) -> Result<u32
     Err(MergeError::Unexpected("a call that leads nowhere"))
 }
 
-/// What the result imports, and for each file where its globals are in the result; `None` where they keep their indices.
+/// The imports of the result, and for each file the indices of its globals there; `None` where they keep their indices.
 fn imports<'a>(
     modules: &[Module<'a>],
 ) -> Result<(Vec<Import<'a>>, Vec<Option<Vec<u32>>>), MergeError> {

@@ -2,7 +2,7 @@
 //!
 //! All files have the same list of types. The first file defines memory, table and stack pointer; the others import these and
 //! nothing else. A function that several files use is in a slot of the table: a file that calls it has a *shim*, a small function
-//! that passes its arguments on to what is in that slot.
+//! that passes its arguments to the function in that slot.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Module<'a> {
     pub(super) sections: BTreeMap<u8, &'a [u8]>,
     /// Custom sections, without the names.
     pub(super) customs: Vec<(&'a str, &'a [u8])>,
-    /// What the file imports.
+    /// Imports of the file.
     pub(super) imports: Vec<Import<'a>>,
     /// How many of the imports are functions: they come before the functions of the file.
     pub(super) imported_functions: u32,
@@ -45,7 +45,7 @@ impl<'a> Module<'a> {
     /// Takes a file apart.
     ///
     /// # Errors
-    /// What is no wasm, or has parts that no file of a cut program has.
+    /// Bytes that are not wasm, or that have parts which no file of a cut program has.
     pub(super) fn parse(wasm: &'a [u8]) -> Result<Self, MergeError> {
         let mut module = Self {
             sections: BTreeMap::new(),
@@ -67,7 +67,7 @@ impl<'a> Module<'a> {
         Ok(module)
     }
 
-    /// Bytes of the code and of the data, without what every file has.
+    /// Bytes of code and data, without the sections that every file has.
     pub(super) fn size(&self) -> usize {
         let code = self.bodies.iter().map(|body| body.as_bytes().len());
         let data = self.data.iter().map(|(_, content)| content.len());
@@ -176,7 +176,7 @@ impl<'a> Module<'a> {
     /// The slot that a function of the file calls, where it does nothing else.
     ///
     /// # Errors
-    /// Code that cannot be read.
+    /// Code that is not wasm.
     pub(super) fn shim(&self, function: usize) -> Result<Option<u32>, MergeError> {
         let (Some(body), Some(&kind)) =
             (self.bodies.get(function), self.function_types.get(function))

