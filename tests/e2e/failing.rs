@@ -71,7 +71,7 @@ fn a_dialog_that_does_not_arrive_says_so_and_comes_the_next_time() {
             .await
             .expect("the page gets ready");
         let open = "[...document.querySelectorAll('.cell-tools button')].find(b => b.textContent === 'Export').click()";
-        block(browser, &["*split_sheets.wasm"]).await;
+        block(browser, &["*/sheets.wasm"]).await;
         browser.script(open, &[]).await;
         let says = "return document.querySelector('dialog[open] .sheet-body')?.textContent.includes('could not be fetched') ?? false";
         browser

@@ -171,7 +171,7 @@ impl Site<'_> {
             menu: course_menu(lessons, &page.slug),
             is_lost,
             offline: self.job.release && !is_missing,
-            preload: self.chunks.preload(cells),
+            preload: self.chunks.preload(cells, None),
             workers: self.workers.to_string(),
         }
     }
@@ -185,7 +185,7 @@ impl Site<'_> {
             menu: course_menu(&self.content.lessons, ""),
             offline: self.job.release,
             workers: self.workers.to_string(),
-            preload: self.chunks.preload(std::iter::empty()),
+            preload: self.chunks.preload(std::iter::empty(), Some(tool.name)),
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);

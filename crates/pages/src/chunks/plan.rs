@@ -1,0 +1,184 @@
+//! Decides which parts of a cut program come in one file.
+//!
+//! `wasm_split_cli_support` makes a part for each set of chunks that share something: two hundred for eight lessons, most of them
+//! smaller than the request that would fetch them. [`plan`] joins them until a chunk needs few files. A chunk that needs only one
+//! of two joined parts fetches the other for nothing, so [`plan`] joins the two that waste the fewest bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of wasm that cost as much as one more request, with its headers and the poorer compression of small files.
+const REQUEST: usize = 4_000;
+
+/// Bytes below which a part joins any file that all its chunks need. Most parts are this small.
+const CRUMB: usize = 512;
+
+/// Parts that come in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The chunks that need the file.
+    pub(super) chunks: BTreeSet<String>,
+    /// Names of the parts.
+    pub(super) parts: Vec<String>,
+    /// Bytes of all parts.
+    pub(super) size: usize,
+}
+
+impl Group {
+    /// Bytes that the chunks fetch for nothing if this group and another come in one file, less the worth of the spared requests;
+    /// `None` where no chunk needs both.
+    fn cost(&self, other: &Self) -> Option<i64> {
+        let common = self.chunks.intersection(&other.chunks).count();
+        let wasted =
+            self.size * (other.chunks.len() - common) + other.size * (self.chunks.len() - common);
+        (common > 0).then(|| signed(wasted) - signed(REQUEST * common))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.chunks.len() > 1
+    }
+
+    fn join(&mut self, other: Self) {
+        self.chunks.extend(other.chunks);
+        self.parts.extend(other.parts);
+        self.size += other.size;
+    }
+}
+
+fn signed(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Joins parts until no chunk needs more than `most` files that it shares with others. The parts that only one chunk needs are one
+/// file.
+pub(super) fn plan(parts: Vec<Group>, most: usize) -> Vec<Group> {
+    let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
+    for part in parts {
+        match same.get_mut(&part.chunks) {
+            Some(group) => group.join(part),
+            None => {
+                same.insert(part.chunks.clone(), part);
+            }
+        }
+    }
+    let is_crumb = |group: &Group| group.is_shared() && group.size < CRUMB;
+    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) = same.into_values().partition(is_crumb);
+    for crumb in crumbs {
+        let fitting = groups
+            .iter_mut()
+            .filter(|group| group.chunks.is_superset(&crumb.chunks));
+        match fitting.min_by_key(|group| group.chunks.len()) {
+            Some(group) => group.join(crumb),
+            None => groups.push(crumb),
+        }
+    }
+    while let Some((a, b)) = next(&groups, most) {
+        let other = groups.remove(b);
+        if let Some(group) = groups.get_mut(a) {
+            group.join(other);
+        }
+    }
+    groups
+}
+
+/// The two groups to join next, the lower index first; `None` where every chunk needs few enough files and joining saves nothing.
+fn next(groups: &[Group], most: usize) -> Option<(usize, usize)> {
+    let mut files: BTreeMap<&String, usize> = BTreeMap::new();
+    for chunk in groups
+        .iter()
+        .filter(|group| group.is_shared())
+        .flat_map(|group| &group.chunks)
+    {
+        *files.entry(chunk).or_default() += 1;
+    }
+    let is_crowded = |chunk: &String| files.get(chunk).is_some_and(|&count| count > most);
+    let shared: Vec<(usize, &Group)> = groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.is_shared())
+        .collect();
+    let pairs = shared.iter().enumerate().flat_map(|(at, first)| {
+        let later = shared.iter().skip(at + 1);
+        later.map(move |second| (first, second))
+    });
+    pairs
+        .filter_map(|(&(a, first), &(b, second))| {
+            let cost = first.cost(second)?;
+            let mut both = first.chunks.intersection(&second.chunks);
+            (cost < 0 || both.any(is_crowded)).then_some((cost, (a, b)))
+        })
+        .min()
+        .map(|(_, pair)| pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(chunks: &[&str], part: &str, size: usize) -> Group {
+        Group {
+            chunks: chunks.iter().map(|&chunk| chunk.to_owned()).collect(),
+            parts: vec![part.to_owned()],
+            size,
+        }
+    }
+
+    #[test]
+    fn parts_of_the_same_chunks_are_one_file() {
+        let parts = vec![
+            group(&["a"], "a1", 90_000),
+            group(&["a", "b"], "ab1", 90_000),
+            group(&["a"], "a2", 10),
+            group(&["a", "b"], "ab2", 10),
+            group(&["b"], "b", 5),
+        ];
+        let groups = plan(parts, 3);
+        let parts: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
+        assert_eq!(parts, ["a1 a2", "ab1 ab2", "b"]);
+    }
+
+    #[test]
+    fn no_chunk_needs_more_files_than_allowed_and_the_cheapest_go_together() {
+        let parts = vec![
+            group(&["a", "b"], "large", 500_000),
+            group(&["a", "b", "c"], "all", 300_000),
+            group(&["a", "c"], "small", 20_000),
+        ];
+        let groups = plan(parts.clone(), 2);
+        let names: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
+        // The small part is of no use to b; the large one would be of no use to c.
+        assert_eq!(names, ["large", "all small"]);
+        assert_eq!(groups[1].chunks.len(), 3);
+        assert_eq!(plan(parts, 3).len(), 3);
+    }
+
+    #[test]
+    fn what_is_smaller_than_a_request_does_not_come_alone() {
+        let parts = vec![
+            group(&["a", "b", "c"], "all", 300_000),
+            group(&["a", "b"], "tiny", 500),
+        ];
+        assert_eq!(plan(parts, 9).len(), 1);
+    }
+
+    #[test]
+    fn many_lessons_still_make_few_files() {
+        let name = |lesson: u32| format!("lesson{lesson:02}");
+        // Sets of lessons that a number's bits choose.
+        let parts = (1..120_u32).map(|seed| {
+            let bits = seed.wrapping_mul(2_654_435_761);
+            Group {
+                chunks: (0..26).filter(|l| bits >> l & 1 == 1).map(name).collect(),
+                parts: vec![format!("part{seed}")],
+                size: usize::try_from(bits % 9_000).unwrap(),
+            }
+        });
+        let groups = plan(parts.collect(), 3);
+        for lesson in (0..26).map(name) {
+            let files = groups.iter().filter(|group| group.chunks.contains(&lesson));
+            // Three shared files and the one of its own, if it has one.
+            assert!(files.count() <= 4, "{lesson}");
+        }
+        let parts: usize = groups.iter().map(|group| group.parts.len()).sum();
+        assert_eq!(parts, 119);
+    }
+}
