@@ -41,7 +41,7 @@ Commands:
                           the other options
   test --list             list the names that --only takes
 
-Missing programs: Rust tools are installed with cargo and rustup. System packages (a C linker, Chromium, node) are
+Missing programs: Rust tools are installed with cargo and rustup. System packages (Chromium, node) are
 installed with apt-get when run as root; else the one command that installs them is printed and the exit code is 1.
 ";
 
