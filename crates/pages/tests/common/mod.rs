@@ -71,10 +71,10 @@ impl Project {
             "# Models\n\nSmall ones.\n\n## tiny\n\nReads.\n\n| | |\n|---|---|\n| bytes | 12 |\n",
         );
         project.put("tests/golden/lessons/one.json", "{\"cells\":[]}");
-        project.put(
-            "public/sw.js",
-            &std::fs::read_to_string(real().join("public/sw.js")).unwrap(),
-        );
+        for script in ["public/sw.js", "public/worker_start.js"] {
+            let text = std::fs::read_to_string(real().join(script)).unwrap();
+            project.put(script, &text);
+        }
         copy(
             &real().join("crates/engine/src"),
             &project.root.join("crates/engine/src"),
