@@ -35,7 +35,7 @@ async function start(file) {
     await new Promise((done) => setTimeout(done, 1));
   }
   // From here on the worker listens; it first tells the page of which build it is, and the page sends nothing before.
-  wasm_bindgen.start();
+  wasm_bindgen.start(file);
 }
 
 if (asked.has("thread")) {

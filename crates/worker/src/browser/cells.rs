@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-#[cfg(feature = "cells-models")]
-use cells::jobs::MODELS as TABLE;
-#[cfg(not(feature = "cells-models"))]
-use cells::jobs::TRAINING as TABLE;
+use cells::WorkerKind;
+use cells::jobs::Entry;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -86,15 +84,32 @@ impl Cells {
     }
 }
 
-/// Listens to the page from now on.
-pub(super) fn start() {
+/// The cells of a kind of worker; `None` where this build does not have them.
+fn table(kind: WorkerKind) -> Option<&'static [Entry]> {
+    match kind {
+        #[cfg(feature = "cells-training")]
+        WorkerKind::Training => Some(cells::jobs::TRAINING),
+        #[cfg(feature = "cells-models")]
+        WorkerKind::Models => Some(cells::jobs::MODELS),
+        #[allow(unreachable_patterns, reason = "a debug build has all of them")]
+        _ => None,
+    }
+}
+
+/// Listens to the page from now on, where the file `name` is one for cells that this build has; returns whether it is.
+pub(super) fn start(name: &str) -> bool {
+    let kind = WorkerKind::ALL.into_iter().find(|kind| kind.file() == name);
+    let Some(table) = kind.and_then(table) else {
+        return false;
+    };
     let Some(channel) = Channel::open().map(Rc::new) else {
-        return;
+        return true;
     };
     let cells = Cells {
         channel: Rc::clone(&channel),
-        service: RefCell::new(Service::new(TABLE)),
+        service: RefCell::new(Service::new(table)),
         fetching: RefCell::default(),
     };
     channel.listen(&Rc::new(cells));
+    true
 }

@@ -4,13 +4,19 @@
 use engine::kernel::threads::{self, count};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Listens to the page from now on.
+/// Listens to the page from now on, as the file of this name, which ends in a hash. A debug build is served under every name.
 #[wasm_bindgen]
-pub fn start() {
+pub fn start(file: &str) {
+    let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    #[cfg(any(feature = "cells-training", feature = "cells-models"))]
+    if super::cells::start(name) {
+        return;
+    }
     #[cfg(feature = "models")]
     super::models::start();
+    // A build without models has no other work.
     #[cfg(not(feature = "models"))]
-    super::cells::start();
+    let _ = name;
 }
 
 /// Takes part in the work of the thread that called [`start`]; never returns.

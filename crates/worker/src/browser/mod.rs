@@ -1,6 +1,7 @@
-//! The parts that need a browser: messages, files from a host or from disk, threads. A file of the worker is for cells or for models.
+//! The parts that need a browser: messages, files from a host or from disk, threads. A released file of the worker is for cells or
+//! for models; a debug build has one file for all.
 
-#[cfg(not(feature = "models"))]
+#[cfg(any(feature = "cells-training", feature = "cells-models"))]
 mod cells;
 mod channel;
 mod exports;
