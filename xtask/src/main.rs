@@ -27,8 +27,10 @@ Set-up and chores of Transformer Notebook.
 Usage: cargo xtask COMMAND [OPTIONS]
 
 Commands:
-  serve [TRUNK OPTIONS]   install what is missing, then run the site on http://127.0.0.1:8080 and rebuild it on each
-                          change; further options go to `trunk serve` (--open, --port 9000, --release)
+  serve [--open] [--port N]
+                          run the site on http://127.0.0.1:8080 and build what each change asks for; needs a C linker and
+                          the wasm target, which are installed when they are missing. With --release Trunk serves the
+                          build that is published, and takes further options
   build [--base PATH]     write the deployable static site to dist/, small and with its sizes printed. PATH is where it
                           will be served: `./` (the default: any folder of any host) or an absolute path such as /book/
   test [--only NAME]...   run every check that CI runs, keep going after a failure, print a summary;
@@ -36,6 +38,7 @@ Commands:
   train NAME --data PATH [OPTIONS]
                           train a model that the lessons ship; `train --help` lists the names, `train NAME --help` the options
   fmt [--check]           format every source file; `cargo fmt` alone does not find the cells, which a macro declares
+  bench --loop            measure how long a save takes to be on the screen: a lesson, a style, a change of src/, of a cell
   bench [--no-build] [OPTIONS]
                           measure full-size models in headless Chromium: a JSON line for each; `bench --help` tells
                           the other options

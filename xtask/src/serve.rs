@@ -3,18 +3,34 @@
 use std::process::ExitCode;
 
 use crate::failure::Failure;
-use crate::process::{run, say};
+use crate::process::{cargo, run, say};
 use crate::system::{self, Need};
 use crate::tools;
 
-/// Installs what is missing, then runs `trunk serve` with the given further options.
+/// Makes sure of the linker and the wasm target, then runs the development server (`crates/devserver`), which needs no other tool.
+/// With `--release` Trunk builds and serves what is published.
 ///
 /// # Errors
-/// When something cannot be installed or Trunk fails.
+/// When something cannot be installed or built, or the server fails.
 pub(crate) fn serve(options: &[String]) -> Result<ExitCode, Failure> {
+    if options.iter().any(|option| option == "--release") {
+        return serve_release(options);
+    }
+    say("[1/5] looking for a C linker and the wasm target");
+    system::ensure(&[Need::Linker])?;
+    tools::ensure_target()?;
+    say("[2/5] compiling the development server");
+    let server = ["--quiet", "--package", "devserver"];
+    run(cargo().args(["build", "--package", "devserver"]))?;
+    run(cargo().arg("run").args(server).arg("--").args(options))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves a release build with Trunk.
+fn serve_release(options: &[String]) -> Result<ExitCode, Failure> {
     system::ensure(&[Need::Linker])?;
     tools::ensure()?;
-    say("building the site and serving it on http://127.0.0.1:8080 (Ctrl-C stops it)");
+    say("building the release and serving it on http://127.0.0.1:8080 (Ctrl-C stops it)");
     run(tools::trunk().arg("serve").args(options))?;
     Ok(ExitCode::SUCCESS)
 }

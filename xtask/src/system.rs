@@ -135,6 +135,44 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<(), Failure> {
     }
 }
 
+/// Installs a package if the system offers it in exactly this version and it can be installed without asking anybody; whether it did.
+/// Where it is offered to the machine's owner only, says so: that is quicker than compiling.
+pub(crate) fn install_version(package: &str, version: &str) -> bool {
+    let Some(manager) = Manager::here() else {
+        return false;
+    };
+    let asked = match manager {
+        Manager::Apt => output_of(command("apt-cache").args(["show", package])),
+        Manager::Dnf => output_of(command("dnf").args(["--quiet", "info", package])),
+        Manager::Pacman => output_of(command("pacman").args(["-Si", package])),
+        Manager::Brew => output_of(command("brew").args(["info", package])),
+    };
+    if !asked.is_some_and(|text| offers(&text, version)) {
+        return false;
+    }
+    match manager {
+        Manager::Brew => run(command("brew").args(["install", package])).is_ok(),
+        Manager::Apt if is_root() => run(command("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-y", "--no-install-recommends", package]))
+        .is_ok(),
+        _ => {
+            say(format_args!(
+                "your system has it ready-made; `{}` is quicker than compiling it",
+                manager.line(package)
+            ));
+            false
+        }
+    }
+}
+
+/// Whether a package manager's description names this version, with or without the distribution's own number after it (`0.21.14-1`).
+fn offers(description: &str, version: &str) -> bool {
+    description
+        .split([' ', '\t', '\n', ','])
+        .any(|word| word.split(['-', '+']).next() == Some(version))
+}
+
 /// The browser's program: `CHROME` when set, else Chromium or Chrome where they usually lie.
 pub(crate) fn browser() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("CHROME") {
@@ -177,4 +215,20 @@ pub(crate) fn name_browser(program: &mut Command) {
 
 fn is_root() -> bool {
     output_of(command("id").arg("-u")).is_some_and(|id| id.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::offers;
+
+    #[test]
+    fn a_package_counts_in_exactly_the_version_that_is_needed() {
+        assert!(offers("Package: trunk\nVersion: 0.21.14-1\n", "0.21.14"));
+        assert!(offers(
+            "==> trunk: stable 0.21.14 (bottled), HEAD",
+            "0.21.14"
+        ));
+        assert!(!offers("Version: 0.21.1-14\n", "0.21.14"));
+        assert!(!offers("Version: 10.21.14\n", "0.21.14"));
+    }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::failure::Failure;
 use crate::process::{cargo, command, find_program, output_of, run, say};
 use crate::project::WASM_TARGET;
-use crate::{lock, nightly};
+use crate::{lock, nightly, system};
 
 /// Trunk's version: 0.22 needs a newer Rust than `rust-toolchain.toml` names.
 const TRUNK_VERSION: &str = "0.21.14";
@@ -31,7 +31,11 @@ pub(crate) fn trunk() -> Command {
     trunk
 }
 
-fn ensure_target() -> Result<(), Failure> {
+/// Makes sure of the standard library for the browser.
+///
+/// # Errors
+/// When it is missing and cannot be added.
+pub(crate) fn ensure_target() -> Result<(), Failure> {
     let library =
         output_of(command("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]));
     if library.is_some_and(|path| std::path::Path::new(path.trim()).is_dir()) {
@@ -46,21 +50,25 @@ fn ensure_target() -> Result<(), Failure> {
 /// The wasm-bindgen program must be of exactly the locked library's version: they share an unstable format.
 fn ensure_wasm_bindgen() -> Result<(), Failure> {
     let version = lock::version_of("wasm-bindgen")?;
-    let there =
-        has_version("wasm-bindgen", &version) && find_program("wasm-bindgen-test-runner").is_some();
-    if there {
+    let is_there = || {
+        has_version("wasm-bindgen", &version) && find_program("wasm-bindgen-test-runner").is_some()
+    };
+    if is_there() {
         return Ok(());
     }
     say(format_args!(
-        "installing wasm-bindgen-cli {version}: it joins the wasm with JavaScript and runs browser tests"
+        "installing wasm-bindgen-cli {version}: it runs the tests in the browser and serves Trunk"
     ));
-    if install("wasm-bindgen-cli", &version, true).is_ok() {
+    if ready_made("wasm-bindgen-cli", "wasm-bindgen", &version) && is_there() {
+        return Ok(());
+    }
+    if compile("wasm-bindgen-cli", &version, true).is_ok() {
         return Ok(());
     }
     say(
         "its own lock file names a release that cannot be had here; trying again with the newest that fit",
     );
-    install("wasm-bindgen-cli", &version, false)
+    compile("wasm-bindgen-cli", &version, false)
 }
 
 fn ensure_trunk() -> Result<(), Failure> {
@@ -68,9 +76,12 @@ fn ensure_trunk() -> Result<(), Failure> {
         return Ok(());
     }
     say(format_args!(
-        "installing Trunk {TRUNK_VERSION}: it builds and serves the site (this takes some minutes once)"
+        "installing Trunk {TRUNK_VERSION}: it builds the site that is published"
     ));
-    install("trunk", TRUNK_VERSION, true)
+    if ready_made("trunk", "trunk", TRUNK_VERSION) && has_version("trunk", TRUNK_VERSION) {
+        return Ok(());
+    }
+    compile("trunk", TRUNK_VERSION, true)
 }
 
 fn has_version(program: &str, version: &str) -> bool {
@@ -79,17 +90,43 @@ fn has_version(program: &str, version: &str) -> bool {
             .is_some_and(|text| text.split_whitespace().any(|word| word == version))
 }
 
-fn install(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
+/// Gets a program that others have compiled, where one can be had: from the system's packages, or through `cargo binstall` where
+/// that is installed. Whether either did.
+fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
+    if system::install_version(system_package, version) {
+        return true;
+    }
+    if find_program("cargo-binstall").is_none() {
+        return false;
+    }
+    // Compiling is left to us: it is done in a quicker profile.
+    let without = ["--no-confirm", "--disable-strategies", "compile"];
+    let wanted = format!("{package}@{version}");
+    run(cargo().arg("binstall").args(without).arg(wanted)).is_ok()
+}
+
+/// Compiles a program, quickly: its speed matters less than the wait for it.
+fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
+    say(format_args!(
+        "{package} {version} cannot be had ready-made here, so it is compiled, once"
+    ));
     let mut install = cargo();
     install.args(["install", package, "--version", version]);
     if locked {
         install.arg("--locked");
     }
-    // These tools ask for whole-program optimisation, which costs minutes and gains nothing here.
-    install
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+    for (name, value) in QUICK_PROFILE {
+        install.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
+    }
     // A toolchain file of this project or flags of the caller must not change how a tool is built.
     install.env_remove("RUSTFLAGS");
     run(&mut install)
 }
+
+/// How tools are compiled: they ask for whole-program optimisation, which costs minutes and gains nothing here.
+const QUICK_PROFILE: [(&str, &str); 4] = [
+    ("LTO", "off"),
+    ("OPT_LEVEL", "1"),
+    ("CODEGEN_UNITS", "16"),
+    ("DEBUG", "0"),
+];

@@ -1,5 +1,6 @@
 //! All pages of the site, compiled.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lesson::{Catalog, Kind, Lesson, LessonError, check_links, compile};
@@ -14,6 +15,30 @@ const MODELS_FRONT: &str = "+++\n\
      title = \"Models\"\n\
      description = \"The small trained models of the lessons: what each was trained on, with which command, how long it took, and what it scores on data that it has not seen.\"\n\
      +++\n";
+
+/// Pages that were compiled before, by file, with the text that they were compiled from. To be dropped when a cell or a shipped file
+/// changes.
+#[derive(Debug, Clone, Default)]
+pub struct Compiled(BTreeMap<String, (String, Result<Lesson, Vec<LessonError>>)>);
+
+impl Compiled {
+    /// Compiles a page, unless its text is the same as before.
+    fn page(
+        &mut self,
+        file: &str,
+        text: String,
+        catalog: &dyn Catalog,
+    ) -> Result<Lesson, Vec<LessonError>> {
+        if let Some((old, page)) = self.0.get(file)
+            && *old == text
+        {
+            return page.clone();
+        }
+        let page = compile(file, &text, catalog);
+        self.0.insert(file.to_owned(), (text, page.clone()));
+        page
+    }
+}
 
 /// The site's content.
 #[derive(Debug, Clone)]
@@ -35,6 +60,19 @@ impl Content {
     /// # Errors
     /// Every mistake in every lesson; a page that is missing; a number or slug used twice.
     pub fn load(project: &Path, catalog: &dyn Catalog, draft: bool) -> Result<Self, BuildError> {
+        Self::load_again(project, catalog, draft, &mut Compiled::default())
+    }
+
+    /// Does the same as [`Content::load`] and compiles only the pages whose text is another one than the last time.
+    ///
+    /// # Errors
+    /// As [`Content::load`].
+    pub fn load_again(
+        project: &Path,
+        catalog: &dyn Catalog,
+        draft: bool,
+        compiled: &mut Compiled,
+    ) -> Result<Self, BuildError> {
         let mut errors = Vec::new();
         let mut pages = Vec::new();
         for name in names(&project.join("lessons"))?
@@ -42,12 +80,12 @@ impl Content {
             .filter(|name| name.ends_with(".md"))
         {
             let file = format!("lessons/{name}");
-            match compile(&file, &read(&project.join(&file))?, catalog) {
+            match compiled.page(&file, read(&project.join(&file))?, catalog) {
                 Ok(page) => pages.push(page),
                 Err(found) => errors.extend(found),
             }
         }
-        match compile(MODELS, &cards(&read(&project.join(MODELS))?), catalog) {
+        match compiled.page(MODELS, cards(&read(&project.join(MODELS))?), catalog) {
             Ok(page) => pages.push(page),
             Err(found) => errors.extend(found),
         }

@@ -61,6 +61,14 @@ pub(crate) fn write(path: &Path, content: &str) -> Result<(), BuildError> {
     std::fs::write(path, content).map_err(wrap)
 }
 
+/// Writes a file unless it holds just that; whether it did.
+pub(crate) fn write_new(path: &Path, content: &str) -> Result<bool, BuildError> {
+    if std::fs::read(path).is_ok_and(|old| old == content.as_bytes()) {
+        return Ok(false);
+    }
+    write(path, content).map(|()| true)
+}
+
 /// The names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, BuildError> {
     let wrap = |source| BuildError::File {

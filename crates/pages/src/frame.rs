@@ -15,6 +15,9 @@ const HEAD_SCRIPT: &str = include_str!("../assets/head.js");
 /// Finds the site's root from a page at any depth.
 const FIND_ROOT: &str = include_str!("../assets/find-root.js");
 
+/// Starts the site in a page that Trunk has not made.
+const START: &str = include_str!("../assets/start.js");
+
 /// Where the head script's list of early requests stands.
 const PRELOAD_MARK: &str = "/*preload*/[]";
 
@@ -86,6 +89,40 @@ impl Frame {
             preload,
             engine,
             inlined,
+        };
+        frame.check()?;
+        Ok(frame)
+    }
+
+    /// Makes the frame of a site that is developed, from the project's own `index.html`: style sheets stay files of their own, which the
+    /// page can take anew, and `script` runs besides, where it is named.
+    ///
+    /// # Errors
+    /// A mark or a tag that is missing.
+    pub fn of_source(index: &str, script: Option<&str>) -> Result<Self, BuildError> {
+        let mut html = without_comments(index);
+        while let Some(tag) = next_tag(&html, "<link data-trunk ") {
+            let attribute = |name: &str| attribute(&tag.text, name);
+            let instead = match (attribute("rel").as_deref(), attribute("href")) {
+                (Some("css"), Some(file)) => {
+                    let media = attribute("media").unwrap_or_else(|| "all".to_owned());
+                    format!("<link href=\"{ROOT}{file}\" media=\"{media}\" rel=\"stylesheet\">")
+                }
+                _ => String::new(),
+            };
+            html.replace_range(tag.start..tag.end, &instead);
+        }
+        let more = script
+            .map(|address| format!("<script type=\"module\" src=\"{address}\"></script>\n"))
+            .unwrap_or_default();
+        let frame = Self {
+            html,
+            preload: Vec::new(),
+            engine: format!(
+                "<script type=\"module\">{}</script>\n{more}",
+                START.replace("@site", crate::workers::SITE)
+            ),
+            inlined: Vec::new(),
         };
         frame.check()?;
         Ok(frame)

@@ -1,8 +1,10 @@
 //! From lessons to the files of the site.
 //!
 //! Trunk builds script, style and the frame of a page (`index.html`); this crate compiles the lessons and
-//! writes one copy of the frame for each of them, with everything that a reader without scripts needs.
+//! writes one copy of the frame for each of them, with everything that a reader without scripts needs. For the development server
+//! (`crates/devserver`) it does so without Trunk, and again after each change ([`Follower`]).
 
+mod bind;
 mod catalog;
 mod chunks;
 mod code;
@@ -10,20 +12,23 @@ mod content;
 mod course;
 mod error;
 mod find;
+mod follow;
 mod frame;
 mod offline;
 mod page;
 mod root;
 mod shown;
+mod stamp;
 mod workers;
 mod write;
 
 pub use {
     catalog::Cells,
     code::{CodeBook, Excerpt},
-    content::Content,
+    content::{Compiled, Content},
     course::{course_map, course_menu},
     error::BuildError,
+    follow::Follower,
     frame::{Frame, Parts},
     offline::{relist, switch_off},
     root::Root,

@@ -5,16 +5,22 @@
 //! where nothing is built twice. Threads over one memory need a standard library that is
 //! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said. The nightly
 //! compiler also makes the others smaller by a quarter when they are built for release; without it they do the same.
+//!
+//! A debug build has one file with all features, compiled with the site and with its flags, which is served under every name that needs
+//! SIMD only. The files for browsers that can do more are then made when a page asks for them ([`quick_engines`]).
+//!
+//! What is made is kept beside the target folder with a stamp of its sources; where these are as they were, it is only copied.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cells::WorkerKind;
-use wasm_bindgen_cli_support::Bindgen;
 use worker::build::{Build, Purpose, START_SCRIPT, WorkerFiles};
 
-use crate::error::{BuildError, read, write};
+use crate::bind::{self, Module};
+use crate::error::{BuildError, names, read, write_new};
 use crate::offline::hash;
+use crate::stamp::{self, Recipe};
 
 /// The compiler for threads. `cargo xtask build` installs it.
 const NIGHTLY: &str = include_str!("../../../nightly-toolchain").trim_ascii();
@@ -58,55 +64,97 @@ pub(crate) struct Place<'a> {
     pub(crate) release: bool,
 }
 
-/// Makes the files in `out` and lists their names.
+/// Makes the files of the site in `out` and lists their names. In a debug build they are one file, of the plain build.
 ///
 /// # Errors
 /// When one cannot be compiled, bound or written.
 pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<WorkerFiles, BuildError> {
-    let nightly = nightly();
-    if nightly.is_none() {
-        println!(
-            "pages: the engine is built without threads, and larger than it need be: both need {NIGHTLY} with its rust-src, which \
-             `cargo xtask build` installs"
-        );
+    copy_start_script(place.project, out)?;
+    if !place.release {
+        compile_whole(place)?;
+        bind_whole(place, out)?;
+        return files_in(out);
     }
-    let mut files = WorkerFiles::default();
-    copy_start_script(place.project, out, &mut files)?;
+    let nightly = nightly();
     for build in Build::ALL {
         let compiler = match build {
             Build::RelaxedThreads if nightly.is_none() => continue,
-            Build::RelaxedThreads => nightly,
-            Build::Relaxed | Build::Simd128 => nightly.filter(|_| place.release),
+            _ => nightly,
         };
-        for purpose in Purpose::ALL {
-            compile(place, build, purpose.feature(), compiler)?;
-            bind(place, build, &purpose.file(build), out, &mut files)?;
-        }
+        make_engines(place, build, compiler, out)?;
         if build == Build::Simd128 {
             for kind in WorkerKind::ALL {
-                compile(place, build, kind.file(), compiler)?;
-                bind(place, build, kind.file(), out, &mut files)?;
+                make(place, build, compiler, kind.file(), kind.file(), out)?;
             }
+        }
+    }
+    files_in(out)
+}
+
+/// Copies the script that starts the others under the name with its hash.
+pub(crate) fn copy_start_script(project: &Path, out: &Path) -> Result<(), BuildError> {
+    let script = read(&project.join(format!("public/{START_SCRIPT}.js")))?;
+    let name = format!("{START_SCRIPT}-{}.js", hash(script.as_bytes()));
+    if !out.join(&name).is_file() {
+        bind::remove(START_SCRIPT, out)?;
+    }
+    write_new(&out.join(name), &script).map(|_| ())
+}
+
+/// Makes the debug files of the lab and of measuring for browsers that can do more than the plain build asks for.
+///
+/// # Errors
+/// When one cannot be compiled, bound or written.
+pub(crate) fn quick_engines(place: &Place<'_>, out: &Path) -> Result<(), BuildError> {
+    // The build without threads needs no nightly and is there sooner.
+    make_engines(place, Build::Relaxed, None, out)?;
+    match nightly() {
+        Some(name) => make_engines(place, Build::RelaxedThreads, Some(name), out),
+        None => Ok(()),
+    }
+}
+
+/// Removes what [`quick_engines`] made.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub(crate) fn remove_quick_engines(out: &Path) -> Result<(), BuildError> {
+    for build in [Build::Relaxed, Build::RelaxedThreads] {
+        for purpose in Purpose::ALL {
+            bind::remove(&purpose.file(build), out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The files of the worker that are in `out`, by their names without the hash.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(crate) fn files_in(out: &Path) -> Result<WorkerFiles, BuildError> {
+    let engines = Build::ALL
+        .into_iter()
+        .flat_map(|build| Purpose::ALL.map(|purpose| purpose.file(build)));
+    let cells = WorkerKind::ALL.map(|kind| kind.file().to_owned());
+    let known: Vec<String> = engines
+        .chain(cells)
+        .chain([START_SCRIPT.to_owned()])
+        .collect();
+    let mut files = WorkerFiles::default();
+    for file in names(out)? {
+        let named = file.strip_suffix(".js").and_then(|file| file.rsplit_once('-'));
+        if let Some((name, hash)) = named
+            && known.iter().any(|known| known == name)
+        {
+            files.add(name, hash);
         }
     }
     Ok(files)
 }
 
-/// Copies the script that starts the others under the name with its hash.
-fn copy_start_script(
-    project: &Path,
-    out: &Path,
-    files: &mut WorkerFiles,
-) -> Result<(), BuildError> {
-    let script = read(&project.join(format!("public/{START_SCRIPT}.js")))?;
-    let hash = hash(script.as_bytes());
-    files.add(START_SCRIPT, &hash);
-    write(&out.join(format!("{START_SCRIPT}-{hash}.js")), &script)
-}
-
-/// A nightly compiler with the source of the standard library.
+/// A nightly compiler with the source of the standard library; says what is missing without it.
 fn nightly() -> Option<&'static str> {
-    [NIGHTLY, OTHER_NIGHTLY].into_iter().find(|name| {
+    let found = [NIGHTLY, OTHER_NIGHTLY].into_iter().find(|name| {
         let asked = Command::new("rustup")
             .args(["run", name, "rustc", "--print", "sysroot"])
             .stderr(Stdio::null())
@@ -118,19 +166,71 @@ fn nightly() -> Option<&'static str> {
                 .join("lib/rustlib/src/rust/library/std")
                 .is_dir()
         })
-    })
+    });
+    if found.is_none() {
+        eprintln!(
+            "pages: the engine is built without threads, and larger than it need be: both need {NIGHTLY} with its rust-src, which \
+             `cargo xtask build` installs"
+        );
+    }
+    found
 }
 
 fn folder(place: &Place<'_>, build: Build) -> PathBuf {
     place.target.join(format!("engine-{}", build.name()))
 }
 
-fn compile(
+/// The folder of what a build profile made for the browser, in a target folder.
+fn made_in(target: &Path, place: &Place<'_>) -> PathBuf {
+    let profile = if place.release { "release" } else { "debug" };
+    target.join("wasm32-unknown-unknown").join(profile)
+}
+
+/// Makes the files of a build for the lab and for measuring.
+fn make_engines(
     place: &Place<'_>,
     build: Build,
-    feature: &str,
     nightly: Option<&str>,
+    out: &Path,
 ) -> Result<(), BuildError> {
+    Purpose::ALL.iter().try_for_each(|purpose| {
+        let name = purpose.file(build);
+        make(place, build, nightly, purpose.feature(), &name, out)
+    })
+}
+
+/// Makes one file, unless it is kept and its sources are as they were.
+fn make(
+    place: &Place<'_>,
+    build: Build,
+    nightly: Option<&str>,
+    feature: &str,
+    name: &str,
+    out: &Path,
+) -> Result<(), BuildError> {
+    let made = made_in(&folder(place, build), place);
+    let kept = made.join("bound").join(name);
+    let mut cargo = command(place, build, feature, nightly);
+    let recipe = Recipe::of(place.project, &cargo, nightly);
+    if !recipe.is_current(&kept) {
+        let failed = |why: String| {
+            BuildError::Other(format!(
+                "the worker with {feature}, {}, cannot be built: {why}",
+                build.name()
+            ))
+        };
+        let status = cargo.status().map_err(|error| failed(error.to_string()))?;
+        if !status.success() {
+            return Err(failed(status.to_string()));
+        }
+        bind::anew(&made.join("worker.wasm"), Module::Worker, &kept)?;
+        recipe.keep(&kept, &stamp::sources(&made.join("worker.d"))?)?;
+    }
+    bind::copy(&kept, name, out)
+}
+
+/// The command that compiles a file of a build.
+fn command(place: &Place<'_>, build: Build, feature: &str, nightly: Option<&str>) -> Command {
     let mut cargo = match nightly {
         Some(name) => {
             let mut rustup = Command::new("rustup");
@@ -166,13 +266,32 @@ fn compile(
     if place.release {
         cargo.args(["--release", "--config", SMALL]);
     }
-    let failed = |why: String| {
-        BuildError::Other(format!(
-            "the worker with {feature}, {}, cannot be built: {why}",
-            build.name()
-        ))
-    };
-    let status = cargo.status().map_err(|error| failed(error.to_string()))?;
+    cargo
+}
+
+/// What a debug build has: the site and a worker that does everything, compiled together so that all crates are compiled once.
+const WHOLE: [&str; 9] = [
+    "build",
+    "--quiet",
+    "--package",
+    "transformer-notebook",
+    "--package",
+    "worker",
+    "--bins",
+    "--target",
+    "wasm32-unknown-unknown",
+];
+
+/// Compiles the worker of a debug build. Where Trunk has just built the site, only the worker is left to link.
+fn compile_whole(place: &Place<'_>) -> Result<(), BuildError> {
+    let failed = |why: String| BuildError::Other(format!("the worker cannot be built: {why}"));
+    let status = Command::new("cargo")
+        .args(WHOLE)
+        .arg("--target-dir")
+        .arg(place.target)
+        .current_dir(place.project)
+        .status()
+        .map_err(|error| failed(error.to_string()))?;
     if status.success() {
         Ok(())
     } else {
@@ -180,70 +299,35 @@ fn compile(
     }
 }
 
-/// Joins what the compiler made with its JavaScript, and names both by a hash of what they hold.
-fn bind(
-    place: &Place<'_>,
-    build: Build,
-    name: &str,
-    out: &Path,
-    files: &mut WorkerFiles,
-) -> Result<(), BuildError> {
-    let profile = if place.release { "release" } else { "debug" };
-    let wasm = folder(place, build).join(format!("wasm32-unknown-unknown/{profile}/worker.wasm"));
-    let mut bindgen = Bindgen::new();
-    bindgen
-        .input_path(&wasm)
-        .out_name(name)
-        .typescript(false)
-        .no_modules(true)
-        .and_then(|bindgen| bindgen.generate(out))
-        .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))?;
-    name_by_hash(out, name, files)
+/// Puts the worker of a debug build into `out`, under the name of every file that it does the work of; whether it is another one than
+/// last time.
+///
+/// # Errors
+/// When it is not compiled yet, or cannot be bound or written.
+pub(crate) fn bind_whole(place: &Place<'_>, out: &Path) -> Result<bool, BuildError> {
+    let made = made_in(place.target, place);
+    let kept = made.join("bound/worker");
+    let is_new = bind::unless_kept(&made.join("worker.wasm"), Module::Worker, &kept)?;
+    let engines = Purpose::ALL.map(|purpose| purpose.file(Build::Simd128));
+    let cells = WorkerKind::ALL.map(|kind| kind.file().to_owned());
+    for name in engines.iter().chain(&cells) {
+        bind::copy(&kept, name, out)?;
+    }
+    Ok(is_new)
 }
 
-/// Renames the two bound files of `name` to names that end in a hash of both contents.
-fn name_by_hash(out: &Path, name: &str, files: &mut WorkerFiles) -> Result<(), BuildError> {
-    let ends = [".js", "_bg.wasm"];
-    let failed = |path: PathBuf| move |source| BuildError::File { path, source };
-    let mut content = Vec::new();
-    for end in ends {
-        let path = out.join(format!("{name}{end}"));
-        content.extend(std::fs::read(&path).map_err(failed(path))?);
-    }
-    let hash = hash(&content);
-    for end in ends {
-        let from = out.join(format!("{name}{end}"));
-        let to = out.join(format!("{name}-{hash}{end}"));
-        std::fs::rename(&from, to).map_err(failed(from))?;
-    }
-    files.add(name, &hash);
-    Ok(())
+/// Puts the site of a debug build into `out`; whether it is another one than last time.
+///
+/// # Errors
+/// When it is not compiled yet, or cannot be bound or written.
+pub(crate) fn bind_site(place: &Place<'_>, out: &Path) -> Result<bool, BuildError> {
+    let made = made_in(place.target, place);
+    let kept = made.join("bound").join(SITE);
+    let wasm = made.join(format!("{SITE}.wasm"));
+    let is_new = bind::unless_kept(&wasm, Module::Page(SITE), &kept)?;
+    bind::copy_folder(&kept, out)?;
+    Ok(is_new)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_change_with_either_file() {
-        let folder = std::env::temp_dir().join(format!("pages-workers-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let named = |script: &str, wasm: &str| {
-            std::fs::write(folder.join("lab-simd128.js"), script).unwrap();
-            std::fs::write(folder.join("lab-simd128_bg.wasm"), wasm).unwrap();
-            let mut files = WorkerFiles::default();
-            name_by_hash(&folder, "lab-simd128", &mut files).unwrap();
-            let file = files.file("lab-simd128").unwrap();
-            for end in [".js", "_bg.wasm"] {
-                assert!(folder.join(format!("{file}{end}")).is_file());
-                assert!(!folder.join(format!("lab-simd128{end}")).exists());
-            }
-            file
-        };
-        let first = named("a", "b");
-        assert_eq!(named("a", "b"), first);
-        assert_ne!(named("x", "b"), first);
-        assert_ne!(named("a", "x"), first);
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-}
+/// The name of the site's program, and of its files in a build without Trunk.
+pub(crate) const SITE: &str = "transformer-notebook";

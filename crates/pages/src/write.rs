@@ -10,7 +10,7 @@ use crate::chunks::{self, Chunks};
 use crate::code::CodeBook;
 use crate::content::Content;
 use crate::course::course_menu;
-use crate::error::{BuildError, names, read, write};
+use crate::error::{BuildError, names, read, write_new};
 use crate::frame::{Frame, Parts};
 use crate::offline;
 use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
@@ -72,13 +72,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         frame: &frame,
         chunks,
     };
-    for tool in &TOOLS {
-        site.write_tool(tool)?;
-    }
-    let mut book = CodeBook::new(&job.project);
-    for page in content.pages() {
-        site.write(page, &mut book)?;
-    }
+    site.write_all(&mut CodeBook::new(&job.project))?;
     for file in frame.inlined.iter().map(String::as_str).chain(NOT_SHIPPED) {
         remove(&job.out.join(file))?;
     }
@@ -114,17 +108,33 @@ fn remove_notes(folder: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-struct Site<'a> {
-    job: &'a Job,
-    root: Root,
-    content: &'a Content,
-    frame: &'a Frame,
-    chunks: Chunks,
-    workers: WorkerFiles,
+/// Everything that pages are made of.
+pub(crate) struct Site<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) root: Root,
+    pub(crate) content: &'a Content,
+    pub(crate) frame: &'a Frame,
+    pub(crate) chunks: Chunks,
+    pub(crate) workers: WorkerFiles,
 }
 
 impl Site<'_> {
-    fn write(&self, page: &Lesson, book: &mut CodeBook) -> Result<(), BuildError> {
+    /// Writes every page whose files are not as they would be; their addresses, from the site's root.
+    pub(crate) fn write_all(&self, book: &mut CodeBook) -> Result<Vec<String>, BuildError> {
+        let mut written = Vec::new();
+        for tool in &TOOLS {
+            if self.write_tool(tool)? {
+                written.push(format!("{}/", tool.name));
+            }
+        }
+        for page in self.content.pages() {
+            written.extend(self.write(page, book)?);
+        }
+        Ok(written)
+    }
+
+    /// Writes a page; its address where a file of it is new.
+    fn write(&self, page: &Lesson, book: &mut CodeBook) -> Result<Option<String>, BuildError> {
         let (folder, file, depth) = match page.kind {
             Kind::Home => (String::new(), "index.html", 0),
             Kind::NotFound => (String::new(), "404.html", 0),
@@ -134,14 +144,19 @@ impl Site<'_> {
         let golden = self.golden(page)?;
         let parts = self.parts(page, golden.is_some());
         let out = |name: &str| self.job.out.join(format!("{folder}{name}"));
-        write(&out(file), &self.frame.fill(&parts, &self.root, depth))?;
+        let mut is_new = write_new(&out(file), &self.frame.fill(&parts, &self.root, depth))?;
         if let Some(golden) = golden {
-            write(&out("golden.json"), &golden)?;
+            is_new |= write_new(&out("golden.json"), &golden)?;
         }
         if page.cells().next().is_some() {
-            write(&out("code.json"), &book.of_page(page)?.to_string())?;
+            is_new |= write_new(&out("code.json"), &book.of_page(page)?.to_string())?;
         }
-        Ok(())
+        let address = if file == "404.html" {
+            file.to_owned()
+        } else {
+            folder
+        };
+        Ok(is_new.then_some(address))
     }
 
     fn parts(&self, page: &Lesson, has_golden: bool) -> Parts {
@@ -176,8 +191,8 @@ impl Site<'_> {
         }
     }
 
-    /// A page that works with full-size models, which is no lesson.
-    fn write_tool(&self, tool: &Tool) -> Result<(), BuildError> {
+    /// Writes a page that works with full-size models, which is no lesson; whether it is new.
+    fn write_tool(&self, tool: &Tool) -> Result<bool, BuildError> {
         let parts = Parts {
             title: tool.title.to_owned(),
             description: tool.description.to_owned(),
@@ -190,7 +205,7 @@ impl Site<'_> {
         };
         let html = self.frame.fill(&parts, &self.root, 1);
         let path = self.job.out.join(tool.name).join("index.html");
-        write(&path, &html)
+        write_new(&path, &html)
     }
 
     /// The reference tensors of a page, where there are any.

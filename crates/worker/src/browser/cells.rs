@@ -85,7 +85,7 @@ impl Cells {
 }
 
 /// The cells of a kind of worker; `None` where this build does not have them.
-fn table(kind: WorkerKind) -> Option<&'static [Entry]> {
+fn table(kind: WorkerKind) -> Option<&'static [Option<Entry>]> {
     match kind {
         #[cfg(feature = "cells-training")]
         WorkerKind::Training => Some(cells::jobs::TRAINING),

@@ -9,14 +9,15 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub fn start(file: &str) {
     let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
     #[cfg(any(feature = "cells-training", feature = "cells-models"))]
-    if super::cells::start(name) {
-        return;
-    }
+    let is_for_cells = super::cells::start(name);
+    #[cfg(not(any(feature = "cells-training", feature = "cells-models")))]
+    let is_for_cells = name.is_empty();
     #[cfg(feature = "models")]
-    super::models::start();
-    // A build without models has no other work.
+    if !is_for_cells {
+        super::models::start();
+    }
     #[cfg(not(feature = "models"))]
-    let _ = name;
+    let _ = is_for_cells;
 }
 
 /// Takes part in the work of the thread that called [`start`]; never returns.
