@@ -17,6 +17,7 @@ mod error;
 mod news;
 mod pages;
 mod run;
+mod serve;
 mod server;
 mod watch;
 
@@ -25,6 +26,7 @@ pub use {
     change::{Plan, Project, Seen},
     error::ServeError,
     news::{Board, News},
+    serve::Serving,
     server::{Folders, router},
     watch::watch,
 };

@@ -1,11 +1,9 @@
 //! `devserver`: `cargo xtask serve` runs it.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc;
 
-use devserver::{Board, Builder, Folders, Project, ServeError, router, watch};
+use devserver::{ServeError, Serving};
 use lexopt::prelude::{Long, ValueExt};
 
 const USAGE: &str = "\
@@ -61,39 +59,14 @@ fn run(options: &Options) -> Result<(), ServeError> {
         .ok()
         .and_then(|program| Some(program.parent()?.parent()?.to_owned()))
         .unwrap_or_else(|| root.join("target"));
-    let folders = Folders {
-        out: target.join("serve"),
-        project: root.clone(),
-    };
-    let (orders, inbox) = mpsc::channel();
-    let board = Board::default();
-    let _watching = watch(&root, orders.clone())?;
-    let mut builder = Builder::new(
-        Project::read(&root)?,
-        folders.clone(),
-        target,
-        board.clone(),
-        orders.clone(),
-    );
-    std::thread::spawn(move || builder.work(&inbox));
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
-    let program = |source| ServeError::Program {
-        program: format!("http://{address}"),
-        source,
-    };
-    let runtime = tokio::runtime::Runtime::new().map_err(program)?;
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(address)
-            .await
-            .map_err(program)?;
-        println!("serving http://{address} (Ctrl-C stops it)");
-        if options.open {
-            open(&format!("http://{address}"));
-        }
-        axum::serve(listener, router(&folders, board, orders))
-            .await
-            .map_err(program)
-    })
+    let serving = Serving::start(&root, target, options.port)?;
+    let address = format!("http://{}", serving.address());
+    println!("serving {address} (Ctrl-C stops it)");
+    if options.open {
+        open(&address);
+    }
+    serving.forever();
+    Ok(())
 }
 
 /// Opens an address in the browser; says where to look when that fails.
@@ -105,7 +78,7 @@ fn open(address: &str) {
     } else {
         "xdg-open"
     };
-    let started = Command::new(PathBuf::from(program))
+    let started = Command::new(program)
         .arg(address)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -98,7 +98,7 @@ fn what_a_cell_shows_follows_its_source() {
     let mut follower = follow(&project);
     follower.pages().unwrap();
     project.put(
-        "crates/cells/src/three_patches.rs",
+        "crates/cells/src/lessons/self_attention/three_patches.rs",
         "fn compute() {\n    shown!(record, engine::nn::attention::scale, d);\n}\n",
     );
     assert!(
