@@ -215,6 +215,8 @@ impl Builder {
                 this.ask("bind")
             });
             if bound.is_some_and(|answer| answer.new) {
+                // They name the worker's files, which have a hash in their names.
+                self.stage(Stage::Pages, |this| this.ask("pages"));
                 self.board.reload(None);
             }
         }

@@ -107,7 +107,10 @@ pub(crate) fn remove(name: &str, out: &Path) -> Result<(), BuildError> {
     }
     for file in names(out)? {
         let bare = ENDS.iter().find_map(|end| file.strip_suffix(end));
-        if bare.and_then(|bare| bare.rsplit_once('-')).is_some_and(|(own, _)| own == name) {
+        if bare
+            .and_then(|bare| bare.rsplit_once('-'))
+            .is_some_and(|(own, _)| own == name)
+        {
             let path = out.join(file);
             std::fs::remove_file(&path).map_err(|source| BuildError::File { path, source })?;
         }

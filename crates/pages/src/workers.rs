@@ -142,7 +142,9 @@ pub(crate) fn files_in(out: &Path) -> Result<WorkerFiles, BuildError> {
         .collect();
     let mut files = WorkerFiles::default();
     for file in names(out)? {
-        let named = file.strip_suffix(".js").and_then(|file| file.rsplit_once('-'));
+        let named = file
+            .strip_suffix(".js")
+            .and_then(|file| file.rsplit_once('-'));
         if let Some((name, hash)) = named
             && known.iter().any(|known| known == name)
         {
