@@ -1,4 +1,4 @@
-//! How long a save takes until the open page shows it: the development server builds, Chromium shows a page of it, and
+//! Time of a save until the open page shows it: the development server builds, Chromium shows a page of it, and
 //! files of the project are changed as an author would and put back.
 
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::BenchError;
 
-/// How often each save is made.
+/// Number of times that each save is made.
 const RUNS: usize = 5;
 
-/// How long the first build may take, and any later one.
+/// The most time for the first build, and for any later one.
 const FIRST: Duration = Duration::from_secs(3600);
 const LATER: Duration = Duration::from_secs(600);
 
