@@ -24,6 +24,12 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
         run(driver().arg("--help"))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if options.iter().any(|option| *option == "--loop") {
+        system::ensure(&[Need::Linker, Need::Browser])?;
+        tools::ensure_target()?;
+        run(driver().args(&options))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     system::ensure(&[Need::Linker, Need::Node, Need::Browser])?;
     // A wrong option is told before the site is built, which takes minutes.
     run(driver().args(&options).arg("--list"))?;

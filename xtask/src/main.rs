@@ -38,7 +38,8 @@ Commands:
   train NAME --data PATH [OPTIONS]
                           train a model that the lessons ship; `train --help` lists the names, `train NAME --help` the options
   fmt [--check]           format every source file; `cargo fmt` alone does not find the cells, which a macro declares
-  bench --loop            measure how long a save takes to be on the screen: a lesson, a style, a change of src/, of a cell
+  bench --loop            measure how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
+                          src/, a cell's computation
   bench [--no-build] [OPTIONS]
                           measure full-size models in headless Chromium: a JSON line for each; `bench --help` tells
                           the other options

@@ -166,7 +166,7 @@ pub(crate) fn install_version(package: &str, version: &str) -> bool {
     }
 }
 
-/// Whether a package manager's description names this version, with or without the distribution's own number after it (`0.21.14-1`).
+/// Returns whether a package manager's description names this version, with or without the distribution's own number after it (`0.21.14-1`).
 fn offers(description: &str, version: &str) -> bool {
     description
         .split([' ', '\t', '\n', ','])

@@ -123,7 +123,7 @@ fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// How tools are compiled: they ask for whole-program optimisation, which costs minutes and gains nothing here.
+/// Profile for compiling tools: they ask for whole-program optimisation, which costs minutes and gains nothing here.
 const QUICK_PROFILE: [(&str, &str); 4] = [
     ("LTO", "off"),
     ("OPT_LEVEL", "1"),

@@ -5,6 +5,7 @@ mod cases;
 mod edits;
 mod measure;
 mod options;
+mod saves;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ enum BenchError {
     Chromium(#[from] ChromiumError),
     #[error("{0} gives no result")]
     NoResult(String),
+    #[error("the development server: {0}")]
+    Serve(#[from] devserver::ServeError),
     #[error("a measurement stopped")]
     Stopped,
 }
@@ -44,6 +47,12 @@ fn run() -> Result<ExitCode, BenchError> {
     let cases = options.cases();
     if options.help || options.list || cases.is_empty() {
         return Ok(print_without_measuring(&options));
+    }
+    if options.saves {
+        for line in saves::of_author()? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let dist = Path::new(&options.dist);
     if !dist.join("bench/index.html").is_file() {

@@ -21,6 +21,8 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
                  keeps the page busy for 50 ms or more
+  --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
+                 src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
   --list         print the chosen lines and measure nothing
 ";
@@ -32,6 +34,8 @@ pub(crate) struct Options {
     /// Browsers that measure the same at the same time.
     pub(crate) beside: u32,
     pub(crate) edits: bool,
+    /// Measure what an author waits for.
+    pub(crate) saves: bool,
     pub(crate) dist: String,
     pub(crate) list: bool,
     pub(crate) help: bool,
@@ -48,6 +52,7 @@ impl Options {
             runs: LEAST_RUNS,
             beside: 1,
             edits: false,
+            saves: false,
             dist: "dist".to_owned(),
             list: false,
             help: false,
@@ -61,6 +66,7 @@ impl Options {
                 Arg::Long("beside") => {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
                 }
+                Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,
                 Arg::Long("list") => read.list = true,

@@ -32,7 +32,7 @@ function reloadButton() {
   return button;
 }
 
-/** Loads a style sheet again; the old one goes when the new one is there, so that the page never stands without. */
+/** Loads a style sheet again; the old one goes when the new one is there, so the page is never without. */
 function restyle(file) {
   for (const link of document.querySelectorAll("link[rel=stylesheet]")) {
     const address = new URL(link.href);

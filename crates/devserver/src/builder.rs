@@ -13,7 +13,7 @@ use crate::pages::{self, Pages};
 use crate::run::cargo;
 use crate::server::Folders;
 
-/// What the builder is asked for.
+/// A request to the builder.
 #[derive(Debug)]
 pub enum Order {
     /// These files or folders changed.
@@ -24,7 +24,7 @@ pub enum Order {
     EnginesDone(Result<(), String>),
 }
 
-/// How far the quicker builds of the engine are.
+/// State of the quicker builds of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Engines {
     /// No page has asked for them since their sources changed.
@@ -62,11 +62,11 @@ pub struct Builder {
     seen: Seen,
     engines: Engines,
     orders: Sender<Order>,
-    /// What went wrong at each stage when it was last built.
+    /// The failure of each stage, where its last build failed.
     failures: BTreeMap<Stage, String>,
 }
 
-/// What is built by itself, and fails by itself.
+/// A part that is built, and fails, independently of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     /// The site and its worker.

@@ -1,4 +1,4 @@
-//! What a change asks for.
+//! The work that a change asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,20 +7,20 @@ use std::process::Command;
 
 use crate::error::ServeError;
 
-/// What is to be built.
+/// The parts to build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Style sheets to take anew, from the site's root.
     pub styles: Vec<String>,
-    /// Whether a shipped file changed that pages fetch.
+    /// A shipped file changed that pages fetch.
     pub files: bool,
-    /// Whether pages are to be made again.
+    /// Pages have to be made again.
     pub pages: bool,
-    /// Whether the site and its worker are to be compiled.
+    /// The site and its worker have to be compiled.
     pub site: bool,
-    /// Whether the engine's files for browsers that can do more are older than their sources.
+    /// The engine's files for relaxed SIMD and threads are older than their sources.
     pub engines: bool,
-    /// Whether the program that makes the pages is to be compiled.
+    /// The program that makes the pages has to be compiled.
     pub maker: bool,
 }
 
@@ -58,7 +58,7 @@ impl Project {
         })
     }
 
-    /// What these changed files, whose paths are absolute, ask for together.
+    /// Lists what changed files ask for together; their paths are absolute.
     pub fn plan(&self, changed: &[PathBuf]) -> Plan {
         let mut plan = Plan::default();
         for path in changed {

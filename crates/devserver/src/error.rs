@@ -1,4 +1,4 @@
-//! Why the site cannot be built or served.
+//! The error of the development server.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub enum ServeError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: std::io::Error,
     },
     /// A program could not be started or talked to.
@@ -18,7 +18,7 @@ pub enum ServeError {
     Program {
         /// Its name.
         program: String,
-        /// What the system says.
+        /// The system's message.
         source: std::io::Error,
     },
     /// Files cannot be watched.

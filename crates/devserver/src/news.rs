@@ -1,4 +1,4 @@
-//! What the open pages are told.
+//! Messages to the open pages.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -39,19 +39,19 @@ pub enum News {
         /// Its address from the site's root.
         file: String,
     },
-    /// How the quicker builds of the engine come along, for the lab and the bench.
+    /// Progress of the quicker builds of the engine, for the lab and the bench.
     Engines {
         /// In words.
         text: String,
-        /// Whether a page that is loaded now runs them.
+        /// A page that is loaded now runs them.
         ready: bool,
     },
 }
 
-/// How many messages a slow page may be behind before it misses some; it then reloads by the number of the build.
+/// Messages kept for a slow page. A page that misses some connects again and compares the number of the build.
 const KEPT: usize = 64;
 
-/// Where news is put, and read from by every open page.
+/// Holds the news for every open page.
 #[derive(Debug, Clone)]
 pub struct Board {
     sender: Sender<News>,
@@ -97,13 +97,13 @@ impl Board {
         let _ = self.sender.send(news);
     }
 
-    /// From now on there is a site to serve.
+    /// Notes that there is a site to serve.
     pub fn set_ready(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready = true;
     }
 
-    /// Whether there is a site to serve.
+    /// Returns whether there is a site to serve.
     pub fn is_ready(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready
@@ -125,7 +125,7 @@ impl Board {
         state.engines = None;
     }
 
-    /// What a page that opens now is told first, and what follows.
+    /// Returns the first messages for a page that opens now, and a receiver of later ones.
     pub fn join(&self) -> (Vec<News>, Receiver<News>) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let hello = News::Hello { build: state.build };

@@ -22,12 +22,12 @@ pub(crate) struct Pages {
 pub(crate) struct Answer {
     /// The addresses of the pages that are new.
     pub(crate) changed: Vec<String>,
-    /// Whether the compiled files are new.
+    /// The compiled files are new.
     pub(crate) new: bool,
     error: Option<String>,
 }
 
-/// Where the compiled program is.
+/// Path of the compiled program.
 pub(crate) fn program(target: &Path) -> PathBuf {
     let name = format!("pages{}", std::env::consts::EXE_SUFFIX);
     target.join("debug").join(name)

@@ -38,7 +38,7 @@ pub(crate) fn cargo(project: &Path, arguments: &[&str]) -> Result<(), ServeError
     Err(ServeError::Build(mistakes(&text)))
 }
 
-/// What is left of cargo's output when its lines about progress are left out.
+/// Cargo's output without its lines about progress.
 fn mistakes(text: &str) -> String {
     let progress = [
         "Compiling ",

@@ -69,12 +69,12 @@ impl Serving {
         })
     }
 
-    /// Where it is.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether the first build is done.
+    /// Returns whether the first build is done.
     pub fn is_ready(&self) -> bool {
         self.board.is_ready()
     }

@@ -27,12 +27,12 @@ pub(crate) const CLIENT: &str = "/_dev/client.js";
 /// Files below `public/` that a release does not ship.
 const NOTES: [&str; 2] = [".md", ".py"];
 
-/// Where the files of the site are.
+/// The folders of the served files.
 #[derive(Debug, Clone)]
 pub struct Folders {
     /// Root of the project.
     pub project: PathBuf,
-    /// What is built: pages, site, worker.
+    /// The built files: pages, site, worker.
     pub out: PathBuf,
 }
 
@@ -91,7 +91,7 @@ async fn gate(State(shared): State<Shared>, request: Request, next: Next) -> Res
     next.run(request).await
 }
 
-/// Whether the address is a page's and not a file's.
+/// Returns whether the address is a page's and not a file's.
 fn is_page(address: &Uri) -> bool {
     let path = address.path();
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a saved file has built.
+//! The parts that a saved file has built.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 

@@ -1,4 +1,4 @@
-//! What a browser gets from the server.
+//! The server's answers to a browser.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 

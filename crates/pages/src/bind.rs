@@ -8,7 +8,7 @@ use crate::error::{BuildError, names};
 use crate::offline::hash;
 use crate::stamp;
 
-/// How the JavaScript of a file is loaded.
+/// The way in which the JavaScript of a file is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Module {
     /// As a module of the page, of this name.
@@ -29,7 +29,7 @@ impl Module {
 /// The name of the two files of a worker where they are kept.
 const WORKER: &str = "worker";
 
-/// How the names of the two files end.
+/// Endings of the names of the two files.
 const ENDS: [&str; 2] = [".js", "_bg.wasm"];
 
 /// Binds `wasm` into the folder `kept`, which then holds nothing else.

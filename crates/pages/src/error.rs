@@ -15,7 +15,7 @@ pub enum BuildError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: std::io::Error,
     },
     /// A Rust source file could not be parsed, or does not hold what a cell shows.

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
+/// The action that the command line asks for.
 enum Action {
     Build,
     Follow,

@@ -20,7 +20,7 @@ const SETTINGS: [&str; 4] = [
     "rust-toolchain.toml",
 ];
 
-/// How a file of the worker is made: the command, the compiler, the settings of the project.
+/// The recipe of a file of the worker: the command, the compiler, the settings of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recipe {
     hash: String,
@@ -48,7 +48,7 @@ impl Recipe {
         Self { hash: hex(hash) }
     }
 
-    /// Whether the folder holds what this makes of its sources as they are now.
+    /// Returns whether the folder holds what this makes of its sources as they are now.
     pub(crate) fn is_current(&self, folder: &Path) -> bool {
         let Ok(text) = std::fs::read_to_string(folder.join(STAMP)) else {
             return false;
@@ -116,7 +116,7 @@ pub(crate) fn sources(dep_info: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(named.map(PathBuf::from).collect())
 }
 
-/// Whether the folder holds what was made of the bytes of `file`.
+/// Returns whether the folder holds what was made of the bytes of `file`.
 pub(crate) fn is_of(folder: &Path, file: &Path) -> bool {
     let stamp = std::fs::read_to_string(folder.join(STAMP));
     stamp.is_ok_and(|text| bytes_of(file).is_some_and(|hash| hash == text))
@@ -132,7 +132,7 @@ pub(crate) fn keep_of(folder: &Path, file: &Path) -> Result<(), BuildError> {
     write(&folder.join(STAMP), &hash)
 }
 
-/// Whether a file of this name is a stamp.
+/// Returns whether a file of this name is a stamp.
 pub(crate) fn is_stamp(name: &str) -> bool {
     name == STAMP
 }

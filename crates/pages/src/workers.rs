@@ -9,7 +9,7 @@
 //! A debug build has one file with all features, compiled with the site and with its flags, which is served under every name that needs
 //! SIMD only. The files for browsers that can do more are then made when a page asks for them ([`quick_engines`]).
 //!
-//! What is made is kept beside the target folder with a stamp of its sources; where these are as they were, it is only copied.
+//! The files are kept beside the target folder with a stamp of its sources; where these are as they were, it is only copied.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -271,7 +271,7 @@ fn command(place: &Place<'_>, build: Build, feature: &str, nightly: Option<&str>
     cargo
 }
 
-/// What a debug build has: the site and a worker that does everything, compiled together so that all crates are compiled once.
+/// Arguments for a debug build: the site and a worker that does everything, compiled together so that all crates are compiled once.
 const WHOLE: [&str; 9] = [
     "build",
     "--quiet",

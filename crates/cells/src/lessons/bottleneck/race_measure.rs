@@ -42,7 +42,7 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     spec: &SPEC,
-    files: files,
+    files,
     start,
 };
 
