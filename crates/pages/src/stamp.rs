@@ -7,7 +7,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{BuildError, read, write};
+use crate::error::{BuildError, names, read, write};
 
 /// The stamp's file in the folder of what was made.
 const STAMP: &str = ".made-from";
@@ -85,13 +85,28 @@ impl Recipe {
         for path in sources {
             hash.update(path.as_os_str().as_encoded_bytes());
             hash.update([0]);
-            hash.update(Sha256::digest(std::fs::read(path).ok()?));
+            hash.update(content(path)?);
         }
         Some(hex(hash))
     }
 }
 
-/// The source files that cargo names for what it made: in this project, and not in the packages that `Cargo.lock` pins.
+/// The hash of a file's content, or of the names and contents of all files below a folder; `None` when one cannot be read.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    if !path.is_dir() {
+        return Some(Sha256::digest(std::fs::read(path).ok()?).to_vec());
+    }
+    let mut hash = Sha256::new();
+    for name in names(path).ok()? {
+        hash.update(name.as_bytes());
+        hash.update([0]);
+        hash.update(content(&path.join(name))?);
+    }
+    Some(hash.finalize().to_vec())
+}
+
+/// The sources that cargo names for what it made: files, and the folders that a build script reads; in this project, and not in
+/// the packages that `Cargo.lock` pins.
 ///
 /// # Errors
 /// When the list cannot be read.
@@ -198,6 +213,25 @@ mod tests {
         std::fs::remove_file(project.join("Cargo.lock")).unwrap();
         std::fs::remove_file(&source).unwrap();
         assert!(!build.is_current(&project), "a source is gone");
+        std::fs::remove_dir_all(&project).unwrap();
+    }
+
+    /// As the build script of the worker does.
+    #[test]
+    fn a_folder_among_the_sources_means_all_its_files() {
+        let project = folder("folder");
+        let kept = project.join("kept");
+        std::fs::create_dir_all(project.join("src/inner")).unwrap();
+        std::fs::create_dir_all(&kept).unwrap();
+        std::fs::write(project.join("src/inner/a.rs"), "one").unwrap();
+        let build = recipe(&project, "build");
+        build.keep(&kept, &[project.join("src")]).unwrap();
+        assert!(build.is_current(&kept));
+        std::fs::write(project.join("src/inner/a.rs"), "two").unwrap();
+        assert!(!build.is_current(&kept));
+        std::fs::write(project.join("src/inner/a.rs"), "one").unwrap();
+        std::fs::write(project.join("src/b.rs"), "new").unwrap();
+        assert!(!build.is_current(&kept), "a file was added");
         std::fs::remove_dir_all(&project).unwrap();
     }
 
