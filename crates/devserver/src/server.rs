@@ -14,7 +14,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream::{self, Stream};
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
+
 use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -120,8 +120,5 @@ async fn news(State(shared): State<Shared>) -> Sse<impl Stream<Item = Result<Eve
 
 /// The next message; `None` at the server's end, and for a page that missed some: it connects again and sees which build is served.
 async fn next_of(receiver: &mut Receiver<News>) -> Option<News> {
-    match receiver.recv().await {
-        Ok(news) => Some(news),
-        Err(RecvError::Lagged(_) | RecvError::Closed) => None,
-    }
+    receiver.recv().await.ok()
 }

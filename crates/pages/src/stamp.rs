@@ -199,7 +199,7 @@ mod tests {
         std::fs::write(&source, "one").unwrap();
         let build = recipe(&project, "build");
         assert!(!build.is_current(&project), "nothing was made yet");
-        build.keep(&project, &[source.clone()]).unwrap();
+        build.keep(&project, std::slice::from_ref(&source)).unwrap();
         assert!(build.is_current(&project));
         // The same text, written anew.
         std::fs::write(&source, "one").unwrap();

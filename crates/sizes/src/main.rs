@@ -145,7 +145,7 @@ fn measure(dist: &Path) -> Result<Vec<Size>, SizesError> {
         });
         sizes.push(Size {
             name: format!("wasm files of {}, workers included", name(page)),
-            bytes: wasm_files(&dist, page)?.len() + PAGE_WORKERS,
+            bytes: wasm_files(dist, page)?.len() + PAGE_WORKERS,
             budget: PAGE_WASM_FILES,
             counts_files: true,
         });

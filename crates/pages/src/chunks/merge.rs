@@ -184,7 +184,7 @@ impl<'a> Merged<'a> {
         for (address, content) in parts {
             match pieces.last_mut() {
                 Some((start, piece)) if *start + count(piece.len())? == address => {
-                    piece.extend(content)
+                    piece.extend(content);
                 }
                 Some((start, piece)) if *start + count(piece.len())? > address => {
                     return Err(MergeError::Unexpected("data that another file has too"));
@@ -284,10 +284,11 @@ fn index(targets: &BTreeMap<Function, Target>, function: Function) -> Result<u32
     Err(MergeError::Unexpected("a call that leads nowhere"))
 }
 
+/// For each file the indices of its globals in the result; `None` where they keep their indices.
+type GlobalIndices = Vec<Option<Vec<u32>>>;
+
 /// The imports of the result, and for each file the indices of its globals there; `None` where they keep their indices.
-fn imports<'a>(
-    modules: &[Module<'a>],
-) -> Result<(Vec<Import<'a>>, Vec<Option<Vec<u32>>>), MergeError> {
+fn imports<'a>(modules: &[Module<'a>]) -> Result<(Vec<Import<'a>>, GlobalIndices), MergeError> {
     let is_global = |import: &&Import<'_>| matches!(import.ty, TypeRef::Global(_));
     let Some((first, later)) = modules.split_first() else {
         return Ok((Vec::new(), Vec::new()));

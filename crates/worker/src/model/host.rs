@@ -327,7 +327,7 @@ impl ModelHost {
         };
         let weights = attention.row(place);
         self.attention = Some(attention);
-        let weights = weights.ok_or_else(|| ModelError::UnknownPosition { place })?;
+        let weights = weights.ok_or(ModelError::UnknownPosition { place })?;
         Ok(ModelEvent::Attended { place, weights })
     }
 
