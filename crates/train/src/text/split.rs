@@ -5,7 +5,7 @@
 //! ```
 //! The sentences that the site shows ([`SHOWN`]) and those of its own evaluation set are in none of the three. No Italian side of
 //! anything held out, shown or in the evaluation set is trained on: a training sentence loses such versions, and is left out where
-//! it has no other. Of the versions left, training takes one ([`chosen`]).
+//! it has no other. Of the versions left, training takes one (`chosen`).
 
 use crate::Result;
 use engine::rng::{fnv1a64, mix};
