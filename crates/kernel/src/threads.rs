@@ -152,25 +152,16 @@ fn take_part() -> bool {
 
 /// Runs a part that was taken.
 fn run(part: usize) {
-    /// Counts the part as done, even where it panics.
-    struct Done;
-    impl Drop for Done {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                POOL.failed.store(true, Ordering::Relaxed);
-            }
-            POOL.done.fetch_add(1, Ordering::Release);
-        }
-    }
     let task = POOL.task.load(Ordering::Acquire);
     // SAFETY: a part that is taken and not done keeps the asking thread in `share`, in whose frame the task is.
-    let task = unsafe { *task };
-    let attempt = std::panic::AssertUnwindSafe(|| {
-        let _done = Done;
-        task(part);
-    });
-    // `failed` tells the asking thread of a panic; this thread continues to serve.
-    let _ = std::panic::catch_unwind(attempt);
+    let attempt = std::panic::AssertUnwindSafe(|| unsafe { (*task)(part) });
+    let outcome = std::panic::catch_unwind(attempt);
+    if outcome.is_err() {
+        // This tells the asking thread of the panic; this thread continues to serve.
+        POOL.failed.store(true, Ordering::Relaxed);
+    }
+    // Only here, where no function that was given the task is running any more: the asking thread may now drop it.
+    POOL.done.fetch_add(1, Ordering::Release);
 }
 
 /// Waits until there may be a part to take.

@@ -275,7 +275,7 @@ impl Record {
         self.done.texts.insert(name.to_owned(), words);
     }
 
-    /// Keeps a call; used by [`shown!`].
+    /// Keeps a call; used by `shown!`.
     pub fn call(&mut self, path: &'static str, inputs: Vec<Described>, output: &dyn Describe) {
         let mut outputs = Vec::new();
         output.describe("result", &mut outputs);
@@ -286,7 +286,7 @@ impl Record {
         });
     }
 
-    /// Keeps a call that a model made itself, and that `recorder` saw under `name`; used by [`traced!`].
+    /// Keeps a call that a model made itself, and that `recorder` saw under `name`; used by `traced!`.
     ///
     /// # Errors
     /// [`CellError::Mismatch`] when the model computed that part by another function than the one at `path`.
@@ -349,7 +349,7 @@ macro_rules! shown {
 ///
 /// `traced!(record, engine::nn::attention::attend, recorder, "blocks.0.attention", [q, k, v], found)?` records the arguments and
 /// the result that were read from the trace, and fails unless the model said that this function computed `blocks.0.attention`. The
-/// page builder finds the function by its path, as for [`shown!`].
+/// page builder finds the function by its path, as for `shown!`.
 #[macro_export]
 macro_rules! traced {
     ($record:expr, $($part:ident)::+, $recorder:expr, $name:expr, [$($arg:expr),* $(,)?], $result:expr $(,)?) => {{
