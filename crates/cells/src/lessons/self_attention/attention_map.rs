@@ -212,7 +212,11 @@ mod tests {
         assert_eq!(paths, ["engine::model::bert::Bert::forward", attend]);
         let weights = &c.tensor("weights").unwrap().values;
         let call = c.calls.iter().find(|call| call.path == attend).unwrap();
-        let shown = call.outputs.iter().find(|one| one.name == "weights").unwrap();
+        let shown = call
+            .outputs
+            .iter()
+            .find(|one| one.name == "weights")
+            .unwrap();
         assert_eq!(shown.shape, weights.shape());
         assert!(shown.values.iter().zip(weights).all(|(a, b)| a == b));
     }
