@@ -309,7 +309,7 @@ impl Transformer {
 
     /// The logits at every place of a target. The observer gets what [`Self::encode`] lists, then
     /// `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`, `decoder.input`, `decoder.blocks.N.…` (see
-    /// [`PostNormDecoderBlock::forward`]), `decoder.output` and `logits`.
+    /// `PostNormDecoderBlock::run`), `decoder.output` and `logits`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary.

@@ -3,7 +3,7 @@
 //! ```text
 //! x = [class; cut(image) · weightᵀ + bias] + positions       image [C_0, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
 //! ```
-//! The position table is for one grid of patches; for another, its part for the patches is stretched ([`bicubic`]).
+//! The position table is for one grid of patches; for another, its part for the patches is stretched (`bicubic`).
 //!
 //! ```
 //! use engine::nn::{picture_tokens::PictureTokens, projection::Projection};
