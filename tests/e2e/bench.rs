@@ -207,10 +207,11 @@ fn every_build_measures_a_file_and_says_its_name() {
             "model=../small.gguf&threads=2&prompt=4&new=1&runs=1",
         )
         .await;
+        let quickest = ["relaxed-threads", "relaxed"].map(Value::from);
         assert_eq!(
-            Some(best["build"].clone()),
-            builds.first().cloned(),
-            "the best build is the first"
+            Some(&best["build"]),
+            quickest.iter().find(|build| builds.contains(build)),
+            "the quickest build of those that are there: {builds:?}"
         );
         let row = browser
             .script(
