@@ -18,30 +18,32 @@ function join(file, module, memory) {
 }
 
 /** Takes part in the first thread's work until the worker ends. */
-function takePart({ data: { file, module, memory } }) {
-  importScripts(`./${file}.js`);
-  wasm_bindgen.initSync({ module, memory });
+async function takePart({ data: { file, module, memory } }) {
+  const program = await import(`./${file}.js`);
+  program.initSync({ module, memory });
   postMessage("here");
-  wasm_bindgen.serve();
+  program.serve();
 }
 
 async function start(file) {
-  const module = await WebAssembly.compileStreaming(fetch(`./${file}_bg.wasm`));
-  const { memory } = await wasm_bindgen({ module_or_path: module });
+  const [program, module] = await Promise.all([
+    import(`./${file}.js`),
+    WebAssembly.compileStreaming(fetch(`./${file}_bg.wasm`)),
+  ]);
+  const { memory } = await program.default({ module_or_path: module });
   const threads = file.includes("-threads-") ? Math.min(Number(asked.get("threads")) || 1, 64) : 1;
   await Promise.all(Array.from({ length: threads - 1 }, () => join(file, module, memory)));
   // A thread says that it is there just before it is.
-  for (let waits = 0; wasm_bindgen.threads() < threads && waits < 100; waits++) {
+  for (let waits = 0; program.threads() < threads && waits < 100; waits++) {
     await new Promise((done) => setTimeout(done, 1));
   }
   // From here on the worker listens; it first tells the page of which build it is, and the page sends nothing before.
-  wasm_bindgen.start(file);
+  program.start(file);
 }
 
 if (asked.has("thread")) {
   onmessage = takePart;
 } else {
   const file = /^(cells|engine|lab)-[a-z0-9-]+$/.exec(asked.get("file") ?? "")?.[0];
-  importScripts(`./${file}.js`);
   start(file).catch((error) => setTimeout(() => { throw error; }));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use cells::{CellError, CellSpec, Computation, Inputs, Run, WorkerKind};
+use worker::build::CELLS;
 use worker::cell_protocol::{CellReply, CellRequest};
 use worker::protocol::Envelope;
 
@@ -89,7 +90,7 @@ fn worker(kind: WorkerKind) -> Result<Rc<Port>, String> {
     if let Some(worker) = CLIENT.with_borrow(|client| client.workers.get(&kind).cloned()) {
         return Ok(worker);
     }
-    let worker = Port::start(kind.file(), 1, move |event| match event {
+    let worker = Port::start(CELLS, 1, move |event| match event {
         PortEvent::Message(Envelope { id, body }) => deliver(id, body),
         PortEvent::Failed(why) => fail_all(kind, &why),
     })?;

@@ -10,32 +10,59 @@ use super::browser::{Browser, Look, with_browser};
 use super::site;
 use browser_harness::{Habits, Server};
 
-/// A page with a cell that computes in the worker for training, and that cell.
+/// A page with a cell that computes in the worker for cells, and that cell.
 const PAGE: &str = "lesson/scaling/";
 const CELL: &str = "[data-cell='why-scale']";
 
-/// A copy of the site, and in it the script of the worker for training.
-fn site_and_script(name: &str) -> (PathBuf, PathBuf) {
+/// A copy of the site.
+fn copied_site(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     // An earlier run may have left the folder.
     let _ = std::fs::remove_dir_all(&folder);
     copy(&site::dist(), &folder);
-    let files = std::fs::read_dir(&folder).expect("the site can be read");
-    let script = files
-        .map(|entry| entry.expect("its entries can be read").path())
-        .find(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("cells-training-") && name.ends_with(".js")
-        });
-    (folder, script.expect("the site has a worker for training"))
+    folder
 }
 
-/// Opens the page while the worker's script is another one: the cell shows an error with these words. With the right script back in its
-/// place, Retry computes.
-async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words: &str) {
-    let (folder, path) = site_and_script(name);
-    let right = std::fs::read(&path).expect("the script can be read");
-    std::fs::write(&path, script).expect("the script can be replaced");
+/// The first file or folder in a folder that this holds for.
+fn find(folder: &Path, what: impl Fn(&Path, &str) -> bool) -> PathBuf {
+    let files = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut paths = files.map(|entry| entry.expect("its entries can be read").path());
+    let is_it = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        what(path, &name)
+    };
+    paths.find(is_it).expect("the site has it")
+}
+
+/// The script of the worker for cells.
+fn worker_script(site: &Path) -> PathBuf {
+    find(site, |_, name| {
+        name.starts_with("cells-") && name.ends_with(".js")
+    })
+}
+
+/// The file of the worker with the cells of a lesson.
+fn worker_chunk(site: &Path, lesson: &str) -> PathBuf {
+    let folder = find(site, |path, name| {
+        let script = std::fs::read_to_string(path.join("load.js"));
+        name.starts_with("chunks-") && script.is_ok_and(|text| text.contains("../cells-"))
+    });
+    folder.join(format!("{lesson}.wasm"))
+}
+
+/// Opens the page while one of the worker's files holds other text: the cell shows an error with these words. With the right content
+/// back in its place, Retry computes.
+async fn refuses_and_recovers(
+    browser: &Browser,
+    name: &str,
+    file: impl Fn(&Path) -> PathBuf,
+    wrong: &str,
+    words: &str,
+) {
+    let folder = copied_site(name);
+    let path = file(&folder);
+    let right = std::fs::read(&path).expect("the file can be read");
+    std::fs::write(&path, wrong).expect("the file can be replaced");
     let server = Server::start(&folder, Habits::ROOT).expect("a free port");
     browser.devtools("Network.enable", json!({})).await;
     // The copy for reading offline would answer in place of the server.
@@ -61,7 +88,7 @@ async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words
         )
         .await;
     browser.picture(name).await;
-    std::fs::write(&path, right).expect("the script can be put back");
+    std::fs::write(&path, right).expect("the file can be put back");
     browser
         .script(
             &format!("document.querySelector(\"{CELL} .cell-error button\").click()"),
@@ -80,9 +107,16 @@ async fn refuses_and_recovers(browser: &Browser, name: &str, script: &str, words
 fn a_worker_of_another_build_is_refused_in_words_and_retry_computes() {
     let script =
         "postMessage(new Uint8Array([1, ...new TextEncoder().encode('0000000000000000')]));
-        var wasm_bindgen = () => new Promise(() => {});";
+        export default () => new Promise(() => {});";
     with_browser(async |browser| {
-        refuses_and_recovers(browser, "worker-stale", script, "two versions of the site").await;
+        refuses_and_recovers(
+            browser,
+            "worker-stale",
+            worker_script,
+            script,
+            "two versions of the site",
+        )
+        .await;
     });
 }
 
@@ -91,10 +125,17 @@ fn an_unreadable_message_is_an_error_of_the_cell_and_never_silence() {
     let script = format!(
         "postMessage(new Uint8Array([1, ...new TextEncoder().encode('{BUILD}')]));
          onmessage = () => postMessage(new Uint8Array([2, 255, 255]));
-         var wasm_bindgen = () => new Promise(() => {{}});"
+         export default () => new Promise(() => {{}});"
     );
     with_browser(async |browser| {
-        refuses_and_recovers(browser, "worker-garbled", &script, "could not be read").await;
+        refuses_and_recovers(
+            browser,
+            "worker-garbled",
+            worker_script,
+            &script,
+            "could not be read",
+        )
+        .await;
     });
 }
 
@@ -102,6 +143,22 @@ fn an_unreadable_message_is_an_error_of_the_cell_and_never_silence() {
 fn a_worker_that_does_not_load_is_an_error_of_the_cell() {
     with_browser(async |browser| {
         let script = "throw new Error('no worker here')";
-        refuses_and_recovers(browser, "worker-broken", script, "could not be started").await;
+        refuses_and_recovers(
+            browser,
+            "worker-broken",
+            worker_script,
+            script,
+            "could not be started",
+        )
+        .await;
+    });
+}
+
+#[test]
+fn a_lesson_whose_worker_code_does_not_arrive_is_an_error_of_the_cell() {
+    with_browser(async |browser| {
+        let chunk = |site: &Path| worker_chunk(site, "scaling");
+        let words = "could not be fetched";
+        refuses_and_recovers(browser, "worker-chunk", chunk, "no wasm", words).await;
     });
 }

@@ -8,66 +8,52 @@ use crate::error::{BuildError, names};
 use crate::offline::hash;
 use crate::stamp;
 
-/// The way in which the JavaScript of a file is loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Module {
-    /// As a module of the page, of this name.
-    Page(&'static str),
-    /// By `importScripts` in a worker. The site names the file.
-    Worker,
-}
-
-impl Module {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Page(name) => name,
-            Self::Worker => WORKER,
-        }
-    }
-}
-
-/// The name of the two files of a worker where they are kept.
-const WORKER: &str = "worker";
+/// The name of the two files of a worker where they are kept; the site has them under others.
+pub(crate) const WORKER: &str = "worker";
 
 /// Endings of the names of the two files.
 const ENDS: [&str; 2] = [".js", "_bg.wasm"];
 
-/// Binds `wasm` into the folder `kept`, which then holds nothing else.
+/// Empties the folder `kept`, or makes it. Files in it may be linked from the site: they are replaced and not written over.
 ///
 /// # Errors
-/// When it cannot be read, bound or written.
-pub(crate) fn anew(wasm: &Path, module: Module, kept: &Path) -> Result<(), BuildError> {
+/// When it cannot be emptied or made.
+pub(crate) fn empty(kept: &Path) -> Result<(), BuildError> {
     let wrap = |source| BuildError::File {
         path: kept.to_owned(),
         source,
     };
-    // Files in it may be linked from the site: they are replaced and not written over.
     if kept.is_dir() {
         std::fs::remove_dir_all(kept).map_err(wrap)?;
     }
-    std::fs::create_dir_all(kept).map_err(wrap)?;
+    std::fs::create_dir_all(kept).map_err(wrap)
+}
+
+/// Binds `wasm` as a JavaScript module called `name` into the folder `kept`, which then holds nothing else.
+///
+/// # Errors
+/// When it cannot be read, bound or written.
+pub(crate) fn anew(wasm: &Path, name: &str, kept: &Path) -> Result<(), BuildError> {
+    empty(kept)?;
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(wasm)
-        .out_name(module.name())
-        .typescript(false);
-    match module {
-        Module::Page(_) => bindgen.web(true),
-        Module::Worker => bindgen.no_modules(true),
-    }
-    .and_then(|bindgen| bindgen.generate(kept))
-    .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))
+        .out_name(name)
+        .typescript(false)
+        .web(true)
+        .and_then(|bindgen| bindgen.generate(kept))
+        .map_err(|error| BuildError::Other(format!("{}: {error}", wasm.display())))
 }
 
 /// Binds `wasm` into `kept` unless that was made of the same bytes; whether it did.
 ///
 /// # Errors
 /// As [`anew`].
-pub(crate) fn unless_kept(wasm: &Path, module: Module, kept: &Path) -> Result<bool, BuildError> {
+pub(crate) fn unless_kept(wasm: &Path, name: &str, kept: &Path) -> Result<bool, BuildError> {
     if stamp::is_of(kept, wasm) {
         return Ok(false);
     }
-    anew(wasm, module, kept)?;
+    anew(wasm, name, kept)?;
     stamp::keep_of(kept, wasm)?;
     Ok(true)
 }

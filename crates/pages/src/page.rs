@@ -75,7 +75,7 @@ pub(crate) struct Tool {
     pub(crate) title: &'static str,
     /// What it is for.
     pub(crate) description: &'static str,
-    /// What stands below the form.
+    /// Content below the form.
     text: &'static str,
 }
 

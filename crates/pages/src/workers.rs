@@ -1,5 +1,5 @@
-//! The files of the worker: for each kind of cells (`cells::WorkerKind`), and for full-size models, for measuring and for the lab, each of
-//! these for browsers of different abilities (`crates/worker/src/build.rs`).
+//! The files of the worker: one for cells, cut into a chunk for each lesson, and for full-size models, for measuring and for the lab,
+//! each of these for browsers of different abilities (`crates/worker/src/build.rs`).
 //!
 //! They are one crate with different features and compiler flags, which has a target folder for each set of flags beside the site's,
 //! where nothing is built twice. Threads over one memory need a standard library that is
@@ -14,10 +14,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cells::WorkerKind;
-use worker::build::{Build, Purpose, START_SCRIPT, WorkerFiles};
+use worker::build::{Build, CELLS, Purpose, START_SCRIPT, WorkerFiles};
 
-use crate::bind::{self, Module};
+use crate::bind::{self, WORKER};
+use crate::chunks;
 use crate::error::{BuildError, names, read, write_new};
 use crate::offline::hash;
 use crate::stamp::{self, Recipe};
@@ -82,12 +82,8 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<WorkerFiles, BuildE
             _ => nightly,
         };
         make_engines(place, build, compiler, out)?;
-        if build == Build::Simd128 {
-            for kind in WorkerKind::ALL {
-                make(place, build, compiler, kind.file(), kind.file(), out)?;
-            }
-        }
     }
+    make_cells(place, nightly, out)?;
     files_in(out)
 }
 
@@ -135,11 +131,8 @@ pub(crate) fn files_in(out: &Path) -> Result<WorkerFiles, BuildError> {
     let engines = Build::ALL
         .into_iter()
         .flat_map(|build| Purpose::ALL.map(|purpose| purpose.file(build)));
-    let cells = WorkerKind::ALL.map(|kind| kind.file().to_owned());
-    let known: Vec<String> = engines
-        .chain(cells)
-        .chain([START_SCRIPT.to_owned()])
-        .collect();
+    let others = [CELLS, START_SCRIPT].map(str::to_owned);
+    let known: Vec<String> = engines.chain(others).collect();
     let mut files = WorkerFiles::default();
     for file in names(out)? {
         let named = file
@@ -210,6 +203,31 @@ fn make(
     name: &str,
     out: &Path,
 ) -> Result<(), BuildError> {
+    let kept = kept(place, build, nightly, feature, name, |linked, kept| {
+        bind::anew(linked, WORKER, kept)
+    })?;
+    bind::copy(&kept, name, out)
+}
+
+/// Makes the file for cells and its chunks.
+fn make_cells(place: &Place<'_>, nightly: Option<&str>, out: &Path) -> Result<(), BuildError> {
+    let build = Build::Simd128;
+    let kept = kept(place, build, nightly, CELLS, CELLS, |linked, kept| {
+        bind::empty(kept)?;
+        chunks::cut_worker(linked, CELLS, kept)
+    })?;
+    bind::copy_folder(&kept, out)
+}
+
+/// The folder with a file of a build, compiled and bound again unless its sources are as they were.
+fn kept(
+    place: &Place<'_>,
+    build: Build,
+    nightly: Option<&str>,
+    feature: &str,
+    name: &str,
+    bind: impl FnOnce(&Path, &Path) -> Result<(), BuildError>,
+) -> Result<PathBuf, BuildError> {
     let made = made_in(&folder(place, build), place);
     let kept = made.join("bound").join(name);
     let mut cargo = command(place, build, feature, nightly);
@@ -225,10 +243,10 @@ fn make(
         if !status.success() {
             return Err(failed(status.to_string()));
         }
-        bind::anew(&made.join("worker.wasm"), Module::Worker, &kept)?;
+        bind(&made.join("worker.wasm"), &kept)?;
         recipe.keep(&kept, &stamp::sources(&made.join("worker.d"))?)?;
     }
-    bind::copy(&kept, name, out)
+    Ok(kept)
 }
 
 /// The command that compiles a file of a build.
@@ -309,10 +327,9 @@ fn compile_whole(place: &Place<'_>) -> Result<(), BuildError> {
 pub(crate) fn bind_whole(place: &Place<'_>, out: &Path) -> Result<bool, BuildError> {
     let made = made_in(place.target, place);
     let kept = made.join("bound/worker");
-    let is_new = bind::unless_kept(&made.join("worker.wasm"), Module::Worker, &kept)?;
+    let is_new = bind::unless_kept(&made.join("worker.wasm"), WORKER, &kept)?;
     let engines = Purpose::ALL.map(|purpose| purpose.file(Build::Simd128));
-    let cells = WorkerKind::ALL.map(|kind| kind.file().to_owned());
-    for name in engines.iter().chain(&cells) {
+    for name in engines.iter().map(String::as_str).chain([CELLS]) {
         bind::copy(&kept, name, out)?;
     }
     Ok(is_new)
@@ -326,7 +343,7 @@ pub(crate) fn bind_site(place: &Place<'_>, out: &Path) -> Result<bool, BuildErro
     let made = made_in(place.target, place);
     let kept = made.join("bound").join(SITE);
     let wasm = made.join(format!("{SITE}.wasm"));
-    let is_new = bind::unless_kept(&wasm, Module::Page(SITE), &kept)?;
+    let is_new = bind::unless_kept(&wasm, SITE, &kept)?;
     bind::copy_folder(&kept, out)?;
     Ok(is_new)
 }

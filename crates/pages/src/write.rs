@@ -50,7 +50,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     let content = Content::load(&job.project, &catalog, job.draft)?;
     let frame = Frame::read(&job.out, &job.public_url)?;
     let chunks = match &job.linked {
-        Some(linked) => chunks::cut(linked, &job.out)?,
+        Some(linked) => chunks::cut_site(linked, &job.out)?,
         None => Chunks::default(),
     };
     let workers = match &job.target {

@@ -6,8 +6,8 @@
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
 //!
-//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`]. Those for cells are built plain only:
-//! what they compute is the same to the bit in every browser. A file's name ends in a hash of its content, so no cache gives a page the
+//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`]. The file for cells is built plain only:
+//! what it computes is the same to the bit in every browser. A file's name ends in a hash of its content, so no cache gives a page the
 //! file of another build of the site; the page lists the names that it uses ([`WorkerFiles`]).
 
 use std::collections::BTreeMap;
@@ -56,6 +56,9 @@ impl Purpose {
         format!("{kind}-{}", build.name())
     }
 }
+
+/// The file that computes cells, without its hash, `.js` and `_bg.wasm`.
+pub const CELLS: &str = "cells";
 
 /// The script that starts every file of the worker, without its hash and `.js`.
 pub const START_SCRIPT: &str = "worker_start";
@@ -202,7 +205,7 @@ mod tests {
         let mut files = WorkerFiles::default();
         for (name, hash) in [
             (START_SCRIPT, "0a"),
-            ("cells-models", "1b"),
+            (CELLS, "1b"),
             ("engine-simd128", "2c"),
             ("lab-relaxed-threads", "3d"),
             ("lab-simd128", "4e"),
@@ -214,7 +217,8 @@ mod tests {
             files.file("lab-relaxed-threads").as_deref(),
             Some("lab-relaxed-threads-3d")
         );
-        assert_eq!(files.file("cells-training"), None);
+        assert_eq!(files.file(CELLS).as_deref(), Some("cells-1b"));
+        assert_eq!(files.file("engine-relaxed"), None);
         assert_eq!(
             files.builds(Purpose::Lab),
             [Build::RelaxedThreads, Build::Simd128]

@@ -1,20 +1,23 @@
 //! Computes the cells that the page asks for, in slices.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use cells::jobs::{self, JobCache, Table};
+use cells::jobs::{self, Entry, JobCache, Table};
 use cells::model_cache::ModelCache;
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
 use crate::cell_protocol::{CellReply, CellRequest};
 use crate::protocol::Envelope;
 
-/// A request in the queue, which may lack files.
+/// A request in the queue, which may lack code or files.
 struct Waiting {
     id: u64,
     cell: String,
+    /// The lesson whose table has the cell; `None` for an unknown cell.
+    lesson: Option<&'static str>,
     inputs: Inputs,
+    /// The files below `models/` that it needs, known as soon as the lesson's table is there.
     files: Vec<&'static str>,
 }
 
@@ -27,8 +30,10 @@ struct Running {
 }
 
 /// The state of the worker.
+#[derive(Default)]
 pub struct Service {
-    table: &'static Table,
+    /// The lessons whose code has been loaded.
+    tables: Tables,
     models: ModelCache,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
@@ -36,29 +41,19 @@ pub struct Service {
 }
 
 impl Service {
-    /// An idle service that computes the cells of a table.
-    pub fn new(table: &'static Table) -> Self {
-        Self {
-            table,
-            models: ModelCache::default(),
-            queue: VecDeque::new(),
-            running: None,
-            jobs: JobCache::default(),
-        }
-    }
-
     /// Takes a request; the computing happens in [`Service::run_slice`].
     pub fn accept(&mut self, Envelope { id, body }: Envelope<CellRequest>) {
         match body {
             CellRequest::Compute { cell, inputs } => {
-                let entry = jobs::find(self.table, &cell);
-                let files = entry.map_or_else(Vec::new, |entry| (entry.files)(&inputs));
-                self.queue.push_back(Waiting {
+                let mut waiting = Waiting {
                     id,
+                    lesson: jobs::lesson_of(&cell),
                     cell,
                     inputs,
-                    files,
-                });
+                    files: Vec::new(),
+                };
+                waiting.name_files(&self.tables);
+                self.queue.push_back(waiting);
             }
             CellRequest::Cancel => {
                 self.queue.retain(|waiting| waiting.id != id);
@@ -67,6 +62,30 @@ impl Service {
                 }
             }
         }
+    }
+
+    /// The lessons whose code requests in the queue lack.
+    pub fn missing_lessons(&self) -> Vec<&'static str> {
+        let mut missing: Vec<&'static str> = Vec::new();
+        for lesson in self.queue.iter().filter_map(|waiting| waiting.lesson) {
+            if !self.tables.contains_key(lesson) && !missing.contains(&lesson) {
+                missing.push(lesson);
+            }
+        }
+        missing
+    }
+
+    /// Takes the code of a lesson, after which [`Service::missing_files`] may name more files.
+    pub fn add_lesson(&mut self, lesson: &'static str, table: &'static Table) {
+        self.tables.insert(lesson, table);
+        for waiting in &mut self.queue {
+            waiting.name_files(&self.tables);
+        }
+    }
+
+    /// Takes note that the code of a lesson cannot be had: answers every request that needs it with the reason.
+    pub fn fail_lesson(&mut self, lesson: &str, why: &str) -> Vec<Envelope<CellReply>> {
+        self.fail(|waiting| waiting.lesson == Some(lesson), why)
     }
 
     /// The files below `models/` that requests in the queue lack.
@@ -87,22 +106,31 @@ impl Service {
 
     /// Takes note that a file cannot be had: answers every request that needs it with the reason.
     pub fn fail_file(&mut self, file: &str, why: &str) -> Vec<Envelope<CellReply>> {
-        let needs = |waiting: &Waiting| waiting.files.contains(&file);
+        self.fail(|waiting| waiting.files.contains(&file), why)
+    }
+
+    /// Answers some of the requests in the queue with an error.
+    fn fail(&mut self, which: impl Fn(&Waiting) -> bool, why: &str) -> Vec<Envelope<CellReply>> {
         let (failed, rest): (VecDeque<_>, VecDeque<_>) =
-            std::mem::take(&mut self.queue).into_iter().partition(needs);
+            std::mem::take(&mut self.queue).into_iter().partition(which);
         self.queue = rest;
         let answer =
             |waiting: Waiting| finished(waiting.id, Err(CellError::Worker(why.to_owned())), 0.0);
         failed.into_iter().map(answer).collect()
     }
 
-    /// The index in the queue of the first request that lacks no file.
+    /// The index in the queue of the first request that lacks nothing.
     fn next(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| waiting.files.iter().all(|file| self.models.has(file));
+        let ready = |waiting: &Waiting| {
+            let has_code = waiting
+                .lesson
+                .is_none_or(|lesson| self.tables.contains_key(lesson));
+            has_code && waiting.files.iter().all(|file| self.models.has(file))
+        };
         self.queue.iter().position(ready)
     }
 
-    /// Returns whether nothing can be computed now; requests that lack files may be in the queue.
+    /// Returns whether nothing can be computed now; requests that lack code or files may be in the queue.
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.next().is_none()
     }
@@ -160,10 +188,27 @@ impl Service {
         cell: &str,
         inputs: &Inputs,
     ) -> Result<(&'static CellSpec, Box<dyn Job>), CellError> {
-        let entry =
-            jobs::find(self.table, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+        let entry = entry(&self.tables, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
         Ok((entry.spec, self.jobs.begin(entry, inputs, &self.models)?))
     }
+}
+
+impl Waiting {
+    /// Names the files that the request needs, where the code that knows them is there.
+    fn name_files(&mut self, tables: &Tables) {
+        if let Some(entry) = entry(tables, &self.cell) {
+            self.files = (entry.files)(&self.inputs);
+        }
+    }
+}
+
+/// The loaded tables by lesson.
+type Tables = BTreeMap<&'static str, &'static Table>;
+
+/// The entry of a cell, where the code of its lesson has been loaded.
+fn entry(tables: &Tables, cell: &str) -> Option<&'static Entry> {
+    let table = tables.get(jobs::lesson_of(cell)?)?;
+    jobs::find(table, cell)
 }
 
 fn finished(

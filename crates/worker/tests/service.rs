@@ -22,6 +22,23 @@ fn cancel(id: u64) -> Envelope<CellRequest> {
     Envelope { id, body }
 }
 
+/// A service that has the code of every lesson.
+fn with_all_code() -> Service {
+    let mut service = Service::default();
+    for (lesson, table) in jobs::LESSONS {
+        service.add_lesson(lesson, table());
+    }
+    service
+}
+
+/// A service that has this table for two lessons.
+fn with_code(table: &'static Table) -> Service {
+    let mut service = Service::default();
+    service.add_lesson("patches", table);
+    service.add_lesson("scaling", table);
+    service
+}
+
 /// A clock that moves on by a millisecond at each look.
 fn clock() -> impl Fn() -> f64 {
     let now = std::cell::Cell::new(0.0);
@@ -38,7 +55,7 @@ fn run(service: &mut Service) -> Vec<Envelope<CellReply>> {
 
 #[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
-    let mut service = Service::new(jobs::TRAINING);
+    let mut service = with_all_code();
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "why-scale"));
     let now = clock();
@@ -73,7 +90,7 @@ fn long_work_ends_with_the_same_numbers_as_in_one_go() {
         &ModelCache::default(),
     )
     .unwrap();
-    let mut service = Service::new(jobs::TRAINING);
+    let mut service = with_all_code();
     service.accept(request(1, "why-scale"));
     let Some(Envelope {
         body: CellReply::Finished {
@@ -89,7 +106,7 @@ fn long_work_ends_with_the_same_numbers_as_in_one_go() {
 
 #[test]
 fn an_unknown_cell_and_a_bad_input_are_answered_with_an_error() {
-    let mut service = Service::new(jobs::TRAINING);
+    let mut service = with_all_code();
     service.accept(request(3, "no-such-cell"));
     service.accept(Envelope {
         id: 4,
@@ -121,7 +138,7 @@ fn requests_survive_the_way_and_rubbish_is_refused() {
 
 #[test]
 fn a_cancelled_request_gets_no_answer_and_an_unknown_id_cancels_nothing() {
-    let mut service = Service::new(jobs::TRAINING);
+    let mut service = with_all_code();
     service.accept(request(1, "why-scale"));
     service.accept(cancel(8));
     service.accept(request(2, "why-scale"));
@@ -143,7 +160,7 @@ fn a_training_goes_on_where_it_was_dropped() {
         let body = CellRequest::Compute { cell, inputs };
         Envelope { id, body }
     };
-    let mut service = Service::new(jobs::TRAINING);
+    let mut service = with_all_code();
     service.accept(steps(1, 6.0));
     service.run_slice(3.0, clock());
     service.accept(cancel(1));
@@ -151,7 +168,7 @@ fn a_training_goes_on_where_it_was_dropped() {
     service.accept(steps(2, 6.0));
     let went_on = run(&mut service);
 
-    let mut fresh = Service::new(jobs::TRAINING);
+    let mut fresh = with_all_code();
     fresh.accept(steps(2, 6.0));
     let anew = run(&mut fresh);
     assert!(went_on.len() < anew.len(), "{} turns", went_on.len());
@@ -189,7 +206,7 @@ const TABLE: &Table = &[
 
 #[test]
 fn a_request_that_lacks_a_file_lets_others_go_first() {
-    let mut service = Service::new(TABLE);
+    let mut service = with_code(TABLE);
     service.accept(request(1, "patch-embedding"));
     service.accept(request(2, "why-scale"));
     assert_eq!(service.missing_files(), ["words.txt"]);
@@ -225,7 +242,7 @@ fn a_request_that_lacks_a_file_lets_others_go_first() {
 
 #[test]
 fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
-    let mut service = Service::new(TABLE);
+    let mut service = with_code(TABLE);
     service.accept(request(1, "patch-embedding"));
     let told = service.fail_file("words.txt", "words.txt could not be fetched.");
     let [
@@ -245,4 +262,49 @@ fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
     assert_eq!(service.missing_files(), ["words.txt"]);
     service.accept(cancel(2));
     assert!(service.missing_files().is_empty());
+}
+
+#[test]
+fn a_request_waits_for_the_code_of_its_lesson_and_can_be_cancelled_meanwhile() {
+    let mut service = Service::default();
+    service.accept(request(1, "patch-embedding"));
+    service.accept(request(2, "why-scale"));
+    service.accept(request(3, "why-scale"));
+    assert_eq!(service.missing_lessons(), ["patches", "scaling"]);
+    assert!(
+        service.missing_files().is_empty(),
+        "the code names the files"
+    );
+    assert!(service.is_idle());
+    service.accept(cancel(2));
+    service.add_lesson("scaling", TABLE);
+    assert_eq!(service.missing_lessons(), ["patches"]);
+    let ids: Vec<u64> = run(&mut service).iter().map(|reply| reply.id).collect();
+    assert_eq!(ids, [3]);
+    service.add_lesson("patches", TABLE);
+    assert!(service.missing_lessons().is_empty());
+    assert_eq!(service.missing_files(), ["words.txt"]);
+}
+
+#[test]
+fn a_request_whose_code_cannot_be_had_is_answered_and_may_be_made_again() {
+    let mut service = Service::default();
+    service.accept(request(1, "why-scale"));
+    service.accept(request(2, "patch-embedding"));
+    let told = service.fail_lesson("scaling", "the code could not be fetched.");
+    let [
+        Envelope {
+            id: 1,
+            body: CellReply::Finished {
+                result: Err(error), ..
+            },
+        },
+    ] = &told[..]
+    else {
+        panic!("{told:?}")
+    };
+    assert!(error.to_string().contains("the code could not be fetched"));
+    assert_eq!(service.missing_lessons(), ["patches"]);
+    service.accept(request(3, "why-scale"));
+    assert_eq!(service.missing_lessons(), ["patches", "scaling"]);
 }

@@ -60,7 +60,7 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     view! {
         <div class="cell-message" aria-live="polite">
             {move || error.get().map(|text| view! {
-                <p class="cell-error">{text} " What stands below belongs to the last inputs that worked. " {retry}</p>
+                <p class="cell-error">{text} " The values below are from the last inputs that worked. " {retry}</p>
             })}
         </div>
         <div class="cell-view" class:is-stale=stale>{view(cx)}</div>

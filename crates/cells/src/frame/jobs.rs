@@ -1,7 +1,7 @@
 //! Cells that compute in a worker: those that take longer than a frame, or that need files of the site.
 //!
-//! The page holds the descriptions of these cells and not the code that computes them; the file of each kind of worker
-//! ([`WorkerKind`]) holds the code of one table.
+//! The page holds the descriptions of these cells and not the code that computes them. The worker loads that code lesson by
+//! lesson, a [`Table`] for each.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::Inputs;
 use crate::model_cache::ModelCache;
-use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Progress, Run};
 
 /// A function that starts the job of a cell; the files that it needs are in the cache.
 pub type Start = fn(&Inputs, &ModelCache) -> Result<Box<dyn Job>, CellError>;
@@ -30,35 +30,58 @@ pub(crate) fn no_files(_: &Inputs) -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The cells of one kind of worker: a row for each cell of the registry, `None` where another kind or the page computes it.
+/// The cells of one lesson: a row for each, `None` where the page computes it.
 pub type Table = [Option<Entry>];
 
 macro_rules! row {
-    (training training $($path:ident)::+) => {
-        Some($($path)::+::ENTRY)
-    };
-    (models models $($path:ident)::+) => {
-        Some($($path)::+::ENTRY)
-    };
-    ($kind:ident $place:ident $($path:ident)::+) => {
+    (page $($path:ident)::+) => {
         None
+    };
+    ($kind:ident $($path:ident)::+) => {
+        Some($($path)::+::ENTRY)
     };
 }
 
 macro_rules! tables {
     ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
-        /// The cells that compute with gradients, and those that need neither them nor a model.
-        pub const TRAINING: &Table = &[$($(row!(training $place crate::lessons::$lesson::$cell)),+),+];
+        /// The table of each lesson. Each is a function so that the code of its cells can be a chunk of the worker.
+        pub mod tables {
+            $(
+                /// The cells of this lesson.
+                #[inline]
+                pub const fn $lesson() -> &'static super::Table {
+                    &[$(row!($place crate::lessons::$lesson::$cell)),+]
+                }
+            )+
+        }
 
-        /// The cells that compute with trained models.
-        pub const MODELS: &Table = &[$($(row!(models $place crate::lessons::$lesson::$cell)),+),+];
+        /// Every lesson with its table.
+        pub const LESSONS: &[(&str, fn() -> &'static Table)] =
+            &[$((stringify!($lesson), tables::$lesson as fn() -> &'static Table)),+];
+
+        /// Every lesson with the names of its cells.
+        const NAMES: &[(&str, &[&str])] =
+            &[$((stringify!($lesson), &[$(crate::lessons::$lesson::$cell::SPEC.name),+])),+];
     };
 }
 crate::for_each_lesson!(tables);
 
-/// The entry of a cell.
+/// The lesson of a cell. It needs no cell's code.
+pub fn lesson_of(cell: &str) -> Option<&'static str> {
+    let lesson = NAMES.iter().find(|(_, cells)| cells.contains(&cell));
+    lesson.map(|(lesson, _)| *lesson)
+}
+
+/// The entry of a cell in the table of its lesson.
 pub fn find(table: &'static Table, name: &str) -> Option<&'static Entry> {
     table.iter().flatten().find(|entry| entry.spec.name == name)
+}
+
+/// The entry of any cell. Not for the worker, which loads one lesson at a time.
+pub fn find_anywhere(name: &str) -> Option<&'static Entry> {
+    LESSONS
+        .iter()
+        .find_map(|(_, table)| find(table(), name))
 }
 
 /// The jobs that may be continued, one a cell.
@@ -102,12 +125,10 @@ pub fn compute(
     inputs: &Inputs,
     cache: &ModelCache,
 ) -> Result<Computation, CellError> {
-    let table = match spec.run {
-        Run::Now(_) => return spec.compute(inputs),
-        Run::Sliced(WorkerKind::Training) => TRAINING,
-        Run::Sliced(WorkerKind::Models) => MODELS,
-    };
-    let entry = find(table, spec.name).ok_or_else(|| CellError::Missing(spec.name.to_owned()))?;
+    if matches!(spec.run, Run::Now(_)) {
+        return spec.compute(inputs);
+    }
+    let entry = find_anywhere(spec.name).ok_or_else(|| CellError::Missing(spec.name.to_owned()))?;
     let mut job = JobCache::default().begin(entry, inputs, cache)?;
     loop {
         if let Progress::Done(computation) = job.advance()? {
@@ -122,15 +143,18 @@ mod tests {
     use crate::registry;
 
     #[test]
-    fn every_cell_that_computes_in_slices_is_in_the_table_of_its_worker() {
-        for spec in registry::all() {
-            let at = |table| find(table, spec.name).is_some();
-            let expected = match spec.run {
-                Run::Now(_) => (false, false),
-                Run::Sliced(WorkerKind::Training) => (true, false),
-                Run::Sliced(WorkerKind::Models) => (false, true),
-            };
-            assert_eq!((at(TRAINING), at(MODELS)), expected, "{}", spec.name);
+    fn every_cell_that_computes_in_slices_is_in_the_table_of_its_lesson() {
+        for group in registry::GROUPS {
+            let (_, table) = LESSONS
+                .iter()
+                .find(|(lesson, _)| *lesson == group.name)
+                .unwrap();
+            for spec in group.cells {
+                let is_sliced = matches!(spec.run, Run::Sliced(_));
+                assert_eq!(find(table(), spec.name).is_some(), is_sliced, "{}", spec.name);
+                assert_eq!(lesson_of(spec.name), Some(group.name));
+            }
         }
+        assert_eq!(lesson_of("no-such-cell"), None);
     }
 }

@@ -67,26 +67,13 @@ pub enum Run {
     Sliced(WorkerKind),
 }
 
-/// A kind of worker for cells; each has a file of its own.
+/// A kind of worker for cells. The page starts one of each, from the same file, so that a long training run keeps no model waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerKind {
     /// Differentiates.
     Training,
     /// Runs trained models.
     Models,
-}
-
-impl WorkerKind {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Training, Self::Models];
-
-    /// The name of its file, without hash, `.js` and `_bg.wasm`.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::Training => "cells-training",
-            Self::Models => "cells-models",
-        }
-    }
 }
 
 /// A cell, as the registry lists it.

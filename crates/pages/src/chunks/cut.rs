@@ -1,7 +1,7 @@
-//! From the linked wasm to the files of the site.
+//! From a linked wasm file to the files of the site.
 //!
-//! Trunk has run `wasm-bindgen` on the whole by the time its hook is called; here the linked file is cut and its first part bound
-//! again, and the result replaces what Trunk left.
+//! Trunk has run `wasm-bindgen` on the whole site by the time its hook is called; here the linked file is cut and its first part
+//! bound again, and the result replaces what Trunk left. The worker for cells is cut in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,8 +18,12 @@ use crate::offline::hash;
 /// What the first wasm of the site is called, before the dash and Trunk's hash.
 const SITE: &str = "transformer-notebook-";
 
-/// Most files that a chunk needs besides its own. With the first file and those of the workers a page then asks for eight at most.
+/// Most files that a chunk of the site needs besides its own. With the first file and those of the worker a page then asks for
+/// eight at most.
 const MOST_SHARED: usize = 3;
+
+/// The same for a chunk of the worker.
+const MOST_SHARED_OF_WORKER: usize = 1;
 
 /// The part of a program that starts.
 const FIRST: &str = "first.wasm";
@@ -64,11 +68,11 @@ impl Chunks {
     }
 }
 
-/// Cuts the wasm file `linked`, as the linker left it, into the built site in `out`.
+/// Cuts the site's wasm `linked`, as the linker left it, into the built site in `out`, in place of what Trunk left there.
 ///
 /// # Errors
 /// Where Trunk's output is not as expected, the file was linked without relocations, or something cannot be written.
-pub(crate) fn cut(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
+pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
     let stem = names(out)?
         .iter()
         .find_map(|name| {
@@ -80,23 +84,44 @@ pub(crate) fn cut(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
         })
         .map(|hash| format!("{SITE}{hash}"))
         .ok_or_else(|| BuildError::Other(format!("Trunk left no {SITE}…_bg.wasm")))?;
+    cut(linked, &read_bytes(linked)?, &stem, MOST_SHARED, out)
+}
+
+/// Cuts the wasm of a worker, as the linker left it, into the folder `out`. Its first part is called `name` and a hash.
+///
+/// # Errors
+/// Where the file was linked without relocations, or something cannot be written.
+pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), BuildError> {
     let whole = read_bytes(linked)?;
+    let stem = format!("{name}-{}", hash(&whole));
+    cut(linked, &whole, &stem, MOST_SHARED_OF_WORKER, out).map(|_| ())
+}
+
+/// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with its script, and a folder with the
+/// others, of which a chunk needs at most `most_shared` that it shares.
+fn cut(
+    linked: &Path,
+    whole: &[u8],
+    stem: &str,
+    most_shared: usize,
+    out: &Path,
+) -> Result<Chunks, BuildError> {
     // One name for all: the files belong together, and to no other build.
-    let folder = format!("chunks-{}", hash(&whole));
+    let folder = format!("chunks-{}", hash(whole));
     let site = out.join(&folder);
     create(&site)?;
     let cut = Cut::new(
         linked,
-        &whole,
+        whole,
         &out.join("cutting"),
         &format!("{folder}/{LOADER_NAME}"),
-        &stem,
+        stem,
     )?;
     // Also a chunk that needs no file has to be there for the first file to ask for.
     let names = cut.needed.keys().map(|chunk| (chunk.clone(), Vec::new()));
     let mut files: BTreeMap<String, Vec<String>> = names.collect();
     let mut shared = 0;
-    for group in plan(cut.parts(linked)?, MOST_SHARED) {
+    for group in plan(cut.parts(linked)?, most_shared) {
         let name = match group.chunks.first() {
             Some(chunk) if group.chunks.len() == 1 => format!("{chunk}.wasm"),
             _ => {
@@ -112,11 +137,11 @@ pub(crate) fn cut(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
             files.entry(chunk).or_default().push(name.clone());
         }
     }
-    write_bytes(&site.join(LOADER_NAME), loader(&stem, &files).as_bytes())?;
+    write_bytes(&site.join(LOADER_NAME), loader(stem, &files).as_bytes())?;
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(cut.path(FIRST))
-        .out_name(&stem)
+        .out_name(stem)
         .typescript(false)
         .keep_lld_exports(true)
         .web(true)

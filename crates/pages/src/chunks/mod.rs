@@ -1,13 +1,15 @@
-//! Cuts the site's wasm into chunks: one for the cells of each lesson, so that no reader waits for all of them.
+//! Cuts the wasm of the site, and that of the worker for cells, into chunks: one for the cells of each lesson, so that no reader waits
+//! for all of them.
 //!
-//! The site marks the functions to cut at (`src/chunk.rs`) and, in release builds, is linked with its relocations
-//! (`build.rs`). `wasm_split_cli_support` cuts the linked file into one part for each set of chunks that share something ([`cut`]);
+//! Both mark the functions to cut at (`src/chunk.rs`, `crates/worker/src/browser/lessons.rs`) and, in release builds, are linked with
+//! their relocations (`build.rs` of each). `wasm_split_cli_support` cuts the linked file into one part for each set of chunks that share something ([`cut`]);
 //! [`plan`] decides which parts come in one file, and [`merge`] makes these files.
 
 mod cut;
 mod error;
+mod indices;
 mod merge;
 mod module;
 mod plan;
 
-pub(crate) use cut::{Chunks, cut};
+pub(crate) use cut::{Chunks, cut_site, cut_worker};

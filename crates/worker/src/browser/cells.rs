@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cells::WorkerKind;
-use cells::jobs::Entry;
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -16,6 +14,7 @@ use worker::protocol::Envelope;
 use worker::service::Service;
 
 use super::channel::{Channel, Endpoint};
+use super::lessons;
 
 /// Milliseconds after which a slice ends, so newer messages are read.
 const SLICE_MS: f64 = 25.0;
@@ -23,7 +22,7 @@ const SLICE_MS: f64 = 25.0;
 struct Cells {
     channel: Rc<Channel>,
     service: RefCell<Service>,
-    /// Files that are being fetched.
+    /// Files and lessons that are being fetched.
     fetching: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -32,11 +31,7 @@ impl Endpoint for Cells {
 
     fn receive(self: &Rc<Self>, request: Envelope<CellRequest>, _: Vec<File>) {
         self.service.borrow_mut().accept(request);
-        for file in self.service.borrow().missing_files() {
-            if self.fetching.borrow_mut().insert(file) {
-                spawn_local(Rc::clone(self).fetch(file));
-            }
-        }
+        self.fetch_missing();
     }
 
     fn work(&self) -> bool {
@@ -49,6 +44,43 @@ impl Endpoint for Cells {
 }
 
 impl Cells {
+    /// Fetches the code and the files that requests lack and that are not under way.
+    fn fetch_missing(self: &Rc<Self>) {
+        let (lessons, files) = {
+            let service = self.service.borrow();
+            (service.missing_lessons(), service.missing_files())
+        };
+        for lesson in lessons {
+            if self.fetching.borrow_mut().insert(lesson) {
+                spawn_local(Rc::clone(self).load(lesson));
+            }
+        }
+        for file in files {
+            if self.fetching.borrow_mut().insert(file) {
+                spawn_local(Rc::clone(self).fetch(file));
+            }
+        }
+    }
+
+    /// Brings the code of a lesson to the requests that need it, or the reason why it cannot be had.
+    async fn load(self: Rc<Self>, lesson: &'static str) {
+        let loaded = lessons::load(lesson).await;
+        self.fetching.borrow_mut().remove(lesson);
+        match loaded {
+            Some(table) => {
+                self.service.borrow_mut().add_lesson(lesson, table);
+                self.fetch_missing();
+                self.channel.schedule();
+            }
+            None => {
+                let why = "the code of this lesson could not be fetched. Check the connection.";
+                for reply in self.service.borrow_mut().fail_lesson(lesson, why) {
+                    self.channel.send(&reply);
+                }
+            }
+        }
+    }
+
     /// Brings a file below `models/` to the requests that need it, or the reason why it cannot be had.
     async fn fetch(self: Rc<Self>, file: &'static str) {
         let fetched = self.fetched(file).await;
@@ -84,32 +116,15 @@ impl Cells {
     }
 }
 
-/// The cells of a kind of worker; `None` where this build does not have them.
-fn table(kind: WorkerKind) -> Option<&'static [Option<Entry>]> {
-    match kind {
-        #[cfg(feature = "cells-training")]
-        WorkerKind::Training => Some(cells::jobs::TRAINING),
-        #[cfg(feature = "cells-models")]
-        WorkerKind::Models => Some(cells::jobs::MODELS),
-        #[allow(unreachable_patterns, reason = "a debug build has all of them")]
-        _ => None,
-    }
-}
-
-/// Listens to the page from now on, where the file `name` is one for cells that this build has; returns whether it is.
-pub(super) fn start(name: &str) -> bool {
-    let kind = WorkerKind::ALL.into_iter().find(|kind| kind.file() == name);
-    let Some(table) = kind.and_then(table) else {
-        return false;
-    };
+/// Listens to the page from now on.
+pub(super) fn start() {
     let Some(channel) = Channel::open().map(Rc::new) else {
-        return true;
+        return;
     };
     let cells = Cells {
         channel: Rc::clone(&channel),
-        service: RefCell::new(Service::new(table)),
+        service: RefCell::default(),
         fetching: RefCell::default(),
     };
     channel.listen(&Rc::new(cells));
-    true
 }

@@ -8,16 +8,15 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn start(file: &str) {
     let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
-    #[cfg(any(feature = "cells-training", feature = "cells-models"))]
-    let is_for_cells = super::cells::start(name);
-    #[cfg(not(any(feature = "cells-training", feature = "cells-models")))]
-    let is_for_cells = name.is_empty();
-    #[cfg(feature = "models")]
-    if !is_for_cells {
-        super::models::start();
+    #[cfg(feature = "cells")]
+    if name == worker::build::CELLS {
+        super::cells::start();
+        return;
     }
+    #[cfg(feature = "models")]
+    super::models::start();
     #[cfg(not(feature = "models"))]
-    let _ = is_for_cells;
+    let _ = name;
 }
 
 /// Takes part in the work of the thread that called [`start`]; never returns.

@@ -1,12 +1,14 @@
 //! The parts that need a browser: messages, files from a host or from disk, threads. A released file of the worker is for cells or
 //! for models; a debug build has one file for all.
 
-#[cfg(any(feature = "cells-training", feature = "cells-models"))]
+#[cfg(feature = "cells")]
 mod cells;
 mod channel;
 mod exports;
 #[cfg(feature = "models")]
 mod fetch;
+#[cfg(feature = "cells")]
+mod lessons;
 #[cfg(feature = "models")]
 mod models;
 #[cfg(feature = "lab")]

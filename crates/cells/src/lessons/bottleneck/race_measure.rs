@@ -217,7 +217,7 @@ fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
 mod tests {
     use super::*;
     use crate::input::InputValue;
-    use crate::jobs::{self, JobCache, MODELS as TABLE};
+    use crate::jobs::{self, JobCache};
     use crate::spec::Progress;
 
     const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn going_on_is_measuring_at_once() {
         let (cache, mut kept) = (ModelCache::of_folder(FOLDER), JobCache::default());
-        let entry = jobs::find(TABLE, SPEC.name).unwrap();
+        let entry = jobs::find_anywhere(SPEC.name).unwrap();
         for steps in [0, 2, 5] {
             let mut job = kept.begin(entry, &given(steps), &cache).unwrap();
             let found = loop {

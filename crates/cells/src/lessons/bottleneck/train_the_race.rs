@@ -233,7 +233,7 @@ fn show(runners: &[Runner], inputs: &Inputs) -> Result<Computation, CellError> {
 mod tests {
     use super::*;
     use crate::input::InputValue;
-    use crate::jobs::{JobCache, TRAINING, find};
+    use crate::jobs::{JobCache, find_anywhere};
     use crate::model_cache::ModelCache;
 
     fn given(steps: f64) -> Inputs {
@@ -253,7 +253,7 @@ mod tests {
     fn rewinding_gives_the_bits_of_a_new_start() {
         let mut kept = JobCache::default();
         for steps in [0.0, 2.0, 11.0, 0.0, 2.0] {
-            let entry = find(TRAINING, SPEC.name).unwrap();
+            let entry = find_anywhere(SPEC.name).unwrap();
             let mut job = kept
                 .begin(entry, &given(steps), &ModelCache::default())
                 .unwrap();
