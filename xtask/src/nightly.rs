@@ -1,4 +1,4 @@
-//! The nightly compiler: the worker's builds with threads and Miri need it.
+//! The nightly compiler: release builds, threads in the worker and Miri need it.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ pub(crate) fn ensure() {
         return;
     }
     say(format_args!(
-        "installing Rust {VERSION}: the worker's build with threads needs it"
+        "installing Rust {VERSION}: the worker's build with threads needs it, and it makes every file smaller"
     ));
     let install = [
         "toolchain",
@@ -48,10 +48,15 @@ pub(crate) fn ensure() {
     }
 }
 
+/// The name of the nightly toolchain to use; `None` where there is none.
+pub(crate) fn name() -> Option<&'static str> {
+    [VERSION, ANY].into_iter().find(|name| is_there(name))
+}
+
 /// A nightly toolchain with Miri, which is installed where it is missing; `None` where it cannot be had.
 pub(crate) fn with_miri() -> Option<&'static str> {
     ensure();
-    let toolchain = [VERSION, ANY].into_iter().find(|name| is_there(name))?;
+    let toolchain = name()?;
     let has_miri = || output_of(cargo(toolchain).args(["miri", "--version"])).is_some();
     if !has_miri() {
         say("installing Miri, which runs the kernels' tests and knows undefined behaviour");

@@ -86,7 +86,7 @@ fn run() -> Result<(), BuildError> {
         let linked = target
             .as_ref()
             .filter(|_| release)
-            .map(|target| target.join("wasm32-unknown-unknown/release/transformer-notebook.wasm"));
+            .map(|target| target.join("wasm32-unknown-unknown/site/transformer-notebook.wasm"));
         return build(&Job {
             project,
             out,
