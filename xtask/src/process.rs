@@ -1,17 +1,40 @@
 //! Runs other programs: says what is run and why, and reports how it ended.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
 use crate::failure::Failure;
 use crate::project;
 
+thread_local! {
+    /// What this thread and the programs that it runs have printed, where it keeps that for later.
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Does some work and returns what it, and every program that it ran, would have printed.
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> (T, String) {
+    KEPT.set(Some(String::new()));
+    let done = work();
+    (done, KEPT.take().unwrap_or_default())
+}
+
+/// Prints text, or keeps it where [`quietly`] asks for that.
+pub(crate) fn print(text: &str) {
+    let is_kept =
+        KEPT.with_borrow_mut(|kept| kept.as_mut().map(|kept| kept.push_str(text)).is_some());
+    if !is_kept {
+        // A closed terminal must not end the run.
+        let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    }
+}
+
 /// Prints one line about what happens next.
 pub(crate) fn say(line: impl std::fmt::Display) {
-    println!("xtask: {line}");
+    print(&format!("xtask: {line}\n"));
 }
 
 /// A command that runs in the project's root with cargo's bin folder on the path.
@@ -68,14 +91,18 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
 /// When it cannot be started or ends with a failure.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = line_of(command);
-    println!("$ {shown}");
-    let status = command
-        .status()
-        .map_err(|error| Failure::new(format!("cannot start `{shown}`: {error}")))?;
+    let failed = |status: ExitStatus| Failure::new(format!("`{shown}` failed ({status})"));
+    let status = if KEPT.with_borrow(Option::is_some) {
+        run_to_end(command)?.0
+    } else {
+        println!("$ {shown}");
+        command.status().map_err(|error| no_start(&shown, &error))?
+    };
     if status.success() {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(failed(status))
     }
-    Err(Failure::new(format!("`{shown}` failed ({status})")))
 }
 
 /// What a command printed to its standard output, or nothing when it cannot run or fails.
@@ -91,14 +118,23 @@ pub(crate) fn output_of(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs a command, shows what it prints as it comes, and returns all of it.
+/// Runs a command, prints what it prints as it comes, and returns all of it.
 ///
 /// # Errors
 /// When it cannot be started.
 pub(crate) fn run_and_read(command: &mut Command) -> Result<(bool, String), Failure> {
+    run_to_end(command).map(|(status, text)| (status.success(), text))
+}
+
+fn no_start(shown: &str, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot start `{shown}`: {error}"))
+}
+
+fn run_to_end(command: &mut Command) -> Result<(ExitStatus, String), Failure> {
     let shown = line_of(command);
-    println!("$ {shown}");
-    if std::io::stdout().is_terminal() {
+    print(&format!("$ {shown}\n"));
+    let is_kept = KEPT.with_borrow(Option::is_some);
+    if !is_kept && std::io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let mut child = command
@@ -106,7 +142,7 @@ pub(crate) fn run_and_read(command: &mut Command) -> Result<(bool, String), Fail
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| Failure::new(format!("cannot start `{shown}`: {error}")))?;
+        .map_err(|error| no_start(&shown, &error))?;
     let text = Arc::new(Mutex::new(String::new()));
     let streams: [Option<Box<dyn Read + Send>>; 2] = [
         child
@@ -123,7 +159,7 @@ pub(crate) fn run_and_read(command: &mut Command) -> Result<(bool, String), Fail
         .flatten()
         .map(|stream| {
             let text = Arc::clone(&text);
-            std::thread::spawn(move || echo(stream, &text))
+            std::thread::spawn(move || read(stream, &text, !is_kept))
         })
         .collect();
     let status = child
@@ -134,11 +170,14 @@ pub(crate) fn run_and_read(command: &mut Command) -> Result<(bool, String), Fail
         let _ = reader.join();
     }
     let text = text.lock().map(|text| text.clone()).unwrap_or_default();
-    Ok((status.success(), text))
+    if is_kept {
+        print(&text);
+    }
+    Ok((status, text))
 }
 
-/// Copies a stream to the terminal, line by line, and keeps it.
-fn echo(stream: impl Read, kept: &Mutex<String>) {
+/// Reads a stream line by line into `all`, and copies it to the terminal where `echo` asks for that.
+fn read(stream: impl Read, all: &Mutex<String>, echo: bool) {
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     while reader
@@ -146,11 +185,13 @@ fn echo(stream: impl Read, kept: &Mutex<String>) {
         .is_ok_and(|count| count > 0)
     {
         let text = String::from_utf8_lossy(&line);
-        let mut terminal = std::io::stdout().lock();
-        // A closed terminal must not end the run.
-        let _ = terminal.write_all(text.as_bytes());
-        if let Ok(mut kept) = kept.lock() {
-            kept.push_str(&text);
+        if echo {
+            let mut terminal = std::io::stdout().lock();
+            // A closed terminal must not end the run.
+            let _ = terminal.write_all(text.as_bytes());
+        }
+        if let Ok(mut all) = all.lock() {
+            all.push_str(&text);
         }
         line.clear();
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check that CI runs, in order, on to the end whatever fails.
+//! `cargo xtask test`: every check that CI runs, two at a time where they do not disturb each other, to the end whatever fails.
 
 mod count;
 mod steps;
@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use count::{Count, Outcome};
-use steps::Step;
+use steps::{Lane, Step};
 
 use crate::failure::Failure;
-use crate::process::say;
+use crate::process::{print, quietly, say};
 use crate::system::{self, Need};
 use crate::{npm, tools};
 
@@ -36,21 +36,47 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     }
     let chosen = choose(options)?;
     prepare(&chosen)?;
-    let mut reports = Vec::new();
-    for step in chosen {
-        println!("\n== {}: {} ==", step.name, step.title);
+    let begun = Instant::now();
+    let of = |lane: Lane| -> Vec<&'static Step> {
+        chosen
+            .iter()
+            .copied()
+            .filter(|step| step.lane == lane)
+            .collect()
+    };
+    let beside = of(Lane::Beside);
+    let together = std::thread::spawn(move || quietly(|| in_turn(&beside)));
+    let mut reports = in_turn(&of(Lane::Front));
+    let (others, text) = together
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    print(&text);
+    reports.extend(others);
+    reports.extend(in_turn(&of(Lane::Last)));
+    reports.sort_by_key(|report| {
+        steps::ALL
+            .iter()
+            .position(|step| step.name == report.step.name)
+    });
+    Ok(summarise(&reports, begun.elapsed()))
+}
+
+/// Runs steps one after the other.
+fn in_turn(steps: &[&'static Step]) -> Vec<Report> {
+    let run = |step: &'static Step| {
+        print(&format!("\n== {}: {} ==\n", step.name, step.title));
         let start = Instant::now();
         let outcome = (step.run)().unwrap_or_else(|failure| {
-            eprintln!("xtask: {failure}");
+            print(&format!("xtask: {failure}\n"));
             Outcome::one_failed()
         });
-        reports.push(Report {
+        Report {
             step,
             outcome,
             took: start.elapsed(),
-        });
-    }
-    Ok(summarise(&reports))
+        }
+    };
+    steps.iter().map(|step| run(step)).collect()
 }
 
 /// The steps named by `--only NAME` options, in their order; all without options.
@@ -99,15 +125,14 @@ fn prepare(chosen: &[&Step]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the table and the closing line.
-fn summarise(reports: &[Report]) -> ExitCode {
+/// Prints the table and the closing line. Steps that ran at the same time make the sum of their seconds larger than the whole.
+fn summarise(reports: &[Report], took: Duration) -> ExitCode {
     println!("\n== summary (a check without tests of its own counts as one) ==");
     println!(
         "{:<16} {:>7} {:>7} {:>8} {:>8}",
         "step", "passed", "failed", "skipped", "seconds"
     );
     let mut total = Count::default();
-    let mut took = Duration::ZERO;
     for Report {
         step,
         outcome,
@@ -116,7 +141,6 @@ fn summarise(reports: &[Report]) -> ExitCode {
     {
         println!("{}", row(step.name, outcome.count, *step_took));
         total = total + outcome.count;
-        took += *step_took;
     }
     println!("{}", row("together", total, took));
     name_skipped(reports);

@@ -1,6 +1,7 @@
 //! The steps of the tests.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::count::Outcome;
 use super::wasm::{
@@ -22,17 +23,31 @@ pub(super) struct Step {
     pub(super) needs: &'static [Need],
     /// Whether it compiles for wasm, and so needs the tools of the site.
     pub(super) wasm: bool,
+    /// When it runs.
+    pub(super) lane: Lane,
     /// Runs it.
     pub(super) run: fn() -> Result<Outcome, Failure>,
 }
 
-/// All steps, in the order in which they run: quick ones first.
+/// The part of a run that a step belongs to. Two steps at a time keep a second core busy while one of them links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// One after the other, printing as it goes.
+    Front,
+    /// Meanwhile, one after the other, printed when the front is through. It writes to other folders of `target`.
+    Beside,
+    /// After both, alone.
+    Last,
+}
+
+/// All steps, in the order of the summary.
 pub(super) const ALL: &[Step] = &[
     Step {
         name: "fmt",
         title: "formatting",
         needs: &[],
         wasm: false,
+        lane: Lane::Front,
         run: fmt,
     },
     Step {
@@ -40,6 +55,7 @@ pub(super) const ALL: &[Step] = &[
         title: "licences, bans and sources of all crates, and known advisories where their database can be had",
         needs: &[],
         wasm: false,
+        lane: Lane::Front,
         run: licences,
     },
     Step {
@@ -47,6 +63,7 @@ pub(super) const ALL: &[Step] = &[
         title: "clippy with warnings denied, natively",
         needs: &[],
         wasm: false,
+        lane: Lane::Front,
         run: clippy,
     },
     Step {
@@ -54,6 +71,7 @@ pub(super) const ALL: &[Step] = &[
         title: "clippy with warnings denied, for the browser, where calls that panic there are banned",
         needs: &[],
         wasm: true,
+        lane: Lane::Front,
         run: clippy_wasm,
     },
     Step {
@@ -61,6 +79,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the same for each of the worker's builds: every feature, relaxed SIMD",
         needs: &[],
         wasm: true,
+        lane: Lane::Front,
         run: clippy_workers,
     },
     Step {
@@ -68,6 +87,7 @@ pub(super) const ALL: &[Step] = &[
         title: "documentation with warnings denied",
         needs: &[],
         wasm: false,
+        lane: Lane::Front,
         run: documentation,
     },
     Step {
@@ -75,6 +95,7 @@ pub(super) const ALL: &[Step] = &[
         title: "native tests of every crate, content checks and documentation examples",
         needs: &[],
         wasm: false,
+        lane: Lane::Front,
         run: native,
     },
     Step {
@@ -82,6 +103,7 @@ pub(super) const ALL: &[Step] = &[
         title: "unsafe code of the kernels under Miri, which knows undefined behaviour",
         needs: &[],
         wasm: false,
+        lane: Lane::Beside,
         run: miri,
     },
     Step {
@@ -89,6 +111,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the kernels against the reference loops in the browser, without SIMD",
         needs: &[Need::Browser],
         wasm: true,
+        lane: Lane::Front,
         run: kernels_plain,
     },
     Step {
@@ -96,6 +119,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the same with SIMD, and gradients",
         needs: &[Need::Browser],
         wasm: true,
+        lane: Lane::Front,
         run: kernels_simd128,
     },
     Step {
@@ -103,6 +127,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the same with relaxed SIMD",
         needs: &[Need::Browser],
         wasm: true,
+        lane: Lane::Front,
         run: kernels_relaxed,
     },
     Step {
@@ -110,6 +135,7 @@ pub(super) const ALL: &[Step] = &[
         title: "GPT-2 and ViT at full size against PyTorch, in the browser, with SIMD and with relaxed SIMD",
         needs: &[Need::Browser],
         wasm: true,
+        lane: Lane::Front,
         run: reference_wasm,
     },
     Step {
@@ -117,6 +143,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the site's components in the browser",
         needs: &[Need::Browser],
         wasm: true,
+        lane: Lane::Front,
         run: web,
     },
     Step {
@@ -124,6 +151,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the release build into dist/",
         needs: &[Need::Node],
         wasm: true,
+        lane: Lane::Beside,
         run: release_build,
     },
     Step {
@@ -131,6 +159,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the size budget of the release build",
         needs: &[],
         wasm: false,
+        lane: Lane::Beside,
         run: size_budget,
     },
     Step {
@@ -138,6 +167,7 @@ pub(super) const ALL: &[Step] = &[
         title: "the built site, at the root and in a sub-folder, through WebDriver; axe-core",
         needs: &[Need::Browser, Need::Node],
         wasm: false,
+        lane: Lane::Last,
         run: end_to_end,
     },
 ];
@@ -149,7 +179,9 @@ pub(super) fn check(command: &mut Command) -> Result<Outcome, Failure> {
 
 /// Runs native tests, which append those that they skip to a file.
 fn tests(command: &mut Command) -> Result<Outcome, Failure> {
-    let records = project::root().join("target/skipped-tests.txt");
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let records = project::root().join(format!("target/skipped-tests-{run}.txt"));
     // Of a run before.
     let _ = std::fs::remove_file(&records);
     let (succeeded, output) = run_and_read(command.env(skip::VARIABLE, &records))?;
