@@ -13,7 +13,27 @@ use pages::{Cells, Content};
 const BEGIN: &str = "<!-- lessons: written by tests/readme.rs -->\n";
 const END: &str = "<!-- end of lessons -->\n";
 
-/// A Markdown list with a line for each lesson, under the name of its part.
+/// The most characters in a line of prose, as `.editorconfig` says.
+const WIDTH: usize = 100;
+
+/// Breaks an item of a list into lines.
+fn wrapped(item: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in item.split(' ') {
+        let line = lines.last().unwrap();
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(" ".to_owned());
+        }
+        let line = lines.last_mut().unwrap();
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.join("\n")
+}
+
+/// A Markdown list with an item for each lesson, under the name of its part.
 fn list(lessons: &[Lesson]) -> String {
     let mut out = String::new();
     for part in lessons.chunk_by(|a, b| a.part == b.part) {
@@ -23,7 +43,8 @@ fn list(lessons: &[Lesson]) -> String {
                 continue;
             };
             let (title, description) = (&lesson.title, &lesson.description);
-            writeln!(out, "- {number:02} *{title}*: {description}").unwrap();
+            let item = format!("- {number:02} *{title}*: {description}");
+            writeln!(out, "{}", wrapped(&item)).unwrap();
         }
     }
     out.push('\n');
