@@ -9,8 +9,8 @@ use ndarray::ArrayD;
 use super::Model;
 use crate::error::Result;
 use crate::format::tensors::Tensors;
+use crate::forward_description;
 use crate::parameters::{Parameters, Weight};
-use crate::quant::Type;
 
 /// Names of the tensors that were read. A clone shares them.
 #[derive(Debug, Clone, Default)]
@@ -46,17 +46,7 @@ impl Tracked {
 }
 
 impl Parameters for Tracked {
-    fn names(&self) -> Vec<String> {
-        self.tensors.names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        self.tensors.shape(name)
-    }
-
-    fn form(&self, name: &str) -> Type {
-        self.tensors.form(name)
-    }
+    forward_description!(self => self.tensors);
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         self.note(name);

@@ -2,6 +2,7 @@
 
 use super::{Files, OpenError};
 use crate::error::{EngineError, Result};
+use crate::format::error::FormatError;
 use crate::token::llama::{Llama, LlamaFiles};
 use crate::token::tokenizer::Tokenizer;
 use crate::token::word_piece::{WordPiece, WordPieceFiles};
@@ -20,8 +21,9 @@ fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(wrong)
 }
 
-fn llama(files: Result<LlamaFiles>) -> Result<Box<dyn Tokenizer>> {
-    Ok(Box::new(Llama::new(files?)?))
+fn llama(files: Result<LlamaFiles, FormatError>) -> Result<Box<dyn Tokenizer>> {
+    let files = files.map_err(FormatError::into_engine)?;
+    Ok(Box::new(Llama::new(files)?))
 }
 
 /// How a vocabulary in one file is read, by the file's name.

@@ -206,7 +206,7 @@ fn what_is_wrong_in_gguf_is_named() {
         .position(|bytes| bytes == 32u64.to_le_bytes())
         .unwrap();
     file[second] = 0;
-    assert!(gguf_error(&file).contains("tensor u: expected bytes behind those of t"));
+    assert!(gguf_error(&file).contains("tensor u: expected bytes after those of t"));
 }
 
 #[test]
