@@ -32,7 +32,7 @@ fn tokenizer() -> ByteBpe {
         .unwrap()
         .tokenizer;
     let mut tokens: Vec<String> = (0..learned.size())
-        .map(|id| learned.piece(id).unwrap().to_owned())
+        .map(|id| learned.token(id).unwrap().to_owned())
         .collect();
     let merges = learned.merges();
     let merges = merges
