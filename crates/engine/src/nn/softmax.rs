@@ -112,22 +112,6 @@ pub fn softmax_temperature(logits: ArrayView1<'_, f32>, tau: f32) -> Result<Arra
     }))
 }
 
-/// ln softmax(x), computed without the logarithm of a rounded 0; all −∞ where everything is masked.
-pub fn log_softmax(x: ArrayView1<'_, f32>) -> Array1<f32> {
-    // x [N] -> [N]
-    map_vector(x, |x| {
-        let largest = kernel::max(x);
-        if largest == f32::NEG_INFINITY {
-            return;
-        }
-        let total: f32 = x.iter().map(|value| math::exp(value - largest)).sum();
-        let shift = math::ln(total);
-        for value in x {
-            *value = *value - largest - shift;
-        }
-    })
-}
-
 /// The derivative of each weight by each score: J = diag(w) − w wᵀ, from the weights themselves.
 pub fn jacobian(weights: ArrayView1<'_, f32>) -> Array2<f32> {
     // weights [N] -> [N, N]
@@ -191,11 +175,6 @@ mod tests {
         let row = array![f32::NEG_INFINITY, f32::NEG_INFINITY];
         assert_eq!(softmax(row.view()), array![0.0, 0.0]);
         assert!(softmax_naive(row.view()).iter().all(|w| w.is_nan()));
-        assert!(
-            log_softmax(row.view())
-                .iter()
-                .all(|&w| w == f32::NEG_INFINITY)
-        );
     }
 
     #[test]
