@@ -6,6 +6,7 @@
 
 use engine::formula::Formula;
 use engine::grad::{Draw, initialise};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};

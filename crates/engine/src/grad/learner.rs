@@ -28,9 +28,10 @@ use super::gradients::{Gradients, Settings, gradients};
 use super::initial::{Draw, initialise};
 use super::schedule::Schedule;
 use super::tape::Tape;
-use super::task::{Answers, Pairs, Task};
+use super::task::{Pairs, Task};
 use crate::error::Result;
 use crate::formula::Formula;
+use crate::model::encoder_decoder::EncoderDecoder;
 use crate::model::transformer::{Config, Transformer};
 use crate::nn::parts::Parts;
 use crate::rng::Rng;
@@ -165,7 +166,7 @@ impl Learner {
     }
 }
 
-impl<M: Answers> Learner<M> {
+impl<M: EncoderDecoder> Learner<M> {
     /// A model before its first step: its parameters are drawn anew.
     ///
     /// # Errors
@@ -225,7 +226,7 @@ impl<M: Answers> Learner<M> {
     /// When they are another task's.
     pub fn evaluate(&self, pairs: &Pairs) -> Result<Evaluation> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
-        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
+        let logits = self.model.run(&mut tape, &pairs.source, &pairs.target)?;
         let loss = tape.cross_entropy(&logits, &pairs.answers, 0.0)?;
         let loss = tape.value(&loss)?.iter().copied().next();
         let right = pairs.right_places(tape.value(&logits)?.view());
@@ -241,7 +242,7 @@ impl<M: Answers> Learner<M> {
     /// When they are another task's.
     pub fn symbols_right(&self, pairs: &Pairs) -> Result<Vec<usize>> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
-        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
+        let logits = self.model.run(&mut tape, &pairs.source, &pairs.target)?;
         Ok(pairs.right_places(tape.value(&logits)?.view()))
     }
 

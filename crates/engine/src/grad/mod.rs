@@ -74,4 +74,4 @@ pub use one_word::{OneWord, Seen, score_gradients};
 pub use passages::Corpus;
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
-pub use task::{Answers, Pairs, Task};
+pub use task::{Pairs, Task};

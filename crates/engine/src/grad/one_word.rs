@@ -135,8 +135,8 @@ impl OneWord {
 
 impl Trainable for OneWord {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        trainable::matrix(&mut self.scores, "scores", Kind::Bias, visit)?;
-        trainable::matrix(&mut self.moved, "moved", Kind::Bias, visit)
+        trainable::array(&mut self.scores, "scores", Kind::Bias, visit)?;
+        trainable::array(&mut self.moved, "moved", Kind::Bias, visit)
     }
 }
 

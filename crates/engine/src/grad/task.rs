@@ -6,7 +6,7 @@
 //! ```
 //! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
 //! training goes on. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
-//! the text is held out. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
+//! the text is held out. Pairs of one batch may have different lengths. Any [`EncoderDecoder`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
@@ -22,49 +22,12 @@
 use super::passages::Corpus;
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
-use crate::model::transformer::Transformer;
-use crate::nn::compute::Compute;
+use crate::model::encoder_decoder::EncoderDecoder;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
-use crate::trainable::Trainable;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
-
-/// A model that reads sources and says at each place of their targets what comes next.
-pub trait Answers: Trainable {
-    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// When an id is outside the vocabulary, or there are more of one side than of the other.
-    fn answers<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix>;
-
-    /// False for a parameter that the model does not compute with as it is set up, such as a norm that is switched off.
-    fn uses(&self, parameter: &str) -> bool {
-        let _ = parameter;
-        true
-    }
-}
-
-impl Answers for Transformer {
-    fn answers<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix> {
-        self.run(compute, source, target)
-    }
-
-    fn uses(&self, parameter: &str) -> bool {
-        self.parts().norm || !parameter.contains(".norm")
-    }
-}
 
 /// A task on sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,8 +196,13 @@ impl Pairs {
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn loss(&self, model: &impl Answers, tape: &mut Tape, smoothing: f32) -> Result<Var> {
-        let logits = model.answers(tape, &self.source, &self.target)?;
+    pub fn loss(
+        &self,
+        model: &impl EncoderDecoder,
+        tape: &mut Tape,
+        smoothing: f32,
+    ) -> Result<Var> {
+        let logits = model.run(tape, &self.source, &self.target)?;
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
@@ -243,14 +211,14 @@ impl Pairs {
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn written(&self, model: &impl Answers) -> Result<Vec<Vec<usize>>> {
+    pub fn written(&self, model: &impl EncoderDecoder) -> Result<Vec<Vec<usize>>> {
         let start = |rows: std::ops::Range<usize>| vec![self.target.ids[rows.start]];
         let mut targets: Vec<Vec<usize>> = self.target.ranges().map(start).collect();
         let longest = self.target.lengths.iter().copied().max().unwrap_or(0);
         for _ in 0..longest {
             let lengths = targets.iter().map(Vec::len).collect();
             let target = Packed::many(targets.concat(), lengths)?;
-            let logits = model.answers(&mut Plain::silent(), &self.source, &target)?;
+            let logits = model.run(&mut Plain::silent(), &self.source, &target)?;
             for (target, rows) in targets.iter_mut().zip(target.ranges()) {
                 target.push(likeliest(logits.row(rows.end - 1)));
             }
@@ -267,8 +235,8 @@ impl Pairs {
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn right(&self, model: &impl Answers) -> Result<usize> {
-        let logits = model.answers(&mut Plain::silent(), &self.source, &self.target)?;
+    pub fn right(&self, model: &impl EncoderDecoder) -> Result<usize> {
+        let logits = model.run(&mut Plain::silent(), &self.source, &self.target)?;
         Ok(self.whole(&self.right_places(logits.view())))
     }
 

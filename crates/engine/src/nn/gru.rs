@@ -218,8 +218,8 @@ impl GruCell {
         } = self;
         trainable::weight(weight_ih, &named("weight_ih"), Kind::Matrix, visit)?;
         trainable::weight(weight_hh, &named("weight_hh"), Kind::Matrix, visit)?;
-        trainable::vector(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
-        trainable::vector(bias_hh, &named("bias_hh"), Kind::Bias, visit)
+        trainable::array(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
+        trainable::array(bias_hh, &named("bias_hh"), Kind::Bias, visit)
     }
 }
 

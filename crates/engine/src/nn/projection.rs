@@ -100,7 +100,7 @@ impl Projection {
             visit,
         )?;
         match &mut self.bias {
-            Some(bias) => trainable::vector(bias, &format!("{name}.bias"), Kind::Bias, visit),
+            Some(bias) => trainable::array(bias, &format!("{name}.bias"), Kind::Bias, visit),
             None => Ok(()),
         }
     }
