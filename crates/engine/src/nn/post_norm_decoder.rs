@@ -1,4 +1,4 @@
-//! The decoder block of 2017: causal attention over the text so far, attention over the source, a perceptron; a norm after each.
+//! The decoder block of 2017: causal attention over the text so far, attention over the source, an MLP; a norm after each sum.
 //!
 //! ```text
 //! a = norm_1(x + causal_attention(x))     b = norm_2(a + cross_attention(a, source))     y = norm_3(b + mlp(b))
@@ -18,7 +18,7 @@ use super::parts::Parts;
 use super::pre_norm::Mlp;
 use crate::error::Result;
 
-/// The weights of one block.
+/// The parameters of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostNormDecoderBlock {
     /// Over the text so far.
@@ -29,7 +29,7 @@ pub struct PostNormDecoderBlock {
     pub cross: CrossAttention,
     /// After the second sum.
     pub norm_2: LayerNorm,
-    /// Each token on its own.
+    /// On each token by itself.
     pub mlp: FeedForward,
     /// After the third sum.
     pub norm_3: LayerNorm,
@@ -54,31 +54,20 @@ impl PostNormDecoderBlock {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let parts = self.parts;
-        let branch = self
-            .attention
-            .run(compute, &x, lengths, caches, None, parts)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &x)?;
-        compute.trace("residual_1", &mut sum);
-        let mut asked = parts.norm(compute, &self.norm_1, &sum)?;
-        compute.trace("norm_1", &mut asked);
+        let attention = &self.attention;
+        let branch = attention.run(compute, &x, lengths, caches, None, parts)?;
+        let names = ["residual_1", "norm_1"];
+        let x = parts.add_norm(compute, branch, &x, &self.norm_1, names)?;
 
-        let branch = compute.scope(
-            || "cross.".to_owned(),
-            |compute| self.cross.run(compute, &asked, lengths, memory, parts),
-        )?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &asked)?;
-        compute.trace("residual_2", &mut sum);
-        let mut answered = parts.norm(compute, &self.norm_2, &sum)?;
-        compute.trace("norm_2", &mut answered);
+        let prefix = || "cross.".to_owned();
+        let branch = compute.scope(prefix, |compute| {
+            self.cross.run(compute, &x, lengths, memory, parts)
+        })?;
+        let names = ["residual_2", "norm_2"];
+        let x = parts.add_norm(compute, branch, &x, &self.norm_2, names)?;
 
-        let branch = self.mlp.run(compute, &answered)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &answered)?;
-        compute.trace("residual_3", &mut sum);
-        let mut output = parts.norm(compute, &self.norm_3, &sum)?;
-        compute.trace("output", &mut output);
-        Ok(output)
+        let branch = self.mlp.run(compute, &x)?;
+        let names = ["residual_3", "output"];
+        parts.add_norm(compute, branch, &x, &self.norm_3, names)
     }
 }
