@@ -1,7 +1,7 @@
 //! The parameters of a model that can be trained, each under one name and visited in one order.
 //!
 //! A model lists its parameters once ([`Trainable`]). Initialisation, the optimiser, saving and the check that each parameter got
-//! a gradient all use that list. The names are those that the model's `load` asks for, so that what is saved can be loaded.
+//! a gradient all use that list. The names are those that the model's `load` asks for, so a saved model can be loaded.
 //!
 //! ```
 //! use engine::model::gpt2::{Config, Gpt2};

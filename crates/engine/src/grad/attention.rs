@@ -202,7 +202,7 @@ fn head_transposed(
     out
 }
 
-/// A head's numbers back in their place.
+/// Copies a head's numbers into the columns that they came from.
 fn put(
     head: &[f32],
     out: &mut [f32],

@@ -78,7 +78,7 @@ fn normalised(kernels: &Kernels, x: &[f32], width: usize, eps: f32, centred: boo
     Normal { rows, inverse }
 }
 
-/// x̄ from ȳ, in its place.
+/// x̄ from ȳ, which it replaces.
 fn back(
     kernels: &Kernels,
     mut grad: Vec<f32>,

@@ -12,7 +12,7 @@ use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trainable::Visit;
 
-/// The block whose parameters' names start with `place`.
+/// The block whose parameters' names begin with `place`.
 pub(super) fn block(
     config: &Config,
     source: &mut dyn Parameters,

@@ -139,7 +139,7 @@ impl<N: Norm> Trunk<N> {
         })
     }
 
-    /// The same weights with another activation in every MLP.
+    /// The same model with another activation in every MLP.
     pub(super) fn with_activation(mut self, activation: Activation) -> Self {
         for block in &mut self.blocks {
             block.mlp.activation = activation;

@@ -5,7 +5,7 @@ use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};
 
-/// The first of `names` of which the source has a `NAME.weight`, else the first, so that an error names it.
+/// The first of `names` of which the source has a `NAME.weight`, else the first, so an error names it.
 pub(super) fn known(source: &dyn Parameters, prefix: &str, names: &[&str]) -> String {
     let full = |name: &&str| format!("{prefix}{name}");
     let has = |name: &String| source.shape(&format!("{name}.weight")).is_some();

@@ -20,8 +20,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs in place of
-//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
+//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs instead of
+//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (where each step gets the vector again).
 
 mod fading;
 

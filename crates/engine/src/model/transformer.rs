@@ -314,7 +314,7 @@ impl Transformer {
     /// A target by greedy decoding, the most likely token at each step: from `start` (not given back) until `end` (given back) or `longest` tokens.
     ///
     /// # Errors
-    /// When an id is outside the vocabulary.
+    /// When an id is outside the vocabulary, or a logit is not a number.
     pub fn greedy(
         &self,
         source: &[usize],

@@ -1,4 +1,4 @@
-//! Layer norm and RMS norm: each token is brought to one scale, over its own C numbers.
+//! Layer norm and RMS norm: each token is normalised over its own C numbers.
 //!
 //! ```text
 //! layer_norm(x) = (x − mean x) / √(var x + eps) · gamma + beta     x [T, C], gamma [C], beta [C] -> [T, C]
@@ -97,7 +97,7 @@ pub struct LayerNorm {
 }
 
 impl LayerNorm {
-    /// Scale 1, shift 0, epsilon 1e-5: where training starts.
+    /// Scale 1, shift 0, epsilon 1e-5, the values before training.
     pub fn new(width: usize) -> Self {
         Self {
             gamma: Array1::ones(width),
