@@ -243,8 +243,8 @@ mod tests {
         rope.table(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
         for head in [0, 10] {
             let part = s![.., head..head + 8];
-            let (x, positions) = (x.slice(part), [4.0, 9.0]);
-            let plain = rotate_pairs(x, &positions, 500_000.0, Pairing::Halves).unwrap();
+            let (own, positions) = (x.slice(part), [4.0, 9.0]);
+            let plain = rotate_pairs(own, &positions, 500_000.0, Pairing::Halves).unwrap();
             assert_eq!(turned.slice(part), plain);
             let rest = s![.., head + 8..head + 10];
             assert_eq!(turned.slice(rest), x.slice(rest));
