@@ -181,7 +181,7 @@ impl Transformer {
         self
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -224,7 +224,7 @@ impl Transformer {
 
     /// Keys and values of the encoder's output, for each decoder block. The observer gets
     /// `decoder.blocks.N.cross.attention.{k, v}`.
-    fn cache_sources<C: Compute>(
+    fn cache_kv<C: Compute>(
         &self,
         compute: &mut C,
         encoded: &C::Matrix,
@@ -273,7 +273,7 @@ impl Transformer {
         KvCaches::new(self.config.decoder_layers, sequences, heads, width / heads)
     }
 
-    /// The logits at every position of a target. The observer gets what [`Self::encode`] lists, then
+    /// The logits at every position of a target. The observer gets the intermediates of [`Self::encode`], then
     /// `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`, `decoder.input`, `decoder.blocks.N.…` (see
     /// `PostNormDecoderBlock::run`), `decoder.output` and `logits`.
     ///
@@ -290,7 +290,7 @@ impl Transformer {
         self.run(compute, &Packed::one(source), &Packed::one(target))
     }
 
-    /// Reads a source once; the target is then written token by token. The observer gets what [`Self::encode`] lists and the keys and values
+    /// Reads a source once; the target is then written token by token. The observer gets the intermediates of [`Self::encode`] and the keys and values
     /// of cross-attention.
     ///
     /// # Errors
@@ -306,7 +306,7 @@ impl Transformer {
         let encoded = self.encode(compute, &source)?;
         Ok(Translation {
             model: self,
-            memories: self.cache_sources(compute, &encoded, &source.lengths)?,
+            memories: self.cache_kv(compute, &encoded, &source.lengths)?,
             caches: self.caches(1),
         })
     }
@@ -342,7 +342,7 @@ impl EncoderDecoder for Transformer {
     ) -> Result<C::Matrix> {
         // source ids [M], target ids [N] -> [N, V]
         let encoded = self.encode(compute, source)?;
-        let memories = self.cache_sources(compute, &encoded, &source.lengths)?;
+        let memories = self.cache_kv(compute, &encoded, &source.lengths)?;
         let mut caches = self.caches(target.lengths.len());
         self.decode(compute, target, &mut caches, &memories)
     }

@@ -139,7 +139,13 @@ impl AdditiveAttention {
         let all = 0..annotations.nrows();
         check(dims, self.score.len(), &[all])?;
         let (question, score) = (question.row(0), self.score.view());
-        Ok(align(question, score, keys, annotations, trace))
+        Ok(additive_attention(
+            question,
+            score,
+            keys,
+            annotations,
+            trace,
+        ))
     }
 
     /// Visits the parameters under the names that [`Self::load`] asks for.
@@ -185,7 +191,7 @@ fn inner(question: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32
 }
 
 /// One question, W_q h, to some annotations. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
-pub(super) fn align(
+pub(super) fn additive_attention(
     question: ArrayView1<'_, f32>,
     score: ArrayView1<'_, f32>,
     keys: ArrayView2<'_, f32>,

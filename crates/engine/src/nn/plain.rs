@@ -395,8 +395,9 @@ impl Compute for Plain<'_> {
             let rows = s![rows.clone(), ..];
             let (keys, annotations) = (keys.slice(rows), annotations.slice(rows));
             let question = questions.row(n);
-            let found = self
-                .traced(|trace| bahdanau::align(question, score.view(), keys, annotations, trace));
+            let found = self.traced(|trace| {
+                bahdanau::additive_attention(question, score.view(), keys, annotations, trace)
+            });
             contexts.row_mut(n).assign(&found.context);
         }
         Ok(contexts)
