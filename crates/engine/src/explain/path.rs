@@ -66,7 +66,7 @@ pub fn attention(from: usize, to: usize) -> Vec<usize> {
     steps(from, to, from.abs_diff(to))
 }
 
-/// At most `reach` further.
+/// The position after a step of at most `reach` towards `to`.
 fn towards(at: usize, to: usize, reach: usize) -> usize {
     if at < to {
         to.min(at + reach)

@@ -214,7 +214,7 @@ fn put(
     }
 }
 
-/// As [`put`], added to what is there.
+/// As [`put`], but adds to the old values.
 fn add(
     head: &[f32],
     out: &mut [f32],

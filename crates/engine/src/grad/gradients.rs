@@ -122,7 +122,7 @@ impl Gradients {
     }
 }
 
-/// Runs `loss` on a tape; gives the loss and its gradients.
+/// Runs `loss` on a tape; returns the loss and its gradients.
 ///
 /// # Errors
 /// When `loss` fails or gives something other than a loss, dropout is not in [0, 1), or two parameters have one name.

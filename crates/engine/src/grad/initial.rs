@@ -19,9 +19,9 @@ use crate::trainable::{Kind, Trainable};
 /// A distribution of matrices and tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Draw {
-    /// By their sizes.
+    /// Xavier: uniform matrices and normal tables, scaled by their sizes.
     Xavier,
-    /// With this deviation.
+    /// Normal with this standard deviation.
     Normal(f32),
 }
 

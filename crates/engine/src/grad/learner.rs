@@ -54,7 +54,7 @@ pub struct TaskConfig {
     pub batch: usize,
     /// The learning rate of each step.
     pub schedule: Schedule,
-    /// Of the parameters, the pairs and dropout.
+    /// The seed of the parameters, the pairs and dropout.
     pub seed: u64,
 }
 
@@ -82,13 +82,13 @@ pub struct TrainingConfig {
     pub layers: usize,
     /// C, a multiple of 4, the number of heads; F is 4 C.
     pub width: usize,
-    /// Which parts of the model are in use.
+    /// The parts of the model that are in use.
     pub parts: Parts,
     /// B: pairs in a step.
     pub batch: usize,
     /// The learning rate of each step.
     pub schedule: Schedule,
-    /// Of the parameters, the pairs and dropout.
+    /// The seed of the parameters, the pairs and dropout.
     pub seed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One word of a translation whose alignment is learned from nothing but the right word.
+//! One word of a translation whose alignment is learned from the correct word alone.
 //!
 //! ```text
 //! α = softmax(e)      c = Σ_s α_s h_s      p = softmax(U c)      loss = −ln p_right
@@ -39,7 +39,7 @@ pub struct OneWord {
     moved: Array2<f32>,
     /// `[S, K]`.
     annotations: Array2<f32>,
-    /// `[V, K]`: what each word multiplies the context with.
+    /// `[V, K]`: a row for each word, whose product with the context is the word's logit.
     words: Weight,
     right: usize,
 }

@@ -114,7 +114,7 @@ pub(super) fn scale_columns(tape: &mut Tape, x: Var, factors: &Array1<f32>) -> R
     )
 }
 
-/// Some columns.
+/// The columns of a range.
 pub(super) fn columns(tape: &mut Tape, x: Var, columns: Range<usize>) -> Result<Var> {
     expect_columns(&columns, x.dim())?;
     let width = columns.len();
@@ -166,7 +166,7 @@ pub(super) fn concat(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
     }))
 }
 
-/// Some rows.
+/// The rows with these indices.
 pub(super) fn gather(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
     expect_rows("gather", rows, x.rows)?;
     let (rows, width) = (rows.to_vec(), x.cols);

@@ -136,7 +136,7 @@ struct Dropout {
     rng: Rng,
 }
 
-/// The executor that records what it computes; see [`crate::nn::compute::Compute`] for the operations.
+/// The executor that records its operations; see [`crate::nn::compute::Compute`] for the operations.
 ///
 /// A matrix of another tape as an argument is a mistake of the caller's: the operation panics or gives meaningless numbers.
 pub struct Tape {

@@ -40,14 +40,14 @@ pub enum Task {
         /// L.
         length: usize,
     },
-    /// From its end.
+    /// The sequence from its end.
     Reverse {
         /// n.
         symbols: usize,
         /// L.
         length: usize,
     },
-    /// From the smallest to the largest.
+    /// The sequence from the smallest symbol to the largest.
     Sort {
         /// n.
         symbols: usize,
@@ -87,7 +87,7 @@ impl Task {
         self.sizes().0 + 1
     }
 
-    /// A source of this length with what should become of it, from those for training or from those that are held out.
+    /// A source of this length with its answer, for training or held out.
     fn pair(&self, rng: &mut Rng, length: usize, held: bool) -> (Vec<usize>, Vec<usize>) {
         if let Self::Text { text, .. } = self {
             let passages = text.part(length, held);

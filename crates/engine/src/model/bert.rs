@@ -192,7 +192,7 @@ impl Bert {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -325,7 +325,7 @@ impl Bert {
         Ok(logits)
     }
 
-    /// The masked-LM logits at every position of one text. The observer gets what [`Self::hidden`] and [`Self::logits`] list.
+    /// The masked-LM logits at every position of one text. The observer gets the intermediates of [`Self::hidden`] and [`Self::logits`].
     ///
     /// # Errors
     /// When an id is outside the vocabulary, the text is longer than the context, or the source had no head.
@@ -351,7 +351,7 @@ impl Bert {
         tokens.unpack(self.logits(hidden.view(), &mut None)?.view())
     }
 
-    /// One vector of length 1 for a text. The observer gets what [`Self::hidden`] lists, `pooled` and `sentence`.
+    /// One vector of length 1 for a text. The observer gets the intermediates of [`Self::hidden`], `pooled` and `sentence`.
     ///
     /// # Errors
     /// When there is no id, one is outside the vocabulary, or the text is longer than the context.

@@ -66,7 +66,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// A model that gives, after each token, logits for the next one.
+/// A model that computes, after each token, the logits of the next one.
 pub trait Decoder {
     /// The longest text that it reads, in tokens.
     fn context(&self) -> usize;
@@ -77,7 +77,7 @@ pub trait Decoder {
     /// Empty caches for `sequences` texts.
     fn caches(&self, sequences: usize) -> KvCaches;
 
-    /// The hidden states after the last norm, `[T, C]`. The caches hold what was read before and take in the new tokens.
+    /// The hidden states after the last norm, `[T, C]`. The caches hold the earlier tokens and take in the new ones.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
@@ -141,7 +141,7 @@ pub trait DecoderExt: Decoder {
         Ok(out)
     }
 
-    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; gives the logits after the last
+    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; returns the logits after the last
     /// token of each.
     ///
     /// # Errors
@@ -326,7 +326,7 @@ where
         // ids [T] -> [V]
         let pairs = self.read.iter().zip(ids);
         let same = pairs.take_while(|(a, b)| a == b).count();
-        // The last token is always read again: its logits are what is asked for.
+        // The last token is always read again, to compute its logits.
         let kept = same.min(ids.len().saturating_sub(1));
         self.truncate(kept);
         Self::feed(self, &ids[kept..])

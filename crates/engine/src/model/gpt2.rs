@@ -6,8 +6,8 @@
 //! logits = layer_norm(x) · Eᵀ                                                               -> [T, V]
 //! ```
 //! The MLP is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's files, with or without
-//! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices lie as `[C_in, C_out]` there, and are taken as `[C_out, C_in]`
-//! too (minGPT, GGUF), which the shape of `c_attn` tells. A source with an `lm_head.weight` has a head of its own.
+//! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices are stored as `[C_in, C_out]` there; `[C_out, C_in]` is
+//! accepted too (minGPT, GGUF), as the shape of `c_attn` shows. A source with an `lm_head.weight` has a head of its own.
 //!
 //! The observer gets `embedding`, `input`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`
 //! (see [`crate::nn::pre_norm::PreNormBlock`]), `norm` and `logits`.
@@ -142,7 +142,7 @@ impl Gpt2 {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -106,8 +106,8 @@ impl<N: Norm, M: Mlp> Trunk<N, M> {
 }
 
 impl<N: Norm> Trunk<N> {
-    /// The trunk with the parameters of a source, whose names begin with `prefix`. Matrices lie as `[C_in, C_out]` where
-    /// `transposed` says so, as in Hugging Face's files.
+    /// The trunk with the parameters of a source, whose names begin with `prefix`. Matrices are stored as `[C_in, C_out]` if
+    /// `transposed`, as in Hugging Face's files.
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.

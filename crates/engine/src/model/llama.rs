@@ -160,7 +160,7 @@ impl Llama {
         Ok(Self { config, trunk })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -119,7 +119,7 @@ impl Seq2Seq {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -154,7 +154,7 @@ impl Seq2Seq {
         })
     }
 
-    /// Reads one target token; gives the logits of the next.
+    /// Reads one target token; returns the logits of the next.
     ///
     /// # Errors
     /// When the id is outside the vocabulary or the state is another model's.
@@ -168,7 +168,7 @@ impl Seq2Seq {
         Ok(self.decode(state, &[id], trace)?.row(0).to_owned())
     }
 
-    /// Reads several target tokens; gives the logits after each. The observer gets `decoder.embedding`,
+    /// Reads several target tokens; returns the logits after each. The observer gets `decoder.embedding`,
     /// `decoder.layers.n.steps.t.…` and `logits`.
     ///
     /// # Errors

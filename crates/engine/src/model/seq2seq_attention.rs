@@ -99,7 +99,7 @@ impl AttentiveSeq2Seq {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -140,7 +140,7 @@ impl AttentiveSeq2Seq {
         })
     }
 
-    /// Reads one target token; gives the logits of the next. The observer gets `decoder.steps.t.{embedding, attention.scores,
+    /// Reads one target token; returns the logits of the next. The observer gets `decoder.steps.t.{embedding, attention.scores,
     /// attention.weights, attention.context, reset, update, candidate, state, logits}`.
     ///
     /// # Errors

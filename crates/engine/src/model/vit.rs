@@ -185,7 +185,7 @@ impl Vit {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -244,7 +244,7 @@ impl Vit {
         self.head.run(compute, &pooled)
     }
 
-    /// The logits of a picture. The observer gets what [`Self::hidden`] lists, `pooled` and `logits`.
+    /// The logits of a picture. The observer gets the intermediates of [`Self::hidden`], `pooled` and `logits`.
     ///
     /// # Errors
     /// As [`Self::hidden`].

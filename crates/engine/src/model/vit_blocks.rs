@@ -77,7 +77,7 @@ impl Encoder {
     }
 
     /// The tokens of pictures of one size after the last norm, one picture after the other, and how many tokens each has; generic
-    /// over the executor. The observer gets what [`PictureTokens::forward`] lists, `blocks.N.…` (see [`PreNormBlock::run`]) and
+    /// over the executor. The observer gets the intermediates of [`PictureTokens::forward`], `blocks.N.…` (see [`PreNormBlock::run`]) and
     /// `norm`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The executor of a layer: a layer states its computation once, in the operations below, and the executor chooses what a matrix is.
+//! The executor of a layer: a layer states its computation once, in the operations below, and the executor chooses the form of a matrix.
 //!
 //! [`Plain`](super::plain::Plain) computes arrays and notifies observers: this is inference. [`crate::grad::Tape`] computes the
 //! same and records how, so the gradient of a loss can be computed backwards. A model is written once, over this trait; all are but
@@ -166,7 +166,7 @@ pub trait Compute {
     /// Hyperbolic tangent of each element.
     fn tanh(&mut self, x: Self::Matrix) -> Self::Matrix;
 
-    /// Some columns.
+    /// The columns of a range.
     ///
     /// # Errors
     /// When there are not so many.
@@ -241,7 +241,7 @@ pub trait Compute {
         lengths: &[usize],
     ) -> Result<Self::Matrix>;
 
-    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds what came before in sequence b and takes in
+    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds the earlier tokens of sequence b and takes in
     /// the new keys and values. A tape reads whole texts: for it the caches are empty and stay so.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Causal attention of decoders: heads in groups that share keys and values, over what a cache holds.
+//! Causal attention of decoders: heads in groups that share keys and values, over the tokens of a cache.
 //!
 //! ```text
 //! q = x · W_Qᵀ (+ b)  [T, H·D]      k, v = x · W_Kᵀ, x · W_Vᵀ (+ b)  [T, G·D]      G heads of keys and values, a divisor of H
@@ -145,7 +145,7 @@ pub struct GroupedAttention {
 
 impl GroupedAttention {
     /// The layer on one or more sequences. `x` holds `lengths[b]` new tokens of sequence b, one sequence after the other, and
-    /// `caches[b]` what came before them; the new keys and values are added to it.
+    /// `caches[b]` the tokens before them; the new keys and values are added to it.
     ///
     /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]` (new tokens only, rotated),
     /// `attention.scores` (scaled, before later tokens are hidden) and `attention.weights` `[H, T, S]`, `attention.heads`
@@ -205,7 +205,7 @@ impl GroupedAttention {
         Ok(output)
     }
 
-    /// Each sequence by itself, over what its cache holds and takes in; heads side by side.
+    /// The attention of each sequence over the old and new tokens of its cache; heads side by side.
     pub(super) fn attend_each(
         &self,
         q: &Array2<f32>,

@@ -263,7 +263,7 @@ fn sigmoid(x: f32) -> f32 {
 /// A stack of layers: each reads the states of the layer below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gru {
-    /// From the input upwards.
+    /// The layers, from the input upwards.
     pub layers: Vec<GruCell>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a Transformer that can be left out, to see what each of them is for.
+//! The parts of a Transformer that can be left out, to see the effect of each.
 //!
 //! ```text
 //! scaling:    scores q · kᵀ / √D        without: q · kᵀ

@@ -53,7 +53,7 @@ pub fn gather(map: ArrayView2<'_, f32>, size: (usize, usize)) -> Result<Array2<f
 pub struct PatchMerge {
     /// 4C to 2C.
     pub reduction: Projection,
-    /// After it.
+    /// The norm after the reduction.
     pub norm: LayerNorm,
 }
 

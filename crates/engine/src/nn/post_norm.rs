@@ -42,13 +42,13 @@ use ndarray::{Array2, ArrayView2};
 /// The parameters of a block whose norms come after the sums.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostNormBlock {
-    /// Over the sequence.
+    /// Attention over the sequence.
     pub attention: FullAttention,
-    /// After the first sum.
+    /// The norm after the first sum.
     pub norm_1: LayerNorm,
-    /// On each token by itself.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// After the second sum.
+    /// The norm after the second sum.
     pub norm_2: LayerNorm,
     /// The parts that are in use.
     pub parts: Parts,

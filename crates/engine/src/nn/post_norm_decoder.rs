@@ -21,24 +21,24 @@ use crate::error::Result;
 /// The parameters of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostNormDecoderBlock {
-    /// Over the text so far.
+    /// Causal attention over the text so far.
     pub attention: GroupedAttention,
-    /// After the first sum.
+    /// The norm after the first sum.
     pub norm_1: LayerNorm,
-    /// Over the source.
+    /// Attention over the source.
     pub cross: CrossAttention,
-    /// After the second sum.
+    /// The norm after the second sum.
     pub norm_2: LayerNorm,
-    /// On each token by itself.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// After the third sum.
+    /// The norm after the third sum.
     pub norm_3: LayerNorm,
-    /// Which parts are in use.
+    /// The parts that are in use.
     pub parts: Parts,
 }
 
 impl PostNormDecoderBlock {
-    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` what came before them,
+    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` the tokens before them,
     /// `memory` holds its source. The observer gets `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`,
     /// `norm_2`, `mlp.…`, `residual_3` and `output`.
     ///

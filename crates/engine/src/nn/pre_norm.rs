@@ -54,7 +54,7 @@ pub trait Mlp {
     /// When `x` has another width.
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix>;
 
-    /// The network on each token. The observer gets what `run` lists.
+    /// The network on each token, with the observer of `run`.
     ///
     /// # Errors
     /// When `x` has another width.
@@ -71,17 +71,17 @@ pub trait Mlp {
 /// The parameters of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreNormBlock<N = LayerNorm, A = FullAttention, M = FeedForward> {
-    /// Before attention.
+    /// The norm before attention.
     pub norm_1: N,
-    /// Over the sequence.
+    /// Attention over the sequence.
     pub attention: A,
-    /// `[C]`, on the output of attention.
+    /// `[C]`: the scale of the output of attention.
     pub scale_1: Option<Array1<f32>>,
-    /// Before the MLP.
+    /// The norm before the MLP.
     pub norm_2: N,
-    /// On each token by itself.
+    /// The MLP on each token.
     pub mlp: M,
-    /// `[C]`, on the output of the MLP.
+    /// `[C]`: the scale of the output of the MLP.
     pub scale_2: Option<Array1<f32>>,
 }
 

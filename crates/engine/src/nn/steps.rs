@@ -21,7 +21,7 @@ pub(crate) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// From the first row of each sequence on, or from the last with `reverse`.
+    /// Steps from the first row of each sequence on, or from the last with `reverse`.
     pub(crate) fn new(lengths: &'a [usize], reverse: bool) -> Self {
         Self {
             lengths,

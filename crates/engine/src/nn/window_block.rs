@@ -28,13 +28,13 @@ pub struct WindowBlock {
     pub shift: usize,
     /// `[N, M·M, M·M]`, where the map is shifted.
     pub mask: Option<Array3<f32>>,
-    /// Within each window.
+    /// Attention within each window.
     pub attention: CosineAttention,
-    /// On the output of attention.
+    /// The norm of the output of attention.
     pub norm_1: LayerNorm,
-    /// On each token by itself.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// On the output of the MLP.
+    /// The norm of the output of the MLP.
     pub norm_2: LayerNorm,
 }
 

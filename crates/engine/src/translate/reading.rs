@@ -33,7 +33,7 @@ impl<'a> Reading<'a> {
         }))
     }
 
-    /// Reads one more token of the target; gives the scores of the next, `[V]`.
+    /// Reads one more token of the target; returns the scores of the next, `[V]`.
     ///
     /// # Errors
     /// When the id is outside the vocabulary.

@@ -113,7 +113,7 @@ mod tests {
         Seq2Seq::load(config, &mut Formula::new(3, config.shapes())).unwrap()
     }
 
-    /// The last column is what a comparison of the vectors of the two encoded sentences gives, in either order of reading.
+    /// The last column equals a comparison of the vectors of the two encoded sentences, in either order of reading.
     #[test]
     fn the_last_column_compares_two_vectors() {
         let source = [3, 1, 4, 1, 5];

@@ -17,7 +17,7 @@ pub struct Translation<'a> {
 }
 
 impl Translation<'_> {
-    /// Reads new target tokens; gives the logits after the last.
+    /// Reads new target tokens; returns the logits after the last.
     ///
     /// # Errors
     /// When there is no token, or one is outside the vocabulary.
@@ -26,7 +26,7 @@ impl Translation<'_> {
         self.feed_traced(ids, None)
     }
 
-    /// As [`Self::feed`], with an observer, which gets what [`Transformer::forward`] lists from `decoder.embedding` on.
+    /// As [`Self::feed`], with an observer, which gets the intermediates of [`Transformer::forward`] from `decoder.embedding` on.
     ///
     /// # Errors
     /// As [`Self::feed`].
