@@ -159,8 +159,8 @@ mod tests {
         let total = first.sum();
         for axis in [1, 2] {
             let all = first.indexed_iter();
-            let place = |at: (usize, usize, usize)| [at.0, at.1, at.2][axis] as f32;
-            let mean = all.map(|(at, value)| place(at) * value).sum::<f32>() / total;
+            let index = |at: (usize, usize, usize)| [at.0, at.1, at.2][axis] as f32;
+            let mean = all.map(|(at, value)| index(at) * value).sum::<f32>() / total;
             assert!((mean - 14.0).abs() <= 0.5, "{mean}");
         }
     }

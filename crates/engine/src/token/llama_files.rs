@@ -70,10 +70,10 @@ pub fn from_model(file: &[u8]) -> Result<LlamaFiles> {
             continue;
         };
         let mut token = Cursor::new(MODEL, token);
-        let (mut piece, mut score, mut kind) = (String::new(), 0.0, TokenKind::Normal);
+        let (mut written, mut score, mut kind) = (String::new(), 0.0, TokenKind::Normal);
         while token.left() > 0 {
             match field(&mut token)? {
-                (1, Field::Bytes(text)) => piece = utf8(MODEL, text, "a token")?.to_owned(),
+                (1, Field::Bytes(text)) => written = utf8(MODEL, text, "a token")?.to_owned(),
                 (2, Field::Fixed(bits)) => score = f32::from_bits(bits),
                 (3, Field::Number(number)) => {
                     kind = TokenKind::from_number(i32::try_from(number).unwrap_or_default());
@@ -81,7 +81,7 @@ pub fn from_model(file: &[u8]) -> Result<LlamaFiles> {
                 _ => {}
             }
         }
-        tokens.push(piece);
+        tokens.push(written);
         scores.push(score);
         kinds.push(kind);
     }
