@@ -107,7 +107,7 @@ mod native {
             context: 1024,
             norm_eps: 1e-5,
         };
-        let mut source = Formula::new(0, config.shapes());
+        let mut source = Formula::new(0, image_gpt::shapes(&config));
         match ImageGpt::load(config, &mut source) {
             Ok(model) => steps(c, "image gpt s", &model),
             Err(error) => eprintln!("image gpt: {error}"),

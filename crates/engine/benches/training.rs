@@ -10,6 +10,7 @@ mod native {
     use engine::formula::Formula;
     use engine::grad::{Draw, Pairs, Settings, Task, gradients, initialise};
     use engine::kernel;
+    use engine::model::encoder_decoder::EncoderDecoder;
     use engine::model::seq2seq::{self, Seq2Seq};
     use engine::model::transformer::{Config, Transformer};
     use engine::nn::packed::Packed;

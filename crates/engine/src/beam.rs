@@ -1,4 +1,4 @@
-//! Beam search: the few most probable texts so far, each continued by every token, and again the few most probable of all those.
+//! Beam search: the most probable texts so far are continued by every token, and the most probable of the continuations are kept.
 //!
 //! ```text
 //! log P(Y) = Σₜ ln softmax(scores after Y₁ … Yₜ₋₁)[Yₜ]
@@ -38,10 +38,10 @@ pub trait NextToken {
     fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>>;
 }
 
-/// What a beam search is asked for.
+/// The parameters of a beam search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beam {
-    /// How many texts are kept.
+    /// The number of texts that are kept.
     pub width: usize,
     /// α, 0 or above.
     pub length_penalty: f32,
@@ -58,14 +58,14 @@ pub struct Hypothesis {
     pub ids: Vec<usize>,
     /// log P, in nats.
     pub log_probability: f64,
-    /// log P / lp: what the texts are ranked by.
+    /// log P / lp, by which the texts are ranked.
     pub score: f64,
     /// Whether the last token ends the text.
     pub ended: bool,
 }
 
 impl Beam {
-    /// lp of a text of some tokens.
+    /// The length penalty lp of a text of some tokens.
     pub fn penalty(&self, tokens: usize) -> f64 {
         let base = (5.0 + tokens as f64) / 6.0;
         double::exp(f64::from(self.length_penalty) * double::ln(base))
@@ -76,19 +76,14 @@ impl Beam {
             return Err(EngineError::value("beam", "width", "at least 1", 0));
         }
         if !(self.length_penalty.is_finite() && self.length_penalty >= 0.0) {
-            let found = self.length_penalty;
-            return Err(EngineError::value(
-                "beam",
-                "length_penalty",
-                "0 or above",
-                found,
-            ));
+            let (name, found) = ("length_penalty", self.length_penalty);
+            return Err(EngineError::value("beam", name, "0 or above", found));
         }
         Ok(())
     }
 }
 
-/// A text that may go on.
+/// A text that has not ended.
 struct Live {
     ids: Vec<usize>,
     log_probability: f64,
@@ -102,11 +97,11 @@ struct Continuation {
     id: usize,
 }
 
-/// The best texts after a prompt, best first, at most `width` of them. Of equally probable ones those come first that grew out of
-/// the more probable beginning, then those with the lower id.
+/// The best texts after a prompt, best first, at most `width` of them. Equally probable texts are in the order of the probability of
+/// their beginnings, then of their last ids.
 ///
 /// # Errors
-/// When a number of the search has no meaning, or the model refuses or gives scores that are NaN.
+/// When a parameter of the search is out of range, or the model refuses or gives scores that are NaN.
 pub fn search(model: &mut dyn NextToken, prompt: &[usize], beam: &Beam) -> Result<Vec<Hypothesis>> {
     beam.check()?;
     let mut live = vec![Live {
@@ -140,20 +135,20 @@ fn best_steps(
     count: usize,
 ) -> Result<Vec<Continuation>> {
     let mut steps = Vec::new();
-    for (place, text) in live.iter().enumerate() {
+    for (n, text) in live.iter().enumerate() {
         let ids = [prompt, &text.ids].concat();
         let scores = model.logits(&ids)?;
         let total = log_sum(&scores)?;
         steps.extend(scores.iter().enumerate().map(|(id, &score)| Continuation {
             log_probability: text.log_probability + (f64::from(score) - total),
-            live: place,
+            live: n,
             id,
         }));
     }
     steps.retain(|step| step.log_probability > f64::NEG_INFINITY);
     let better = |a: &Continuation, b: &Continuation| {
-        let places = (a.live, a.id).cmp(&(b.live, b.id));
-        b.log_probability.total_cmp(&a.log_probability).then(places)
+        let order = (a.live, a.id).cmp(&(b.live, b.id));
+        b.log_probability.total_cmp(&a.log_probability).then(order)
     };
     if count < steps.len() {
         steps.select_nth_unstable_by(count, better);
@@ -173,8 +168,8 @@ fn log_sum(scores: &Array1<f32>) -> Result<f64> {
     Ok(largest + double::ln(sum))
 }
 
-/// Takes the best steps: those that end a text are put to the others that ended, the next ones live on, `width` of them. A text may
-/// end only by one of the `width` best steps.
+/// The live texts after the best steps, at most `width` of them; texts that a step ends are added to `ended`. Only one of the `width`
+/// best steps may end a text.
 fn advance(
     live: &[Live],
     steps: &[Continuation],
@@ -182,11 +177,11 @@ fn advance(
     ended: &mut Vec<Hypothesis>,
 ) -> Vec<Live> {
     let mut next = Vec::with_capacity(beam.width);
-    for (place, step) in steps.iter().enumerate() {
+    for (n, step) in steps.iter().enumerate() {
         let mut ids = live[step.live].ids.clone();
         ids.push(step.id);
         if beam.end == Some(step.id) {
-            if place < beam.width {
+            if n < beam.width {
                 ended.push(hypothesis(ids, step.log_probability, true, beam));
             }
         } else if next.len() < beam.width {
@@ -209,7 +204,7 @@ fn hypothesis(ids: Vec<usize>, log_probability: f64, ended: bool, beam: &Beam) -
     }
 }
 
-/// Best first; equal ones stay in the order in which they were found.
+/// Sorts texts, best first, and keeps `width` of them; equal ones stay in the order in which they were found.
 fn rank(found: &mut Vec<Hypothesis>, width: usize) {
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(width);
@@ -232,7 +227,7 @@ mod tests {
         }
     }
 
-    /// Token 2 ends a text. Greedy choice goes to 0, after which nothing is likely; 1 leads to the most probable text.
+    /// A table in which token 2 ends a text. Greedy choice takes 0, after which no token is likely; 1 leads to the most probable text.
     fn trap() -> Table {
         Table(vec![
             (vec![7], [0.5, 0.4, 0.1]),
@@ -336,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn parameters_out_of_range_are_refused() {
         assert!(search(&mut trap(), &[7], &beam(0, 0.0)).is_err());
         assert!(search(&mut trap(), &[7], &beam(1, -1.0)).is_err());
         struct Nan;

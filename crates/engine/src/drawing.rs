@@ -1,10 +1,10 @@
-//! A drawing as MNIST's digits lie: scaled into a box, then moved so that its centre of mass is in the middle.
+//! A drawing in the form of MNIST's digits: scaled into a box, then moved so that its centre of mass is in the middle.
 //!
 //! ```text
 //! box:     the rectangle around all ink, scaled so that its longer side is 20 pixels
 //! centre:  Σ p · ink(p) / Σ ink(p), moved by whole pixels to the one nearest to (14, 14), counted from 0     [H, W] -> [1, 28, 28]
 //! ```
-//! MNIST's own digits come back to the bit, wherever in a picture they are put, but for the very few whose box is smaller.
+//! MNIST's own digits are reproduced to the bit from any position in a picture, but for the very few whose box is smaller.
 //!
 //! ```
 //! use engine::drawing::{SIDE, centred};
@@ -31,14 +31,14 @@ pub const SIDE: usize = 28;
 /// The longer side of the box that the ink is scaled into.
 const BOX: usize = 20;
 
-/// Ink is a byte's least step or more; less is rounding.
+/// Half a step of a byte: smaller values are rounding errors of paper.
 const PAPER: f32 = 0.5 / 255.0;
 
-/// Where the centre of mass goes.
+/// The row and the column of the centre of mass.
 const MIDDLE: f64 = 14.0;
 
-/// The ink of a picture, 0 paper to 1. Paper is what most of the picture's border is, so that dark ink on white and chalk on a board
-/// are both read.
+/// The ink of a picture, from 0 (paper) to 1. The picture's border decides whether paper is light or dark, so dark ink on white and
+/// chalk on a board are both read.
 pub fn ink(image: ArrayView3<'_, f32>) -> Array2<f32> {
     // image [C, H, W], from 0 to 1 -> [H, W]
     let one = grey(image).index_axis_move(Axis(0), 0);
@@ -56,7 +56,7 @@ pub fn ink(image: ArrayView3<'_, f32>) -> Array2<f32> {
     }
 }
 
-/// A drawing in the place and size that the digit models know.
+/// A drawing in the position and size of the digits that the models were trained on.
 ///
 /// # Errors
 /// When there is no ink, or a number is not finite.
@@ -105,7 +105,7 @@ pub fn greys(count: usize) -> Array2<f32> {
     Array2::from_shape_fn((count, 1), |(n, _)| n as f32 / last)
 }
 
-/// From the first row (or column) with ink to the last.
+/// The rows (or columns) from the first with ink to the last.
 fn inked(ink: ArrayView2<'_, f32>, axis: Axis) -> Option<Range<usize>> {
     let lines = || ink.axis_iter(axis);
     let has = |line: ndarray::ArrayView1<'_, f32>| line.iter().any(|&value| value > PAPER);
@@ -114,11 +114,11 @@ fn inked(ink: ArrayView2<'_, f32>, axis: Axis) -> Option<Range<usize>> {
     Some(first..ink.len_of(axis) - after)
 }
 
-/// Where a part begins whose centre of mass is to lie in the middle.
-fn corner(part: ArrayView2<'_, f32>, place: fn((usize, usize)) -> usize) -> isize {
+/// The first row (or column) of a part whose centre of mass is in the middle.
+fn corner(part: ArrayView2<'_, f32>, index: fn((usize, usize)) -> usize) -> isize {
     let (mut weighted, mut total) = (0.0f64, 0.0f64);
     for (at, &value) in part.indexed_iter() {
-        weighted += place(at) as f64 * f64::from(value);
+        weighted += index(at) as f64 * f64::from(value);
         total += f64::from(value);
     }
     (MIDDLE - weighted / total).round() as isize
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ink_is_what_the_border_is_not() {
+    fn ink_differs_from_the_border() {
         let mut board = Array3::zeros((1, 6, 8));
         board[[0, 3, 4]] = 1.0;
         let chalk = ink(board.view());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn size_and_place_do_not_matter() {
+    fn size_and_position_do_not_matter() {
         // An L, whose centre of mass is not the middle of its box.
         let drawn = |side: usize, top: usize, left: usize, pen: usize| {
             let mut ink = Array2::zeros((200, 240));
@@ -159,8 +159,8 @@ mod tests {
         let total = first.sum();
         for axis in [1, 2] {
             let all = first.indexed_iter();
-            let place = |at: (usize, usize, usize)| [at.0, at.1, at.2][axis] as f32;
-            let mean = all.map(|(at, value)| place(at) * value).sum::<f32>() / total;
+            let index = |at: (usize, usize, usize)| [at.0, at.1, at.2][axis] as f32;
+            let mean = all.map(|(at, value)| index(at) * value).sum::<f32>() / total;
             assert!((mean - 14.0).abs() <= 0.5, "{mean}");
         }
     }

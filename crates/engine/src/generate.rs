@@ -1,7 +1,7 @@
-//! Text from a decoder, token by token.
+//! Autoregressive generation of text with a decoder.
 //!
-//! [`Generation`] reads the prompt, then chooses a token, gives the text that is complete with it, and feeds it back, until one of
-//! four things ends it ([`Ending`]). Text that may be the beginning of a stop string is held back until it is known not to be.
+//! [`Generation`] reads the prompt, then chooses a token, returns the text that is complete with it, and feeds the token back, until
+//! one of four conditions ends the text ([`Ending`]). Text that may be the beginning of a stop string is held back.
 //!
 //! ```
 //! use engine::generate::{IncrementalDecoder, Ending, Generation, Options};
@@ -25,7 +25,7 @@
 //! let (mut model, bytes) = (Counting { last: 0, fed: 0 }, train("", 0, Split::Gpt2)?.tokenizer);
 //! let options = Options { sampling: Sampling::greedy(), stop: vec!["67".to_owned()], ..Options::default() };
 //! let mut generation = Generation::new(&mut model, &bytes, &[49, 50], options)?;
-//! let texts: engine::Result<Vec<String>> = generation.by_ref().map(|piece| Ok(piece?.text)).collect();
+//! let texts: engine::Result<Vec<String>> = generation.by_ref().map(|token| Ok(token?.text)).collect();
 //! assert_eq!(texts?, ["3", "4", "5", "", ""]);
 //! assert_eq!(generation.ending(), Some(&Ending::Stop("67".to_owned())));
 //! # Ok::<(), engine::EngineError>(())
@@ -39,33 +39,33 @@ use crate::token::stop::StopStrings;
 use crate::token::stream::StreamDecoder;
 use crate::token::tokenizer::Tokenizer;
 
-/// A model that keeps the keys and values of what it has read.
+/// A model that keeps the keys and values of the tokens that it has read.
 pub trait IncrementalDecoder {
-    /// Reads more of the text and gives the scores `[V]` of the token after it.
+    /// Reads more tokens of the text and returns the scores `[V]` of the token after them.
     ///
     /// # Errors
-    /// When there is no place left, or no such id.
+    /// When the context is full, or there is no such id.
     fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>>;
 
     /// The most tokens that the model can read.
     fn context(&self) -> usize;
 
-    /// How many tokens it has read.
+    /// The number of tokens that it has read.
     fn position(&self) -> usize;
 }
 
-/// How text is generated.
+/// The options of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// How each token is chosen. The repetition penalty counts the prompt as text.
+    /// The parameters by which each token is chosen. The repetition penalty counts the prompt as text.
     pub sampling: Sampling,
-    /// Where the random draws start.
+    /// The seed of the random draws.
     pub seed: u64,
-    /// The most tokens.
+    /// The most tokens after the prompt.
     pub max_tokens: usize,
-    /// Texts at which to stop; they are not given out.
+    /// Texts that end the generation and are not part of its text.
     pub stop: Vec<String>,
-    /// Tokens that end a text besides the one that the tokenizer names.
+    /// Tokens that end a text besides the end token of the tokenizer.
     pub end_tokens: Vec<usize>,
 }
 
@@ -82,14 +82,14 @@ impl Default for Options {
     }
 }
 
-/// Why a text ended.
+/// The reason why a text ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// This stop string came.
+    /// The text contains this stop string.
     Stop(String),
     /// The model ended the text.
     EndOfText,
-    /// As many tokens as were asked for.
+    /// The text has the most tokens that the options allow.
     Length,
     /// The model can read no more.
     ContextFull,
@@ -108,16 +108,16 @@ impl std::fmt::Display for Ending {
     }
 }
 
-/// One token and the text that is complete with it, which may be empty.
+/// A token of a generated text, and the text that is complete with it, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// The token.
+pub struct GeneratedToken {
+    /// The token's id.
     pub id: usize,
-    /// The text, of this token or of earlier ones that was held back.
+    /// The text of this token and of earlier ones whose text was held back.
     pub text: String,
 }
 
-/// A text that is being generated: an iterator over its tokens. After an error it gives nothing more.
+/// An iterator over the tokens of a text that is being generated. It ends after an error.
 pub struct Generation<'a> {
     decoder: &'a mut dyn IncrementalDecoder,
     sampler: Sampler,
@@ -126,11 +126,11 @@ pub struct Generation<'a> {
     end_tokens: Vec<usize>,
     /// The prompt and every token since.
     ids: Vec<usize>,
-    /// How many tokens may still come.
+    /// The number of tokens that may still come.
     left: usize,
     /// The scores of the next token, unless the last one has not been fed yet.
     scores: Option<Array1<f32>>,
-    /// Those that the last token was chosen from.
+    /// The scores that the last token was chosen from.
     chosen_from: Option<Array1<f32>>,
     ending: Option<Ending>,
     failed: bool,
@@ -141,7 +141,7 @@ impl<'a> Generation<'a> {
     ///
     /// # Errors
     /// When the prompt is empty or longer than the room that is left in the context, has an id that the tokenizer or the model does
-    /// not know, a stop string is empty, or the sampling has no meaning.
+    /// not know, a stop string is empty, or a parameter of the sampling is out of range.
     pub fn new(
         decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
@@ -151,21 +151,18 @@ impl<'a> Generation<'a> {
         let room = decoder.context().saturating_sub(decoder.position());
         if prompt.is_empty() || prompt.len() > room {
             let expected = format!("between 1 and {room} tokens, the room in the context");
-            return Err(EngineError::value(
-                "generate",
-                "prompt",
-                expected,
-                prompt.len(),
-            ));
+            let found = prompt.len();
+            return Err(EngineError::value("generate", "prompt", expected, found));
         }
         let scores = decoder.feed(prompt)?;
         Self::after(decoder, tokenizer, prompt, scores, options)
     }
 
-    /// Goes on from a prompt that the decoder has read, as the caller saw fit; `scores` are those of the token after it.
+    /// Continues from a prompt that the decoder has read already; `scores` are those of the token after it.
     ///
     /// # Errors
-    /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or the sampling has no meaning.
+    /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or a parameter of the sampling is out of
+    /// range.
     pub fn after(
         decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
@@ -196,12 +193,12 @@ impl<'a> Generation<'a> {
         })
     }
 
-    /// Why the text ended; `None` while it goes on, and after an error.
+    /// The reason why the text ended; `None` before its end, and after an error.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// The prompt and every token since. The decoder has not read the last one: where a text goes on, feed it first.
+    /// The prompt and every token since. The decoder has not read the last one: to continue the text, feed that token first.
     pub fn ids(&self) -> &[usize] {
         &self.ids
     }
@@ -211,7 +208,7 @@ impl<'a> Generation<'a> {
         self.chosen_from.as_ref()
     }
 
-    fn step(&mut self) -> Result<Piece> {
+    fn step(&mut self) -> Result<GeneratedToken> {
         let scores = match self.scores.take() {
             Some(scores) => scores,
             None => self.decoder.feed(&self.ids[self.ids.len() - 1..])?,
@@ -233,7 +230,7 @@ impl<'a> Generation<'a> {
             } else if self.decoder.position() >= self.decoder.context() {
                 Some(Ending::ContextFull)
             } else {
-                return Ok(Piece { id, text });
+                return Ok(GeneratedToken { id, text });
             };
         }
         if !matches!(self.ending, Some(Ending::Stop(_))) {
@@ -243,10 +240,10 @@ impl<'a> Generation<'a> {
         if !matches!(self.ending, Some(Ending::Stop(_))) {
             text += &self.stop.finish();
         }
-        Ok(Piece { id, text })
+        Ok(GeneratedToken { id, text })
     }
 
-    /// The text that is known to be before a stop string; ends the generation where one is complete.
+    /// Takes more text and returns the text that is known to be before a stop string; a complete stop string ends the generation.
     fn take(&mut self, more: &str) -> String {
         let (text, found) = self.stop.push(more);
         if let Some(stop) = found {
@@ -257,17 +254,17 @@ impl<'a> Generation<'a> {
 }
 
 impl Iterator for Generation<'_> {
-    type Item = Result<Piece>;
+    type Item = Result<GeneratedToken>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ending.is_some() || self.failed {
             return None;
         }
-        let piece = self.step();
-        if piece.is_err() {
+        let token = self.step();
+        if token.is_err() {
             self.failed = true;
             self.ending = None;
         }
-        Some(piece)
+        Some(token)
     }
 }

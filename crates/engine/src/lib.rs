@@ -9,8 +9,8 @@
 //! | letter | meaning |
 //! |---|---|
 //! | B | batch |
-//! | T | tokens (of the sequence that asks: queries) |
-//! | S | source tokens (of the sequence that is asked: keys and values) |
+//! | T | tokens (of the sequence with the queries) |
+//! | S | source tokens (of the sequence with the keys and values) |
 //! | C | width of the model; in pictures, channels |
 //! | H | heads; in pictures, height (then W is the picture's width) |
 //! | D | width of one head, C / H |
@@ -23,7 +23,7 @@
 //! # The same bits everywhere
 //!
 //! Elementary functions ([`math`]) and random numbers ([`rng`]) give the same bits natively and in wasm. The fast kernels add
-//! in another order than the plain loops, so sums agree to rounding only.
+//! in another order than the plain loops, so their sums differ by rounding errors.
 
 pub mod beam;
 pub mod drawing;

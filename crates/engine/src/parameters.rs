@@ -1,8 +1,8 @@
-//! Where the parameters of a model come from: a file, a formula, random draws.
+//! The sources of a model's parameters: a file, a formula, random draws.
 //!
 //! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
 //! is missing or has another shape is an error that names it. A matrix that a model only multiplies with is a [`Weight`];
-//! [`Compressed`] brings all of a source into one [`MatrixForm`] when they are loaded.
+//! [`Compressed`] converts the matrices of a source to one [`MatrixForm`] while they are loaded.
 //!
 //! ```
 //! use engine::parameters::{Memory, Parameters, matrix, vector};
@@ -25,35 +25,35 @@ use crate::nn::linear::linear;
 use crate::quant::{Matrix, QuantError, Type, quantize};
 use crate::shape::contiguous;
 
-/// Gives parameters by name.
+/// A source of parameters by name.
 pub trait Parameters {
     /// All names, in the order of the source.
     fn names(&self) -> Vec<String>;
 
-    /// The shape of a parameter, rows first; `None` where there is none of that name.
+    /// The shape of a parameter, rows first; `None` where the source has no parameter of that name.
     fn shape(&self, name: &str) -> Option<Vec<usize>>;
 
-    /// The form in which the source has a parameter; plain numbers unless it says otherwise.
+    /// The type in which the source stores a parameter: `f32` unless a source overrides this.
     fn form(&self, name: &str) -> Type {
         let _ = name;
         Type::F32
     }
 
-    /// What the source itself calls a parameter, for messages.
+    /// The source's own name of a parameter, for messages.
     fn known_as(&self, name: &str) -> String {
         name.to_owned()
     }
 
-    /// A parameter as numbers, whatever form the source has it in.
+    /// A parameter as plain numbers, unpacked where the source stores blocks.
     ///
     /// # Errors
-    /// When there is none of that name, or it cannot be read.
+    /// When the source has no parameter of that name, or it cannot be read.
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>>;
 
-    /// A matrix `[rows, cols]` to multiply with, in the form in which the source has it.
+    /// A matrix `[rows, cols]` to multiply with, in the form in which the source stores it.
     ///
     /// # Errors
-    /// When there is none of that name and shape, or it cannot be read.
+    /// When the source has no matrix of that name and shape, or it cannot be read.
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
         // A source without compressed forms gives plain numbers.
         expect_shape(self.shape(name), name, &[rows, cols])?;
@@ -61,32 +61,41 @@ pub trait Parameters {
         self.pack(name, fixed::<Ix2>(name, read, &[rows, cols])?)
     }
 
-    /// A matrix that was made from parameters, such as a transposed one, in the form that this source gives matrices in.
+    /// A matrix that was made from parameters, such as a transposed one, in the form of this source's matrices.
     ///
     /// # Errors
-    /// When it cannot be had in that form; `name` is for the message.
+    /// When it cannot be packed into that form; `name` is for the message.
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let _ = name;
         Ok(Weight::Dense(matrix))
     }
 }
 
+/// The methods of [`Parameters`] that describe parameters, answered by another source: for a source that wraps one and changes only
+/// how parameters are read. `forward_description!(self => self.source);` is written among the methods.
+#[macro_export]
+macro_rules! forward_description {
+    ($self:ident => $source:expr) => {
+        fn names(&$self) -> Vec<String> {
+            $source.names()
+        }
+
+        fn shape(&$self, name: &str) -> Option<Vec<usize>> {
+            $source.shape(name)
+        }
+
+        fn form(&$self, name: &str) -> $crate::quant::Type {
+            $source.form(name)
+        }
+
+        fn known_as(&$self, name: &str) -> String {
+            $source.known_as(name)
+        }
+    };
+}
+
 impl<P: Parameters + ?Sized> Parameters for Box<P> {
-    fn names(&self) -> Vec<String> {
-        (**self).names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        (**self).shape(name)
-    }
-
-    fn form(&self, name: &str) -> Type {
-        (**self).form(name)
-    }
-
-    fn known_as(&self, name: &str) -> String {
-        (**self).known_as(name)
-    }
+    forward_description!(self => (**self));
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         (**self).read(name)
@@ -106,12 +115,12 @@ impl<P: Parameters + ?Sized> Parameters for Box<P> {
 pub enum Weight {
     /// Plain numbers, row by row.
     Dense(Array2<f32>),
-    /// Numbers in the order and form that quick products read.
+    /// Numbers in the order and form that fast products read.
     Packed(Matrix),
 }
 
 impl Weight {
-    /// `[C_out, C_in]`.
+    /// The shape, (C_out, C_in).
     pub fn dim(&self) -> (usize, usize) {
         match self {
             Self::Dense(weight) => weight.dim(),
@@ -119,7 +128,7 @@ impl Weight {
         }
     }
 
-    /// The rows that `ids` name, as numbers, as [`embed`].
+    /// The rows `ids` as plain numbers; see [`embed`].
     ///
     /// # Errors
     /// When an id is not a row.
@@ -131,7 +140,7 @@ impl Weight {
         }
     }
 
-    /// Its plain numbers, to be changed; a packed matrix is unpacked for good.
+    /// The plain numbers, to be changed; a packed matrix becomes an unpacked one.
     ///
     /// # Errors
     /// When it cannot be unpacked.
@@ -146,7 +155,7 @@ impl Weight {
         }
     }
 
-    /// x · weightᵀ + bias, as [`linear`].
+    /// The linear layer x · weightᵀ + bias; see [`linear`].
     ///
     /// # Errors
     /// When the columns of `x` and the weight differ, or the bias is not one number for each row of the weight.
@@ -166,34 +175,30 @@ impl Weight {
 /// A parameter of one axis.
 ///
 /// # Errors
-/// When there is none of that name and length, or it cannot be read.
+/// When the source has no parameter of that name and length, or it cannot be read.
 pub fn vector(source: &mut dyn Parameters, name: &str, length: usize) -> Result<Array1<f32>> {
-    let known = source.known_as(name);
-    expect_shape(source.shape(name), &known, &[length])?;
-    let read = source.read(name)?;
-    fixed::<Ix1>(&known, read, &[length])
+    let read = tensor(source, name, &[length])?;
+    fixed::<Ix1>(name, read, &[length])
 }
 
 /// A parameter of two axes.
 ///
 /// # Errors
-/// When there is none of that name and shape, or it cannot be read.
+/// When the source has no parameter of that name and shape, or it cannot be read.
 pub fn matrix(
     source: &mut dyn Parameters,
     name: &str,
     rows: usize,
     cols: usize,
 ) -> Result<Array2<f32>> {
-    let known = source.known_as(name);
-    expect_shape(source.shape(name), &known, &[rows, cols])?;
-    let read = source.read(name)?;
-    fixed::<Ix2>(&known, read, &[rows, cols])
+    let read = tensor(source, name, &[rows, cols])?;
+    fixed::<Ix2>(name, read, &[rows, cols])
 }
 
 /// A parameter of any shape.
 ///
 /// # Errors
-/// When there is none of that name and shape, or it cannot be read.
+/// When the source has no parameter of that name and shape, or it cannot be read.
 pub fn tensor(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Result<ArrayD<f32>> {
     let known = source.known_as(name);
     expect_shape(source.shape(name), &known, shape)?;
@@ -202,19 +207,15 @@ pub fn tensor(source: &mut dyn Parameters, name: &str, shape: &[usize]) -> Resul
     Ok(read)
 }
 
-/// An error unless a source has a parameter in this shape.
+/// Checks the shape of a parameter.
 ///
 /// # Errors
-/// When `found` is another shape, or none.
+/// When `found` is another shape, or `None`.
 pub fn expect_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> Result<()> {
     if found.as_deref() == Some(expected) {
         return Ok(());
     }
-    Err(EngineError::Parameter {
-        name: name.to_owned(),
-        expected: format!("{expected:?}"),
-        found: found.map_or_else(|| "none".to_owned(), |shape| format!("{shape:?}")),
-    })
+    Err(wrong_shape(found, name, expected))
 }
 
 fn fixed<D: ndarray::Dimension>(
@@ -223,23 +224,27 @@ fn fixed<D: ndarray::Dimension>(
     expected: &[usize],
 ) -> Result<ndarray::Array<f32, D>> {
     let found = read.shape().to_vec();
-    read.into_dimensionality::<D>()
-        .map_err(|_| EngineError::Parameter {
-            name: name.to_owned(),
-            expected: format!("{expected:?}"),
-            found: format!("{found:?}"),
-        })
+    let array = read.into_dimensionality::<D>();
+    array.map_err(|_| wrong_shape(Some(found), name, expected))
+}
+
+fn wrong_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> EngineError {
+    EngineError::Parameter {
+        name: name.to_owned(),
+        expected: format!("{expected:?}"),
+        found: found.map_or_else(|| "none".to_owned(), |shape| format!("{shape:?}")),
+    }
 }
 
 /// The form in which a model keeps the matrices that it multiplies with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixForm {
-    /// As the source has them, but for types without a fast product of their own ([`Type::has_fast_product`]): these become Q8_0, in
+    /// As stored, but for types without a fast product of their own ([`Type::has_fast_product`]): these become Q8_0, in
     /// which the numbers of 4 to 6 bits keep their values to 1/254 of the largest in their block, and products take 8 bits of the
     /// activations.
     #[default]
     Fast,
-    /// As the source has them. The product with a type that has no fast one of its own unpacks the matrix each time.
+    /// As stored. A product with a type that has no fast product of its own unpacks the matrix each time.
     Stored,
     /// All in one type. Matrices whose rows are not whole blocks of it become plain numbers.
     In(Type),
@@ -255,7 +260,7 @@ impl MatrixForm {
     /// A matrix `[rows, cols]` of a source in this form.
     ///
     /// # Errors
-    /// When the source has none of that name and shape, or it cannot be read.
+    /// When the source has no matrix of that name and shape, or it cannot be read.
     pub fn weight(
         self,
         source: &mut dyn Parameters,
@@ -308,7 +313,7 @@ fn refuse(name: &str, kind: Type) -> impl Fn(QuantError) -> EngineError + '_ {
     }
 }
 
-/// Another source whose matrices are brought into one form when they are loaded, to take less memory and time.
+/// Another source whose matrices are converted to one form while they are loaded, to take less memory and time.
 ///
 /// ```
 /// use engine::parameters::{Compressed, Memory, Parameters, Weight};
@@ -328,7 +333,7 @@ pub struct Compressed<P> {
 }
 
 impl<P: Parameters> Compressed<P> {
-    /// The parameters of `source` with matrices in `form`; a [`Type`] is the form in which all are of that type.
+    /// The parameters of `source` with matrices in `form`; a [`Type`] stands for [`MatrixForm::In`] it.
     pub fn new(source: P, form: impl Into<MatrixForm>) -> Self {
         let form = form.into();
         Self { source, form }
@@ -336,21 +341,7 @@ impl<P: Parameters> Compressed<P> {
 }
 
 impl<P: Parameters> Parameters for Compressed<P> {
-    fn names(&self) -> Vec<String> {
-        self.source.names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        self.source.shape(name)
-    }
-
-    fn form(&self, name: &str) -> Type {
-        self.source.form(name)
-    }
-
-    fn known_as(&self, name: &str) -> String {
-        self.source.known_as(name)
-    }
+    forward_description!(self => self.source);
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         self.source.read(name)
@@ -365,17 +356,17 @@ impl<P: Parameters> Parameters for Compressed<P> {
     }
 }
 
-/// Parameters that are already here, by name.
+/// Parameters in memory, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(BTreeMap<String, ArrayD<f32>>);
 
 impl Memory {
-    /// Adds a parameter, or replaces the one of that name and gives it back.
+    /// Adds a parameter; returns the one of that name that it replaces.
     pub fn insert(&mut self, name: impl Into<String>, tensor: ArrayD<f32>) -> Option<ArrayD<f32>> {
         self.0.insert(name.into(), tensor)
     }
 
-    /// All parameters with their names.
+    /// All parameters with their names, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ArrayD<f32>)> {
         self.0.iter().map(|(name, tensor)| (name.as_str(), tensor))
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! from_rgb8: bytes [H · W · 3] -> [3, H, W], values in [0, 1]
 //! centre_square: [C, H, W] -> [C, S, S] with S = min(H, W)
-//! resize: [C, H, W] -> [C, H', W'];  x_in = (x_out + 1/2) · W / W' − 1/2, bilinear or bicubic; weights outside the picture are
-//!         shared out; when shrinking, the filter widens to the step, so that no pixel is skipped
+//! resize: [C, H, W] -> [C, H', W'];  x_in = (x_out + 1/2) · W / W' − 1/2, bilinear or bicubic; the weights within the picture are
+//!         scaled to the sum 1; when shrinking, the filter widens to the step, so no pixel is skipped
 //! grey: [3, H, W] -> [1, H, W],  0.299 R + 0.587 G + 0.114 B
 //! ```
 //!
@@ -31,18 +31,15 @@ pub fn from_rgb8(bytes: &[u8], width: usize, height: usize) -> Result<Array3<f32
     // bytes [H * W * 3] -> [3, H, W]
     if width == 0 || height == 0 || bytes.len() != 3 * width * height {
         let expected = format!("{} bytes for {width} x {height} pixels", 3 * width * height);
-        return Err(EngineError::shape(
-            "from_rgb8",
-            expected,
-            format!("{} bytes", bytes.len()),
-        ));
+        let found = format!("{} bytes", bytes.len());
+        return Err(EngineError::shape("from_rgb8", expected, found));
     }
     Ok(Array3::from_shape_fn((3, height, width), |(c, y, x)| {
         f32::from(bytes[3 * (y * width + x) + c]) / 255.0
     }))
 }
 
-/// The largest square in the middle.
+/// The largest square in the middle of a picture.
 pub fn centre_square(image: ArrayView3<'_, f32>) -> Array3<f32> {
     // image [C, H, W] -> [C, S, S]
     let (channels, height, width) = image.dim();
@@ -53,17 +50,17 @@ pub fn centre_square(image: ArrayView3<'_, f32>) -> Array3<f32> {
     })
 }
 
-/// How pixels are weighed when a picture is scaled.
+/// A filter, the weights of pixels when a picture is scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// A triangle of two pixels.
     Bilinear,
-    /// Keys' cubic of four pixels, with a = −1/2 (Keys 1981, equation 14), as Pillow has it.
+    /// Keys' cubic of four pixels, with a = −1/2 (Keys 1981, equation 14), as in Pillow.
     Bicubic,
 }
 
 impl Filter {
-    /// How far it reaches, in pixels.
+    /// The largest distance of a pixel with a weight, in pixels.
     fn reach(self) -> f32 {
         match self {
             Self::Bilinear => 1.0,
@@ -118,7 +115,7 @@ pub fn resize_by(
     Ok(out)
 }
 
-/// The weights `[to, from]` that make a line of `to` pixels out of one of `from`; each row sums to 1.
+/// The weights `[to, from]` by which a line of `from` pixels becomes one of `to`; each row sums to 1.
 fn weights(from: usize, to: usize, by: Filter) -> Array2<f32> {
     let step = from as f32 / to as f32;
     let stretch = step.max(1.0);
@@ -136,7 +133,7 @@ fn weights(from: usize, to: usize, by: Filter) -> Array2<f32> {
     weights
 }
 
-/// The picture in grey; one with other than three channels stays as it is.
+/// The picture in grey; a picture with another number of channels than three is returned unchanged.
 pub fn grey(image: ArrayView3<'_, f32>) -> Array3<f32> {
     // image [3, H, W] -> [1, H, W]
     let (channels, height, width) = image.dim();

@@ -15,7 +15,7 @@
 //! named stream:             seed' = mix(seed) ^ fnv1a64(name)
 //! ```
 //!
-//! The normal draws are the cosine half of Box and Muller (1958); the sine half is not used, so that every normal costs exactly
+//! The normal draws are the cosine half of Box and Muller (1958). The sine half is not used, so every normal takes exactly
 //! two draws and the stream stays a plain counter.
 //!
 //! ```
@@ -93,7 +93,7 @@ impl Rng {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// A random order of 0..`n` (Fisher and Yates, from the last place down).
+    /// A random order of 0..`n` (Fisher and Yates, from the last position down).
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for last in (1..n).rev() {
@@ -110,7 +110,7 @@ pub fn normal_matrix(seed: u64, name: &str, rows: usize, cols: usize, std: f32) 
 }
 
 /// A `[rows, cols]` matrix of standard normal draws in which row r has a stream of its own, named `name.R` with R = `first` + r.
-/// Widening keeps the numbers that were there, and rows can be drawn in any portions.
+/// More columns keep the numbers of the first ones, and rows can be drawn in any portions.
 pub fn normal_rows(seed: u64, name: &str, first: usize, rows: usize, cols: usize) -> Array2<f32> {
     let mut out = Array2::zeros((rows, cols));
     for (r, mut row) in out.rows_mut().into_iter().enumerate() {

@@ -1,22 +1,21 @@
-//! Choosing the next token from a model's scores.
+//! The choice of the next token from a model's scores.
 //!
 //! ```text
-//! penalised  xᵢ / θ where xᵢ > 0, xᵢ · θ where xᵢ < 0, for every id i that is in the text already; θ = 1 changes nothing
+//! penalised  xᵢ / θ where xᵢ > 0, xᵢ · θ where xᵢ < 0, for every id i in the text so far; θ = 1 changes nothing
 //! tempered   wᵢ = exp((xᵢ − max x) / τ)                               τ = 0 is greedy: the highest score, of equal ones the lowest id
 //! top-k      wᵢ = 0 for all but the k highest, of equal ones those of the lowest ids
 //! top-p      wᵢ = 0 after the first of the highest that together have at least p of the sum
 //! drawn      id i with probability wᵢ / Σⱼ wⱼ
 //! ```
-//! in this order. Sums are plain loops in `f64` and the draws are [`crate::rng`]'s, so that equal scores and an equal seed give the
+//! in this order. Sums are plain loops in `f64` and the draws are [`crate::rng`]'s, so equal scores and an equal seed give the
 //! same ids natively and in wasm.
 //!
 //! ```
-//! use engine::sample::{Sampler, Sampling, distribution, greedy};
+//! use engine::sample::{Sampler, Sampling, greedy};
 //! use ndarray::array;
 //! let scores = array![1.0, 3.0, 3.0, 0.5];
 //! assert_eq!(greedy(scores.view())?, 1);
 //! let sampling = Sampling { top_k: Some(2), ..Sampling::default() };
-//! assert_eq!(distribution(&sampling, scores.view(), &[])?, array![0.0, 0.5, 0.5, 0.0]);
 //! let mut sampler = Sampler::new(sampling, 7)?;
 //! assert!([1, 2].contains(&sampler.next(scores.view(), &[])?));
 //! # Ok::<(), engine::EngineError>(())
@@ -25,7 +24,7 @@
 //! Source: Ackley, Hinton and Sejnowski 1985, "A learning algorithm for Boltzmann machines" (temperature); Fan, Lewis and Dauphin
 //! 2018, "Hierarchical neural story generation", section 5 (top-k); Holtzman et al. 2020, "The curious case of neural text
 //! degeneration", equation 2 (top-p); Keskar et al. 2019, "CTRL", section 4.1 (penalty). CTRL divides every score by θ, which would
-//! raise a negative one: those are multiplied, as has become usual.
+//! raise a negative score: here these are multiplied, as in other implementations.
 
 use ndarray::{Array1, ArrayView1};
 
@@ -33,16 +32,16 @@ use crate::error::{EngineError, Result};
 use crate::math;
 use crate::rng::Rng;
 
-/// How the next token is chosen.
+/// The parameters of the choice of the next token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
     /// τ: 0 is greedy, 1 the model's own distribution.
     pub temperature: f32,
-    /// k: only the k highest scores.
+    /// k: only the k highest scores are kept.
     pub top_k: Option<usize>,
-    /// p: only the highest scores that together have at least this probability.
+    /// p: only the highest scores that together have at least this probability are kept.
     pub top_p: Option<f32>,
-    /// θ: 1 is none; above it, tokens that are in the text already become less probable.
+    /// θ: 1 is no penalty; above it, tokens in the text so far become less probable.
     pub repetition_penalty: f32,
 }
 
@@ -68,28 +67,26 @@ impl Sampling {
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |name, expected: &str, found: String| {
-            Err(EngineError::value("sample", name, expected, found))
-        };
+        let (tau, theta) = (self.temperature, self.repetition_penalty);
         let p = self.top_p.unwrap_or(1.0);
-        if !(self.temperature.is_finite() && self.temperature >= 0.0) {
-            return refuse("temperature", "0 or above", self.temperature.to_string());
+        if !(tau.is_finite() && tau >= 0.0) {
+            return Err(refuse("temperature", "0 or above", tau));
         }
         if self.top_k == Some(0) {
-            return refuse("top_k", "at least 1", "0".to_owned());
+            return Err(refuse("top_k", "at least 1", 0));
         }
         if !(p > 0.0 && p <= 1.0) {
-            return refuse("top_p", "above 0 and at most 1", p.to_string());
+            return Err(refuse("top_p", "above 0 and at most 1", p));
         }
-        if !(self.repetition_penalty.is_finite() && self.repetition_penalty > 0.0) {
-            return refuse(
-                "repetition_penalty",
-                "above 0",
-                self.repetition_penalty.to_string(),
-            );
+        if !(theta.is_finite() && theta > 0.0) {
+            return Err(refuse("repetition_penalty", "above 0", theta));
         }
         Ok(())
     }
+}
+
+fn refuse(argument: &'static str, expected: &str, found: impl ToString) -> EngineError {
+    EngineError::value("sample", argument, expected, found)
 }
 
 /// The id of the highest score, of equal ones the lowest.
@@ -107,12 +104,7 @@ fn highest(scores: ArrayView1<'_, f32>) -> Result<(usize, f32)> {
     for (id, &score) in scores.iter().enumerate() {
         if score.is_nan() || score == f32::INFINITY {
             let found = format!("{score} for token {id}");
-            return Err(EngineError::value(
-                "sample",
-                "scores",
-                "numbers or -inf",
-                found,
-            ));
+            return Err(refuse("scores", "numbers or -inf", found));
         }
         if score > best.1 {
             best = (id, score);
@@ -120,17 +112,12 @@ fn highest(scores: ArrayView1<'_, f32>) -> Result<(usize, f32)> {
     }
     if best.1 == f32::NEG_INFINITY {
         let found = format!("{} scores of -inf", scores.len());
-        return Err(EngineError::value(
-            "sample",
-            "scores",
-            "not all -inf",
-            found,
-        ));
+        return Err(refuse("scores", "not all -inf", found));
     }
     Ok(best)
 }
 
-/// Lowers the scores of the tokens that are in a text already, each once.
+/// Lowers the scores of the tokens in a text, each once.
 ///
 /// # Errors
 /// When there is no score for one of the ids.
@@ -138,12 +125,8 @@ pub fn penalize(scores: &mut Array1<f32>, seen: &[usize], penalty: f32) -> Resul
     // scores [V], seen [T]
     let size = scores.len();
     if let Some(&id) = seen.iter().find(|&&id| id >= size) {
-        return Err(EngineError::value(
-            "penalize",
-            "id",
-            format!("below {size}"),
-            id,
-        ));
+        let expected = format!("below {size}");
+        return Err(EngineError::value("penalize", "id", expected, id));
     }
     let mut ids = seen.to_vec();
     ids.sort_unstable();
@@ -159,27 +142,7 @@ pub fn penalize(scores: &mut Array1<f32>, seen: &[usize], penalty: f32) -> Resul
     Ok(())
 }
 
-/// The probabilities from which the next token is drawn, after the text `seen`; 0 for what is cut away.
-///
-/// # Errors
-/// When the sampling is none, a score is NaN or +∞ or all are −∞, or there is no score for an id of the text.
-pub fn distribution(
-    sampling: &Sampling,
-    scores: ArrayView1<'_, f32>,
-    seen: &[usize],
-) -> Result<Array1<f32>> {
-    // scores [V], seen [T] -> [V]
-    sampling.check()?;
-    let mut weights = Array1::zeros(scores.len());
-    let kept = kept(sampling, scores, seen)?;
-    let total: f64 = kept.iter().map(|(_, weight)| weight).sum();
-    for (id, weight) in kept {
-        weights[id] = (weight / total) as f32;
-    }
-    Ok(weights)
-}
-
-/// The ids that may be drawn with their weights; the first one has weight 1, the others less or the same.
+/// The ids that may be drawn with their weights wᵢ.
 fn kept(
     sampling: &Sampling,
     scores: ArrayView1<'_, f32>,
@@ -211,9 +174,9 @@ fn kept(
         let total: f64 = kept.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
         let mut before = |&(_, weight): &(usize, f64)| {
-            let goes_on = sum < f64::from(p) * total;
+            let is_needed = sum < f64::from(p) * total;
             sum += weight;
-            goes_on
+            is_needed
         };
         let count = kept.iter().take_while(|&entry| before(entry)).count();
         kept.truncate(count.max(1));
@@ -221,7 +184,7 @@ fn kept(
     Ok(kept)
 }
 
-/// Draws tokens, one after the other.
+/// A source of drawn tokens, one after the other.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     sampling: Sampling,
@@ -232,7 +195,7 @@ impl Sampler {
     /// A sampler whose draws start at `seed`.
     ///
     /// # Errors
-    /// When a number is outside the range in which it has a meaning.
+    /// When a parameter of the sampling is out of range.
     pub fn new(sampling: Sampling, seed: u64) -> Result<Self> {
         sampling.check()?;
         Ok(Self {
@@ -278,9 +241,15 @@ mod tests {
         }
     }
 
+    /// The probabilities from which the next token is drawn, to four digits.
     fn shown(sampling: Sampling, scores: &Array1<f32>, seen: &[usize]) -> Vec<f32> {
-        let found = distribution(&sampling, scores.view(), seen).unwrap();
-        found.iter().map(|p| (p * 1e4).round() / 1e4).collect()
+        let kept = kept(&sampling, scores.view(), seen).unwrap();
+        let total: f64 = kept.iter().map(|(_, weight)| weight).sum();
+        let mut found = vec![0.0; scores.len()];
+        for (id, weight) in kept {
+            found[id] = ((weight / total) as f32 * 1e4).round() / 1e4;
+        }
+        found
     }
 
     /// ln of 1, 2, 3 and 4 tenths.
@@ -290,56 +259,33 @@ mod tests {
 
     #[test]
     fn temperature_sharpens_and_flattens() {
-        let at = |tau| with(tau, None, None, 1.0);
-        assert_eq!(shown(at(1.0), &tenths(), &[]), [0.1, 0.2, 0.3, 0.4]);
+        let at = |tau| shown(with(tau, None, None, 1.0), &tenths(), &[]);
+        assert_eq!(at(1.0), [0.1, 0.2, 0.3, 0.4]);
         // Squares: 1, 4, 9, 16 of 30.
-        assert_eq!(
-            shown(at(0.5), &tenths(), &[]),
-            [0.0333, 0.1333, 0.3, 0.5333]
-        );
-        assert_eq!(shown(at(0.0), &tenths(), &[]), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(shown(at(1e-38), &tenths(), &[]), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(at(0.5), [0.0333, 0.1333, 0.3, 0.5333]);
+        assert_eq!(at(0.0), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(at(1e-38), [0.0, 0.0, 0.0, 1.0]);
     }
 
     #[test]
     fn top_k_and_top_p_keep_the_highest() {
-        let top = |k, p| with(1.0, k, p, 1.0);
-        assert_eq!(
-            shown(top(Some(2), None), &tenths(), &[]),
-            [0.0, 0.0, 0.4286, 0.5714]
-        );
-        assert_eq!(
-            shown(top(Some(9), None), &tenths(), &[]),
-            [0.1, 0.2, 0.3, 0.4]
-        );
-        assert_eq!(
-            shown(top(None, Some(0.39)), &tenths(), &[]),
-            [0.0, 0.0, 0.0, 1.0]
-        );
-        assert_eq!(
-            shown(top(None, Some(0.6)), &tenths(), &[]),
-            [0.0, 0.0, 0.4286, 0.5714]
-        );
-        assert_eq!(
-            shown(top(None, Some(0.8)), &tenths(), &[]),
-            [0.0, 0.2222, 0.3333, 0.4444]
-        );
-        assert_eq!(
-            shown(top(None, Some(1.0)), &tenths(), &[]),
-            [0.1, 0.2, 0.3, 0.4]
-        );
-        // p counts within what k has left: 0.4286 and 0.5714.
-        assert_eq!(
-            shown(top(Some(2), Some(0.5)), &tenths(), &[]),
-            [0.0, 0.0, 0.0, 1.0]
-        );
+        let top = |k, p| shown(with(1.0, k, p, 1.0), &tenths(), &[]);
+        assert_eq!(top(Some(2), None), [0.0, 0.0, 0.4286, 0.5714]);
+        assert_eq!(top(Some(9), None), [0.1, 0.2, 0.3, 0.4]);
+        assert_eq!(top(None, Some(0.39)), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(top(None, Some(0.6)), [0.0, 0.0, 0.4286, 0.5714]);
+        assert_eq!(top(None, Some(0.8)), [0.0, 0.2222, 0.3333, 0.4444]);
+        assert_eq!(top(None, Some(1.0)), [0.1, 0.2, 0.3, 0.4]);
+        // p counts within the tokens that k has kept: 0.4286 and 0.5714.
+        assert_eq!(top(Some(2), Some(0.5)), [0.0, 0.0, 0.0, 1.0]);
         // Of equal scores the lowest ids stay.
+        let two = with(1.0, Some(2), None, 1.0);
         let equal = array![0.0, 1.0, 1.0, 1.0];
-        assert_eq!(shown(top(Some(2), None), &equal, &[]), [0.0, 0.5, 0.5, 0.0]);
+        assert_eq!(shown(two, &equal, &[]), [0.0, 0.5, 0.5, 0.0]);
     }
 
     #[test]
-    fn the_penalty_lowers_what_is_in_the_text_once() {
+    fn the_penalty_lowers_each_token_of_the_text_once() {
         let mut scores = array![2.0, -1.0, 2.0, 0.0];
         penalize(&mut scores, &[0, 1, 1, 0], 2.0).unwrap();
         assert_eq!(scores, array![1.0, -2.0, 2.0, 0.0]);
@@ -370,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_mean_nothing_are_errors() {
+    fn scores_and_parameters_out_of_range_are_errors() {
         let error = greedy(array![0.0, f32::NAN].view()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "sample: scores must be numbers or -inf, found NaN for token 1"
         );
         for scores in [array![], array![f32::NEG_INFINITY], array![f32::INFINITY]] {
-            assert!(distribution(&Sampling::default(), scores.view(), &[]).is_err());
+            assert!(kept(&Sampling::default(), scores.view(), &[]).is_err());
         }
         assert_eq!(
             greedy(array![f32::NEG_INFINITY, -5.0, -5.0].view()).unwrap(),

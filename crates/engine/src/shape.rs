@@ -1,11 +1,11 @@
-//! Helpers between ndarray views (any strides) and the kernels (contiguous slices).
+//! Conversions between ndarray views (any strides) and the kernels' contiguous slices.
 
 use crate::error::{EngineError, Result};
 use crate::kernel::{self, threads};
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimension};
 use std::borrow::Cow;
 
-/// The elements in row-major order: borrowed where they already lie so, copied otherwise.
+/// The elements in row-major order: borrowed where memory has this order, copied otherwise.
 pub(crate) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
     match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
@@ -23,18 +23,18 @@ pub(crate) fn elements_mut<'a, D: Dimension>(
     slice.ok_or_else(|| EngineError::shape(operation, "rows one after the other", found))
 }
 
-/// The rows that `places` names, in their order; each must be there.
+/// The rows with these indices, in their order; panics where one is missing.
 pub(crate) fn rows(
     operation: &'static str,
     x: ArrayView2<'_, f32>,
-    places: &[usize],
+    indices: &[usize],
 ) -> Result<Array2<f32>> {
-    // x [N, C], places [T] -> [T, C]
-    let mut out = Vec::with_capacity(places.len() * x.ncols());
-    for &place in places {
-        out.extend_from_slice(&contiguous(&x.row(place)));
+    // x [N, C], indices [T] -> [T, C]
+    let mut out = Vec::with_capacity(indices.len() * x.ncols());
+    for &index in indices {
+        out.extend_from_slice(&contiguous(&x.row(index)));
     }
-    matrix(operation, places.len(), x.ncols(), out)
+    matrix(operation, indices.len(), x.ncols(), out)
 }
 
 /// A matrix from its elements in row-major order.
@@ -44,14 +44,10 @@ pub(crate) fn matrix(
     cols: usize,
     data: Vec<f32>,
 ) -> Result<Array2<f32>> {
-    let length = data.len();
-    Array2::from_shape_vec((rows, cols), data).map_err(|_| {
-        EngineError::shape(
-            operation,
-            format!("{rows} x {cols} elements"),
-            format!("{length}"),
-        )
-    })
+    let found = data.len().to_string();
+    let expected = || format!("{rows} x {cols} elements");
+    Array2::from_shape_vec((rows, cols), data)
+        .map_err(|_| EngineError::shape(operation, expected(), found))
 }
 
 /// An array of the same shape whose rows are those of `x` after `change`.
@@ -59,13 +55,12 @@ pub(crate) fn map_rows(x: ArrayView2<'_, f32>, mut change: impl FnMut(&mut [f32]
     let mut out = Array2::zeros(x.raw_dim());
     let mut buffer = vec![0.0; x.ncols()];
     for (row, mut target) in x.rows().into_iter().zip(out.rows_mut()) {
-        for (place, &value) in buffer.iter_mut().zip(row) {
-            *place = value;
-        }
+        buffer
+            .iter_mut()
+            .zip(row)
+            .for_each(|(to, from)| *to = *from);
         change(&mut buffer);
-        for (place, &value) in target.iter_mut().zip(&buffer) {
-            *place = value;
-        }
+        target.assign(&ArrayView1::from(&buffer));
     }
     out
 }
@@ -77,7 +72,7 @@ pub(crate) fn map_vector(x: ArrayView1<'_, f32>, change: impl FnOnce(&mut [f32])
     Array1::from_vec(data)
 }
 
-/// Refuses a shape that is not the expected one. `name` says which argument it is.
+/// Refuses a shape that differs from the expected one; `name` is the argument's name.
 pub(crate) fn expect(
     operation: &'static str,
     name: &str,
@@ -87,9 +82,10 @@ pub(crate) fn expect(
     if expected == found {
         return Ok(());
     }
+    let expected = format!("{name} {expected:?}");
     Err(EngineError::shape(
         operation,
-        format!("{name} {expected:?}"),
+        expected,
         format!("{found:?}"),
     ))
 }
@@ -105,14 +101,8 @@ pub(crate) fn product(
         return Err(mismatch(operation, "[T, K] · [K, N]", a.shape(), b.shape()));
     }
     let mut out = vec![0.0; rows * cols];
-    kernel::matmul(
-        &contiguous(&a),
-        &contiguous(&b),
-        &mut out,
-        rows,
-        inner,
-        cols,
-    );
+    let (a, b) = (contiguous(&a), contiguous(&b));
+    kernel::matmul(&a, &b, &mut out, rows, inner, cols);
     matrix(operation, rows, cols, out)
 }
 
@@ -124,29 +114,19 @@ pub(crate) fn product_nt(
 ) -> Result<Array2<f32>> {
     let ((rows, inner), (cols, inner_b)) = (a.dim(), b.dim());
     if inner != inner_b {
-        return Err(mismatch(
-            operation,
-            "[T, K] · [N, K] transposed",
-            a.shape(),
-            b.shape(),
-        ));
+        let expected = "[T, K] · [N, K] transposed";
+        return Err(mismatch(operation, expected, a.shape(), b.shape()));
     }
     let mut out = vec![0.0; rows * cols];
-    shared_product_nt(
-        &contiguous(&a),
-        &contiguous(&b),
-        &mut out,
-        rows,
-        inner,
-        cols,
-    );
+    let (a, b) = (contiguous(&a), contiguous(&b));
+    shared_product_nt(&a, &b, &mut out, rows, inner, cols);
     matrix(operation, rows, cols, out)
 }
 
-/// Multiplications below which a thread is not worth waking.
+/// The fewest multiplications for which waking a thread pays.
 const LEAST_WORK: usize = 1 << 16;
 
-/// C = A · Bᵀ on all threads: each takes columns of the one row, or rows.
+/// C = A · Bᵀ on all threads: each computes rows, or columns where there is one row.
 pub(crate) fn shared_product_nt(
     a: &[f32],
     b: &[f32],

@@ -1,9 +1,9 @@
-//! Looking inside a forward pass.
+//! Observation of a forward pass.
 //!
-//! An observer may also change an intermediate before the model goes on with it ([`Observer::change`]): zero a head, scale a
-//! branch, put in another run's values.
+//! An observer may also change an intermediate before the model continues with it ([`Observer::change`]): zero a head, scale a
+//! branch, insert another run's values.
 //!
-//! A layer that takes `Option<&mut dyn Observer>` hands each intermediate, under a name such as `blocks.0.attention.weights`,
+//! A layer that takes `Option<&mut dyn Observer>` passes each intermediate, under a name such as `blocks.0.attention.weights`,
 //! to the observer. Without an observer no name is built and nothing is copied.
 //!
 //! ```
@@ -21,18 +21,25 @@ use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Dimension};
 
 /// Receives the intermediates of a forward pass in the order in which they are computed.
 pub trait Observer {
-    /// `tensor` is the intermediate called `name`; copy what should outlive the call.
+    /// Receives the intermediate called `name`; an observer copies the values that should outlive the call.
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>);
 
-    /// Called before [`Self::observe`]: what is written into `tensor` is what the model goes on with.
+    /// Is called before [`Self::observe`]; the model continues with the values that are written into `tensor`.
     fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
         let _ = (name, tensor);
     }
 
-    /// Called before a part of a model is computed: `function` is the path of the function that computes the part `name`.
+    /// Is called before a part of a model is computed: `function` is the path of the function that computes the part `name`.
     fn called(&mut self, name: &str, function: &'static str) {
         let _ = (name, function);
     }
+}
+
+/// The same observer for a shorter time.
+pub fn reborrow<'a>(trace: &'a mut Option<&mut dyn Observer>) -> Option<&'a mut dyn Observer> {
+    trace
+        .as_mut()
+        .map(|observer| &mut **observer as &'a mut dyn Observer)
 }
 
 /// Tells the observer, where there is one, which function computes a part.
@@ -111,20 +118,12 @@ pub struct Recorder {
 impl Recorder {
     /// The tensor recorded under `name`; the last one where a name came twice.
     pub fn get(&self, name: &str) -> Option<&ArrayD<f32>> {
-        self.tensors
-            .iter()
-            .rev()
-            .find(|(known, _)| known == name)
-            .map(|(_, tensor)| tensor)
+        last(&self.tensors, name)
     }
 
     /// The path of the function that computed the part `name`, such as `blocks.0.attention`; the last one where it ran twice.
     pub fn function(&self, name: &str) -> Option<&'static str> {
-        self.functions
-            .iter()
-            .rev()
-            .find(|(known, _)| known == name)
-            .map(|(_, function)| *function)
+        last(&self.functions, name).copied()
     }
 
     /// All names, in the order in which the tensors were computed.
@@ -138,6 +137,14 @@ impl Recorder {
             .iter()
             .map(|(name, tensor)| (name.as_str(), tensor))
     }
+}
+
+/// The last entry under `name`.
+fn last<'a, T>(entries: &'a [(String, T)], name: &str) -> Option<&'a T> {
+    let mut latest = entries.iter().rev();
+    latest
+        .find(|(known, _)| known == name)
+        .map(|(_, entry)| entry)
 }
 
 impl Observer for Recorder {

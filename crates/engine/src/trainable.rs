@@ -1,7 +1,7 @@
 //! The parameters of a model that can be trained, each under one name and visited in one order.
 //!
-//! A model says once which parameters it has ([`Trainable`]). Drawing them, the optimiser, saving and the check that each one got
-//! a gradient all go through that list. The names are those that the model's `load` asks for, so that what is saved can be loaded.
+//! A model lists its parameters once ([`Trainable`]). Initialisation, the optimiser, saving and the check that each parameter got
+//! a gradient all use that list. The names are those that the model's `load` asks for, so a saved model can be loaded.
 //!
 //! ```
 //! use engine::model::gpt2::{Config, Gpt2};
@@ -16,14 +16,14 @@
 
 use crate::error::{EngineError, Result};
 use crate::parameters::{Memory, Parameters, Weight, tensor};
-use ndarray::{Array, Array1, Array2, ArrayD, Dimension, IxDyn};
+use ndarray::{Array, ArrayD, Dimension, IxDyn};
 
 /// The role of a parameter, which decides how it is drawn and whether it decays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A matrix `[outputs, inputs]` to multiply with.
     Matrix,
-    /// A row for each token, place or type.
+    /// A row for each token, position or type.
     Table,
     /// An added vector.
     Bias,
@@ -65,7 +65,7 @@ pub fn weight(weight: &mut Weight, name: &str, kind: Kind, visit: &mut Visit<'_>
     weight_as(weight, name, &[rows, cols], kind, visit)
 }
 
-/// As [`weight`], for a matrix that lies in files in another shape, row by row the same numbers.
+/// As [`weight`], for a matrix that files hold in another shape with the same numbers row by row.
 ///
 /// # Errors
 /// When `visit` fails.
@@ -79,35 +79,21 @@ pub fn weight_as(
     array_as(weight.dense_mut()?, name, shape, kind, visit)
 }
 
-/// Visits a vector.
+/// Visits a vector or a matrix of plain numbers.
 ///
 /// # Errors
 /// When `visit` fails.
-pub fn vector(
-    vector: &mut Array1<f32>,
+pub fn array<D: Dimension>(
+    array: &mut Array<f32, D>,
     name: &str,
     kind: Kind,
     visit: &mut Visit<'_>,
 ) -> Result<()> {
-    let shape = [vector.len()];
-    array_as(vector, name, &shape, kind, visit)
+    let shape = array.shape().to_vec();
+    array_as(array, name, &shape, kind, visit)
 }
 
-/// Visits a matrix of plain numbers.
-///
-/// # Errors
-/// When `visit` fails.
-pub fn matrix(
-    matrix: &mut Array2<f32>,
-    name: &str,
-    kind: Kind,
-    visit: &mut Visit<'_>,
-) -> Result<()> {
-    let shape = [matrix.nrows(), matrix.ncols()];
-    array_as(matrix, name, &shape, kind, visit)
-}
-
-/// Visits an array that lies in files in the given shape.
+/// Visits an array that files hold in the given shape.
 ///
 /// # Errors
 /// When `visit` fails.
@@ -138,7 +124,7 @@ pub fn array_as<D: Dimension>(
     })
 }
 
-/// A copy of all parameters, under their names: to save them, or to go back to them.
+/// A copy of all parameters, under their names: to save them, or to return to them.
 ///
 /// # Errors
 /// When two parameters have one name.
@@ -164,7 +150,7 @@ pub fn saved(model: &mut dyn Trainable) -> Result<Memory> {
     Ok(memory)
 }
 
-/// Gives all parameters the numbers that a source has under their names: what [`saved`] gave, or a file.
+/// Replaces all parameters by the numbers that a source (a copy of [`saved`] or a file) has under their names.
 ///
 /// # Errors
 /// When one is missing, has another shape or cannot be read; nothing is changed then.
@@ -176,21 +162,18 @@ pub fn restore(model: &mut dyn Trainable, source: &mut dyn Parameters) -> Result
     })?;
     let mut read = read.into_iter();
     model.parameters(&mut |parameter| {
-        for (to, from) in parameter
-            .values
-            .iter_mut()
-            .zip(read.next().iter().flatten())
-        {
+        let values = read.next();
+        for (to, from) in parameter.values.iter_mut().zip(values.iter().flatten()) {
             *to = *from;
         }
         Ok(())
     })
 }
 
-/// Gives one number of one parameter another value; returns the one that it had.
+/// Replaces one number of one parameter; returns its old value.
 ///
 /// # Errors
-/// When the model has no such parameter, or it has not so many numbers.
+/// When the model has no such parameter, or the parameter has fewer numbers.
 pub fn replace(model: &mut dyn Trainable, name: &str, at: usize, value: f32) -> Result<f32> {
     let mut before = None;
     model.parameters(&mut |parameter| {

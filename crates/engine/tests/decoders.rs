@@ -125,7 +125,7 @@ fn several_texts_are_read_on_side_by_side() {
         let mut caches = model.caches(2);
         model.feed(&[3, 22, 7], &[2, 1], &mut caches, None).unwrap();
         // The second beam is dropped, the first goes on twice.
-        let mut beams = caches.select(&[0, 0]).unwrap();
+        let mut beams = caches.gather(&[0, 0]).unwrap();
         let logits = model.feed(&[4, 5], &[1, 1], &mut beams, None).unwrap();
         for (b, id) in [4, 5].into_iter().enumerate() {
             let alone = model.forward(&[3, 22, id], None).unwrap();

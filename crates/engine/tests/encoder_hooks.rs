@@ -9,6 +9,7 @@
 mod small;
 
 use engine::formula::{Formula, image};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::{bert, dinov2, swin, vit};
 use engine::ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, array, s};
 use engine::trace::{Observer, Recorder};

@@ -301,8 +301,8 @@ fn image_gpt_as_transformers() {
         context: 16,
         norm_eps: 1e-5,
     };
-    let model =
-        image_gpt::ImageGpt::load(config.clone(), &mut source(&c, config.shapes())).unwrap();
+    let mut parameters = source(&c, image_gpt::shapes(&config));
+    let model = image_gpt::ImageGpt::load(config, &mut parameters).unwrap();
     let ids: Vec<usize> = c.one("ids").iter().map(|&id| id as usize).collect();
     let logits = model.forward(&ids, None).unwrap();
     c.check(

@@ -15,6 +15,7 @@ use engine::format::safetensors::SafeTensors;
 use engine::formula::{self, Formula};
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::model::decoder::{Decoder, Tokens};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::vit::Pooling;
 use engine::model::{
     bert, cnn, dinov2, gpt2, image_gpt, llama, seq2seq, seq2seq_attention, transformer, vit,
@@ -188,7 +189,7 @@ fn decoders() {
         norm_eps: 1e-5,
     };
     learns(
-        config.shapes(),
+        image_gpt::shapes(&config),
         |parameters| image_gpt::ImageGpt::load(config.clone(), parameters),
         |model, tape| {
             let tokens = Tokens::fresh(&ids, &lengths, 4, 7)?;

@@ -15,6 +15,7 @@ mod file;
 use check::Bag;
 use engine::Result;
 use engine::grad::{AdamW, Gradients, Settings, gradients};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::transformer::{Config, Transformer};
 use engine::ndarray::{Array1, Array2, ArrayD, IxDyn};
 use engine::nn::compute::Compute;
@@ -146,8 +147,8 @@ impl Trainable for Tokens {
             ..
         } = &mut self.0;
         patches.parameters("proj", visit)?;
-        trainable::matrix(positions, "pos_embed", Kind::Table, visit)?;
-        trainable::vector(class.as_mut().unwrap(), "cls_token", Kind::Table, visit)
+        trainable::array(positions, "pos_embed", Kind::Table, visit)?;
+        trainable::array(class.as_mut().unwrap(), "cls_token", Kind::Table, visit)
     }
 }
 

@@ -8,7 +8,8 @@
 #[path = "gradients/bits.rs"]
 mod bits;
 
-use engine::grad::{Answers, Learner, Schedule, Settings, Task, TrainingConfig};
+use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::transformer::Transformer;
 use engine::nn::compute::Compute;
 use engine::nn::packed::Packed;
@@ -92,8 +93,8 @@ impl Trainable for Cloned {
     }
 }
 
-impl Answers for Cloned {
-    fn answers<C: Compute>(
+impl EncoderDecoder for Cloned {
+    fn run<C: Compute>(
         &self,
         compute: &mut C,
         source: &Packed,

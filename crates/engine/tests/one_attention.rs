@@ -20,12 +20,10 @@ const ATTENTION: [(&str, &str); 3] = [
 ];
 
 /// Functions that compute a softmax and a product and are not that attention.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 5] = [
     // Additive attention (Bahdanau et al. 2015): its scores come from a small network, and it has no queries of a width.
-    ("nn/bahdanau.rs", "align"),
+    ("nn/bahdanau.rs", "additive_attention"),
     ("grad/recurrent.rs", "additive_attention"),
-    // The derivative of a softmax; its product is within a row.
-    ("grad/mixture.rs", "softmax_of"),
     // The lesson on gradients: one word whose scores are themselves parameters.
     ("grad/one_word.rs", "evaluate"),
     // Two lessons that go through the steps of attention with scores that a reader types.

@@ -146,13 +146,7 @@ struct Noted<'a> {
 }
 
 impl Parameters for Noted<'_> {
-    fn names(&self) -> Vec<String> {
-        self.source.names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        self.source.shape(name)
-    }
+    engine::forward_description!(self => self.source);
 
     fn read(&mut self, name: &str) -> engine::Result<ArrayD<f32>> {
         self.source.read(name)

@@ -14,7 +14,7 @@ use engine::model::bert::{self, Bert};
 use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{self, Gpt2};
 use engine::ndarray::{Array1, Array2, ArrayView1};
-use engine::open::{Files, Model, Opened, open, top};
+use engine::open::{Files, Opened, OpenedModel, open, top};
 use engine::parameters::Compressed;
 use engine::picture::from_rgb8;
 use engine::quant::Type;
@@ -113,7 +113,7 @@ fn vit_tiny_keeps_its_classes() {
         let info = reader.next_frame(&mut bytes).unwrap();
         bytes.truncate(info.buffer_size());
         let image = (from_rgb8(&bytes, 224, 224).unwrap() - 0.5) / 0.5;
-        let Model::Vit(model) = &model.model else {
+        let OpenedModel::Vit(model) = &model.model else {
             panic!("no ViT");
         };
         top(&model.forward(image.view(), None).unwrap(), 1000)

@@ -10,10 +10,12 @@
 mod file;
 
 use engine::formula::Formula;
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::{seq2seq, seq2seq_attention};
 use engine::ndarray::{Array1, Array2, Array3, ArrayViewMutD, Axis, concatenate, stack};
 use engine::nn::gru::Gru;
 use engine::nn::moe::MixtureOfExperts;
+use engine::nn::pre_norm::Mlp;
 use engine::nn::projection::Projection;
 use engine::nn::swiglu::SwiGlu;
 use engine::parameters::{Memory, Weight};

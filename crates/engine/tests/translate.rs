@@ -6,6 +6,7 @@
 
 use engine::formula::Formula;
 use engine::grad::{Draw, initialise};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};
@@ -32,7 +33,7 @@ fn tokenizer() -> ByteBpe {
         .unwrap()
         .tokenizer;
     let mut tokens: Vec<String> = (0..learned.size())
-        .map(|id| learned.piece(id).unwrap().to_owned())
+        .map(|id| learned.token(id).unwrap().to_owned())
         .collect();
     let merges = learned.merges();
     let merges = merges

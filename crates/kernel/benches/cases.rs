@@ -1,19 +1,19 @@
-//! What is measured: each kernel at a size that a small model has. Shared by the native benchmark (`kernels.rs`) and by the one
-//! in the browser (`tests/speed_wasm.rs`).
+//! The measured cases: each kernel at a size of a small model. The native benchmark (`kernels.rs`) and the one in the browser
+//! (`tests/speed_wasm.rs`) share them.
 
 use crate::random::Rng;
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 use std::rc::Rc;
 
-/// One kernel on fixed data.
+/// A call of one kernel on fixed data.
 pub(crate) struct Case {
-    /// Kernel and size.
+    /// The kernel's name and the size.
     pub(crate) name: String,
-    /// Multiplications and additions of one call, 0 where nobody asks.
+    /// The number of multiplications and additions of one call; 0 where the benchmark does not print it.
     pub(crate) operations: f64,
-    /// Bytes of weights that one call reads.
+    /// The number of bytes of weights that one call reads.
     pub(crate) bytes: f64,
-    /// One call.
+    /// The function that makes one call.
     pub(crate) run: Box<dyn FnMut(&Kernels)>,
 }
 
@@ -45,7 +45,7 @@ fn product(name: &'static str, kernel: Product, [rows, inner, cols]: [usize; 3])
     })
 }
 
-/// A kernel that works in place, on a fresh copy each time.
+/// A case of a kernel that works in place, on a new copy each time.
 fn in_place(name: &'static str, kernel: fn(&Kernels, &mut [f32]), length: usize) -> Case {
     let (x, mut scratch) = (numbers(length), vec![0.0; length]);
     case(name, move |k| {
@@ -54,7 +54,7 @@ fn in_place(name: &'static str, kernel: fn(&Kernels, &mut [f32]), length: usize)
     })
 }
 
-/// A kernel from a slice to a number.
+/// A case of a kernel from a slice to a number.
 fn reduction(name: &'static str, kernel: fn(&Kernels, &[f32]) -> f32, length: usize) -> Case {
     let x = numbers(length);
     case(name, move |k| {
@@ -62,16 +62,16 @@ fn reduction(name: &'static str, kernel: fn(&Kernels, &[f32]) -> f32, length: us
     })
 }
 
-/// `[rows, cols]` of a matrix of GPT-2: a projection, the perceptron's two, the output.
+/// The shapes `[rows, cols]` of GPT-2's matrices: a projection, the two of the MLP, the output.
 const SHAPES: [[usize; 2]; 4] = [[768, 768], [3072, 768], [768, 3072], [50_257, 768]];
 
-/// The rows of 768 that have as many weights as all of GPT-2.
+/// The number of rows of 768 with as many parameters as all of GPT-2.
 const ALL: [usize; 2] = [161_544, 768];
 
-/// Tokens of a prompt.
+/// The number of tokens of a prompt.
 const PROMPT: usize = 128;
 
-/// Random blocks, packed.
+/// A matrix of random blocks, packed.
 fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
     let mut rng = Rng::new(1);
     let mut packed = PackedBlocks::zeros(kind, rows, cols);
@@ -144,7 +144,7 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
     cases
 }
 
-/// y += alpha x. Signs alternate so that y stays where it began, however often this runs.
+/// The update y ← y + alpha · x. Signs alternate, so y stays bounded however often the case runs.
 fn axpy(length: usize) -> Case {
     let (x, mut y, mut alpha) = (numbers(length), numbers(length), 0.5);
     case("axpy 4096", move |k| {
@@ -169,7 +169,7 @@ pub(crate) fn cases() -> Vec<Case> {
         axpy(4096),
         product("matmul 128x256x256", Kernels::matmul, [128, 256, 256]),
         product("matmul_nt 128x64x128", Kernels::matmul_nt, [128, 64, 128]),
-        // A training step of 1024 tokens: a weight's gradient, a token's.
+        // A training step of 1024 tokens: the gradients of a weight matrix and of the tokens.
         product("matmul_tn 64x1024x256", Kernels::matmul_tn, [64, 1024, 256]),
         product("matmul 1024x256x64", Kernels::matmul, [1024, 256, 64]),
         product("mix 128x128x64", Kernels::mix, [128, 128, 64]),

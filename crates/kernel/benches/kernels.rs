@@ -1,4 +1,4 @@
-//! Each fast kernel against the plain loops, natively, in one run:
+//! A benchmark of each fast kernel against the plain loops, natively, in one run:
 //! `cargo bench -p kernel --bench kernels -- --warm-up-time 0.2 --measurement-time 0.5`
 //!
 //! In the browser: see `tests/speed_wasm.rs`.
@@ -19,7 +19,7 @@ mod native {
         for mut case in super::cases::cases().into_iter().chain(packed) {
             let mut group = criterion.benchmark_group(case.name.clone());
             if case.operations > 0.0 {
-                // One token waits for the weights, many for their products.
+                // The memory limits the product with one token, the arithmetic that with many.
                 group.throughput(if case.name.ends_with(" by 1") {
                     Throughput::Bytes(case.bytes as u64)
                 } else {

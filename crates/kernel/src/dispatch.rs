@@ -65,7 +65,7 @@ pub(crate) fn best() -> &'static Kernels {
     })
 }
 
-/// The fastest implementation whose results depend on nothing but the build: never relaxed SIMD, which each machine may round in
+/// The fastest implementation whose results depend on the build alone: never relaxed SIMD, which each machine may round in
 /// its own way. Training uses it, because small differences grow there.
 pub fn steady() -> &'static Kernels {
     static STEADY: OnceLock<&'static Kernels> = OnceLock::new();
@@ -76,8 +76,8 @@ pub fn steady() -> &'static Kernels {
     })
 }
 
-/// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits in plain Rust. It is for what
-/// must be repeated elsewhere to the last bit, such as a training run in the tab. Where neither is compiled in, the plain loops.
+/// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits in plain Rust. It is for results
+/// that must be repeated elsewhere to the last bit, such as a training run in the tab. A build with neither has the plain loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
     return &super::portable::KERNELS;
@@ -95,7 +95,7 @@ pub fn chosen() -> &'static str {
     best().name()
 }
 
-/// Σᵢ aᵢ bᵢ.
+/// The dot product Σᵢ aᵢ bᵢ.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -105,7 +105,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     best().dot(a, b)
 }
 
-/// y ← y + alpha · x.
+/// The update y ← y + alpha · x.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -115,7 +115,7 @@ pub fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) {
     best().axpy(alpha, x, y);
 }
 
-/// out = A · x.
+/// The product out = A · x.
 ///
 /// # Panics
 /// When `a` does not hold `out.len()` rows of `x.len()`.
@@ -125,7 +125,7 @@ pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     best().matvec(a, x, out);
 }
 
-/// C = A · B. Each element of C is computed by the same operations in the same order wherever its row is.
+/// The product C = A · B. Each element of C is computed by the same operations in the same order wherever its row is.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -135,7 +135,7 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
     best().matmul(a, b, out, rows, inner, cols);
 }
 
-/// C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column are.
+/// The product C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column are.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -145,7 +145,7 @@ pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
     best().matmul_nt(a, b, out, rows, inner, cols);
 }
 
-/// C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same operations in the same order wherever its row
+/// The product C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same operations in the same order wherever its row
 /// is.
 ///
 /// # Panics
@@ -156,10 +156,10 @@ pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
     best().matmul_tn(a, b, out, rows, inner, cols);
 }
 
-/// C = W · B, where a weight of exactly 0 leaves its row of B unread.
+/// The weighted sum C = W · B, where a weight of exactly 0 leaves its row of B unread.
 ///
 /// This is attention's weighted sum of values. In [`matmul`] a weight of 0 still multiplies: 0 · ∞ is NaN and 0 · −1 is −0, so a
-/// masked token could leave a trace in the result. Here it cannot, whatever it holds.
+/// masked token could leave a trace in the result. Here it cannot, with any values.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -176,16 +176,16 @@ pub fn mix(
     best().mix(weights, values, out, rows, inner, cols);
 }
 
-/// softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
+/// The softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
 ///
-/// An entry of −∞ becomes exactly 0. A slice of nothing but −∞ becomes all 0, by choice: a token that may attend to nothing
+/// An entry of −∞ becomes exactly 0. A slice with −∞ alone becomes all 0, by choice: a token that may attend to no other
 /// has no weights. NaN or +∞ anywhere makes every entry NaN.
 pub fn softmax(x: &mut [f32]) {
     // x [N]
     best().softmax(x);
 }
 
-/// out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (Ba, Kiros and Hinton 2016, equation 3).
+/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (Ba, Kiros and Hinton 2016, equation 3).
 ///
 /// # Panics
 /// When the lengths differ.
@@ -195,7 +195,7 @@ pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f
     best().layer_norm(x, gamma, beta, eps, out);
 }
 
-/// out = x / √(mean x² + eps) · gamma (Zhang and Sennrich 2019, equation 4).
+/// The RMS norm out = x / √(mean x² + eps) · gamma (Zhang and Sennrich 2019, equation 4).
 ///
 /// # Panics
 /// When the lengths differ.
@@ -205,8 +205,8 @@ pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     best().rms_norm(x, gamma, eps, out);
 }
 
-/// The elements that one thread takes together when threads share a slice: whole vectors on every machine, so it does not change a bit
-/// of an element which thread computes it.
+/// The number of elements that one thread takes together when threads share a slice: whole vectors on every machine, so the bits of
+/// an element do not depend on the thread that computes it.
 const UNIT: usize = 64;
 
 /// Changes each element, on all threads.
@@ -226,7 +226,7 @@ pub fn relu(x: &mut [f32]) {
     best().relu(x);
 }
 
-/// Σᵢ xᵢ.
+/// The sum Σᵢ xᵢ.
 pub fn sum(x: &[f32]) -> f32 {
     // x [N] -> scalar
     best().sum(x)
@@ -250,8 +250,8 @@ pub fn gelu_tanh(x: &mut [f32]) {
     element_wise(x, |part| best().gelu_tanh(part));
 }
 
-/// out = X · Wᵀ, with a weight matrix that was packed when it was loaded. Each element is computed by the same operations in the same
-/// order whatever the number of tokens and wherever its row and token are.
+/// The product out = X · Wᵀ, with a weight matrix that was packed when it was loaded. Each element is computed by the same operations in the same
+/// order, for any number of tokens and any position of its row and token.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -261,11 +261,11 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
     best().matmul_f32(weights, x, out);
 }
 
-/// out = X · Wᵀ, with quantized weights and activations:
+/// The product out = X · Wᵀ, with quantized weights and activations:
 /// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers.
 ///
 /// The inner sums are integers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
-/// same operations whatever the number of tokens and wherever row and token are; so no bit of a result depends on these.
+/// same operations for any number of tokens and any position of row and token; so no bit of a result depends on these.
 ///
 /// ```
 /// use kernel::{QuantizedActivations, BlockType, PackedBlocks, matmul_blocks};

@@ -12,10 +12,10 @@
 
 use super::vector::Vector;
 
-/// The vectors that one step of a long reduction takes, so that one addition need not wait for the one before.
+/// The number of vectors in one step of a long reduction, whose additions do not wait for each other.
 const UNROLL: usize = 4;
 
-/// Σᵢ aᵢ bᵢ.
+/// The dot product Σᵢ aᵢ bᵢ.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and both slices have the same length.
@@ -49,7 +49,7 @@ pub(crate) unsafe fn dot<V: Vector>(a: &[f32], b: &[f32]) -> f32 {
     }
 }
 
-/// out = A · x.
+/// The product out = A · x.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
@@ -61,7 +61,7 @@ pub(crate) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     unsafe { matmul_nt::<V>(x, a, out, 1, inner, cols) }
 }
 
-/// C = A · B.
+/// The product C = A · B.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
@@ -79,7 +79,7 @@ pub(crate) unsafe fn matmul<V: Vector>(
     unsafe { product::<V, false>(a, b, out, rows, inner, cols) }
 }
 
-/// C = Aᵀ · B.
+/// The product C = Aᵀ · B.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
@@ -97,7 +97,7 @@ pub(crate) unsafe fn matmul_tn<V: Vector>(
     unsafe { product::<V, true>(a, b, out, rows, inner, cols) }
 }
 
-/// C = A · B, or with `TRANSPOSED` C = Aᵀ · B.
+/// The product C = A · B, or with `TRANSPOSED` C = Aᵀ · B.
 ///
 /// # Safety
 /// As `matmul` and `matmul_tn`.
@@ -117,7 +117,7 @@ unsafe fn product<V: Vector, const TRANSPOSED: bool>(
             panel::<V, 1, true, TRANSPOSED>(a, b, out, rows, inner, cols, 0);
             return;
         }
-        // Columns outside, rows inside: one panel of B stays in cache while all rows pass over it.
+        // Columns outside, rows inside: one panel of B stays in cache while all rows are multiplied with it.
         let mut col = 0;
         while col + 2 * V::LANES <= cols {
             panel::<V, 2, false, TRANSPOSED>(a, b, out, rows, inner, cols, col);
@@ -223,7 +223,7 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
     }
 }
 
-/// C = A · Bᵀ.
+/// The product C = A · Bᵀ.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
@@ -316,7 +316,7 @@ unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
     }
 }
 
-/// C = W · B, where a weight of exactly 0 leaves its row of B unread.
+/// The weighted sum C = W · B, where a weight of exactly 0 leaves its row of B unread.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.

@@ -42,7 +42,7 @@ pub(crate) unsafe fn quantize<V: Vector>(
     }
 }
 
-/// out = X · Wᵀ for the rows of some panels; see [`crate::matmul_f32`].
+/// The product out = X · Wᵀ for the rows of some panels; see [`crate::matmul_f32`].
 ///
 /// # Safety
 /// The machine has the instruction set of `V`; `x` is whole tokens of K numbers; the panels exist; `out` is valid for `[T, M]`
@@ -66,7 +66,7 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     }
 }
 
-/// The product for some panels: `P` vectors make a panel, `N` tokens pass over it together.
+/// The product for some panels: `P` vectors make a panel, which is multiplied with `N` tokens at a time.
 ///
 /// # Safety
 /// As [`matmul_f32`], and P · LANES is 8.
@@ -123,7 +123,7 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     stride: usize,
     left: usize,
 ) {
-    // SAFETY: k < inner and n < N stay inside what the caller vouches for; P · LANES is 8.
+    // SAFETY: k < inner and n < N stay inside the caller's bounds; P · LANES is 8.
     unsafe {
         let mut totals = [[V::splat(0.0); P]; N];
         for k in 0..inner {
@@ -155,7 +155,7 @@ unsafe fn four_panels<V: Vector, const P: usize>(
     inner: usize,
     out: *mut f32,
 ) {
-    // SAFETY: k < inner, n < 4 and p < P stay inside what the caller vouches for; P · LANES is 8.
+    // SAFETY: k < inner, n < 4 and p < P stay inside the caller's bounds; P · LANES is 8.
     unsafe {
         let mut totals = [[V::splat(0.0); P]; 4];
         for k in 0..inner {

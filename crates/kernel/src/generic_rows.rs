@@ -1,7 +1,7 @@
 //! The fast algorithms on one row: reductions, softmax, norms and activation functions; `unsafe` for the reasons that
 //! [`super::generic`] gives, so each needs a machine with the instruction set of `V`.
 //!
-//! A remainder shorter than a vector is filled up with what changes nothing: 0 in a sum, −∞ in a maximum or a softmax, the mean
+//! A remainder shorter than a vector is filled up with a neutral number: 0 in a sum, −∞ in a maximum or a softmax, the mean
 //! in a variance.
 
 use super::generic::dot;
@@ -22,7 +22,7 @@ macro_rules! map {
     };
 }
 
-/// Folds the vectors of a slice into four, in turn; the remainder is filled up. A macro for the same reason.
+/// Folds the vectors of a slice into four, in turn; the remainder is filled up. A macro for the same reason as `map`.
 macro_rules! fold {
     ($vector:ty, $x:expr, $start:expr, $fill:expr, |$total:ident, $value:ident| $join:expr) => {{
         let (length, x) = ($x.len(), $x.as_ptr());
@@ -58,7 +58,7 @@ unsafe fn total<V: Vector>([a, b, c, d]: [V; 4]) -> f32 {
     unsafe { a.add(b).add(c.add(d)).reduce_add() }
 }
 
-/// Σᵢ xᵢ.
+/// The sum Σᵢ xᵢ.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.
@@ -84,7 +84,7 @@ pub(crate) unsafe fn max<V: Vector>(x: &[f32]) -> f32 {
     }
 }
 
-/// softmax in place, as [`crate::softmax`].
+/// The softmax in place, as [`crate::softmax`].
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.
@@ -236,7 +236,7 @@ pub(crate) unsafe fn gelu_tanh<V: Vector>(x: &mut [f32]) {
     }
 }
 
-/// value / (1 + exp(−z)).
+/// The quotient value / (1 + exp(−z)).
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.
@@ -253,7 +253,7 @@ unsafe fn sigmoid_times<V: Vector>(z: V, value: V) -> V {
     }
 }
 
-/// exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3, where f32 would leave its normal range.
+/// The exponential exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3, where f32 would leave its normal range.
 ///
 /// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library (Moshier, `expf.c`). ln 2 is subtracted
 /// in two parts, the first of which has so few digits that n times it is exact.
@@ -289,7 +289,7 @@ unsafe fn exp_below_88<V: Vector>(x: V) -> V {
     }
 }
 
-/// 1 − Φ(z) = erfc(z/√2)/2 for z ≥ 0, within 1e-7: Abramowitz and Stegun 1964, formula 7.1.26.
+/// The tail 1 − Φ(z) = erfc(z/√2)/2 for z ≥ 0, within 1e-7: Abramowitz and Stegun 1964, formula 7.1.26.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.

@@ -2,11 +2,11 @@
 //!
 //! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and converted to `f32` once, so their
 //! sum is exact in any order. The blocks of a row are added in their order, by the same operations for one token and for many. So
-//! neither the position of a row or token nor their number changes a bit of a result.
+//! the bits of a result do not depend on the position of its row or token, or on the number of tokens.
 //!
 //! With one token every weight is needed once, and the loop reads the packed bytes as they come from memory. With many tokens each
-//! panel of eight rows is first expanded into the form that the inner loop reads, and stays in the nearest cache while all tokens
-//! pass over it in tiles:
+//! panel of eight rows is first expanded into the form that the inner loop reads, and stays in the nearest cache while it is
+//! multiplied with all tokens in tiles:
 //!
 //! ```text
 //! prepared panel, block after block      | STEPS x 32 bytes of weights | 8 sums, i32 | 8 scales, f32 |
@@ -47,7 +47,7 @@ pub(crate) trait Int8Kernel {
     /// The activations of one block of one token, in registers or in memory, as the products with one token read them.
     type Block: Copy;
 
-    /// The number of tokens that pass over a panel together, 4 or 8: as many as have their sums in registers.
+    /// The number of tokens that a panel is multiplied with at a time, 4 or 8: as many as have their sums in registers.
     const TILE: usize;
     /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
     const STEPS: usize;
@@ -58,7 +58,7 @@ pub(crate) trait Int8Kernel {
     unsafe fn totals(from: *const f32) -> Self::Totals;
     /// Eight numbers in half precision at `from`, as `f32`.
     unsafe fn halves(from: *const u8) -> Self::Totals;
-    /// totals + sums · (scales · factor).
+    /// The updated totals: totals + sums · (scales · factor).
     unsafe fn add_scaled(
         totals: Self::Totals,
         sums: Self::Sums,
@@ -87,12 +87,12 @@ pub(crate) trait Int8Kernel {
     unsafe fn store_sums(sums: Self::Sums, to: *mut i32);
     /// `STEP_WEIGHTS` bytes at `from`.
     unsafe fn weights(from: *const u8) -> Self::Weights;
-    /// sums + the products of one step, `STEP_TOKEN` bytes of a token at `token`.
+    /// The updated sums: sums + the products of one step, `STEP_TOKEN` bytes of a token at `token`.
     unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
-/// Returns `turns`, hidden from the compiler. It would otherwise unroll the loop and load first what all turns have in common,
-/// which is more than there are registers.
+/// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first load the values that all turns
+/// share: more than there are registers.
 #[inline(always)]
 pub(crate) fn opaque(turns: usize) -> usize {
     // SAFETY: a reference is valid to read.
@@ -117,7 +117,7 @@ unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
     }
 }
 
-/// out = X · Wᵀ for the rows of some panels; see [`crate::matmul_blocks`].
+/// The product out = X · Wᵀ for the rows of some panels; see [`crate::matmul_blocks`].
 ///
 /// # Safety
 /// The machine has the instruction set of `E`; `weights` and `tokens` have the same number of blocks in a row; `panels` exist;
@@ -220,9 +220,9 @@ unsafe fn many_tokens<E: Int8Kernel>(
                 prepared.add(first * token_bytes),
             );
         }
-        for place in panels {
-            let row = place * PANEL_ROWS;
-            prepare_panel::<E>(weights, place, panel);
+        for number in panels {
+            let row = number * PANEL_ROWS;
+            prepare_panel::<E>(weights, number, panel);
             let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
@@ -269,7 +269,7 @@ unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut
     }
 }
 
-/// Writes a token as number `place` of a tile of `tile` tokens: block by block the steps of all tokens, then all their scales.
+/// Writes a token as number `index` of a tile of `tile` tokens: block by block the steps of all tokens, then all their scales.
 ///
 /// # Safety
 /// `token` exists, the machine has the instruction set, and `to` has room for the tile.
@@ -278,7 +278,7 @@ unsafe fn prepare_token<E: Int8Kernel>(
     tokens: &QuantizedActivations,
     token: usize,
     tile: usize,
-    place: usize,
+    index: usize,
     to: *mut u8,
 ) {
     let first = token * tokens.blocks;
@@ -290,10 +290,10 @@ unsafe fn prepare_token<E: Int8Kernel>(
             E::prepare_token(from, steps.as_mut_ptr().cast());
             let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + FACTOR));
             for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
-                let to = to.add((step * tile + place) * STEP_TOKEN);
+                let to = to.add((step * tile + index) * STEP_TOKEN);
                 to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
             }
-            let to = to.add((E::STEPS * tile * STEP_TOKEN) + place * FACTOR);
+            let to = to.add((E::STEPS * tile * STEP_TOKEN) + index * FACTOR);
             to.cast::<f32>()
                 .write_unaligned(*tokens.scales.get_unchecked(first + block));
         }
@@ -314,7 +314,7 @@ unsafe fn tile<E: Int8Kernel, const N: usize>(
     stride: usize,
     left: usize,
 ) {
-    // SAFETY: block < blocks, step < STEPS and n < N stay inside what the caller vouches for.
+    // SAFETY: block < blocks, step < STEPS and n < N stay inside the caller's bounds.
     unsafe {
         let steps = opaque(E::STEPS);
         let (mut weights, mut token) = (panel, tokens);

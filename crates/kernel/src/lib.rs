@@ -1,9 +1,9 @@
 //! The engine's fast loops, on contiguous slices; the engine exports this crate as `engine::kernel`.
 //!
-//! It is a crate of its own because it alone is compiled for speed where the rest of the engine is compiled for size: the files that
-//! run full-size models in the tab are half as large, and as fast, as with all of it compiled for speed.
+//! It is a crate of its own because it alone is compiled for speed, while the rest of the engine is compiled for size: the files that
+//! run full-size models in the tab are half as large as with everything compiled for speed, and as fast.
 //!
-//! [`mod@reference`] holds plain loops: the documentation, the oracle of the tests, and what runs where nothing faster exists.
+//! [`mod@reference`] holds plain loops: the documentation, the oracle of the tests, and the fallback without a faster implementation.
 //! `generic.rs` and its neighbours write each fast algorithm once over a small vector type; one thin file for each instruction set
 //! defines that vector. The public functions are not generic, so they are compiled with this crate's settings and not with the
 //! caller's.
@@ -11,7 +11,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `dispatch.rs` | the public functions, and the choice of an implementation |
-//! | `table.rs` | [`Kernels`], the table of functions of one implementation, behind methods that check lengths |
+//! | `table.rs` | [`Kernels`], the table of functions of one implementation, with methods that check lengths |
 //! | `reference.rs`, `reference_packed.rs` | the plain loops |
 //! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs` | products, rows and packed `f32` weights, over the trait of `vector.rs` |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
@@ -31,7 +31,7 @@
 //! MIRIFLAGS="-Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p kernel
 //! ```
 //!
-//! The threads of the pool never end, which Miri would call a leak; without isolation the skipped tests can be written to a file.
+//! The threads of the pool never end, which Miri would report as a leak; skipped tests are written to a file, which isolation forbids.
 //!
 //! # Speed
 //!
@@ -75,8 +75,9 @@
 //! | Q4_0 all by one token | 161 ms | 7.9 ms, 8.9 GB/s | 4.7 ms, 14.7 GB/s |
 //! | f32 768x768 by 128 tokens | | 59 GFLOP/s | 60 GFLOP/s |
 //!
-//! Two things made most of it: the order of the weights, and inner loops so short that all they touch stays in registers. LLVM
-//! would unroll them and load first what all turns share; `opaque` in `int8_gemm.rs` hides the number of turns from it.
+//! Most of the speed comes from two decisions: the order of the weights, and inner loops so short that all their values stay in
+//! registers. LLVM would unroll these loops and first load the values that all turns share; `opaque` in `int8_gemm.rs` hides the
+//! number of turns from it.
 
 mod dispatch;
 pub mod math;

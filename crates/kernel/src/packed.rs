@@ -23,7 +23,7 @@ pub(crate) struct Chunk(pub(crate) [u8; 16]);
 /// A chunk of zeros.
 pub(crate) const EMPTY: Chunk = Chunk([0; 16]);
 
-/// How the numbers of a block are stored.
+/// The storage of the numbers of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockType {
     /// A scale and 32 signed bytes.
@@ -77,7 +77,7 @@ impl BlockType {
 /// chunk  8   scales of r0, r1, r2, r3, r4, r5, r6, r7 in f16
 /// ```
 ///
-/// Four columns of a row together are what one instruction multiplies and sums. A weight takes as many bytes as in the file.
+/// One instruction multiplies and sums four columns of a row. A weight takes as many bytes as in the file.
 #[derive(Clone, PartialEq)]
 pub struct PackedBlocks {
     pub(crate) kind: BlockType,
@@ -97,7 +97,7 @@ impl PackedBlocks {
     /// A matrix of zeros, to be filled by [`PackedBlocks::set_rows`] as its rows arrive.
     ///
     /// # Panics
-    /// When `cols` is no multiple of 32, or the size does not fit an address.
+    /// When `cols` is not a multiple of 32, or the size does not fit an address.
     #[track_caller]
     pub fn zeros(kind: BlockType, rows: usize, cols: usize) -> Self {
         assert!(
@@ -128,10 +128,10 @@ impl PackedBlocks {
         }
     }
 
-    /// Packs a whole matrix: `bytes` are its blocks as a GGUF file has them, row by row.
+    /// Packs a whole matrix: `bytes` are its blocks in the form of GGUF files, row by row.
     ///
     /// # Panics
-    /// When `cols` is no multiple of 32 or `bytes` are not that many blocks.
+    /// When `cols` is not a multiple of 32 or `bytes` are not that many blocks.
     #[track_caller]
     pub fn new(kind: BlockType, bytes: &[u8], rows: usize, cols: usize) -> Self {
         // bytes [M, K / 32] blocks
@@ -173,7 +173,7 @@ impl PackedBlocks {
         }
     }
 
-    /// Packs one block of one row, as a file has it.
+    /// Packs one block of one row, in the form of a file.
     fn set_block(&mut self, row: usize, block: usize, bytes: &[u8]) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
@@ -257,7 +257,7 @@ impl PackedBlocks {
         (numbers, half(scale))
     }
 
-    /// Writes row `row` as `f32` to `out`: what an embedding table gives for a token.
+    /// Writes row `row` as `f32` to `out`, such as a token's row of an embedding table.
     ///
     /// # Panics
     /// When there is no such row or `out` does not have the length K.
@@ -381,7 +381,7 @@ impl PackedF32 {
         size_of_val(self.numbers.as_slice())
     }
 
-    /// Writes row `row`, as it was given, to `out`.
+    /// Writes row `row`, with the bits that were packed, to `out`.
     ///
     /// # Panics
     /// When there is no such row or `out` does not have the length K.

@@ -9,7 +9,7 @@ use std::array::from_fn;
 
 implementation!("portable", Portable, "sse2");
 
-/// Four lanes.
+/// A vector of four lanes.
 #[derive(Clone, Copy)]
 struct Portable([f32; 4]);
 

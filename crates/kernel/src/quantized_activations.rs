@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// of zeros, or of magnitudes so small that 127 / max |x| overflows, has s = 0. A block with NaN or ∞ has q = 0 and NaN or ∞ as
 /// scale, so its products are NaN.
 ///
-/// A value can be filled many times; it keeps its memory.
+/// A value can be filled many times and reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub struct QuantizedActivations {
     pub(crate) tokens: usize,
@@ -24,25 +24,25 @@ pub struct QuantizedActivations {
 }
 
 impl QuantizedActivations {
-    /// No tokens.
+    /// Activations of no tokens.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Quantizes `x`, tokens of `cols` numbers, and replaces what was here.
+    /// Quantizes `x`, tokens of `cols` numbers, and replaces the tokens that were here.
     ///
     /// # Panics
-    /// When `cols` is no multiple of 32, or `x` is not a whole number of tokens.
+    /// When `cols` is not a multiple of 32, or `x` is not a whole number of tokens.
     #[track_caller]
     pub fn quantize(&mut self, x: &[f32], cols: usize) {
         // x [T, K]
         self.quantize_by(dispatch::best(), x, cols);
     }
 
-    /// Does what [`QuantizedActivations::quantize`] does, by the given implementation.
+    /// As [`QuantizedActivations::quantize`], by the given implementation.
     ///
     /// # Panics
-    /// Where that does.
+    /// As [`QuantizedActivations::quantize`].
     #[track_caller]
     pub fn quantize_by(&mut self, kernels: &Kernels, x: &[f32], cols: usize) {
         // x [T, K]

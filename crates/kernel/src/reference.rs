@@ -1,4 +1,4 @@
-//! The plain loops: the documentation of what each kernel computes, the oracle of the tests, and the fallback.
+//! The plain loops: the documentation of each kernel's computation, the oracle of the tests, and the fallback.
 //!
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
@@ -31,7 +31,7 @@ pub static KERNELS: Kernels = Kernels {
     matmul_blocks,
 };
 
-/// Σᵢ aᵢ bᵢ.
+/// The dot product Σᵢ aᵢ bᵢ.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     // a [N], b [N] -> scalar
     let mut total = 0.0;
@@ -41,7 +41,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     total
 }
 
-/// y ← y + alpha · x.
+/// The update y ← y + alpha · x.
 pub fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) {
     // x [N], y [N]
     for i in 0..x.len() {
@@ -49,7 +49,7 @@ pub fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// out = A · x.
+/// The product out = A · x.
 pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     // a [M, K], x [K], out [M]
     let inner = x.len();
@@ -58,7 +58,7 @@ pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     }
 }
 
-/// C = A · B.
+/// The product C = A · B.
 pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [M, K], b [K, N], out [M, N]
     for row in 0..rows {
@@ -72,7 +72,7 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
     }
 }
 
-/// C = A · Bᵀ.
+/// The product C = A · Bᵀ.
 pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [M, K], b [N, K], out [M, N]
     for row in 0..rows {
@@ -86,7 +86,7 @@ pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
     }
 }
 
-/// C = Aᵀ · B.
+/// The product C = Aᵀ · B.
 pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) {
     // a [K, M], b [K, N], out [M, N]
     for row in 0..rows {
@@ -100,7 +100,7 @@ pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
     }
 }
 
-/// C = W · B, where a weight of exactly 0 leaves its row of B unread.
+/// The weighted sum C = W · B, where a weight of exactly 0 leaves its row of B unread.
 pub fn mix(
     weights: &[f32],
     values: &[f32],
@@ -124,12 +124,12 @@ pub fn mix(
     }
 }
 
-/// softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
+/// The softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
 pub fn softmax(x: &mut [f32]) {
     // x [N]
     let largest = max(x);
     if largest == f32::NEG_INFINITY {
-        // Everything is masked. 0/0 has no value; no weight at all is the documented choice.
+        // Everything is masked. 0/0 has no value; weights of 0 are the documented choice.
         x.fill(0.0);
         return;
     }
@@ -143,7 +143,7 @@ pub fn softmax(x: &mut [f32]) {
     }
 }
 
-/// out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (not N − 1).
+/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (not N − 1).
 pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, beta, out [C]
     let width = x.len() as f32;
@@ -158,7 +158,7 @@ pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f
     }
 }
 
-/// out = x / √(mean x² + eps) · gamma.
+/// The RMS norm out = x / √(mean x² + eps) · gamma.
 pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, out [C]
     let inverse = 1.0 / math::sqrt(dot(x, x) / x.len() as f32 + eps);
@@ -203,7 +203,7 @@ pub fn relu(x: &mut [f32]) {
     }
 }
 
-/// Σᵢ xᵢ.
+/// The sum Σᵢ xᵢ.
 pub fn sum(x: &[f32]) -> f32 {
     // x [N] -> scalar
     let mut total = 0.0;

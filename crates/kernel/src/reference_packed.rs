@@ -1,5 +1,5 @@
-//! Plain loops for quantizing activations and for the products with packed weights: the documentation of what these kernels
-//! compute, and the oracle of the tests.
+//! Plain loops for quantizing activations and for the products with packed weights: the documentation of these kernels'
+//! computations, and the oracle of the tests.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     }
 }
 
-/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in integers; the
+/// The product out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in integers; the
 /// columns m of the panels asked for.
 ///
 /// # Safety
@@ -70,7 +70,7 @@ pub(crate) unsafe fn matmul_blocks(
     }
 }
 
-/// out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
+/// The product out[t, m] = Σ_k w_mk x_tk, k in order; the columns m of the panels asked for.
 ///
 /// # Safety
 /// `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.

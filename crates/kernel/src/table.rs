@@ -1,4 +1,4 @@
-//! One implementation of all kernels: a table of functions behind methods that check lengths.
+//! One implementation of all kernels: a table of functions, with methods that check lengths.
 
 use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
 use super::quantized_activations::QuantizedActivations;
@@ -6,22 +6,22 @@ use super::threads;
 use std::ops::Range;
 
 // The types of the table's functions. A function's contract has two halves. The file that builds a table is responsible for
-// one: it hands the table out only on a machine that has the instruction set. The methods of `Kernels` keep the other: they call
+// one: it returns the table only on a machine that has the instruction set. The methods of `Kernels` keep the other: they call
 // a function with arguments for which the section "Safety" of its type holds.
 
-/// Σᵢ aᵢ bᵢ of `a` `[N]` and `b` `[N]`.
+/// The dot product Σᵢ aᵢ bᵢ of `a` `[N]` and `b` `[N]`.
 ///
 /// # Safety
 /// The machine has the table's instruction set, and both slices have the same length.
 type Dot = unsafe fn(&[f32], &[f32]) -> f32;
 
-/// y ← y + alpha · x, of `x` `[N]` and `y` `[N]`.
+/// The update y ← y + alpha · x, of `x` `[N]` and `y` `[N]`.
 ///
 /// # Safety
 /// The machine has the table's instruction set, and both slices have the same length.
 type Axpy = unsafe fn(f32, &[f32], &mut [f32]);
 
-/// out = A · x, of `a` `[M, K]`, `x` `[K]` and `out` `[M]`.
+/// The product out = A · x, of `a` `[M, K]`, `x` `[K]` and `out` `[M]`.
 ///
 /// # Safety
 /// The machine has the table's instruction set, and `a` has M · K elements.
@@ -77,8 +77,7 @@ type MatmulF32 = unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32);
 /// numbers, and no other thread touches the columns of these panels meanwhile.
 type MatmulBlocks = unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32);
 
-/// All kernels of one instruction set. Each method does what the function of the same name in [`crate`] does, and panics where
-/// that does.
+/// All kernels of one instruction set. Each method computes and panics like the function of the same name in [`crate`].
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
     pub(crate) name: &'static str,
@@ -126,7 +125,7 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
     );
 }
 
-/// The least number of multiplications that is worth waking a thread.
+/// The fewest multiplications for which waking a thread pays.
 const LEAST_WORK: usize = 1 << 17;
 
 /// Runs a product on all threads, each with panels of rows of its own. They write to different columns of `out` `[T, rows]`.

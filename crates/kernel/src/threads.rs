@@ -1,7 +1,7 @@
 //! A pool of threads that share the work of one product.
 //!
 //! A job is cut into parts; the thread that asks for it takes part itself and returns when all parts are done. Chance decides
-//! which thread takes which part; what a part computes does not depend on it, so results are the same bits with any number of
+//! which thread takes which part; the result of a part does not depend on it, so results have the same bits with any number of
 //! threads.
 //!
 //! Natively [`start`] starts the threads. In wasm with shared memory each is a web worker that calls [`serve`] and stays in it;
@@ -13,16 +13,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// True where there can be one thread only: wasm without shared memory.
+/// True in a build that has one thread only: wasm without shared memory.
 const ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
-/// The least number of elements, each changed by itself, that is worth waking a thread.
+/// The fewest elements, each changed by itself, for which waking a thread pays.
 pub const LEAST_ELEMENTS: usize = 1 << 13;
 
 /// The number of times that a thread polls for work before it sleeps. Waking a thread takes about 0.4 ms, so it polls about as
 /// long: once takes a nanosecond or two in wasm and, by the hint to the processor, some tens natively.
 const LOOKS: usize = if cfg!(miri) {
-    // Miri takes a microsecond for each look and has one core: a thread that looks keeps the others from working.
+    // Miri takes a microsecond for each poll and has one core: a thread that polls keeps the others from working.
     4
 } else if cfg!(target_family = "wasm") {
     1 << 18
@@ -30,7 +30,7 @@ const LOOKS: usize = if cfg!(miri) {
     1 << 14
 };
 
-/// The parts of a job for each thread: several, so that the others can take over the share of a thread that is held up.
+/// The number of parts of a job for each thread: several, so the others can take parts of a thread that is held up.
 const PARTS_PER_THREAD: usize = 4;
 
 /// The most parts of a job: they are counted in 16 bits.
@@ -47,7 +47,7 @@ struct Pool {
     task: AtomicPtr<Task<'static>>,
     /// The number of parts that are done.
     done: AtomicUsize,
-    /// Set when a part panicked.
+    /// True when a part panicked.
     failed: AtomicBool,
     /// The number of threads in [`serve`].
     serving: AtomicUsize,
@@ -57,7 +57,7 @@ struct Pool {
     sleeping: AtomicUsize,
     sleep: Mutex<()>,
     wake: Condvar,
-    /// Held while a job runs: a second one meanwhile, or one inside it, is run by the thread that asked for it, alone.
+    /// Locked while a job runs: the thread that asks for a second job meanwhile, or inside the first, runs it alone.
     asking: Mutex<()>,
 }
 
@@ -84,7 +84,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of threads that share a job: those that serve and the one that asks, at most as many as [`limit`] says.
+/// The number of threads that share a job: those that serve and the one that asks, at most the [`limit`].
 pub fn count() -> usize {
     if ALONE {
         return 1;
@@ -160,7 +160,7 @@ fn run(part: usize) {
         // This tells the asking thread of the panic; this thread continues to serve.
         POOL.failed.store(true, Ordering::Relaxed);
     }
-    // Only here, where no function that was given the task is running any more: the asking thread may now drop it.
+    // Only here, where no function that got the task is running any more: the asking thread may now drop it.
     POOL.done.fetch_add(1, Ordering::Release);
 }
 

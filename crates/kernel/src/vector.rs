@@ -13,25 +13,25 @@ pub(crate) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
 
-    /// `x` in every lane.
+    /// A vector with `x` in every lane.
     unsafe fn splat(x: f32) -> Self;
     /// The `LANES` numbers at `from`.
     unsafe fn load(from: *const f32) -> Self;
     /// Writes the `LANES` numbers to `to`.
     unsafe fn store(self, to: *mut f32);
-    /// a + b.
+    /// The sum a + b.
     unsafe fn add(self, b: Self) -> Self;
-    /// a − b.
+    /// The difference a − b.
     unsafe fn sub(self, b: Self) -> Self;
-    /// a · b.
+    /// The product a · b.
     unsafe fn mul(self, b: Self) -> Self;
-    /// a / b.
+    /// The quotient a / b.
     unsafe fn div(self, b: Self) -> Self;
-    /// a · b + c, rounded once or twice.
+    /// The sum a · b + c, rounded once or twice.
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
-    /// The larger one; NaN where either is NaN.
+    /// The larger number; NaN where either is NaN.
     unsafe fn max(self, b: Self) -> Self;
-    /// `then` where `self` < `limit`, `otherwise` elsewhere, also where `self` is NaN.
+    /// The lanes of `then` where `self` < `limit`, and of `otherwise` elsewhere, also where `self` is NaN.
     unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
     /// The nearest integer, ties to even.
     unsafe fn round(self) -> Self;
@@ -40,7 +40,7 @@ pub(crate) trait Vector: Copy {
     /// Writes the integers nearest to the 32 at `from` times `factor`, which lie from −127 to 127, ties to even, as bytes to
     /// `to`. Returns their sum.
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32;
-    /// 2 to the power of each lane; lanes are integers from −126 to 127 (others give an unspecified value).
+    /// The power of 2 with each lane as exponent; lanes are integers from −126 to 127 (others give an unspecified value).
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.
     unsafe fn reduce_add(self) -> f32;

@@ -11,7 +11,7 @@ use core::arch::wasm32::f32x4_relaxed_madd;
 
 implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 
-/// The table that fits what the dot product of bytes does on this machine.
+/// The table that fits this machine's dot product of bytes.
 pub(crate) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
@@ -34,7 +34,7 @@ pub(crate) fn detect() -> &'static Kernels {
     }
 }
 
-/// Four lanes.
+/// A vector of four lanes.
 #[derive(Clone, Copy)]
 struct Relaxed(Simd128);
 

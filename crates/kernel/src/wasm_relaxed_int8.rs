@@ -3,8 +3,8 @@
 //! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
 //! that b counts as signed or as unsigned, and instructions that sum two products in 16 bits saturate or wrap. Which of the two
 //! signs it is, and whether a multiply-add is fused, are "global parameters", "constant during the execution of any given program"
-//! (core specification 3.0, "Relaxed Operations"). So [`find`] asks once, extremes that would saturate or wrap included, and many
-//! tokens take the way that is exact on this machine with all eight bits of an activation q:
+//! (core specification 3.0, "Relaxed Operations"). So [`find`] tests it once, with extremes that would saturate or wrap, and products
+//! with many tokens use the form that is exact on this machine with all eight bits of an activation q:
 //!
 //! | [`Choice`] | b | where |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | `Unsigned` | q + 127, from 0 to 254; each sum starts from −127 Σ w | x86 with AVX-VNNI |
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
-//! One token stays within the promise everywhere: memory is slower than two dots. All give the same integers.
+//! A product with one token stays within the promise everywhere: memory is slower than two dots. All forms give the same integers.
 
 use super::int8_gemm::{Int8Kernel, opaque};
 use super::wasm_simd128_int8::Simd128Int8;
@@ -21,18 +21,18 @@ use core::arch::wasm32::*;
 /// Numbers of rows 0 to 3 and of rows 4 to 7.
 type Pair = (v128, v128);
 
-/// What this machine does with a second operand of more than 7 bits.
+/// This machine's reading of a second operand of more than 7 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// It is a signed byte.
+    /// A signed byte.
     Signed,
-    /// It is an unsigned byte.
+    /// An unsigned byte.
     Unsigned,
-    /// Neither is exact.
+    /// Neither reading is exact.
     Neither,
 }
 
-/// Finds out what this machine does, by all pairs of extreme weights with the activations that could go wrong.
+/// Finds this machine's reading, by all pairs of extreme weights with the activations that could go wrong.
 pub(crate) fn find() -> Choice {
     let exact = |tokens: [i8; 5], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
@@ -109,7 +109,7 @@ macro_rules! same {
 }
 
 impl<const BIAS: i8> RelaxedInt8<BIAS> {
-    /// sums + the bias times the weights; a sum starts from the negative of it.
+    /// The updated sums: sums + the bias times the weights; a sum starts from the negative of it.
     #[inline(always)]
     fn start(weights: v128, sums: v128) -> v128 {
         if BIAS == 0 {

@@ -6,7 +6,7 @@ use core::arch::wasm32::*;
 
 implementation!("simd128", Simd128, Simd128Int8, "simd128");
 
-/// Four lanes.
+/// A vector of four lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Simd128(pub(crate) v128);
 

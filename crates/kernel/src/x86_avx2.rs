@@ -12,7 +12,7 @@ pub(crate) fn detect() -> Option<&'static Kernels> {
     all.then_some(&KERNELS)
 }
 
-/// The same with the dot product of bytes of AVX-VNNI, or `None` where this processor lacks it.
+/// The table of AVX2 with the dot product of bytes of AVX-VNNI, or `None` where this processor lacks it.
 pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     static VNNI: Kernels = Kernels {
         name: "avx-vnni",
@@ -36,7 +36,7 @@ unsafe fn matmul_blocks_vnni(
     unsafe { int8_gemm::matmul_blocks::<X86Int8<Vnni>>(weights, tokens, panels, out) }
 }
 
-/// Eight lanes.
+/// A vector of eight lanes.
 #[derive(Clone, Copy)]
 struct Avx2(__m256);
 

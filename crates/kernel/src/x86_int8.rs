@@ -4,16 +4,16 @@ use super::int8_gemm::Int8Kernel;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-/// The dot product of 32 signed weights with 32 activations, which the instruction sets do differently.
+/// The dot product of 32 signed weights with 32 activations, for which the instruction sets have different instructions.
 ///
 /// # Safety
 /// The machine has the instruction set of the implementation.
 pub(crate) trait Dot {
     /// A number added to the activations of many tokens; each sum starts from a value that subtracts its share again.
     const BIAS: i8;
-    /// sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
+    /// The updated sums: sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
-    /// sums + weights · (tokens + bias), in fours.
+    /// The updated sums: sums + weights · (tokens + bias), in fours.
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
 }
 
@@ -226,7 +226,7 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     }
 }
 
-/// sums + the bias times the weights; a sum starts from the negative of it.
+/// The updated sums: sums + the bias times the weights; a sum starts from the negative of it.
 ///
 /// # Safety
 /// The machine has the instruction set.

@@ -44,7 +44,7 @@ fn draw(kernels: &Kernels, check: suite::Check) {
     drawn.unwrap();
 }
 
-/// Miri runs some thousand times slower: nothing, single elements, remainders of every kind of tile.
+/// The sizes for Miri, which runs some thousand times slower: 0, single elements, remainders of every kind of tile.
 #[cfg(miri)]
 fn draw(kernels: &Kernels, check: suite::Check) {
     for (seed, sizes) in (0..).zip([[0, 0, 0], [1, 1, 1], [5, 7, 3], [37, 2, 9], [9, 13, 18]]) {
@@ -113,7 +113,7 @@ fn wrong_lengths_panic_before_anything_is_read() {
 }
 
 #[test]
-fn packing_refuses_what_does_not_fit() {
+fn packing_refuses_wrong_sizes() {
     let wrong: [fn(); 6] = [
         || drop(PackedBlocks::zeros(BlockType::Q8_0, 1, 33)),
         || drop(PackedBlocks::new(BlockType::Q8_0, &[0; 33], 1, 32)),
@@ -127,9 +127,9 @@ fn packing_refuses_what_does_not_fit() {
     }
 }
 
-/// The values of the format's definition, by the packed matrix.
+/// A packed matrix gives the values of the format's definition.
 #[test]
-fn a_packed_row_is_what_the_file_says() {
+fn a_packed_row_has_the_values_of_the_file() {
     // 0.5 in half precision, numbers −16 to 15.
     let mut row = vec![0x00, 0x38];
     row.extend((-16_i8..16).map(i8::cast_unsigned));

@@ -24,10 +24,10 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-/// How many random sizes each check is run on, besides one run for each length.
+/// The number of random sizes of each check, besides one run for each length.
 const CASES: u64 = 60;
 
-/// Runs a check on every length once, then on random sizes: a seeded loop in place of proptest, which wants the system's entropy.
+/// Runs a check on every length once, then on random sizes: a seeded loop instead of proptest, which needs the system's entropy.
 fn run(name: &str, check: suite::Check) {
     let kernels = kernel::implementations()
         .into_iter()

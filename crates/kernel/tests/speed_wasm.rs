@@ -19,17 +19,17 @@ use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_te
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-/// How long each kernel is measured; the fastest round counts, the others were interrupted.
+/// The time for which each kernel is measured; the fastest round counts, the others were interrupted.
 const MEASURE_MS: f64 = 300.0;
 
-/// How long one round should last. The browser's clock has steps of 0.1 ms.
+/// The length of one round. The browser's clock has steps of 0.1 ms.
 const ROUND_MS: f64 = 3.0;
 
-/// How long each kernel runs before it is measured: the browser starts with quickly made machine code and swaps in better code
-/// later, from another thread.
+/// The time for which each kernel runs before it is measured: the browser starts with quickly made machine code and replaces it by
+/// better code later, from another thread.
 const WARM_UP_MS: f64 = 200.0;
 
-/// Microseconds of one call.
+/// The microseconds of one call.
 fn time_us(kernels: &Kernels, run: &mut dyn FnMut(&Kernels)) -> f64 {
     let mut time_ms = |calls: usize| {
         let start = Instant::now();
@@ -39,7 +39,7 @@ fn time_us(kernels: &Kernels, run: &mut dyn FnMut(&Kernels)) -> f64 {
         start.elapsed().as_secs_f64() * 1e3
     };
     let (mut warm_ms, mut calls) = (0.0, 1);
-    // The plain loops on a large matrix take seconds: one call must do.
+    // The plain loops on a large matrix take seconds: one call is enough.
     let first = time_ms(1);
     if first > MEASURE_MS {
         return first * 1e3;
@@ -103,7 +103,7 @@ fn speed_of_each_kernel() {
     );
 }
 
-/// Measures the packed products whose name begins so. One test for each: the browser gives a test 30 seconds without a pause.
+/// Measures the packed products with this start of a name, in a test of their own: the browser gives a test 30 seconds.
 fn packed(start: &str) {
     if ONLY.is_none_or(|part| part.starts_with(start) || start.contains(part)) {
         print(cases::packed_cases(Some(ONLY.unwrap_or(start))));

@@ -4,7 +4,7 @@
 
 use crate::TensorBytes;
 use crate::gguf_value::{depth, write_text, write_value};
-use engine::format::error::{FormatError, shortened};
+use engine::format::error::FormatError;
 use engine::format::gguf::{ALIGNMENT_KEY, MAGIC, MOST_AXES, alignment_of};
 use engine::format::gguf_value::{Array, DEEPEST, Value};
 use engine::format::tensors::values;
@@ -84,17 +84,12 @@ fn check_keys(metadata: &[(String, Value)]) -> Result<(), FormatError> {
         let depth = value.array().map_or(0, depth);
         if depth > DEEPEST {
             let expected = format!("arrays nested at most {DEEPEST} deep");
-            return Err(FormatError::part(FORMAT, shortened(key), expected, depth));
+            return Err(FormatError::part(FORMAT, key, expected, depth));
         }
     }
     let twice = repeated(metadata.iter().map(|(key, _)| key.as_str()).collect());
     twice.map_or(Ok(()), |key| {
-        Err(FormatError::part(
-            FORMAT,
-            shortened(key),
-            "one key of this name",
-            "two",
-        ))
+        Err(FormatError::part(FORMAT, key, "one key of this name", "two"))
     })
 }
 

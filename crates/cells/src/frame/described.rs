@@ -2,10 +2,9 @@
 
 use engine::explain::softmax_steps::SoftmaxSteps;
 use engine::explain::stats::Histogram;
-use engine::grad::{
-    Answers, Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig,
-};
+use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
@@ -35,7 +34,7 @@ impl Describe for Schedule {
 }
 
 /// A learner is shown by what it learns, the sizes of its model, and how far it is.
-impl<M: Answers + Describe> Describe for Learner<M> {
+impl<M: EncoderDecoder + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         self.task_config().describe(name, out);
         self.model.describe("model", out);

@@ -190,7 +190,7 @@ impl Pieces {
     fn push(&mut self, tokenizer: &dyn Tokenizer, id: usize, word: usize) {
         self.ids.push(id);
         self.texts
-            .push(tokenizer.piece(id).unwrap_or_default().to_owned());
+            .push(tokenizer.token(id).unwrap_or_default().to_owned());
         self.words.push(word);
     }
 

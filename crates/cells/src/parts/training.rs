@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::grad::{
-    Answers, Corpus, Evaluation, Learner, Pairs, Schedule, Settings, Task, TrainingConfig,
-};
+use engine::grad::{Corpus, Evaluation, Learner, Pairs, Schedule, Settings, Task, TrainingConfig};
+use engine::model::encoder_decoder::EncoderDecoder;
 
 use crate::error::CellError;
 use crate::frame::shown::{Call, Describe, Record};
@@ -159,7 +158,7 @@ impl Course {
 }
 
 /// One step, and the loss that it began with. The first one is noted for "Show the Rust"; all others repeat its calls.
-pub(crate) fn noted_step<M: Answers + Describe>(
+pub(crate) fn noted_step<M: EncoderDecoder + Describe>(
     learner: &mut Learner<M>,
     losses: &mut Vec<f64>,
     calls: &mut Vec<Call>,

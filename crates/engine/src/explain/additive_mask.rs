@@ -1,4 +1,4 @@
-//! Masks as numbers that are added to the scores, and the two places where the scale can stand.
+//! Masks as numbers that are added to the scores, before or after the scale.
 //!
 //! ```text
 //! additive(visible, p)[t, s] = 0 where visible, p elsewhere          visible [T, S] -> [T, S]

@@ -1,8 +1,8 @@
-//! The clocks behind sinusoidal and rotary positions: how far each hand has turned, and how long one round takes.
+//! The angles of sinusoidal and rotary positions, pictured as the hands of clocks, and their wavelengths.
 //!
 //! ```text
 //! angles(positions, ω)[t, i] = positions[t] · ω[i]      positions [T], ω [D/2] -> [T, D/2], radians
-//! wavelengths(ω)[i]          = 2π / ω[i]                ω [D/2] -> [D/2], places a round
+//! wavelengths(ω)[i]          = 2π / ω[i]                ω [D/2] -> [D/2], positions a round
 //! ```
 //!
 //! ```

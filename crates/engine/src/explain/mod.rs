@@ -1,5 +1,5 @@
-//! Formulas that lessons alone need: views of one head, costs, distances, the steps of a softmax. Models are made of [`crate::nn`]; what
-//! is here calls its functions, or says on paper what they compute.
+//! Formulas that lessons alone need: views of one head, costs, distances, the steps of a softmax. Models are made of [`crate::nn`]; these
+//! functions call it, or compute the same as it is written on paper.
 
 pub mod additive_mask;
 pub mod angle;

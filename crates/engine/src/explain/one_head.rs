@@ -1,4 +1,4 @@
-//! Attention with one head and the projections of a formula, x · W: what a lesson shows of [`crate::nn::attention::attend`].
+//! Attention with one head and the projections of a formula, x · W: the part of [`crate::nn::attention::attend`] that a lesson shows.
 //!
 //! ```text
 //! q = x · W_Q,  k = x · W_K,  v = x · W_V      x [T, C], W_Q and W_K [C, D], W_V [C, D_v]

@@ -1,4 +1,4 @@
-//! The way from one position of a sequence to another: how many steps a signal takes, and over which positions.
+//! The path of a signal from one position of a sequence to another: its steps, and the positions on the way.
 //!
 //! ```text
 //! recurrence                  from each position to the next one                                  d steps
@@ -7,7 +7,7 @@
 //! self-attention              from anywhere to anywhere                                           1 layer
 //! ```
 //! with d the distance between the two. Between the ends of n positions, d = n − 1, that is n − 1, about n/k, ⌈log_k n⌉ and 1. Kernels
-//! look to one side, as in a decoder; one that looks to both sides reaches half as far, so that a contiguous one needs twice the layers.
+//! look to one side, as in a decoder; one that looks to both sides reaches half as far, so a contiguous one needs twice the layers.
 //!
 //! ```
 //! use engine::explain::path::{attention, contiguous, dilated, recurrent};
@@ -23,30 +23,24 @@
 
 use crate::error::{EngineError, Result};
 
-/// The positions that a signal passes in a recurrent network, both ends among them; it has read in that direction.
+/// The positions that a signal passes in a recurrent network, both ends included; the network reads in that direction.
 pub fn recurrent(from: usize, to: usize) -> Vec<usize> {
-    let mut path = vec![from];
-    let mut at = from;
-    while at != to {
-        at = towards(at, to, 1);
-        path.push(at);
-    }
-    path
+    steps(from, to, 1)
 }
 
-/// The positions after each layer of convolutions whose kernels hold `kernel` neighbours. Every layer is gone through as far as it reaches.
+/// The positions on the way in steps of `reach`.
+fn steps(from: usize, to: usize, reach: usize) -> Vec<usize> {
+    let next = |&at: &usize| (at != to).then(|| towards(at, to, reach));
+    std::iter::successors(Some(from), next).collect()
+}
+
+/// The positions after each layer of convolutions whose kernels hold `kernel` neighbours. The signal goes as far as each layer reaches.
 ///
 /// # Errors
 /// When the kernel holds fewer than two positions and so reaches nothing.
 pub fn contiguous(from: usize, to: usize, kernel: usize) -> Result<Vec<usize>> {
     check(kernel)?;
-    let mut path = vec![from];
-    let mut at = from;
-    while at != to {
-        at = towards(at, to, kernel - 1);
-        path.push(at);
-    }
-    Ok(path)
+    Ok(steps(from, to, kernel - 1))
 }
 
 /// The positions after each layer of dilated convolutions: the digits of the distance to base `kernel`, the lowest first, are how far
@@ -69,14 +63,10 @@ pub fn dilated(from: usize, to: usize, kernel: usize) -> Result<Vec<usize>> {
 
 /// The positions before and after one layer of attention.
 pub fn attention(from: usize, to: usize) -> Vec<usize> {
-    if from == to {
-        vec![from]
-    } else {
-        vec![from, to]
-    }
+    steps(from, to, from.abs_diff(to))
 }
 
-/// At most `reach` further.
+/// The position after a step of at most `reach` towards `to`.
 fn towards(at: usize, to: usize, reach: usize) -> usize {
     if at < to {
         to.min(at + reach)

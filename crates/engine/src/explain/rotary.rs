@@ -1,11 +1,11 @@
-//! Rotary positions in the open: pairs of numbers are planes, and position m turns plane i by m · θᵢ. The models' own functions,
-//! [`crate::nn::position::rope`], on one matrix, with positions between whole numbers too.
+//! Rotary positions of one matrix: pairs of numbers are planes, and position m rotates plane i by m · θᵢ. The functions are the models'
+//! own ([`crate::nn::position::rope`]), here with positions between whole numbers too.
 //!
 //! ```text
 //! θᵢ = base^(−2i/D), i = 0 … D/2 − 1                                   frequencies(D, base) [D/2]
 //! (a, b) -> (a cos mθᵢ − b sin mθᵢ,  a sin mθᵢ + b cos mθᵢ)            x [T, D] -> [T, D]
 //! rotate:       planes are neighbours   (x_{2i}, x_{2i+1})             as in the paper
-//! rotate_half:  planes are halves       (x_i, x_{i+D/2})               as Llama's weights in the Hugging Face format expect
+//! rotate_pairs: or planes are halves    (x_i, x_{i+D/2})               as Llama's parameters in the Hugging Face format expect
 //! score(q, k, m, n) = rotate(q, m) · rotate(k, n) depends on q, k and m − n only
 //! interpolate: m -> m · L/L'        ntk_base: base -> base · scale^(D/(D−2))
 //! ```
@@ -20,7 +20,7 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Angles are computed in f64, so that far positions keep their digits.
+//! Angles are computed in f64, so far positions keep their digits.
 //!
 //! Source: Su et al. 2021, "RoFormer", equations 13 to 16 and 34; Chen et al. 2023, "Extending context window of large language
 //! models via positional interpolation", equation 4; Peng et al. 2023, "YaRN", section 3.1 (the NTK-aware base).
@@ -39,25 +39,20 @@ pub fn frequencies(width: usize, base: f32) -> Vec<f32> {
     plain.map(|theta| theta as f32).collect()
 }
 
-/// Each row turned by its position; planes are neighbouring pairs.
+/// Each row rotated by its position; planes are neighbouring pairs.
 ///
 /// # Errors
 /// When D is odd, the base is not above 0, or there is not one position for each row.
 pub fn rotate(x: ArrayView2<'_, f32>, positions: &[f32], base: f32) -> Result<Array2<f32>> {
     // x [T, D], positions [T] -> [T, D]
-    turn(x, positions, base, Pairing::Neighbours)
+    rotate_pairs(x, positions, base, Pairing::Neighbours)
 }
 
-/// Each row turned by its position; plane i is (x_i, x_{i + D/2}).
+/// As [`rotate`], with planes of this pairing.
 ///
 /// # Errors
-/// When D is odd, the base is not above 0, or there is not one position for each row.
-pub fn rotate_half(x: ArrayView2<'_, f32>, positions: &[f32], base: f32) -> Result<Array2<f32>> {
-    // x [T, D], positions [T] -> [T, D]
-    turn(x, positions, base, Pairing::Halves)
-}
-
-fn turn(
+/// As [`rotate`].
+pub fn rotate_pairs(
     x: ArrayView2<'_, f32>,
     positions: &[f32],
     base: f32,
@@ -69,9 +64,9 @@ fn turn(
         pairing,
         scaling: Scaling::None,
     };
-    let mut turned = x.to_owned();
-    rope.table_at(positions)?.apply(&mut turned, x.ncols())?;
-    Ok(turned)
+    let mut rotated = x.to_owned();
+    rope.table_at(positions)?.apply(&mut rotated, x.ncols())?;
+    Ok(rotated)
 }
 
 /// The product of query `q` at position `m` with key `k` at position `n`, neighbouring pairs, unscaled.
@@ -87,12 +82,8 @@ pub fn score(
 ) -> Result<f32> {
     // q [D], k [D] -> scalar
     if q.len() != k.len() {
-        return Err(mismatch(
-            "rotary score",
-            "query [D] and key [D]",
-            q.shape(),
-            k.shape(),
-        ));
+        let expected = "query [D] and key [D]";
+        return Err(mismatch("rotary score", expected, q.shape(), k.shape()));
     }
     let q = rotate(q.insert_axis(Axis(0)), &[m], base)?;
     let k = rotate(k.insert_axis(Axis(0)), &[n], base)?;
@@ -152,7 +143,7 @@ mod tests {
             .unwrap()
             .select(Axis(1), &[0, 2, 4, 1, 3, 5]);
         assert_eq!(
-            rotate_half(shuffled.view(), &positions, 100.0).unwrap(),
+            rotate_pairs(shuffled.view(), &positions, 100.0, Pairing::Halves).unwrap(),
             neighbours
         );
         assert_eq!(neighbours.row(0), shuffled.row(0));

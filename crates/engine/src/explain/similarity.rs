@@ -27,12 +27,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     // a [N], b [N] -> scalar
     if a.len() != b.len() {
-        return Err(mismatch(
-            "similarity",
-            "two vectors of one length",
-            a.shape(),
-            b.shape(),
-        ));
+        let expected = "two vectors of one length";
+        return Err(mismatch("similarity", expected, a.shape(), b.shape()));
     }
     Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
 }
@@ -48,12 +44,8 @@ pub fn scaled_dot_rows(
 ) -> Result<Array1<f32>> {
     // a [T, N], b [T, N] -> [T]
     if a.dim() != b.dim() {
-        return Err(mismatch(
-            "scaled_dot_rows",
-            "two matrices of one shape",
-            a.shape(),
-            b.shape(),
-        ));
+        let expected = "two matrices of one shape";
+        return Err(mismatch("scaled_dot_rows", expected, a.shape(), b.shape()));
     }
     let rows = a.rows().into_iter().zip(b.rows());
     rows.map(|(a, b)| Ok(dot(a, b)? * scale)).collect()
@@ -67,11 +59,10 @@ pub fn cosine(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     // a [N], b [N] -> scalar
     let product = dot(a, b)?;
     let lengths = math::sqrt(dot(a, a)?) * math::sqrt(dot(b, b)?);
-    Ok(if lengths == 0.0 {
-        0.0
-    } else {
-        product / lengths
-    })
+    match lengths == 0.0 {
+        true => Ok(0.0),
+        false => Ok(product / lengths),
+    }
 }
 
 /// The cosine of every row of `a` with every row of `b`.
@@ -81,8 +72,8 @@ pub fn cosine(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
 pub fn cosine_rows(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
     // a [T, N], b [S, N] -> [T, S]
     let mut out = Array2::zeros((a.nrows(), b.nrows()));
-    for ((t, s), place) in out.indexed_iter_mut() {
-        *place = cosine(a.row(t), b.row(s))?;
+    for ((t, s), value) in out.indexed_iter_mut() {
+        *value = cosine(a.row(t), b.row(s))?;
     }
     Ok(out)
 }

@@ -1,4 +1,4 @@
-//! A small GPT-2 with untrained parameters, drawn from a seed: enough to see what masks and positions do to logits.
+//! A small GPT-2 with untrained parameters, drawn from a seed: enough to see the effect of masks and positions on logits.
 //!
 //! ```text
 //! matrices: normal, standard deviation 1/√inputs      token table: normal, 1      positions: sines and cosines

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! As written, exp overflows to ∞ in `f32` from z = 88.73 on, and ∞ / ∞ is NaN. In the safe form every z is at most 0, the
-//! largest is exactly 0, so that every e lies between 0 and 1 and their sum between 1 and N.
+//! largest is exactly 0, so every e lies between 0 and 1 and their sum between 1 and N.
 //!
 //! ```
 //! use engine::explain::softmax_steps::{as_written, safe};
@@ -27,14 +27,26 @@ use ndarray::{Array1, ArrayView1};
 /// The steps of one softmax.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoftmaxSteps {
-    /// `[N]`: what goes into exp.
+    /// `[N]`: the arguments of exp.
     pub exponents: Array1<f32>,
-    /// `[N]`: what comes out of exp.
+    /// `[N]`: the values of exp.
     pub exponentials: Array1<f32>,
     /// The sum of the exponentials.
     pub total: f32,
     /// `[N]`: the weights.
     pub weights: Array1<f32>,
+}
+
+impl SoftmaxSteps {
+    fn new(exponents: Array1<f32>, weights: Array1<f32>) -> Self {
+        let exponentials = exponents.mapv(math::exp);
+        Self {
+            total: exponentials.sum(),
+            exponents,
+            exponentials,
+            weights,
+        }
+    }
 }
 
 fn check(tau: f32) -> Result<()> {
@@ -44,7 +56,7 @@ fn check(tau: f32) -> Result<()> {
     Ok(())
 }
 
-/// exp(x / τ) over its sum, just as written; NaN where exp overflows.
+/// exp(x / τ) over its sum, as written; NaN where exp overflows.
 ///
 /// # Errors
 /// When `tau` is not above 0.
@@ -52,14 +64,8 @@ pub fn as_written(x: ArrayView1<'_, f32>, tau: f32) -> Result<SoftmaxSteps> {
     // x [N] -> [N]
     check(tau)?;
     let exponents = x.mapv(|x| x / tau);
-    let exponentials = exponents.mapv(math::exp);
     let weights = softmax_naive(exponents.view());
-    Ok(SoftmaxSteps {
-        total: exponentials.sum(),
-        exponents,
-        exponentials,
-        weights,
-    })
+    Ok(SoftmaxSteps::new(exponents, weights))
 }
 
 /// exp((x − max x) / τ) over its sum: never overflows. The weights are those of
@@ -72,14 +78,7 @@ pub fn safe(x: ArrayView1<'_, f32>, tau: f32) -> Result<SoftmaxSteps> {
     check(tau)?;
     let largest = kernel::max(&x.to_vec());
     let exponents = x.mapv(|x| (x - largest) / tau);
-    let exponentials = exponents.mapv(math::exp);
-    let weights = softmax_temperature(x, tau)?;
-    Ok(SoftmaxSteps {
-        total: exponentials.sum(),
-        exponents,
-        exponentials,
-        weights,
-    })
+    Ok(SoftmaxSteps::new(exponents, softmax_temperature(x, tau)?))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What is wrong with a file.
+//! The error of a file that cannot be read.
 
 use crate::error::EngineError;
 
-/// Why bytes are not a file of a format, or not the one that was needed.
+/// The reason why bytes are not a file of a format, or not the file that was needed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The file ends too early.
@@ -12,54 +12,54 @@ pub enum FormatError {
         format: &'static str,
         /// The part that does not fit.
         part: String,
-        /// How many bytes it takes.
+        /// The number of bytes that the part takes.
         expected: u64,
-        /// How many there are.
+        /// The number of bytes that are left.
         found: u64,
     },
-    /// A part other than a tensor is not as the format has it.
+    /// A part other than a tensor differs from the format.
     #[error("{format}: {part}: expected {expected}, found {found}")]
     Part {
         /// The format that was read.
         format: &'static str,
         /// The part, such as a header's field or a key of the metadata.
         part: String,
-        /// What the format allows.
+        /// The content that the format allows.
         expected: String,
-        /// What the file has.
+        /// The content of the file.
         found: String,
     },
-    /// A tensor is missing, lies outside the file, or has another shape or content than it should.
+    /// A tensor is missing, lies outside the file, or has a wrong shape or content.
     #[error("{format}: tensor {tensor}: expected {expected}, found {found}")]
     Tensor {
         /// The format that was read.
         format: &'static str,
         /// The tensor's name.
         tensor: String,
-        /// What was needed.
+        /// The tensor that was needed.
         expected: String,
-        /// What the file has.
+        /// The tensor in the file.
         found: String,
     },
 }
 
 impl FormatError {
-    /// An error in a part other than a tensor.
+    /// An error in a part other than a tensor; a very long name of the part is shortened.
     pub fn part(
         format: &'static str,
-        part: impl Into<String>,
+        part: &str,
         expected: impl Into<String>,
         found: impl ToString,
     ) -> Self {
         Self::Part {
             format,
-            part: part.into(),
+            part: shortened(part),
             expected: expected.into(),
             found: found.to_string(),
         }
     }
 
-    /// An error in a tensor, whose name is shortened where it is very long.
+    /// An error in a tensor; a very long name of the tensor is shortened.
     pub fn tensor(
         format: &'static str,
         tensor: &str,
@@ -74,8 +74,8 @@ impl FormatError {
         }
     }
 
-    /// The same as the crate's error, for what loads a model. (A `From` would make other `?` of the crate ambiguous.)
-    pub(super) fn into_engine(self) -> EngineError {
+    /// The same as the crate's error, for functions that load a model. (A `From` would make other `?` of the crate ambiguous.)
+    pub(crate) fn into_engine(self) -> EngineError {
         match self {
             Self::Truncated {
                 format,

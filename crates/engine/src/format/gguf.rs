@@ -7,7 +7,7 @@
 //! … to the next multiple of general.alignment (32 where it is not given) …
 //! the tensors' bytes, each at its offset from here
 //! ```
-//! All numbers are little-endian. Versions 2 and 3 are read; they differ only in that 3 may also be big-endian, which is refused.
+//! All numbers are little-endian. Versions 2 and 3 are read. Only version 3 may be big-endian, and such a file is refused.
 //!
 //! ```
 //! use engine::format::gguf::Gguf;
@@ -33,12 +33,12 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use super::error::{FormatError, shortened};
+use super::error::FormatError;
 use super::gguf_value::Value;
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::quant::Type;
 
-pub(super) const FORMAT: &str = "gguf";
+const FORMAT: &str = "gguf";
 /// The first bytes of a file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
 /// The alignment of tensors, in bytes, of a file whose metadata do not give one.
@@ -54,10 +54,10 @@ const LEAST_ENTRY: u64 = 8 + 4 + 1;
 /// A name's length, the number of axes, a type and an offset.
 const LEAST_TENSOR: u64 = 8 + 4 + 4 + 8;
 
-/// A file that has been read.
+/// A file's metadata and its directory of tensors.
 #[derive(Debug, Clone)]
 pub struct Gguf {
-    /// 2 or 3.
+    /// The format's version, 2 or 3.
     pub version: u32,
     /// Its tensors, under the names that the file gives them.
     pub tensors: Tensors,
@@ -75,14 +75,13 @@ impl Gguf {
         let version = version(&mut cursor)?;
         let tensors = cursor.u64("the number of tensors")?;
         let metadata = metadata(&mut cursor)?;
-        let alignment = alignment(&metadata)?;
-        let entries = directory(&mut cursor, tensors, alignment)?;
-        let start = cursor.position().checked_next_multiple_of(alignment);
-        let entries = placed(
-            entries,
-            start.filter(|&start| start <= bytes.len()),
-            bytes.len(),
-        )?;
+        let alignment = alignment_of(find(&metadata, ALIGNMENT_KEY))?;
+        let mut entries = directory(&mut cursor, tensors, alignment)?;
+        // An offset that no address can hold becomes one that lies outside the file.
+        let data = cursor.position().checked_next_multiple_of(alignment);
+        for entry in &mut entries {
+            entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
+        }
         let tensors = Tensors::new(FORMAT, Arc::clone(&bytes), entries)?;
         Ok(Self {
             version,
@@ -103,25 +102,27 @@ impl Gguf {
 }
 
 fn find<'a>(metadata: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
-    let place = metadata.binary_search_by(|(known, _)| known.as_str().cmp(key));
-    metadata.get(place.ok()?).map(|(_, value)| value)
+    let position = metadata.binary_search_by(|(known, _)| known.as_str().cmp(key));
+    metadata.get(position.ok()?).map(|(_, value)| value)
+}
+
+/// The error of a part other than a tensor.
+pub(super) fn refuse(part: &str, expected: impl Into<String>, found: impl ToString) -> FormatError {
+    FormatError::part(FORMAT, part, expected, found)
 }
 
 fn version(cursor: &mut Cursor<'_>) -> Result<u32, FormatError> {
     let magic: [u8; 4] = cursor.array("the magic bytes")?;
     if magic != MAGIC {
         let found = format!("{:?}", magic.escape_ascii().to_string());
-        return Err(FormatError::part(FORMAT, "magic bytes", "\"GGUF\"", found));
+        return Err(refuse("magic bytes", "\"GGUF\"", found));
     }
     match cursor.u32("the version")? {
         version @ (2 | 3) => Ok(version),
-        other if matches!(other.swap_bytes(), 2 | 3) => Err(FormatError::part(
-            FORMAT,
-            "byte order",
-            "little-endian",
-            "big-endian",
-        )),
-        other => Err(FormatError::part(FORMAT, "version", "2 or 3", other)),
+        other if matches!(other.swap_bytes(), 2 | 3) => {
+            Err(refuse("byte order", "little-endian", "big-endian"))
+        }
+        other => Err(refuse("version", "2 or 3", other)),
     }
 }
 
@@ -133,12 +134,7 @@ fn metadata(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Value)>, FormatError
         let key = cursor.text("a key of the metadata")?;
         if key.len() > LONGEST_KEY {
             let expected = format!("at most {LONGEST_KEY} bytes for a key");
-            return Err(FormatError::part(
-                FORMAT,
-                shortened(key),
-                expected,
-                key.len(),
-            ));
+            return Err(refuse(key, expected, key.len()));
         }
         let value = Value::read(cursor, key)?;
         metadata.push((key.to_owned(), value));
@@ -148,12 +144,7 @@ fn metadata(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Value)>, FormatError
         if let [(a, _), (b, _)] = pair
             && a == b
         {
-            return Err(FormatError::part(
-                FORMAT,
-                shortened(a),
-                "one key of this name",
-                "two",
-            ));
+            return Err(refuse(a, "one key of this name", "two"));
         }
     }
     Ok(metadata)
@@ -169,19 +160,12 @@ pub fn alignment_of(value: Option<&Value>) -> Result<usize, FormatError> {
     };
     match value {
         Value::U32(n) if *n > 0 && n.is_multiple_of(8) => Ok(*n as usize),
-        other => Err(FormatError::part(
-            FORMAT,
-            ALIGNMENT_KEY,
-            "a multiple of 8, as u32",
-            other
-                .number()
-                .map_or_else(|| "no number".to_owned(), |n| n.to_string()),
-        )),
+        other => {
+            let number = other.number().map(|n| n.to_string());
+            let found = number.unwrap_or_else(|| "no number".to_owned());
+            Err(refuse(ALIGNMENT_KEY, "a multiple of 8, as u32", found))
+        }
     }
-}
-
-fn alignment(metadata: &[(String, Value)]) -> Result<usize, FormatError> {
-    alignment_of(find(metadata, ALIGNMENT_KEY))
 }
 
 /// The tensors, with offsets from the beginning of the data.
@@ -190,16 +174,9 @@ fn directory(
     count: u64,
     alignment: usize,
 ) -> Result<Vec<Entry>, FormatError> {
-    let (needed, left) = (count.saturating_mul(LEAST_TENSOR), cursor.left() as u64);
-    if needed > left {
-        return Err(FormatError::Truncated {
-            format: FORMAT,
-            part: "the directory of tensors".to_owned(),
-            expected: needed,
-            found: left,
-        });
-    }
-    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    let needed = count.saturating_mul(LEAST_TENSOR);
+    cursor.expect(needed, "the directory of tensors")?;
+    let mut entries = Vec::with_capacity(count as usize);
     for _ in 0..count {
         entries.push(entry(cursor, alignment)?);
     }
@@ -254,30 +231,7 @@ fn entry(cursor: &mut Cursor<'_>, alignment: usize) -> Result<Entry, FormatError
     })
 }
 
-/// The entries with offsets from the beginning of the file; `data` is where the data start, if the file goes that far.
-fn placed(
-    mut entries: Vec<Entry>,
-    data: Option<usize>,
-    end: usize,
-) -> Result<Vec<Entry>, FormatError> {
-    for entry in &mut entries {
-        let start = data.and_then(|data| data.checked_add(entry.start));
-        let fits = start.filter(|&start| {
-            start
-                .checked_add(entry.length)
-                .is_some_and(|last| last <= end)
-        });
-        let Some(start) = fits else {
-            let expected = format!("bytes before the file's end at {end}");
-            let found = format!("{} bytes from offset {} on", entry.length, entry.start);
-            return Err(FormatError::tensor(FORMAT, &entry.name, expected, found));
-        };
-        entry.start = start;
-    }
-    Ok(entries)
-}
-
-/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+/// Reads any bytes as a file, and all content of a file that can be read; for fuzzing.
 #[doc(hidden)]
 pub fn parse_never_panics(bytes: &[u8]) {
     use crate::model::{bert::Bert, gpt2::Gpt2, llama::Llama};
@@ -291,13 +245,8 @@ pub fn parse_never_panics(bytes: &[u8]) {
     let Ok(mut parameters) = file.parameters() else {
         return;
     };
-    let _ = file
-        .llama()
-        .and_then(|config| Llama::load(config, &mut parameters));
-    let _ = file
-        .gpt2()
-        .and_then(|config| Gpt2::load(config, &mut parameters));
-    let _ = file
-        .bert()
-        .and_then(|config| Bert::load(config, &mut parameters));
+    let source = &mut parameters;
+    let _ = file.llama().and_then(|config| Llama::load(config, source));
+    let _ = file.gpt2().and_then(|config| Gpt2::load(config, source));
+    let _ = file.bert().and_then(|config| Bert::load(config, source));
 }

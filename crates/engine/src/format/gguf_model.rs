@@ -1,4 +1,4 @@
-//! What a GGUF file says of the model in it: its sizes, its vocabulary, its parameters under the names that models ask for.
+//! The model in a GGUF file: its sizes, its vocabulary, and its parameters under the names that models ask for.
 //!
 //! ```text
 //! let file = Gguf::parse(bytes)?;
@@ -9,7 +9,7 @@
 //! Source: the GGUF specification (ggml, `docs/gguf.md`), "Standardized key-value pairs".
 
 use super::error::{FormatError, shortened};
-use super::gguf::{FORMAT, Gguf};
+use super::gguf::{Gguf, refuse};
 use super::gguf_value::{Array, Value};
 use super::names::{Architecture, Renamed, unstacked_name};
 use super::tensors::Tensors;
@@ -18,31 +18,28 @@ use crate::model::{bert, gpt2, llama};
 use crate::nn::position::rope::Pairing;
 use crate::token::gguf::GgufVocabulary;
 
+/// The key of the metadata that names the kind of model.
+const ARCHITECTURE: &str = "general.architecture";
+
 impl Gguf {
     /// The kind of model.
     ///
     /// # Errors
-    /// When `general.architecture` is missing or none that we know.
+    /// When `general.architecture` is missing or not one of the known names.
     pub fn architecture(&self) -> Result<Architecture, FormatError> {
-        let name = self.value("general.architecture").and_then(Value::text);
+        let name = self.value(ARCHITECTURE).and_then(Value::text);
         let known = name.and_then(Architecture::from_name);
         known.ok_or_else(|| {
-            FormatError::part(
-                FORMAT,
-                "general.architecture",
-                "gpt2, llama, qwen2 or bert",
-                name.map_or_else(
-                    || "none".to_owned(),
-                    |name| format!("{:?}", shortened(name)),
-                ),
-            )
+            let name = name.map(|name| format!("{:?}", shortened(name)));
+            let found = name.unwrap_or_else(|| "none".to_owned());
+            refuse(ARCHITECTURE, "gpt2, llama, qwen2 or bert", found)
         })
     }
 
-    /// The parameters under Hugging Face's names; experts that lie in one tensor come apart.
+    /// The parameters under Hugging Face's names; a tensor that holds all experts of a block is read as one matrix for each expert.
     ///
     /// # Errors
-    /// As [`Self::architecture`], and when an expert is there twice.
+    /// As [`Self::architecture`], and when the file has an expert twice.
     pub fn parameters(&self) -> Result<Renamed<Tensors>, FormatError> {
         let tensors = self.tensors.unstacked(unstacked_name)?;
         Ok(Renamed::new(tensors, self.architecture()?))
@@ -63,14 +60,7 @@ impl Gguf {
     /// # Errors
     /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
     pub fn llama(&self) -> Result<llama::Config> {
-        let architecture = self
-            .expect(
-                "llama or qwen2",
-                &[Architecture::Llama, Architecture::Qwen2],
-            )
-            .map_err(FormatError::into_engine)?;
-        self.check_llama(architecture)
-            .map_err(FormatError::into_engine)?;
+        let architecture = self.check_llama().map_err(FormatError::into_engine)?;
         let pairing = match architecture {
             Architecture::Llama => Pairing::Neighbours,
             _ => Pairing::Halves,
@@ -83,18 +73,16 @@ impl Gguf {
     /// # Errors
     /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
     pub fn bert(&self) -> Result<bert::Config> {
-        self.expect("bert", &[Architecture::Bert])
-            .and_then(|_| self.check_bert())
-            .map_err(FormatError::into_engine)?;
+        self.check_bert().map_err(FormatError::into_engine)?;
         bert::Config::from_keys(&|key| self.size(Architecture::Bert, key))
     }
 
-    /// Refuses options of a Llama or a Qwen2 that are not computed here.
-    fn check_llama(&self, architecture: Architecture) -> Result<(), FormatError> {
-        let context = self
-            .size(architecture, "context_length")
-            .unwrap_or(f64::MAX);
+    /// Refuses models other than a Llama or a Qwen2, and their options that are not computed here.
+    fn check_llama(&self) -> Result<Architecture, FormatError> {
+        let known = [Architecture::Llama, Architecture::Qwen2];
+        let architecture = self.expect("llama or qwen2", &known)?;
         let number = |key| self.size(architecture, key);
+        let context = number("context_length").unwrap_or(f64::MAX);
         let key_length = number("attention.key_length").or(number("attention.value_length"));
         let check = |key, expected: &str, is_known: &dyn Fn(&Value) -> bool| {
             self.check_option(architecture, key, expected, is_known)
@@ -111,11 +99,13 @@ impl Gguf {
         })?;
         check("attention.causal", "true", &|value| {
             value.truth() == Some(true)
-        })
+        })?;
+        Ok(architecture)
     }
 
-    /// Refuses options of a BERT that are not computed here.
+    /// Refuses models other than a BERT, and its options that are not computed here.
     fn check_bert(&self) -> Result<(), FormatError> {
+        self.expect("bert", &[Architecture::Bert])?;
         let check = |key, expected: &str, is_known: &dyn Fn(&Value) -> bool| {
             self.check_option(Architecture::Bert, key, expected, is_known)
         };
@@ -128,7 +118,7 @@ impl Gguf {
         })
     }
 
-    /// An error where the metadata have a value that is not known under the architecture's `key`.
+    /// Refuses a value under the architecture's `key` for which `is_known` is false.
     fn check_option(
         &self,
         architecture: Architecture,
@@ -145,7 +135,7 @@ impl Gguf {
         let truth = || value.truth().map(|truth| truth.to_string());
         let found = text.or_else(number).or_else(truth);
         let found = found.unwrap_or_else(|| "another type".to_owned());
-        Err(FormatError::part(FORMAT, key, expected, found))
+        Err(refuse(&key, expected, found))
     }
 
     fn expect(&self, expected: &str, known: &[Architecture]) -> Result<Architecture, FormatError> {
@@ -153,29 +143,23 @@ impl Gguf {
         if known.contains(&found) {
             return Ok(found);
         }
-        let key = "general.architecture";
-        Err(FormatError::part(FORMAT, key, expected, found.name()))
+        Err(refuse(ARCHITECTURE, expected, found.name()))
     }
 
-    /// The number of a key under the architecture's name. The size of the vocabulary may also be told by the token table, and the
-    /// number of token types stands with the tokenizer. No experts may be written as 0 of them.
+    /// The number of a key under the architecture's name. The token table may give the size of the vocabulary instead, and the
+    /// number of token types is among the tokenizer's keys. A count of 0 experts means that there are none.
     fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
-        let name = architecture.name();
-        let found = self.value(&format!("{name}.{key}")).and_then(Value::number);
+        let value = |key: &str| self.value(&format!("{}.{key}", architecture.name()));
+        let found = value(key).and_then(Value::number);
         let found = found.filter(|&n| n != 0.0 || !key.starts_with("expert_"));
-        let scaling = self.value(&format!("{name}.rope.scaling.type"));
-        let is_unscaled = scaling.and_then(Value::text) == Some("none");
+        let is_unscaled = value("rope.scaling.type").and_then(Value::text) == Some("none");
         let found = found.filter(|_| key != "rope.scaling.factor" || !is_unscaled);
         found.or_else(|| match key {
             "vocab_size" => {
-                let table = self.tensors.entry("token_embd.weight");
-                table
-                    .and_then(|entry| entry.shape().first())
-                    .map(|&rows| rows as f64)
+                let table = self.tensors.entry("token_embd.weight")?;
+                table.shape().first().map(|&rows| rows as f64)
             }
-            "token_type_count" => self
-                .value("tokenizer.ggml.token_type_count")
-                .and_then(Value::number),
+            "token_type_count" => self.value("tokenizer.ggml.token_type_count")?.number(),
             _ => None,
         })
     }
@@ -195,7 +179,7 @@ impl Gguf {
         let text = |key| self.typed(key, "a text", |value| value.text().map(str::to_owned));
         let missing = |key: &str| {
             let key = format!("tokenizer.ggml.{key}");
-            FormatError::part(FORMAT, key, "in the metadata", "none")
+            refuse(&key, "in the metadata", "none")
         };
         Ok(GgufVocabulary {
             model: text("model")?.ok_or_else(|| missing("model"))?,
@@ -226,7 +210,7 @@ impl Gguf {
         })
     }
 
-    /// A value under `tokenizer.ggml`; an error where it is there with another type.
+    /// The value of a key under `tokenizer.ggml`; an error where the value has another type.
     fn typed<T>(
         &self,
         key: &str,
@@ -234,10 +218,7 @@ impl Gguf {
         read: impl Fn(&Value) -> Option<T>,
     ) -> Result<Option<T>, FormatError> {
         let key = format!("tokenizer.ggml.{key}");
-        let Some(value) = self.value(&key) else {
-            return Ok(None);
-        };
-        let read = read(value).map(Some);
-        read.ok_or_else(|| FormatError::part(FORMAT, key, expected, "another type"))
+        let typed = |value| read(value).ok_or_else(|| refuse(&key, expected, "another type"));
+        self.value(&key).map(typed).transpose()
     }
 }

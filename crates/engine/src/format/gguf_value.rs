@@ -8,16 +8,15 @@
 //! | 6, 12 | f32, f64 | 10, 11 | u64, i64 |
 
 use super::cursor::Cursor;
-use super::error::{FormatError, shortened};
+use super::error::FormatError;
+use super::gguf::refuse;
 
-const FORMAT: &str = super::gguf::FORMAT;
-
-/// How deep arrays may be nested: an array of arrays of arrays of numbers. Known files have no nested arrays at all.
+/// The deepest nesting of arrays that is read: an array of arrays of arrays of numbers. Known files have no nested arrays at all.
 pub const DEEPEST: usize = 3;
 
 macro_rules! values {
     ($($variant:ident $number:literal $kind:ty;)*) => {
-        /// A value.
+        /// The value of a key.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Value {
             $(#[doc = concat!("One `", stringify!($kind), "`.")] $variant($kind),)*
@@ -52,7 +51,7 @@ macro_rules! values {
                 })
             }
 
-            /// The number, whatever its type; `None` for what is no number.
+            /// The number, of any type of numbers; `None` for another value.
             pub fn number(&self) -> Option<f64> {
                 match self {
                     $(Self::$variant(value) => Some(*value as f64),)*
@@ -65,18 +64,12 @@ macro_rules! values {
             fn read(cursor: &mut Cursor<'_>, key: &str, depth: usize) -> Result<Self, FormatError> {
                 if depth > DEEPEST {
                     let expected = format!("arrays nested at most {DEEPEST} deep");
-                    return Err(FormatError::part(FORMAT, shortened(key), expected, "a deeper one"));
+                    return Err(refuse(key, expected, "a deeper one"));
                 }
                 Ok(match cursor.u32(key)? {
-                    $($number => Self::$variant({
-                        const SIZE: usize = size_of::<$kind>();
-                        let count = cursor.count(SIZE as u64, key)?;
-                        let mut values = Vec::with_capacity(count);
-                        for _ in 0..count {
-                            values.push(<$kind>::from_le_bytes(cursor.array(key)?));
-                        }
-                        values
-                    }),)*
+                    $($number => Self::$variant(many(cursor, key, size_of::<$kind>() as u64, |cursor| {
+                        cursor.array(key).map(<$kind>::from_le_bytes)
+                    })?),)*
                     7 => Self::Bool(many(cursor, key, 1, |cursor| truth(cursor.array(key)?, key))?),
                     8 => Self::Text(many(cursor, key, 8, |cursor| cursor.text(key).map(str::to_owned))?),
                     // An empty array is 12 bytes: its type and its length.
@@ -85,7 +78,7 @@ macro_rules! values {
                 })
             }
 
-            /// The number at a place, whatever its type; `None` where there is no number.
+            /// The number at a position, of any type of numbers; `None` where there is no number.
             pub fn number(&self, at: usize) -> Option<f64> {
                 match self {
                     $(Self::$variant(values) => values.get(at).map(|value| *value as f64),)*
@@ -93,7 +86,7 @@ macro_rules! values {
                 }
             }
 
-            /// How many elements there are.
+            /// The number of elements.
             pub fn len(&self) -> usize {
                 match self {
                     $(Self::$variant(values) => values.len(),)*
@@ -120,7 +113,7 @@ values! {
 }
 
 impl Value {
-    /// The text, where it is one.
+    /// The text; `None` for another value.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -128,7 +121,7 @@ impl Value {
         }
     }
 
-    /// The whole number from 0 on, where it is one that fits.
+    /// The whole number from 0 on; `None` for another value, and for a number that memory cannot address.
     pub fn size(&self) -> Option<usize> {
         match *self {
             Self::U8(n) => Some(n.into()),
@@ -143,7 +136,7 @@ impl Value {
         }
     }
 
-    /// True or false, where it is one of them.
+    /// True or false; `None` for another value.
     pub fn truth(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -151,7 +144,7 @@ impl Value {
         }
     }
 
-    /// The elements, where it is an array.
+    /// The elements of an array; `None` for another value.
     pub fn array(&self) -> Option<&Array> {
         match self {
             Self::Array(array) => Some(array),
@@ -161,12 +154,12 @@ impl Value {
 }
 
 impl Array {
-    /// Whether there are no elements.
+    /// True without any element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its texts, where it is an array of them.
+    /// The texts of an array of texts; `None` for another array.
     pub fn texts(&self) -> Option<&[String]> {
         match self {
             Self::Text(texts) => Some(texts),
@@ -175,6 +168,7 @@ impl Array {
     }
 }
 
+/// The elements of an array, each of at least `each` bytes, after their number.
 fn many<'a, T>(
     cursor: &mut Cursor<'a>,
     key: &str,
@@ -193,20 +187,11 @@ fn truth([byte]: [u8; 1], key: &str) -> Result<bool, FormatError> {
     match byte {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(FormatError::part(
-            FORMAT,
-            shortened(key),
-            "0 or 1 for a truth value",
-            other,
-        )),
+        other => Err(refuse(key, "0 or 1 for a truth value", other)),
     }
 }
 
 fn unknown(key: &str, number: u32) -> FormatError {
-    FormatError::part(
-        FORMAT,
-        shortened(key),
-        "a value of a type from 0 to 12",
-        format!("type {number}"),
-    )
+    let found = format!("type {number}");
+    refuse(key, "a value of a type from 0 to 12", found)
 }

@@ -1,12 +1,12 @@
 //! llama2.c's first format (`.bin`): seven numbers, then the tensors of a Llama, kind by kind.
 //!
 //! ```text
-//! width, inner, layers, heads, key/value heads, vocabulary, context      i32 each; vocabulary below 0: a head of its own follows
+//! width, inner, layers, heads, key/value heads, vocabulary, context      i32 each; a vocabulary below 0: the output matrix follows
 //! E [V, C]
-//! for all layers each: attention norm, Wq, Wk, Wv, Wo, norm of the perceptron, gate [F, C], down [C, F], up [F, C]
-//! last norm [C], tables of cosines and sines [context, D / 2] each that nobody reads any more, head [V, C] if there is one
+//! for all layers each: attention norm, Wq, Wk, Wv, Wo, norm of the MLP, gate [F, C], down [C, F], up [F, C]
+//! last norm [C], tables of cosines and sines [context, D / 2] each, which are not used any more, output matrix [V, C] if there is one
 //! ```
-//! All little-endian f32. The tensors get the names of Hugging Face's files; rotary planes are neighbours.
+//! All numbers are little-endian f32. The tensors get the names of Hugging Face's files; rotary planes are neighbours.
 //!
 //! Source: karpathy/llama2.c, `export.py` (`legacy_export`) and `run.c`.
 
@@ -20,7 +20,7 @@ use crate::quant::Type;
 
 pub(super) const FORMAT: &str = "llama2.c";
 
-/// A file that has been read.
+/// The sizes and the tensors of a file.
 #[derive(Debug, Clone)]
 pub struct Llama2c {
     /// The model's sizes.
@@ -30,10 +30,10 @@ pub struct Llama2c {
 }
 
 impl Llama2c {
-    /// Reads the header, and finds the tensors that it announces.
+    /// Reads the header, and finds the tensors that its sizes announce.
     ///
     /// # Errors
-    /// When the sizes are those of no model, or the file has another length than they need.
+    /// When no Llama has these sizes, or the file has another length than they need.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let mut header = [0; 7];
@@ -49,14 +49,10 @@ impl Llama2c {
         if needed != Some(cursor.left()) {
             let expected = needed.map_or_else(
                 || "a size that fits in memory".to_owned(),
-                |needed| format!("{needed} bytes behind a header of {header:?}"),
+                |needed| format!("{needed} bytes after a header of {header:?}"),
             );
-            return Err(FormatError::part(
-                FORMAT,
-                "the tensors",
-                expected,
-                cursor.left(),
-            ));
+            let found = cursor.left();
+            return Err(FormatError::part(FORMAT, "the tensors", expected, found));
         }
         // From here on all products are known not to overflow, and the number of tensors is bounded by the file's length.
         let entries = plan.map(|plan| plan.entries(start)).unwrap_or_default();
@@ -70,13 +66,13 @@ impl Llama2c {
 /// One kind of tensor, of which each layer has one.
 type Kind = (&'static str, Vec<usize>);
 
-/// The order of the file.
+/// The tensors of a file in their order, by their shapes.
 struct Plan {
     layers: usize,
     table: Vec<usize>,
     kinds: [Kind; 9],
     norm: Vec<usize>,
-    turns: [usize; 2],
+    rotary_tables: [usize; 2],
     own_head: bool,
 }
 
@@ -99,7 +95,7 @@ impl Plan {
                 ("mlp.up_proj", vec![f, c]),
             ],
             norm: vec![c],
-            turns: [config.context, config.head_width],
+            rotary_tables: [config.context, config.head_width],
             own_head,
         })
     }
@@ -112,48 +108,41 @@ impl Plan {
         let tables = values(&self.table)?.checked_mul(1 + usize::from(self.own_head))?;
         let all = layer.checked_mul(self.layers)?.checked_add(tables)?;
         let all = all.checked_add(values(&self.norm)?)?;
-        all.checked_add(values(&self.turns)?)?
+        all.checked_add(values(&self.rotary_tables)?)?
             .checked_mul(size_of::<f32>())
     }
 
     fn entries(&self, start: usize) -> Vec<Entry> {
         let count = self.kinds.len() * self.layers + 2 + usize::from(self.own_head);
         let mut entries = Vec::with_capacity(count);
+        let bytes = |shape: &[usize]| values(shape).unwrap_or(0) * size_of::<f32>();
         let mut at = start;
-        let mut add = |name: Box<str>, shape: &[usize]| {
-            let length = values(shape).unwrap_or(0) * size_of::<f32>();
+        let mut add = |name: &str, shape: &[usize], skipped: usize| {
             entries.push(Entry {
-                name,
+                name: name.into(),
                 shape: shape.into(),
                 element: Element::Number(Type::F32),
-                start: at,
-                length,
+                start: at + skipped,
+                length: bytes(shape),
             });
-            at += length;
+            at += skipped + bytes(shape);
         };
-        add("model.embed_tokens.weight".into(), &self.table);
+        add("model.embed_tokens.weight", &self.table, 0);
         for (kind, shape) in &self.kinds {
             for n in 0..self.layers {
-                add(format!("model.layers.{n}.{kind}.weight").into(), shape);
+                add(&format!("model.layers.{n}.{kind}.weight"), shape, 0);
             }
         }
-        add("model.norm.weight".into(), &self.norm);
+        add("model.norm.weight", &self.norm, 0);
         if self.own_head {
-            let turns = values(&self.turns).unwrap_or(0) * size_of::<f32>();
-            let length = values(&self.table).unwrap_or(0) * size_of::<f32>();
-            entries.push(Entry {
-                name: "lm_head.weight".into(),
-                shape: self.table.as_slice().into(),
-                element: Element::Number(Type::F32),
-                start: at + turns,
-                length,
-            });
+            let skipped = bytes(&self.rotary_tables);
+            add("lm_head.weight", &self.table, skipped);
         }
         entries
     }
 }
 
-/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+/// Reads any bytes as a file, and all content of a file that can be read; for fuzzing.
 #[doc(hidden)]
 pub fn parse_never_panics(bytes: &[u8]) {
     use crate::model::llama::Llama;

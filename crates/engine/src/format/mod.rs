@@ -1,10 +1,10 @@
-//! Files of weights: bytes in, a directory of typed tensors out.
+//! Readers of weight files, which turn bytes into a directory of typed tensors.
 //!
 //! Files come from strangers. Each reader checks every length with arithmetic that cannot overflow, never panics, and allocates
-//! while it parses at most 16 times the file's size and a mebibyte; what it refuses it names in a
-//! [`FormatError`](error::FormatError).
+//! while it parses at most 16 times the file's size and a mebibyte. A [`FormatError`](error::FormatError) names the part of a file
+//! that is refused.
 
-mod cursor;
+pub(crate) mod cursor;
 pub mod error;
 pub mod gguf;
 pub mod gguf_model;

@@ -9,8 +9,8 @@
 //! | `lm_head` | `output` |
 //! | `model.layers.3.block_sparse_moe.experts.5.w1` | `blk.3.ffn_gate.5`, matrix 5 of `blk.3.ffn_gate_exps` |
 //!
-//! Each with `.weight` or `.bias` behind it. Hugging Face's names are taken with and without what comes before them in its files
-//! (`model.`, `transformer.`, `bert.`), and given without. BERT's masked-LM head (`cls.predictions`) has no name: llama.cpp's
+//! Each name ends in `.weight` or `.bias`. Hugging Face's names are read with and without the prefix that they have in its files
+//! (`model.`, `transformer.`, `bert.`), and written without. BERT's masked-LM head (`cls.predictions`) has no name: llama.cpp's
 //! converter leaves it out, and its own `cls` is a classifier of sentences.
 //!
 //! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py` and `convert_hf_to_gguf.py`.
@@ -21,7 +21,7 @@ use crate::error::{EngineError, Result};
 use crate::parameters::{Parameters, Weight};
 use crate::quant::Type;
 
-/// The kinds of model whose names are known; the text is GGUF's `general.architecture`.
+/// The kinds of model whose names are known, by GGUF's `general.architecture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Architecture {
     /// `gpt2`.
@@ -89,9 +89,9 @@ const LLAMA: Table = Table {
 
 /// The matrices of an expert, as Hugging Face's and GGUF's names.
 const EXPERT: [(&str, &str); 3] = [("w1", "ffn_gate"), ("w2", "ffn_down"), ("w3", "ffn_up")];
-/// What stands before an expert's number in Hugging Face's names.
+/// The part before an expert's number in Hugging Face's names.
 const EXPERTS: &str = "block_sparse_moe.experts.";
-/// What ends the names of all experts' matrices in one GGUF tensor.
+/// The end of the name of a GGUF tensor that holds the matrices of all experts.
 const STACK: &str = "_exps";
 
 const BERT: Table = Table {
@@ -116,22 +116,17 @@ const BERT: Table = Table {
     has_experts: false,
 };
 
-/// What the names of blocks start with in GGUF files.
+/// The start of the names of blocks in GGUF files.
 const BLOCKS: &str = "blk.";
 
 impl Architecture {
-    /// The kind of model that `general.architecture` names.
+    /// The kind of model that `general.architecture` names; `None` for other names.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "gpt2" => Some(Self::Gpt2),
-            "llama" => Some(Self::Llama),
-            "qwen2" => Some(Self::Qwen2),
-            "bert" => Some(Self::Bert),
-            _ => None,
-        }
+        let all = [Self::Gpt2, Self::Llama, Self::Qwen2, Self::Bert];
+        all.into_iter().find(|known| known.name() == name)
     }
 
-    /// `general.architecture`.
+    /// The name in `general.architecture`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpt2 => "gpt2",
@@ -149,7 +144,7 @@ impl Architecture {
         }
     }
 
-    /// GGUF's name of what Hugging Face's files call `name`; `None` where this kind of model has no such tensor.
+    /// GGUF's name of the tensor that Hugging Face's files call `name`; `None` where this kind of model has no such tensor.
     pub fn gguf_name(self, name: &str) -> Option<String> {
         let table = self.table();
         let name = name.strip_prefix(table.prefix).unwrap_or(name);
@@ -158,16 +153,10 @@ impl Architecture {
             let (_, gguf) = EXPERT.iter().find(|(theirs, _)| *theirs == matrix)?;
             is_number(number).then(|| format!("{gguf}.{number}"))
         };
-        translated(
-            name,
-            [table.blocks, BLOCKS],
-            table,
-            expert,
-            |&(from, to)| (from, to),
-        )
+        translated(name, [table.blocks, BLOCKS], table, expert, |pair| pair)
     }
 
-    /// Hugging Face's name, without prefix, of what GGUF files call `name`; `None` where this kind of model has no such tensor.
+    /// Hugging Face's name, without prefix, of the tensor that GGUF files call `name`; `None` where this kind of model has no such tensor.
     pub fn hugging_face_name(self, name: &str) -> Option<String> {
         let table = self.table();
         let expert = |stem: &str| {
@@ -175,17 +164,12 @@ impl Architecture {
             let (theirs, _) = EXPERT.iter().find(|(_, gguf)| *gguf == matrix)?;
             is_number(number).then(|| format!("{EXPERTS}{number}.{theirs}"))
         };
-        translated(
-            name,
-            [BLOCKS, table.blocks],
-            table,
-            expert,
-            |&(to, from)| (from, to),
-        )
+        let swapped = |(theirs, gguf)| (gguf, theirs);
+        translated(name, [BLOCKS, table.blocks], table, expert, swapped)
     }
 }
 
-/// The name of matrix `n` of what GGUF files call `stack`, all experts of a block in one tensor; `None` for any other tensor.
+/// The name of matrix `n` of the GGUF tensor `stack`, which holds all experts of a block; `None` for any other tensor.
 pub(super) fn unstacked_name(stack: &str, n: usize) -> Option<String> {
     let (stem, end) = stack.rsplit_once('.')?;
     let stem = stem.strip_suffix(STACK)?;
@@ -198,21 +182,21 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// A name whose stem one column of the table has, with the other column's; `.weight` or `.bias` and the block's number stay.
-/// `expert` does the same for what stands behind the block in the name of an expert's matrix.
+/// Translates the stem of a name from the first column of the table to the second, with the columns in the order that `pair` gives.
+/// `.weight` or `.bias` and the block's number stay. `expert` translates the rest of the name of an expert's matrix after the block.
 fn translated(
     name: &str,
     [from, to]: [&str; 2],
     table: &Table,
     expert: impl Fn(&str) -> Option<String>,
-    pair: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
+    pair: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
 ) -> Option<String> {
     let (stem, end) = name.rsplit_once('.')?;
     if !matches!(end, "weight" | "bias") {
         return None;
     }
     let find = |rows: &'static [_], stem: &str| {
-        let mut rows = rows.iter().map(&pair);
+        let mut rows = rows.iter().copied().map(&pair);
         rows.find(|(from, _)| *from == stem).map(|(_, to)| to)
     };
     if let Some(stem) = find(table.whole, stem) {
@@ -225,7 +209,7 @@ fn translated(
     Some(format!("{to}{block}.{stem}.{end}"))
 }
 
-/// A source with GGUF's names, for models that ask for Hugging Face's.
+/// A source with GGUF's names, under the names of Hugging Face that models ask for.
 #[derive(Debug, Clone)]
 pub struct Renamed<P> {
     source: P,
@@ -357,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_of_experts_come_apart() {
+    fn stacks_of_experts_are_split() {
         let name = unstacked_name("blk.3.ffn_up_exps.weight", 7);
         assert_eq!(name.as_deref(), Some("blk.3.ffn_up.7.weight"));
         for other in [

@@ -22,8 +22,8 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use super::error::FormatError;
-use super::safetensors_header::{Described, Header};
+use super::error::{FormatError, shortened};
+use super::safetensors_header::{Description, Header};
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::parameters::Compressed;
 use crate::quant::Type;
@@ -33,7 +33,7 @@ pub(super) const FORMAT: &str = "safetensors";
 /// The largest header that is read, as in the reference implementation.
 pub const LARGEST_HEADER: u64 = 100_000_000;
 
-/// A file that has been read.
+/// The tensors and the metadata of a file.
 #[derive(Debug, Clone)]
 pub struct SafeTensors {
     /// Its tensors, under the names that the file gives them.
@@ -42,32 +42,24 @@ pub struct SafeTensors {
 }
 
 impl SafeTensors {
-    /// Reads a file's directory. Tensors of numbers in `F32`, `F16` and `BF16` can be had as such, others only as bytes.
+    /// Reads a file's directory. Tensors in `F32`, `F16` and `BF16` can be read as numbers, others only as bytes.
     ///
     /// # Errors
-    /// When the header is too long or not as the format has it, a type is unknown, a name comes twice, or the tensors do not fill
-    /// the rest of the file one behind the other.
+    /// When the header is too long or differs from the format, a type is unknown, a name comes twice, or the tensors do not fill
+    /// the rest of the file one after the other.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let length = cursor.u64("the header's length")?;
         if length > LARGEST_HEADER {
             let expected = format!("at most {LARGEST_HEADER}");
-            return Err(FormatError::part(
-                FORMAT,
-                "header's length",
-                expected,
-                length,
-            ));
+            let part = "header's length";
+            return Err(FormatError::part(FORMAT, part, expected, length));
         }
-        let header = std::str::from_utf8(cursor.take(length, "the header")?).map_err(|error| {
-            let found = format!("no character at byte {}", error.valid_up_to());
-            FormatError::part(FORMAT, "header", "UTF-8", found)
-        })?;
-        let header = Header::parse(header)?;
+        let header = Header::parse(cursor.utf8(length, "the header")?)?;
         let (start, size) = (cursor.position(), cursor.left());
         let mut entries = Vec::with_capacity(header.tensors.len());
-        for tensor in header.tensors {
-            entries.push(entry(tensor, start, size)?);
+        for (name, tensor) in header.tensors {
+            entries.push(entry(name, &tensor, start, size)?);
         }
         entries.sort_by_key(|entry| (entry.start, entry.length));
         no_gaps(&entries, start, size)?;
@@ -83,7 +75,7 @@ impl SafeTensors {
     }
 }
 
-/// The size of one value of a type, and what it is.
+/// The size in bytes of one element of a type, and how it is read.
 fn element(dtype: &str) -> Option<(usize, Element)> {
     Some(match dtype {
         "F32" => (4, Element::Number(Type::F32)),
@@ -105,29 +97,26 @@ fn element(dtype: &str) -> Option<(usize, Element)> {
     })
 }
 
-fn entry(tensor: Described, data: usize, size: usize) -> Result<Entry, FormatError> {
-    let Described {
-        name,
-        dtype,
-        shape,
-        offsets: [begin, end],
-    } = tensor;
+/// The entry of a tensor in a file whose data start at byte `data` and have `size` bytes.
+fn entry(
+    name: String,
+    tensor: &Description,
+    data: usize,
+    size: usize,
+) -> Result<Entry, FormatError> {
+    let (dtype, shape) = (&tensor.dtype, tensor.shape());
     let wrong =
-        |expected: String, found: String| Err(FormatError::tensor(FORMAT, &name, expected, found));
-    let Some((each, element)) = element(&dtype) else {
-        let found = super::error::shortened(&dtype);
-        return wrong("a known dtype".to_owned(), found);
+        |expected: &str, found: String| Err(FormatError::tensor(FORMAT, &name, expected, found));
+    let Some((each, element)) = element(dtype) else {
+        return wrong("a known dtype", shortened(dtype));
     };
-    let length = values(&shape).and_then(|values| values.checked_mul(each));
-    let Some(length) = length else {
-        return wrong(
-            "a shape that fits in memory".to_owned(),
-            format!("{shape:?}"),
-        );
+    let Some(length) = values(shape).and_then(|values| values.checked_mul(each)) else {
+        return wrong("a shape that fits in memory", format!("{shape:?}"));
     };
+    let [begin, end] = tensor.data_offsets;
     if end > size || end.checked_sub(begin) != Some(length) {
         let expected = format!("{length} bytes for {shape:?} in {dtype}, within {size}");
-        return wrong(expected, format!("those from {begin} to {end}"));
+        return wrong(&expected, format!("those from {begin} to {end}"));
     }
     Ok(Entry {
         start: data + begin,
@@ -138,34 +127,25 @@ fn entry(tensor: Described, data: usize, size: usize) -> Result<Entry, FormatErr
     })
 }
 
-/// The format wants the tensors to fill the file, so that nothing can be hidden in it.
+/// Checks that the tensors fill the file, as the format demands: so nothing can be hidden in it.
 fn no_gaps(entries: &[Entry], start: usize, size: usize) -> Result<(), FormatError> {
     let mut end = start;
     for entry in entries {
         if entry.start != end {
             let expected = format!("its bytes at offset {}", end - start);
-            return Err(FormatError::tensor(
-                FORMAT,
-                &entry.name,
-                expected,
-                entry.start - start,
-            ));
+            let (name, found) = (&entry.name, entry.start - start);
+            return Err(FormatError::tensor(FORMAT, name, expected, found));
         }
         end += entry.length;
     }
     if end - start == size {
         return Ok(());
     }
-    let expected = format!("{} bytes", end - start);
-    Err(FormatError::part(
-        FORMAT,
-        "the tensors together",
-        expected,
-        size,
-    ))
+    let (part, expected) = ("the tensors together", format!("{} bytes", end - start));
+    Err(FormatError::part(FORMAT, part, expected, size))
 }
 
-/// Reads anything as a file and, where it is one, all that is in it; for fuzzing.
+/// Reads any bytes as a file, and all content of a file that can be read; for fuzzing.
 #[doc(hidden)]
 pub fn parse_never_panics(bytes: &[u8]) {
     let Ok(file) = SafeTensors::parse(bytes.into()) else {

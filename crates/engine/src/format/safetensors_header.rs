@@ -1,6 +1,6 @@
 //! The JSON header of a safetensors file: an object of tensors, with texts under `__metadata__`.
 //!
-//! It is read as a stream into the directory that is kept, so a hostile header costs no more than its own length a few times over.
+//! The header is read as a stream into the directory that is kept, so a hostile header takes at most a few times its own length.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -11,22 +11,29 @@ use super::safetensors::FORMAT;
 
 /// The largest number of axes; more than any model has.
 const MOST_AXES: usize = 8;
-/// The largest number of texts under `__metadata__`. An empty one takes six bytes in the file and many times as much in memory.
+/// The largest number of texts under `__metadata__`. An empty text takes six bytes in the file and many times as much in memory.
 const MOST_METADATA: usize = 4096;
 
-/// A tensor as the header describes it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Described {
-    pub(super) name: String,
+/// The header's description of one tensor.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Description {
     pub(super) dtype: String,
-    pub(super) shape: Vec<usize>,
-    pub(super) offsets: [usize; 2],
+    shape: Shape,
+    pub(super) data_offsets: [usize; 2],
 }
 
-/// The tensors and the texts under `__metadata__`.
+impl Description {
+    /// The tensor's shape, rows first.
+    pub(super) fn shape(&self) -> &[usize] {
+        &self.shape.0
+    }
+}
+
+/// The tensors and the texts under `__metadata__`, each with its name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Header {
-    pub(super) tensors: Vec<Described>,
+    pub(super) tensors: Vec<(String, Description)>,
     pub(super) metadata: Vec<(String, String)>,
 }
 
@@ -34,20 +41,11 @@ impl Header {
     /// Reads the header's text.
     ///
     /// # Errors
-    /// When it is not JSON, or not the JSON that the format has.
+    /// When it is not JSON, or not an object of tensors.
     pub(super) fn parse(text: &str) -> Result<Self, FormatError> {
         serde_json::from_str(text)
             .map_err(|error| FormatError::part(FORMAT, "header", "the tensors as JSON", error))
     }
-}
-
-/// The value of a tensor's name.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Body {
-    dtype: String,
-    shape: Shape,
-    data_offsets: [Size; 2],
 }
 
 impl<'de> Deserialize<'de> for Header {
@@ -66,15 +64,9 @@ impl<'de> Deserialize<'de> for Header {
                     if name == "__metadata__" {
                         let Texts(texts) = map.next_value()?;
                         header.metadata.extend(texts);
-                        continue;
+                    } else {
+                        header.tensors.push((name, map.next_value()?));
                     }
-                    let body: Body = map.next_value()?;
-                    header.tensors.push(Described {
-                        name,
-                        dtype: body.dtype,
-                        shape: body.shape.0,
-                        offsets: body.data_offsets.map(|Size(size)| size),
-                    });
                 }
                 Ok(header)
             }
@@ -112,6 +104,7 @@ impl<'de> Deserialize<'de> for Texts {
 }
 
 /// At most [`MOST_AXES`] sizes.
+#[derive(Debug, Clone, PartialEq)]
 struct Shape(Vec<usize>);
 
 impl<'de> Deserialize<'de> for Shape {
@@ -126,7 +119,7 @@ impl<'de> Deserialize<'de> for Shape {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut axes: A) -> Result<Shape, A::Error> {
                 let mut shape = Vec::new();
-                while let Some(Size(size)) = axes.next_element()? {
+                while let Some(size) = axes.next_element()? {
                     if shape.len() == MOST_AXES {
                         return Err(A::Error::invalid_length(MOST_AXES + 1, &self));
                     }
@@ -139,29 +132,6 @@ impl<'de> Deserialize<'de> for Shape {
     }
 }
 
-/// A whole number that fits in memory.
-struct Size(usize);
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-        impl Visitor<'_> for Whole {
-            type Value = Size;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number that fits in memory")
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Size, E> {
-                let unsigned = serde::de::Unexpected::Unsigned(number);
-                let size = usize::try_from(number).map(Size);
-                size.map_err(|_| E::invalid_value(unsigned, &self))
-            }
-        }
-        deserializer.deserialize_u64(Whole)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,8 +141,11 @@ mod tests {
         let text = r#" {"__metadata__":{"a\n\u00e9\ud83d\ude00\/":"b"},"x":{"dtype":"F32","shape":[2, 3],"data_offsets":[0,24]}}  "#;
         let header = Header::parse(text).unwrap();
         assert_eq!(header.metadata, [("a\né😀/".to_owned(), "b".to_owned())]);
-        assert_eq!(header.tensors[0].shape, [2, 3]);
-        assert_eq!(header.tensors[0].offsets, [0, 24]);
+        let (_, tensor) = &header.tensors[0];
+        assert_eq!(
+            (tensor.shape(), tensor.data_offsets),
+            (&[2, 3][..], [0, 24])
+        );
         assert_eq!(Header::parse("{}").unwrap(), Header::default());
     }
 
@@ -188,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn malformed_headers_are_refused() {
         for bad in [
             "",
             "[]",

@@ -1,24 +1,24 @@
 //! The tensors in a file: a directory of names, shapes and types over the file's bytes.
 //!
-//! Nothing is unpacked before it is asked for. [`Tensors`] is a [`Parameters`]: [`Parameters::read`] gives plain numbers,
-//! [`Parameters::weight`] leaves compressed matrices in the blocks that the file has them in; plain ones are packed by
-//! [`crate::parameters::Compressed`]. Both refuse a tensor with a number that is not finite.
+//! A tensor is unpacked only when it is asked for. [`Tensors`] implements [`Parameters`]: [`Parameters::read`] gives plain numbers,
+//! [`Parameters::weight`] leaves compressed matrices in the blocks of the file; [`crate::parameters::Compressed`] packs plain ones.
+//! Both refuse a tensor with a number that is not finite.
 
 use std::sync::Arc;
 
 use ndarray::{ArrayD, ArrayView2, IxDyn};
 
-use super::error::FormatError;
-use crate::error::{EngineError, Result};
+use super::error::{FormatError, shortened};
+use crate::error::Result;
 use crate::parameters::{Parameters, Weight, expect_shape};
 use crate::quant::{self, Matrix, Type};
 
-/// What a tensor's bytes are.
+/// The type of a tensor's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// Numbers, plain or in blocks.
     Number(Type),
-    /// Something a model has no use for, such as `I64`; it can only be had as bytes.
+    /// A type that no model uses, such as `I64`; its elements can only be read as bytes.
     Other(&'static str),
 }
 
@@ -43,22 +43,22 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Its name.
+    /// The tensor's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its shape, rows first.
+    /// The tensor's shape, rows first.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// What its bytes are.
+    /// The type of its elements.
     pub fn element(&self) -> Element {
         self.element
     }
 
-    /// How many bytes it takes in the file.
+    /// The number of its bytes in the file.
     pub fn bytes(&self) -> usize {
         self.length
     }
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// The number of values of a shape; `None` where even with the zeros left out it is more than memory can hold.
+/// The number of elements of a shape; `None` where memory cannot hold them as `f32`, even if axes of 0 are left out.
 pub fn values(shape: &[usize]) -> Option<usize> {
     let whole = shape
         .iter()
@@ -84,7 +84,7 @@ pub struct Tensors {
     format: &'static str,
     bytes: Arc<[u8]>,
     entries: Vec<Entry>,
-    /// Places in `entries`, by name.
+    /// Positions in `entries`, sorted by name.
     by_name: Vec<u32>,
 }
 
@@ -97,7 +97,7 @@ impl Tensors {
     ) -> Result<Self, FormatError> {
         let too_many = |_| FormatError::part(format, "tensors", "fewer than 2^32", entries.len());
         let count = u32::try_from(entries.len()).map_err(too_many)?;
-        let place = |n: u32| entries.get(n as usize);
+        let entry = |n: u32| entries.get(n as usize);
         let outside = |entry: &&Entry| {
             let end = entry.start.checked_add(entry.length);
             end.is_none_or(|end| end > bytes.len())
@@ -108,25 +108,22 @@ impl Tensors {
             return Err(FormatError::tensor(format, &entry.name, expected, found));
         }
         let mut order: Vec<u32> = (0..count).collect();
-        order.sort_unstable_by_key(|&n| place(n).map(|entry| (entry.start, entry.length)));
+        order.sort_unstable_by_key(|&n| entry(n).map(|entry| (entry.start, entry.length)));
         for pair in order.windows(2) {
             let &[before, after] = pair else { continue };
-            let (Some(before), Some(after)) = (place(before), place(after)) else {
+            let (Some(before), Some(after)) = (entry(before), entry(after)) else {
                 continue;
             };
             if before.start + before.length > after.start {
-                let expected = format!(
-                    "bytes behind those of {}",
-                    super::error::shortened(&before.name)
-                );
+                let expected = format!("bytes after those of {}", shortened(&before.name));
                 let found = format!("both from byte {} on", after.start);
                 return Err(FormatError::tensor(format, &after.name, expected, found));
             }
         }
-        order.sort_unstable_by_key(|&n| place(n).map(|entry| &entry.name));
+        let name = |n| entry(n).map(|entry| &*entry.name);
+        order.sort_unstable_by_key(|&n| name(n));
         for pair in order.windows(2) {
             let &[before, after] = pair else { continue };
-            let name = |n| place(n).map(|entry| &*entry.name);
             if name(before) == name(after) {
                 let name = name(after).unwrap_or_default();
                 return Err(FormatError::tensor(format, name, "one of this name", "two"));
@@ -154,18 +151,25 @@ impl Tensors {
         entry(*self.by_name.get(found.ok()?)?)
     }
 
-    /// A tensor's bytes as the file has them.
+    /// The bytes of the tensor of a name, unchanged.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When there is no tensor of that name.
     pub fn bytes(&self, name: &str) -> Result<&[u8], FormatError> {
-        let missing = || FormatError::tensor(self.format, name, "a tensor", "none");
-        self.entry(name)
-            .and_then(|entry| self.bytes.get(entry.start..entry.start + entry.length))
-            .ok_or_else(missing)
+        Ok(self.bytes_of(self.known(name)?))
     }
 
-    /// An error that names the first tensor with a number that is not finite.
+    fn bytes_of(&self, entry: &Entry) -> &[u8] {
+        let end = entry.start + entry.length;
+        self.bytes.get(entry.start..end).unwrap_or_default()
+    }
+
+    fn known(&self, name: &str) -> Result<&Entry, FormatError> {
+        let missing = || FormatError::tensor(self.format, name, "a tensor", "none");
+        self.entry(name).ok_or_else(missing)
+    }
+
+    /// Checks that all numbers are finite; the error names the first tensor with one that is not.
     ///
     /// # Errors
     /// When there is a NaN or an infinity, or numbers cannot be unpacked.
@@ -175,22 +179,22 @@ impl Tensors {
         entries.try_for_each(|entry| self.check_entry(entry))
     }
 
-    /// As [`Self::check_finite`] for one tensor, unpacked a piece at a time.
+    /// As [`Self::check_finite`] for one tensor, which is unpacked in parts.
     fn check_entry(&self, entry: &Entry) -> Result<(), FormatError> {
         const BLOCKS: usize = 1024;
         let kind = self.kind(entry)?;
         let mut numbers = vec![0.0; BLOCKS * kind.block_len()];
-        let pieces = self.bytes(&entry.name)?.chunks(BLOCKS * kind.block_bytes());
-        for (n, piece) in pieces.enumerate() {
-            let count = piece.len() / kind.block_bytes() * kind.block_len();
+        let parts = self.bytes_of(entry).chunks(BLOCKS * kind.block_bytes());
+        for (n, bytes) in parts.enumerate() {
+            let count = bytes.len() / kind.block_bytes() * kind.block_len();
             let part = numbers.get_mut(..count).unwrap_or_default();
-            quant::dequantize(kind, piece, part).map_err(|error| self.unread(entry, error))?;
+            quant::dequantize(kind, bytes, part).map_err(|error| self.unread(entry, error))?;
             self.check_numbers(entry, part, n * BLOCKS * kind.block_len())?;
         }
         Ok(())
     }
 
-    /// An error where one of the numbers, which begin at place `start` of the tensor, is not finite.
+    /// Checks that numbers are finite; the first of them is element `start` of the tensor.
     fn check_numbers(
         &self,
         entry: &Entry,
@@ -201,13 +205,7 @@ impl Tensors {
             return Ok(());
         };
         let found = format!("{} at {}", numbers[at], start + at);
-        let expected = "finite numbers";
-        Err(FormatError::tensor(
-            self.format,
-            &entry.name,
-            expected,
-            found,
-        ))
+        Err(self.wrong(entry, "finite numbers", found))
     }
 
     fn kind(&self, entry: &Entry) -> Result<Type, FormatError> {
@@ -218,26 +216,59 @@ impl Tensors {
     }
 
     fn unread(&self, entry: &Entry, found: impl ToString) -> FormatError {
-        FormatError::tensor(self.format, &entry.name, "numbers", found)
+        self.wrong(entry, "numbers", found)
     }
 
-    /// A tensor's numbers; an error where one is not finite.
+    fn wrong(&self, entry: &Entry, expected: &str, found: impl ToString) -> FormatError {
+        FormatError::tensor(self.format, &entry.name, expected, found)
+    }
+
+    /// The numbers of a tensor; an error where one is not finite.
     fn numbers(&self, entry: &Entry) -> Result<Vec<f32>, FormatError> {
         let kind = self.kind(entry)?;
         let mut numbers = vec![0.0; entry.values()];
-        quant::dequantize(kind, self.bytes(&entry.name)?, &mut numbers)
+        quant::dequantize(kind, self.bytes_of(entry), &mut numbers)
             .map_err(|error| self.unread(entry, error))?;
         self.check_numbers(entry, &numbers, 0)?;
         Ok(numbers)
     }
 
-    /// The same bytes with each stack of matrices `[E, rows, cols]` that `name_of` gives names for as E matrices; the function gets
-    /// the stack's name and a matrix's place in it.
+    /// The numbers of the tensor of a name, in its shape.
+    fn array(&self, name: &str) -> Result<ArrayD<f32>, FormatError> {
+        let entry = self.known(name)?;
+        let array = ArrayD::from_shape_vec(IxDyn(&entry.shape), self.numbers(entry)?);
+        array.map_err(|error| {
+            let found = format!("{:?}: {error}", entry.shape);
+            self.wrong(entry, "numbers for its shape", found)
+        })
+    }
+
+    /// The tensor of a name as a matrix in its own type; types without blocks become `f32`.
+    fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Matrix, FormatError> {
+        let entry = self.known(name)?;
+        let kind = self.kind(entry)?;
+        let wrong = |error: String| {
+            let expected = format!("a matrix in {}", kind.name());
+            self.wrong(entry, &expected, error)
+        };
+        if kind.block_len() > 1 {
+            self.check_entry(entry)?;
+            let matrix = Matrix::new(kind, rows, cols, self.bytes_of(entry).to_vec());
+            return matrix.map_err(|error| wrong(error.to_string()));
+        }
+        let numbers = self.numbers(entry)?;
+        let view = ArrayView2::from_shape((rows, cols), &numbers);
+        view.map(Matrix::plain)
+            .map_err(|error| wrong(error.to_string()))
+    }
+
+    /// The same tensors, but for stacks of matrices `[E, rows, cols]`: a stack becomes E matrices where `name_of` gives each a name,
+    /// from the stack's name and the matrix's position in it.
     pub(super) fn unstacked(
         &self,
         name_of: impl Fn(&str, usize) -> Option<String>,
     ) -> Result<Self, FormatError> {
-        /// More than any model has; keeps what a small file can ask for small.
+        /// More than any model has: the limit bounds the memory that a small file can ask for.
         const MOST_MATRICES: usize = 1024;
         let mut entries = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
@@ -263,15 +294,7 @@ impl Tensors {
                 _ => entries.push(entry.clone()),
             }
         }
-        let bytes = Arc::clone(&self.bytes);
-        Ok(Self {
-            ..Self::new(self.format, bytes, entries)?
-        })
-    }
-
-    fn known(&self, name: &str) -> Result<&Entry> {
-        let missing = || FormatError::tensor(self.format, name, "a tensor", "none").into_engine();
-        self.entry(name).ok_or_else(missing)
+        Self::new(self.format, Arc::clone(&self.bytes), entries)
     }
 }
 
@@ -295,48 +318,17 @@ impl Parameters for Tensors {
     }
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
-        let entry = self.known(name)?;
-        let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
-        ArrayD::from_shape_vec(IxDyn(&entry.shape), numbers).map_err(|error| {
-            let found = format!("{:?}", entry.shape);
-            FormatError::tensor(
-                self.format,
-                name,
-                "numbers for its shape",
-                format!("{found}: {error}"),
-            )
-            .into_engine()
-        })
+        self.array(name).map_err(FormatError::into_engine)
     }
 
     fn weight(&mut self, name: &str, rows: usize, cols: usize) -> Result<Weight> {
         expect_shape(self.shape(name), name, &[rows, cols])?;
-        let entry = self.known(name)?;
-        let kind = self.kind(entry).map_err(FormatError::into_engine)?;
-        let wrong = |error: String| -> EngineError {
-            FormatError::tensor(
-                self.format,
-                name,
-                format!("a matrix in {}", kind.name()),
-                error,
-            )
-            .into_engine()
-        };
-        let bytes = self.bytes(name).map_err(FormatError::into_engine)?;
-        let matrix = if kind.block_len() > 1 {
-            self.check_entry(entry).map_err(FormatError::into_engine)?;
-            Matrix::new(kind, rows, cols, bytes.to_vec()).map_err(|error| wrong(error.to_string()))
-        } else {
-            let numbers = self.numbers(entry).map_err(FormatError::into_engine)?;
-            ArrayView2::from_shape((rows, cols), &numbers)
-                .map(Matrix::plain)
-                .map_err(|error| wrong(error.to_string()))
-        };
-        matrix.map(Weight::Packed)
+        let matrix = self.matrix(name, rows, cols);
+        matrix.map(Weight::Packed).map_err(FormatError::into_engine)
     }
 }
 
-/// Reads every tensor in every way; for fuzzing.
+/// Reads every tensor as numbers and as a matrix; for fuzzing.
 pub(super) fn read_all(mut tensors: Tensors) {
     let _ = tensors.check_finite();
     for name in tensors.names() {
@@ -345,7 +337,7 @@ pub(super) fn read_all(mut tensors: Tensors) {
     read_weights(&mut tensors);
 }
 
-/// Reads every matrix as something to multiply with; for fuzzing.
+/// Reads every matrix in the form that products use; for fuzzing.
 pub(super) fn read_weights(source: &mut dyn Parameters) {
     for name in source.names() {
         if let Some(&[rows, cols]) = source.shape(&name).as_deref() {

@@ -42,44 +42,46 @@ pub(super) fn activate(tape: &mut Tape, x: Var, activation: Activation) -> Var {
             y.iter_mut().for_each(|value| *value /= QUICK);
         }
     }
-    let at = tape.next();
-    tape.push(
-        (x.rows, x.cols),
-        y,
-        &[x],
-        &[],
-        move |past, mut grad, into| {
-            let y = past.value(Var { at, ..x });
-            let slope = match activation {
-                Activation::Relu => relu_slope,
-                Activation::Gelu => gelu_slope,
-                Activation::GeluTanh => gelu_tanh_slope,
-                Activation::Silu => silu_slope,
-                Activation::QuickGelu => quick_gelu_slope,
-            };
-            slope(&mut grad, past.value(x), y);
-            into.give(x, grad);
-        },
-    )
+    tape.push_like(x, y, move |past, y, grad| {
+        let x = past.value(x);
+        match activation {
+            Activation::Relu => slope(grad, x, y, |grad, _, y| if y > 0.0 { grad } else { 0.0 }),
+            Activation::Gelu => slope(grad, x, y, |grad, x, y| {
+                grad * (share(y, x) + x * NORMAL_PEAK * math::exp(-0.5 * x * x))
+            }),
+            Activation::GeluTanh => slope(grad, x, y, |grad, x, y| {
+                let s = share(y, x);
+                let inner = TANH_SCALE * (1.0 + 3.0 * TANH_CUBE * x * x);
+                grad * (s + 2.0 * y * (1.0 - s) * inner)
+            }),
+            Activation::Silu => slope(grad, x, y, |grad, x, y| {
+                let s = share(y, x);
+                grad * (s + y * (1.0 - s))
+            }),
+            Activation::QuickGelu => slope(grad, x, y, |grad, x, y| {
+                let s = share(y, x);
+                grad * (s + QUICK * y * (1.0 - s))
+            }),
+        }
+    })
+}
+
+/// Replaces each gradient of a result by that of its argument, from the gradient, x and y.
+fn slope(grad: &mut [f32], x: &[f32], y: &[f32], of: impl Fn(f32, f32, f32) -> f32) {
+    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
+        *grad = of(*grad, x, y);
+    }
 }
 
 /// Hyperbolic tangent of each element.
 pub(super) fn tanh(tape: &mut Tape, x: Var) -> Var {
     let mut y = tape.numbers(x).to_vec();
     tanh_in_place(tape.kernels, &mut y);
-    let at = tape.next();
-    tape.push(
-        (x.rows, x.cols),
-        y,
-        &[x],
-        &[],
-        move |past, mut grad, into| {
-            for (grad, y) in grad.iter_mut().zip(past.value(Var { at, ..x })) {
-                *grad *= 1.0 - y * y;
-            }
-            into.give(x, grad);
-        },
-    )
+    tape.push_like(x, y, |_, y, grad| {
+        for (grad, y) in grad.iter_mut().zip(y) {
+            *grad *= 1.0 - y * y;
+        }
+    })
 }
 
 /// σ(x) = silu(x) / x of each element.
@@ -101,38 +103,4 @@ pub(super) fn tanh_in_place(kernels: &Kernels, x: &mut [f32]) {
 /// s = y / x, 1/2 at 0.
 fn share(y: f32, x: f32) -> f32 {
     if x.abs() < TINY { 0.5 } else { y / x }
-}
-
-fn relu_slope(grad: &mut [f32], _: &[f32], y: &[f32]) {
-    for (grad, y) in grad.iter_mut().zip(y) {
-        *grad = if *y > 0.0 { *grad } else { 0.0 };
-    }
-}
-
-fn gelu_slope(grad: &mut [f32], x: &[f32], y: &[f32]) {
-    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
-        *grad *= share(y, x) + x * NORMAL_PEAK * math::exp(-0.5 * x * x);
-    }
-}
-
-fn silu_slope(grad: &mut [f32], x: &[f32], y: &[f32]) {
-    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
-        let s = share(y, x);
-        *grad *= s + y * (1.0 - s);
-    }
-}
-
-fn quick_gelu_slope(grad: &mut [f32], x: &[f32], y: &[f32]) {
-    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
-        let s = share(y, x);
-        *grad *= s + QUICK * y * (1.0 - s);
-    }
-}
-
-fn gelu_tanh_slope(grad: &mut [f32], x: &[f32], y: &[f32]) {
-    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
-        let s = share(y, x);
-        let inner = TANH_SCALE * (1.0 + 3.0 * TANH_CUBE * x * x);
-        *grad *= s + 2.0 * y * (1.0 - s) * inner;
-    }
 }

@@ -15,7 +15,7 @@ use crate::error::{EngineError, Result};
 use crate::math::double;
 use crate::trainable::{Kind, Trainable};
 
-/// The optimiser and what it remembers.
+/// The optimiser and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamW {
     /// Decay of the mean of gradients.
@@ -26,7 +26,7 @@ pub struct AdamW {
     pub eps: f32,
     /// λ; 0 for Adam.
     pub decay: f32,
-    /// n: how many steps were made.
+    /// n: the number of steps so far.
     pub steps: u64,
     /// m and v of each parameter, in the order in which the model visits them; empty before the first step.
     pub moments: Vec<[Vec<f32>; 2]>,

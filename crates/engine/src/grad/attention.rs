@@ -28,6 +28,19 @@ pub(super) struct Layout<'a> {
     pub(super) causal: bool,
 }
 
+impl<'a> Layout<'a> {
+    /// Heads with keys of their own, every key seen.
+    pub(super) fn full(heads: usize, lengths: &'a [usize], sources: &'a [usize]) -> Self {
+        Self {
+            heads,
+            kv_heads: heads,
+            lengths,
+            sources,
+            causal: false,
+        }
+    }
+}
+
 /// One head of one sequence: its rows and columns in queries and in keys, and where its weights are kept.
 struct Part {
     queries: Range<usize>,
@@ -76,22 +89,13 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) 
         let to = (&part.queries, part.column, width);
         put(&mixed, &mut out, q.cols, to);
     }
-    let dim = (q.rows, q.cols);
-    Ok(
-        tape.push(dim, out, &[q, k, v], &[], move |past, grad, into| {
-            for part in &parts {
-                back(
-                    past,
-                    [q, k, v],
-                    part,
-                    &weights[part.weights.clone()],
-                    width,
-                    &grad,
-                    into,
-                );
-            }
-        }),
-    )
+    let from = [q, k, v];
+    Ok(tape.push(q.dim(), out, &from, move |past, grad, into| {
+        for part in &parts {
+            let weights = &weights[part.weights.clone()];
+            back(past, from, part, weights, width, &grad, into);
+        }
+    }))
 }
 
 fn check([q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<usize> {
@@ -198,7 +202,7 @@ fn head_transposed(
     out
 }
 
-/// A head's numbers back in their place.
+/// Copies a head's numbers into the columns that they came from.
 fn put(
     head: &[f32],
     out: &mut [f32],
@@ -210,7 +214,7 @@ fn put(
     }
 }
 
-/// As [`put`], added to what is there.
+/// As [`put`], but adds to the old values.
 fn add(
     head: &[f32],
     out: &mut [f32],

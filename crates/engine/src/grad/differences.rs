@@ -1,17 +1,17 @@
-//! Slopes without differentiation: the loss on both sides of a weight.
+//! Slopes without differentiation: the loss on both sides of a parameter.
 //!
 //! ```text
 //! one-sided:  (L(w + h) − L(w)) / h               = L' + h L''/2 + …
 //! central:    (L(w + h) − L(w − h)) / (2 h)       = L' + h² L'''/6 + …
-//! rounding:   L is a multiple of its spacing u, about 1.2e-7 L, so that a central slope is a multiple of u / (2 h)
+//! rounding:   L is a multiple of its ulp u, about 1.2e-7 L, so a central slope is a multiple of u / (2 h)
 //! ```
 //! The first error falls with h, the last one grows: the best h lies between.
 //!
 //! ```
 //! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task, difference};
 //! let task = Task::Copy { symbols: 4, length: 8 };
-//! let plan = TrainingConfig { width: 8, layers: 1, ..TrainingConfig::of(task, Schedule::InverseRoot { peak: 0.01, warmup: 1 }) };
-//! let mut learner = Learner::new(plan, Settings::same_bits())?;
+//! let config = TrainingConfig { width: 8, layers: 1, ..TrainingConfig::of(task, Schedule::InverseRoot { peak: 0.01, warmup: 1 }) };
+//! let mut learner = Learner::new(config, Settings::same_bits())?;
 //! let pairs = learner.held_out(4)?;
 //! let (_, found) = learner.gradients(&pairs)?;
 //! let by_tape = found.get("embedding.weight").map_or(0.0, |values| values[5]);
@@ -27,10 +27,10 @@ use super::task::Pairs;
 use crate::error::Result;
 use crate::trainable::replace;
 
-/// The loss at a weight and on both sides of it.
+/// The loss at a parameter and on both sides of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// w.
+    /// w, the value of the parameter.
     pub weight: f32,
     /// L(w).
     pub here: f32,
@@ -48,16 +48,16 @@ impl Difference {
         (above - below) / (right - left)
     }
 
-    /// The slope from the weight to the right side.
+    /// The slope from the parameter to the right side.
     pub fn one_sided(&self) -> f64 {
         let rise = f64::from(self.losses[1]) - f64::from(self.here);
         rise / (f64::from(self.sides[1]) - f64::from(self.weight))
     }
 
-    /// The smallest central slope other than 0: one spacing of the loss over the distance of the sides.
+    /// The smallest central slope other than 0: one ulp of the loss over the distance of the sides.
     pub fn grain(&self) -> f64 {
-        let spacing = f64::from(self.here.next_up()) - f64::from(self.here);
-        spacing / (f64::from(self.sides[1]) - f64::from(self.sides[0]))
+        let ulp = f64::from(self.here.next_up()) - f64::from(self.here);
+        ulp / (f64::from(self.sides[1]) - f64::from(self.sides[0]))
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Settings {
     /// The kernels to use.
     pub kernels: &'static Kernels,
-    /// The share of numbers that dropout sets to 0, at the places that the layers name; 0 for none.
+    /// The share of numbers that dropout sets to 0, where a layer applies dropout; 0 for none.
     pub dropout: f32,
     /// The seed of dropout; another one for each step.
     pub seed: u64,
@@ -66,8 +66,8 @@ impl Gradients {
 
     /// The gradient of one parameter.
     pub fn get(&self, name: &str) -> Option<&[f32]> {
-        self.iter()
-            .find(|(known, _)| *known == name)
+        let mut all = self.iter();
+        all.find(|(known, _)| *known == name)
             .map(|(_, values)| values)
     }
 
@@ -99,16 +99,12 @@ impl Gradients {
 
     /// The length of all gradients as one vector. Squares are added in f64, in order.
     pub fn norm(&self) -> f32 {
-        let squares = |values: &Vec<f32>| -> f64 {
-            values
-                .iter()
-                .map(|&x| f64::from(x) * f64::from(x))
-                .sum::<f64>()
-        };
+        let square = |&x: &f32| f64::from(x) * f64::from(x);
+        let squares = |values: &Vec<f32>| values.iter().map(square).sum::<f64>();
         self.values.iter().map(squares).sum::<f64>().sqrt() as f32
     }
 
-    /// Shortens the gradients, all by one factor, so that their norm is at most `longest`; gives the norm that they had (Pascanu,
+    /// Gradient clipping: scales all gradients by one factor to a norm of at most `longest`; returns the norm before (Pascanu,
     /// Mikolov and Bengio 2013, "On the difficulty of training recurrent neural networks", algorithm 1).
     pub fn clip(&mut self, longest: f32) -> f32 {
         let norm = self.norm();
@@ -126,7 +122,7 @@ impl Gradients {
     }
 }
 
-/// Runs `loss` on a tape; gives the loss and its gradients.
+/// Runs `loss` on a tape; returns the loss and its gradients.
 ///
 /// # Errors
 /// When `loss` fails or gives something other than a loss, dropout is not in [0, 1), or two parameters have one name.

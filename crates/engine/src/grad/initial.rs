@@ -5,11 +5,11 @@
 //! Xavier:  matrices [outputs, inputs] uniform in ±√(6/(inputs + outputs)), tables normal with deviation 1/√C
 //! normal:  matrices and tables normal with the given deviation
 //! ```
-//! Each parameter has a stream of its own, named as it is, so that its numbers do not depend on the others.
+//! Each parameter has a stream of its own, named as it is, so its numbers do not depend on the others.
 //!
 //! Source: Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural networks", equation 16;
 //! Radford et al. 2018 (GPT), section 4.1, and Devlin et al. 2019 (BERT): 0.02; Vaswani et al. 2017, section 3.4: tables that are
-//! multiplied by √C and give the logits too.
+//! multiplied by √C and compute the logits too.
 
 use crate::error::Result;
 use crate::math;
@@ -19,13 +19,13 @@ use crate::trainable::{Kind, Trainable};
 /// A distribution of matrices and tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Draw {
-    /// By their sizes.
+    /// Xavier: uniform matrices and normal tables, scaled by their sizes.
     Xavier,
-    /// With this deviation.
+    /// Normal with this standard deviation.
     Normal(f32),
 }
 
-/// Draws all parameters of a model anew.
+/// Draws all parameters of a model.
 ///
 /// # Errors
 /// When the model cannot visit them.

@@ -1,18 +1,18 @@
 //! A model that learns a task from nothing, a step at a time.
 //!
 //! ```text
-//! step n:  pairs from the stream of the seed → loss → gradients, shortened to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
+//! step n:  pairs from the stream of the seed → loss → gradients, clipped to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
 //! ```
-//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of steps: one that is made anew and stepped as
-//! often has the same bits. A [`TrainingConfig`] is a drill and the sizes of the Transformer that goes through it.
+//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of steps: a second
+//! learner after as many steps has the same bits. A [`TrainingConfig`] is a task and the sizes of the Transformer that learns it.
 //!
 //! ```
 //! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task};
-//! let plan = TrainingConfig {
+//! let config = TrainingConfig {
 //!     width: 8,
 //!     ..TrainingConfig::of(Task::Copy { symbols: 4, length: 8 }, Schedule::InverseRoot { peak: 0.01, warmup: 10 })
 //! };
-//! let mut learner = Learner::new(plan, Settings::default())?;
+//! let mut learner = Learner::new(config, Settings::default())?;
 //! let before = learner.step()?;
 //! for _ in 0..30 {
 //!     learner.step()?;
@@ -27,10 +27,11 @@ use super::adam::AdamW;
 use super::gradients::{Gradients, Settings, gradients};
 use super::initial::{Draw, initialise};
 use super::schedule::Schedule;
-use super::tape::Tape;
-use super::task::{Answers, Pairs, Task};
+use super::tape::{Tape, Var};
+use super::task::{Pairs, Task};
 use crate::error::Result;
 use crate::formula::Formula;
+use crate::model::encoder_decoder::EncoderDecoder;
 use crate::model::transformer::{Config, Transformer};
 use crate::nn::parts::Parts;
 use crate::rng::Rng;
@@ -53,7 +54,7 @@ pub struct TaskConfig {
     pub batch: usize,
     /// The learning rate of each step.
     pub schedule: Schedule,
-    /// Of the parameters, the pairs and dropout.
+    /// The seed of the parameters, the pairs and dropout.
     pub seed: u64,
 }
 
@@ -81,18 +82,18 @@ pub struct TrainingConfig {
     pub layers: usize,
     /// C, a multiple of 4, the number of heads; F is 4 C.
     pub width: usize,
-    /// Which parts of the model are in use.
+    /// The parts of the model that are in use.
     pub parts: Parts,
     /// B: pairs in a step.
     pub batch: usize,
     /// The learning rate of each step.
     pub schedule: Schedule,
-    /// Of the parameters, the pairs and dropout.
+    /// The seed of the parameters, the pairs and dropout.
     pub seed: u64,
 }
 
 impl TrainingConfig {
-    /// Two blocks on each side, 64 wide, all parts in use, 16 pairs a step, seed 1.
+    /// Two blocks on each side, width 64, all parts in use, 16 pairs a step, seed 1.
     pub fn of(task: Task, schedule: Schedule) -> Self {
         Self {
             task,
@@ -148,30 +149,30 @@ pub struct Learner<M = Transformer> {
     pub optimiser: AdamW,
     /// Settings of the passes; the seed of dropout follows the steps.
     pub settings: Settings,
-    drill: TaskConfig,
+    config: TaskConfig,
     rng: Rng,
 }
 
 impl Learner {
-    /// The Transformer of a plan before its first step.
+    /// The Transformer of a configuration before its first step.
     ///
     /// # Errors
     /// When the heads do not divide the width.
-    pub fn new(plan: TrainingConfig, settings: Settings) -> Result<Self> {
-        let config = plan.config();
-        let model = Transformer::load(config.clone(), &mut Formula::new(0, config.shapes()))?
-            .with_parts(plan.parts);
-        Self::of(model, plan.task_config(), settings)
+    pub fn new(config: TrainingConfig, settings: Settings) -> Result<Self> {
+        let sizes = config.config();
+        let model = Transformer::load(sizes.clone(), &mut Formula::new(0, sizes.shapes()))?
+            .with_parts(config.parts);
+        Self::of(model, config.task_config(), settings)
     }
 }
 
-impl<M: Answers> Learner<M> {
-    /// A model before its first step: its parameters are drawn anew.
+impl<M: EncoderDecoder> Learner<M> {
+    /// A model before its first step, with newly drawn parameters.
     ///
     /// # Errors
     /// When the model cannot visit its parameters.
-    pub fn of(mut model: M, drill: TaskConfig, settings: Settings) -> Result<Self> {
-        initialise(&mut model, drill.seed, Draw::Xavier)?;
+    pub fn of(mut model: M, config: TaskConfig, settings: Settings) -> Result<Self> {
+        initialise(&mut model, config.seed, Draw::Xavier)?;
         Ok(Self {
             model,
             optimiser: AdamW {
@@ -179,14 +180,14 @@ impl<M: Answers> Learner<M> {
                 ..AdamW::default()
             },
             settings,
-            rng: Rng::named(drill.seed, "training"),
-            drill,
+            rng: Rng::named(config.seed, "training"),
+            config,
         })
     }
 
     /// The task with its batches and schedule.
     pub fn task_config(&self) -> &TaskConfig {
-        &self.drill
+        &self.config
     }
 
     /// The number of steps so far.
@@ -194,17 +195,17 @@ impl<M: Answers> Learner<M> {
         self.optimiser.steps
     }
 
-    /// One step; gives the loss that it began with, in nats for each symbol.
+    /// One step; returns the loss before it, in nats for each symbol.
     ///
     /// # Errors
     /// When the task has no sequences to draw, or a parameter that the model uses got no gradient.
     pub fn step(&mut self) -> Result<f32> {
-        let pairs = self.drill.pairs(&mut self.rng)?;
+        let pairs = self.config.pairs(&mut self.rng)?;
         self.settings.seed = self.optimiser.steps;
         let (loss, mut found) = self.gradients(&pairs)?;
         found.check_complete(|name| self.model.uses(name))?;
         found.clip(LONGEST);
-        let rate = self.drill.schedule.rate(self.optimiser.steps + 1);
+        let rate = self.config.schedule.rate(self.optimiser.steps + 1);
         self.optimiser.step(&mut self.model, &found, rate)?;
         Ok(loss)
     }
@@ -224,25 +225,30 @@ impl<M: Answers> Learner<M> {
     /// # Errors
     /// When they are another task's.
     pub fn evaluate(&self, pairs: &Pairs) -> Result<Evaluation> {
-        let mut tape = Tape::of(&self.settings, BTreeMap::new());
-        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
+        let (mut tape, logits) = self.logits(pairs)?;
         let loss = tape.cross_entropy(&logits, &pairs.answers, 0.0)?;
         let loss = tape.value(&loss)?.iter().copied().next();
-        let right = pairs.right_places(tape.value(&logits)?.view());
+        let right = pairs.right_positions(tape.value(&logits)?.view());
         Ok(Evaluation {
             loss: loss.unwrap_or_default(),
             right: pairs.whole(&right),
         })
     }
 
-    /// For each of some pairs, how many of its symbols it answers right, each predicted from the right beginning; no gradients.
+    /// The number of correct symbols of each pair, each predicted from the correct beginning; no gradients.
     ///
     /// # Errors
     /// When they are another task's.
     pub fn symbols_right(&self, pairs: &Pairs) -> Result<Vec<usize>> {
+        let (tape, logits) = self.logits(pairs)?;
+        Ok(pairs.right_positions(tape.value(&logits)?.view()))
+    }
+
+    /// The logits of some pairs, on a tape without parameters.
+    fn logits(&self, pairs: &Pairs) -> Result<(Tape, Var)> {
         let mut tape = Tape::of(&self.settings, BTreeMap::new());
-        let logits = (self.model).answers(&mut tape, &pairs.source, &pairs.target)?;
-        Ok(pairs.right_places(tape.value(&logits)?.view()))
+        let logits = self.model.run(&mut tape, &pairs.source, &pairs.target)?;
+        Ok((tape, logits))
     }
 
     /// Pairs that are never trained on, the same ones each time.
@@ -250,7 +256,7 @@ impl<M: Answers> Learner<M> {
     /// # Errors
     /// When the task has no sequences to draw.
     pub fn held_out(&self, count: usize) -> Result<Pairs> {
-        self.held_out_lengths(&vec![self.drill.task.sizes().1; count])
+        self.held_out_lengths(&vec![self.config.task.sizes().1; count])
     }
 
     /// A pair of each of these lengths that is never trained on, the same ones each time.
@@ -258,11 +264,11 @@ impl<M: Answers> Learner<M> {
     /// # Errors
     /// When the task has no sequences of such a length to draw.
     pub fn held_out_lengths(&self, lengths: &[usize]) -> Result<Pairs> {
-        let mut rng = Rng::named(self.drill.seed, "held out");
-        Pairs::draw_lengths(&self.drill.task, &mut rng, lengths, true)
+        let mut rng = Rng::named(self.config.seed, "held out");
+        Pairs::draw_lengths(&self.config.task, &mut rng, lengths, true)
     }
 
-    /// The share of `count` held-out sequences that it answers wholly right ([`Pairs::right`]).
+    /// The share of exact matches among `count` held-out sequences ([`Pairs::right`]).
     ///
     /// # Errors
     /// When the task has no sequences to draw.
@@ -271,7 +277,7 @@ impl<M: Answers> Learner<M> {
         Ok(pairs.right(&self.model)? as f32 / count.max(1) as f32)
     }
 
-    /// Exact matches when it runs freely ([`Pairs::written`]).
+    /// The number of exact matches of the free-running model ([`Pairs::written`]).
     ///
     /// # Errors
     /// When they are another task's.

@@ -38,36 +38,25 @@ pub(super) fn linear(
         }
     }
     let leaves = [loaded.leaf, bias_leaf];
-    Ok(tape.push(
-        (tokens, outputs),
-        y,
-        &[x],
-        &leaves,
-        move |past, grad, into| {
+    let dim = (tokens, outputs);
+    Ok(
+        tape.push_with(dim, y, &[x], &leaves, move |past, grad, into| {
             // grad [T, C_out]
+            let kernels = past.kernels;
             if let Some(sum) = into.leaf(bias_leaf, outputs) {
                 add_rows(sum, &grad);
             }
             if let Some(sum) = into.leaf(loaded.leaf, outputs * inputs) {
                 let mut part = vec![0.0; outputs * inputs];
-                let x = past.value(x);
-                past.kernels
-                    .matmul_tn(&grad, x, &mut part, outputs, tokens, inputs);
+                kernels.matmul_tn(&grad, past.value(x), &mut part, outputs, tokens, inputs);
                 add(sum, &part);
             }
             if into.wants(x) {
-                into.give(
-                    x,
-                    product(
-                        past.kernels,
-                        &grad,
-                        &loaded.plain,
-                        [tokens, outputs, inputs],
-                    ),
-                );
+                let sizes = [tokens, outputs, inputs];
+                into.give(x, product(kernels, &grad, &loaded.plain, sizes));
             }
-        },
-    ))
+        }),
+    )
 }
 
 /// A · B in new memory.

@@ -33,10 +33,8 @@ impl Tape {
                 row.fill(0.0);
                 continue;
             };
-            let (largest, mean) = (
-                self.kernels.max(row),
-                self.kernels.sum(row) / classes as f32,
-            );
+            let largest = self.kernels.max(row);
+            let mean = self.kernels.sum(row) / classes as f32;
             let chosen = row[target];
             self.kernels.softmax(row);
             // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax divided by.
@@ -46,14 +44,12 @@ impl Tape {
             row.iter_mut().for_each(|p| *p -= even);
             row[target] -= 1.0 - smoothing;
         }
-        let loss = (total / count as f64) as f32;
-        Ok(
-            self.push((1, 1), vec![loss], &[logits], &[], move |_, grad, into| {
-                let factor = grad[0] / count as f32;
-                slopes.iter_mut().for_each(|slope| *slope *= factor);
-                into.give(logits, slopes);
-            }),
-        )
+        let loss = vec![(total / count as f64) as f32];
+        Ok(self.push((1, 1), loss, &[logits], move |_, grad, into| {
+            let factor = grad[0] / count as f32;
+            slopes.iter_mut().for_each(|slope| *slope *= factor);
+            into.give(logits, slopes);
+        }))
     }
 
     /// Σ x ⊙ weights, `[1, 1]`: a loss that weighs every number of a result by itself, as checks of gradients need.
@@ -67,7 +63,7 @@ impl Tape {
         let products = self.numbers(x).iter().zip(&weights);
         let total: f64 = products.map(|(&x, &w)| f64::from(x) * f64::from(w)).sum();
         let value = vec![total as f32];
-        Ok(self.push((1, 1), value, &[x], &[], move |_, grad, into| {
+        Ok(self.push((1, 1), value, &[x], move |_, grad, into| {
             into.give(x, weights.iter().map(|weight| weight * grad[0]).collect());
         }))
     }
@@ -85,13 +81,8 @@ fn check(logits: Var, targets: &[Option<usize>], smoothing: f32) -> Result<()> {
         return Err(EngineError::value(operation, "target", expected, target));
     }
     if !(0.0..1.0).contains(&smoothing) {
-        let expected = "at least 0 and below 1";
-        return Err(EngineError::value(
-            operation,
-            "smoothing",
-            expected,
-            smoothing,
-        ));
+        let (name, expected) = ("smoothing", "at least 0 and below 1");
+        return Err(EngineError::value(operation, name, expected, smoothing));
     }
     Ok(())
 }

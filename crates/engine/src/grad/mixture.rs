@@ -5,13 +5,14 @@
 //! C = W H:                        W̄ += C̄ Hᵀ     H̄ += Wᵀ C̄
 //! C = A ⊙ B:                      Ā += C̄ ⊙ B     B̄ += C̄ ⊙ A
 //! ```
-//! Attention layers have softmax and product in one step ([`super::attention`]); these are for models that give scores of their own, for
-//! gates and for mixtures of experts.
+//! Attention layers have softmax and product in one step ([`super::attention`]); these are for scores that are parameters themselves,
+//! for gates and for mixtures of experts.
 
 use super::linear::product;
 use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::Result;
+use crate::kernel::Kernels;
 use crate::nn::softmax::{check_top_k, largest};
 use crate::shape::{expect, mismatch};
 use ndarray::ArrayView1;
@@ -30,17 +31,11 @@ impl Tape {
         for row in weights.chunks_exact_mut(width) {
             self.kernels.softmax(row);
         }
-        let at = self.next();
-        let dim = (x.rows, x.cols);
-        self.push(dim, weights, &[x], &[], move |past, mut grad, into| {
-            let weights = past.value(Var { at, ..x }).chunks_exact(width);
+        self.push_like(x, weights, move |past, weights, grad| {
+            let weights = weights.chunks_exact(width);
             for (grad, weights) in grad.chunks_exact_mut(width).zip(weights) {
-                let along = past.kernels.dot(grad, weights);
-                for (grad, weight) in grad.iter_mut().zip(weights) {
-                    *grad = weight * (*grad - along);
-                }
+                softmax_back(past.kernels, weights, grad);
             }
-            into.give(x, grad);
         })
     }
 
@@ -58,21 +53,20 @@ impl Tape {
         let [rows, inner, cols] = [a.rows, a.cols, b.cols];
         let (left, right) = (self.numbers(a), self.numbers(b));
         let out = product(self.kernels, left, right, [rows, inner, cols]);
-        Ok(
-            self.push((rows, cols), out, &[a, b], &[], move |past, grad, into| {
-                let kernels = past.kernels;
-                if let Some(sum) = into.at(a) {
-                    let mut part = vec![0.0; rows * inner];
-                    kernels.matmul_nt(&grad, past.value(b), &mut part, rows, cols, inner);
-                    add(sum, &part);
-                }
-                if let Some(sum) = into.at(b) {
-                    let mut part = vec![0.0; inner * cols];
-                    kernels.matmul_tn(past.value(a), &grad, &mut part, inner, rows, cols);
-                    add(sum, &part);
-                }
-            }),
-        )
+        let dim = (rows, cols);
+        Ok(self.push(dim, out, &[a, b], move |past, grad, into| {
+            let kernels = past.kernels;
+            if let Some(sum) = into.at(a) {
+                let mut part = vec![0.0; rows * inner];
+                kernels.matmul_nt(&grad, past.value(b), &mut part, rows, cols, inner);
+                add(sum, &part);
+            }
+            if let Some(sum) = into.at(b) {
+                let mut part = vec![0.0; inner * cols];
+                kernels.matmul_tn(past.value(a), &grad, &mut part, inner, rows, cols);
+                add(sum, &part);
+            }
+        }))
     }
 }
 
@@ -81,8 +75,7 @@ pub(super) fn multiply(tape: &mut Tape, a: Var, b: Var) -> Result<Var> {
     expect("multiply", "b", &a.shape(), &b.shape())?;
     let pairs = tape.numbers(a).iter().zip(tape.numbers(b));
     let out = pairs.map(|(a, b)| a * b).collect();
-    let dim = (a.rows, a.cols);
-    Ok(tape.push(dim, out, &[a, b], &[], move |past, grad, into| {
+    Ok(tape.push(a.dim(), out, &[a, b], move |past, grad, into| {
         for (own, other) in [(a, b), (b, a)] {
             if let Some(sum) = into.at(own) {
                 add_products(sum, &grad, past.value(other));
@@ -102,22 +95,25 @@ pub(super) fn scale_rows(tape: &mut Tape, x: Var, factors: Var) -> Result<Var> {
     };
     let mut out = tape.numbers(x).to_vec();
     by_factors(&mut out, tape.numbers(factors));
-    let dim = (x.rows, x.cols);
     let from = [x, factors];
-    Ok(
-        tape.push(dim, out, &from, &[], move |past, mut grad, into| {
-            if let Some(sum) = into.at(factors) {
-                let rows = grad
-                    .chunks_exact(width)
-                    .zip(past.value(x).chunks_exact(width));
-                for (sum, (grad, row)) in sum.iter_mut().zip(rows) {
-                    *sum += past.kernels.dot(grad, row);
-                }
+    Ok(tape.push(x.dim(), out, &from, move |past, mut grad, into| {
+        if let Some(sum) = into.at(factors) {
+            let rows = past.value(x).chunks_exact(width);
+            for ((sum, row), grad) in sum.iter_mut().zip(rows).zip(grad.chunks_exact(width)) {
+                *sum += past.kernels.dot(grad, row);
             }
-            by_factors(&mut grad, past.value(factors));
-            into.give(x, grad);
-        }),
-    )
+        }
+        by_factors(&mut grad, past.value(factors));
+        into.give(x, grad);
+    }))
+}
+
+/// The gradient of the scores of one softmax from that of its weights, in place: w ⊙ (w̄ − Σ w ⊙ w̄).
+pub(super) fn softmax_back(kernels: &Kernels, weights: &[f32], grad: &mut [f32]) {
+    let along = kernels.dot(grad, weights);
+    for (grad, weight) in grad.iter_mut().zip(weights) {
+        *grad = weight * (*grad - along);
+    }
 }
 
 /// Softmax over the `k` largest numbers of each row, 0 elsewhere; the choice itself has no gradient.

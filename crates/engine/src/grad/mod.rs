@@ -3,7 +3,7 @@
 //! ```text
 //! tape:       x_1 = f_1(x_0), …, loss = f_n(…)       each step remembered as it is computed
 //! gradients:  ḡ(x) = Σ over the steps that read x of (∂step/∂x)ᵀ ḡ(step),  from the loss backwards, ḡ(loss) = 1
-//! optimiser:  parameters − lr · what AdamW makes of the gradients
+//! optimiser:  parameters − lr · the step that AdamW computes from the gradients
 //! ```
 //!
 //! No model is written twice: [`Tape`] runs the same `run` functions as inference does ([`crate::nn::compute`]); Swin V2 has none and
@@ -37,7 +37,7 @@
 //!
 //! # The same bits
 //!
-//! Everything happens on one thread in one order, so one build gives the same bits again and again. With the plain kernels
+//! Everything happens on one thread in one order, so one build always gives the same bits. With the plain kernels
 //! ([`Settings::reference`]) and with four lanes ([`Settings::same_bits`]) they are the same natively and in wasm; the quickest kernels
 //! of a machine add in another order. Relaxed SIMD, whose
 //! results depend on the machine, is never used here.
@@ -74,4 +74,4 @@ pub use one_word::{OneWord, Seen, score_gradients};
 pub use passages::Corpus;
 pub use schedule::Schedule;
 pub use tape::{Sources, Tape, Var};
-pub use task::{Answers, Pairs, Task};
+pub use task::{Pairs, Task};

@@ -14,72 +14,46 @@ use crate::kernel::Kernels;
 use crate::shape::expect;
 use ndarray::Array1;
 
-/// Layer norm of each row.
-pub(super) fn layer_norm(
+/// Layer norm of each row; without a shift, RMS norm.
+pub(super) fn norm(
     tape: &mut Tape,
     x: Var,
     gamma: &Array1<f32>,
-    beta: &Array1<f32>,
+    beta: Option<&Array1<f32>>,
     eps: f32,
 ) -> Result<Var> {
     // x [T, C], gamma, beta [C] -> [T, C]
-    let width = x.cols;
-    expect("layer_norm", "gamma", &[width], gamma.shape())?;
-    expect("layer_norm", "beta", &[width], beta.shape())?;
+    let (width, centred) = (x.cols, beta.is_some());
+    let operation = if centred { "layer_norm" } else { "rms_norm" };
+    expect(operation, "gamma", &[width], gamma.shape())?;
+    if let Some(beta) = beta {
+        expect(operation, "beta", &[width], beta.shape())?;
+    }
     let mut y = vec![0.0; x.len()];
-    let leaves = [tape.leaf(gamma), tape.leaf(beta)];
-    let (gamma, beta) = (gamma.to_vec(), beta.to_vec());
+    let leaves = [tape.leaf(gamma), beta.and_then(|beta| tape.leaf(beta))];
+    let (gamma, beta) = (gamma.to_vec(), beta.map(|beta| beta.to_vec()));
     let rows = tape.numbers(x).chunks_exact(width.max(1));
     for (row, out) in rows.zip(y.chunks_exact_mut(width.max(1))) {
-        tape.kernels.layer_norm(row, &gamma, &beta, eps, out);
+        match &beta {
+            Some(beta) => tape.kernels.layer_norm(row, &gamma, beta, eps, out),
+            None => tape.kernels.rms_norm(row, &gamma, eps, out),
+        }
     }
-    Ok(tape.push(
-        (x.rows, width),
-        y,
-        &[x],
-        &leaves,
-        move |past, grad, into| {
+    let dim = (x.rows, width);
+    Ok(
+        tape.push_with(dim, y, &[x], &leaves, move |past, grad, into| {
             if let Some(sum) = into.leaf(leaves[1], width) {
                 add_rows(sum, &grad);
             }
-            let normal = normalised(past.kernels, past.value(x), width, eps, true);
+            let normal = normalised(past.kernels, past.value(x), width, eps, centred);
             if let Some(sum) = into.leaf(leaves[0], width) {
                 add_products(sum, &grad, &normal.rows);
             }
             if into.wants(x) {
-                into.give(x, back(past.kernels, grad, &normal, &gamma, true));
+                into.give(x, back(past.kernels, grad, &normal, &gamma, centred));
             }
-        },
-    ))
-}
-
-/// RMS norm of each row.
-pub(super) fn rms_norm(tape: &mut Tape, x: Var, gamma: &Array1<f32>, eps: f32) -> Result<Var> {
-    // x [T, C], gamma [C] -> [T, C]
-    let width = x.cols;
-    expect("rms_norm", "gamma", &[width], gamma.shape())?;
-    let mut y = vec![0.0; x.len()];
-    let leaf = tape.leaf(gamma);
-    let gamma = gamma.to_vec();
-    let rows = tape.numbers(x).chunks_exact(width.max(1));
-    for (row, out) in rows.zip(y.chunks_exact_mut(width.max(1))) {
-        tape.kernels.rms_norm(row, &gamma, eps, out);
-    }
-    Ok(tape.push(
-        (x.rows, width),
-        y,
-        &[x],
-        &[leaf],
-        move |past, grad, into| {
-            let normal = normalised(past.kernels, past.value(x), width, eps, false);
-            if let Some(sum) = into.leaf(leaf, width) {
-                add_products(sum, &grad, &normal.rows);
-            }
-            if into.wants(x) {
-                into.give(x, back(past.kernels, grad, &normal, &gamma, false));
-            }
-        },
-    ))
+        }),
+    )
 }
 
 /// x̂ of each row, and 1/σ.
@@ -104,7 +78,7 @@ fn normalised(kernels: &Kernels, x: &[f32], width: usize, eps: f32, centred: boo
     Normal { rows, inverse }
 }
 
-/// x̄ from ȳ, in its place.
+/// x̄ from ȳ, which it replaces.
 fn back(
     kernels: &Kernels,
     mut grad: Vec<f32>,

@@ -1,11 +1,11 @@
-//! One word of a translation whose alignment is learned from nothing but the right word.
+//! One word of a translation whose alignment is learned from the correct word alone.
 //!
 //! ```text
 //! α = softmax(e)      c = Σ_s α_s h_s      p = softmax(U c)      loss = −ln p_right
 //! ∂loss/∂e_s = α_s ∂loss/∂c · (h_s − c)                          e [S], h [S, K], c [K], U [V, K], p [V]
 //! ```
-//! Here the scores e are parameters themselves, where a model computes them from its states: what their gradients say does not
-//! depend on who computed them. No line of it knows which source word is the right one.
+//! Here the scores e are parameters themselves, where a model computes them from its states: their gradients do not depend on
+//! how they were computed. The correct source word is never given.
 //!
 //! ```
 //! use engine::grad::OneWord;
@@ -35,16 +35,16 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 pub struct OneWord {
     /// `[1, S]`.
     scores: Array2<f32>,
-    /// `[1, K]`, zeros: added to the context, so that there is a gradient by it.
+    /// `[1, K]`, zeros: added to the context, to have a gradient with respect to it.
     moved: Array2<f32>,
     /// `[S, K]`.
     annotations: Array2<f32>,
-    /// `[V, K]`: what each word multiplies the context with.
+    /// `[V, K]`: a row for each word, whose product with the context is the word's logit.
     words: Weight,
     right: usize,
 }
 
-/// One look at it: what was computed forwards, and what the tape found backwards.
+/// The values of one forward pass, and the gradients of the backward pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     /// `[S]`.
@@ -64,7 +64,7 @@ pub struct Seen {
 }
 
 impl OneWord {
-    /// Scores `[S]` to begin with, annotations `[S, K]`, words `[V, K]`, of which `right` is the one that follows.
+    /// Initial scores `[S]`, annotations `[S, K]`, words `[V, K]`, of which `right` is the one that follows.
     ///
     /// # Errors
     /// When shapes do not fit. A `right` that is no word is refused by [`Self::evaluate`].
@@ -87,7 +87,7 @@ impl OneWord {
         })
     }
 
-    /// Forwards, and backwards on a tape. The bits are the same natively and in wasm.
+    /// One pass forwards and backwards on a tape. The bits are the same natively and in wasm.
     ///
     /// # Errors
     /// When the right word is not among the words, or there is none.
@@ -124,7 +124,7 @@ impl OneWord {
     /// Moves the scores against their gradient, `rate` times as far: e ← e − rate · ∂loss/∂e.
     ///
     /// # Errors
-    /// When what was seen is another word's.
+    /// When the gradients are of another number of scores.
     pub fn descend(&mut self, seen: &Seen, rate: f32) -> Result<()> {
         let count = self.scores.ncols();
         expect("one word", "gradients", &[count], seen.by_scores.shape())?;
@@ -135,13 +135,13 @@ impl OneWord {
 
 impl Trainable for OneWord {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        trainable::matrix(&mut self.scores, "scores", Kind::Bias, visit)?;
-        trainable::matrix(&mut self.moved, "moved", Kind::Bias, visit)
+        trainable::array(&mut self.scores, "scores", Kind::Bias, visit)?;
+        trainable::array(&mut self.moved, "moved", Kind::Bias, visit)
     }
 }
 
 /// ∂loss/∂c · (h_s − c) and, times α_s, ∂loss/∂e_s: the gradient by hand, from the derivative α_s (1[s = r] − α_r) of softmax. The
-/// first says how the loss would change if there were more of h_s in the context, the second how it answers the score.
+/// first is the change of the loss with a larger share of h_s in the context, the second its change with the score.
 ///
 /// # Errors
 /// When shapes do not fit.

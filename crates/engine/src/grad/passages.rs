@@ -1,4 +1,4 @@
-//! A text to learn how to go on with.
+//! A text whose continuation is learned.
 
 use std::collections::BTreeSet;
 

@@ -9,6 +9,7 @@
 //! ```
 
 use super::activation::{sigmoid_in_place, tanh_in_place};
+use super::mixture::softmax_back;
 use super::tape::{Adjoints, Tape, Values, Var, add};
 use crate::error::Result;
 use crate::nn::{bahdanau, gru};
@@ -18,9 +19,8 @@ use std::ops::Range;
 /// The next states.
 pub(super) fn gru_gates(tape: &mut Tape, input: Var, recurrent: Var, state: Var) -> Result<Var> {
     // input, recurrent [B, 3C], state [B, C] -> [B, C]
-    let dim = |x: Var| (x.rows, x.cols);
-    gru::check_gates(dim(input), dim(recurrent), dim(state))?;
-    let (rows, width) = dim(state);
+    gru::check_gates(input.dim(), recurrent.dim(), state.dim())?;
+    let (rows, width) = state.dim();
     let kernels = tape.kernels;
     // Reset and update of each row, side by side.
     let mut gates = Vec::with_capacity(rows * 2 * width);
@@ -52,13 +52,13 @@ pub(super) fn gru_gates(tape: &mut Tape, input: Var, recurrent: Var, state: Var)
     }
     let from = [input, recurrent, state];
     Ok(
-        tape.push((rows, width), next, &from, &[], move |past, grad, into| {
-            blend_back(past, from, [&gates, &candidate], &grad, into);
+        tape.push(state.dim(), next, &from, move |past, grad, into| {
+            gru_gates_back(past, from, [&gates, &candidate], &grad, into);
         }),
     )
 }
 
-fn blend_back(
+fn gru_gates_back(
     past: &Values<'_>,
     [input, recurrent, state]: [Var; 3],
     [gates, candidate]: [&[f32]; 2],
@@ -94,7 +94,7 @@ fn blend_back(
     into.give(state, to_state);
 }
 
-/// The network's inner numbers `[Σ S, A]` for every question and key that it sees, and the weights `[Σ S]`.
+/// The network's inner activations `[Σ S, A]` for every question and key that it sees, and the weights `[Σ S]`.
 fn softmax_weights(
     tape: &Tape,
     questions: Var,
@@ -108,11 +108,8 @@ fn softmax_weights(
     for (question, rows) in all.zip(seen) {
         let keys = &tape.numbers(keys)[rows.start * inner..rows.end * inner];
         for key in keys.chunks_exact(inner.max(1)) {
-            inners.extend(
-                key.iter()
-                    .zip(question)
-                    .map(|(key, question)| key + question),
-            );
+            let pairs = key.iter().zip(question);
+            inners.extend(pairs.map(|(key, question)| key + question));
         }
     }
     tanh_in_place(kernels, &mut inners);
@@ -135,14 +132,8 @@ pub(super) fn additive_attention(
     seen: &[Range<usize>],
 ) -> Result<Var> {
     // questions [R, A], score [A], keys [N, A], annotations [N, K], seen [R] -> [R, K]
-    let dim = |x: Var| (x.rows, x.cols);
-    bahdanau::check(
-        dim(questions),
-        score.len(),
-        dim(keys),
-        dim(annotations),
-        seen,
-    )?;
+    let dims = [questions, keys, annotations].map(Var::dim);
+    bahdanau::check(dims, score.len(), seen)?;
     let leaf = tape.leaf(score);
     let (score, inner, width) = (score.to_vec(), keys.cols, annotations.cols);
     let (inners, weights) = softmax_weights(tape, questions, &score, keys, seen);
@@ -158,16 +149,14 @@ pub(super) fn additive_attention(
     let seen = seen.to_vec();
     let dim = (seen.len(), width);
     let from = [questions, keys, annotations];
+    let leaves = [leaf];
     Ok(
-        tape.push(dim, contexts, &from, &[leaf], move |past, grad, into| {
+        tape.push_with(dim, contexts, &from, &leaves, move |past, grad, into| {
             let mut to_score = vec![0.0; inner];
             let mut start = 0;
             for (n, rows) in seen.iter().enumerate() {
-                let one = Question {
-                    n,
-                    rows,
-                    score: &score,
-                };
+                let score = &score;
+                let one = Question { n, rows, score };
                 let end = start + rows.len();
                 let known = [&weights[start..end], &inners[start * inner..end * inner]];
                 let grad = &grad[n * width..(n + 1) * width];
@@ -189,7 +178,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Its share of the gradients.
+    /// Adds the question's share of the gradients.
     fn back(
         &self,
         past: &Values<'_>,
@@ -210,10 +199,7 @@ impl Question<'_> {
                 past.kernels.axpy(weight, grad, row);
             }
         }
-        let along = past.kernels.dot(&slopes, weights);
-        for (slope, weight) in slopes.iter_mut().zip(weights) {
-            *slope = weight * (*slope - along);
-        }
+        softmax_back(past.kernels, weights, &mut slopes);
         let mut to_question = vec![0.0; inner];
         let mut to_key = vec![0.0; inner];
         for (s, (inners, &slope)) in inners.chunks_exact(inner.max(1)).zip(&slopes).enumerate() {

@@ -1,10 +1,10 @@
-//! Steps that move rows and columns about, or add and scale: each number goes back where it came from.
+//! Operations that move rows and columns, add or scale: each gradient returns to the element that it belongs to.
 
 use super::linear::add_rows;
 use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::{EngineError, Result};
-use crate::nn::plain::{expect_rows, take_places};
+use crate::nn::plain::{check_range, expect_columns, expect_multiple, expect_rows, take_rows};
 use crate::shape::expect;
 use ndarray::{Array, Array1, Dimension};
 use std::ops::Range;
@@ -25,23 +25,20 @@ pub(super) fn lookup<D: Dimension>(
         out.extend_from_slice(&numbers[id * width..(id + 1) * width]);
     }
     let (ids, length) = (ids.to_vec(), numbers.len());
-    Ok(tape.push(
-        (ids.len(), width),
-        out,
-        &[],
-        &[leaf],
-        move |_, grad, into| {
+    let dim = (ids.len(), width);
+    Ok(
+        tape.push_with(dim, out, &[], &[leaf], move |_, grad, into| {
             if let Some(sum) = into.leaf(leaf, length) {
                 add_rows_at(sum, &grad, width, &ids);
             }
-        },
-    ))
+        }),
+    )
 }
 
-/// Adds row n of `rows` to row `places[n]` of `sum`.
-fn add_rows_at(sum: &mut [f32], rows: &[f32], width: usize, places: &[usize]) {
-    for (row, &place) in rows.chunks_exact(width.max(1)).zip(places) {
-        add(&mut sum[place * width..(place + 1) * width], row);
+/// Adds row n of `rows` to row `to[n]` of `sum`.
+fn add_rows_at(sum: &mut [f32], rows: &[f32], width: usize, to: &[usize]) {
+    for (row, &to) in rows.chunks_exact(width.max(1)).zip(to) {
+        add(&mut sum[to * width..(to + 1) * width], row);
     }
 }
 
@@ -50,71 +47,45 @@ pub(super) fn sum(tape: &mut Tape, a: Var, b: Var) -> Result<Var> {
     expect("add", "b", &a.shape(), &b.shape())?;
     let mut out = tape.numbers(a).to_vec();
     add(&mut out, tape.numbers(b));
-    Ok(
-        tape.push((a.rows, a.cols), out, &[a, b], &[], move |_, grad, into| {
-            into.add(b, &grad);
-            into.give(a, grad);
-        }),
-    )
+    Ok(tape.push(a.dim(), out, &[a, b], move |_, grad, into| {
+        into.add(b, &grad);
+        into.give(a, grad);
+    }))
 }
 
-/// x + rows, again and again.
+/// x + rows, the rows repeated until the end of `x`.
 pub(super) fn add_repeated(tape: &mut Tape, x: Var, rows: Var) -> Result<Var> {
     expect("add_repeated", "rows", &[rows.rows, x.cols], &rows.shape())?;
-    if rows.rows == 0 || !x.rows.is_multiple_of(rows.rows) {
-        let expected = format!("a multiple of {} rows", rows.rows);
-        let found = format!("{:?}", x.shape());
-        return Err(EngineError::shape("add_repeated", expected, found));
-    }
+    expect_multiple("add_repeated", x.rows, rows.rows)?;
     let mut out = tape.numbers(x).to_vec();
     for part in out.chunks_exact_mut(rows.len().max(1)) {
         add(part, tape.numbers(rows));
     }
-    Ok(tape.push(
-        (x.rows, x.cols),
-        out,
-        &[x, rows],
-        &[],
-        move |_, grad, into| {
-            if let Some(sum) = into.at(rows) {
-                add_rows(sum, &grad);
-            }
-            into.give(x, grad);
-        },
-    ))
+    Ok(tape.push(x.dim(), out, &[x, rows], move |_, grad, into| {
+        if let Some(sum) = into.at(rows) {
+            add_rows(sum, &grad);
+        }
+        into.give(x, grad);
+    }))
 }
 
 /// factor · x.
 pub(super) fn scale(tape: &mut Tape, x: Var, factor: f32) -> Var {
     let out = tape.numbers(x).iter().map(|value| value * factor).collect();
-    tape.push(
-        (x.rows, x.cols),
-        out,
-        &[x],
-        &[],
-        move |_, mut grad, into| {
-            grad.iter_mut().for_each(|value| *value *= factor);
-            into.give(x, grad);
-        },
-    )
+    tape.push_like(x, out, move |_, _, grad| {
+        grad.iter_mut().for_each(|value| *value *= factor);
+    })
 }
 
-/// Each element times a number that is no parameter.
+/// Each element times a constant of its own.
 pub(super) fn mask(tape: &mut Tape, x: Var, mask: Vec<f32>) -> Var {
     let numbers = tape.numbers(x).iter().zip(&mask);
     let out = numbers.map(|(value, factor)| value * factor).collect();
-    tape.push(
-        (x.rows, x.cols),
-        out,
-        &[x],
-        &[],
-        move |_, mut grad, into| {
-            for (value, factor) in grad.iter_mut().zip(&mask) {
-                *value *= factor;
-            }
-            into.give(x, grad);
-        },
-    )
+    tape.push_like(x, out, move |_, _, grad| {
+        for (value, factor) in grad.iter_mut().zip(&mask) {
+            *value *= factor;
+        }
+    })
 }
 
 /// Each column times its own factor, a parameter.
@@ -131,43 +102,35 @@ pub(super) fn scale_columns(tape: &mut Tape, x: Var, factors: &Array1<f32>) -> R
     };
     let mut out = tape.numbers(x).to_vec();
     by_factors(&mut out);
-    Ok(tape.push(
-        (x.rows, width),
-        out,
-        &[x],
-        &[leaf],
-        move |past, mut grad, into| {
+    let dim = x.dim();
+    Ok(
+        tape.push_with(dim, out, &[x], &[leaf], move |past, mut grad, into| {
             if let Some(sum) = into.leaf(leaf, width) {
                 add_products(sum, &grad, past.value(x));
             }
             by_factors(&mut grad);
             into.give(x, grad);
-        },
-    ))
+        }),
+    )
 }
 
-/// Some columns.
+/// The columns of a range.
 pub(super) fn columns(tape: &mut Tape, x: Var, columns: Range<usize>) -> Result<Var> {
-    if columns.end > x.cols || columns.start > columns.end {
-        let expected = format!("at least {} columns", columns.end);
-        let found = format!("{:?}", x.shape());
-        return Err(EngineError::shape("columns", expected, found));
-    }
+    expect_columns(&columns, x.dim())?;
     let width = columns.len();
     let mut out = Vec::with_capacity(x.rows * width);
     for row in tape.numbers(x).chunks_exact(x.cols.max(1)) {
         out.extend_from_slice(&row[columns.clone()]);
     }
-    Ok(
-        tape.push((x.rows, width), out, &[x], &[], move |_, grad, into| {
-            if let Some(sum) = into.at(x) {
-                let rows = sum.chunks_exact_mut(x.cols.max(1));
-                for (sum, grad) in rows.zip(grad.chunks_exact(width.max(1))) {
-                    add(&mut sum[columns.clone()], grad);
-                }
+    let dim = (x.rows, width);
+    Ok(tape.push(dim, out, &[x], move |_, grad, into| {
+        if let Some(sum) = into.at(x) {
+            let rows = sum.chunks_exact_mut(x.cols.max(1));
+            for (sum, grad) in rows.zip(grad.chunks_exact(width.max(1))) {
+                add(&mut sum[columns.clone()], grad);
             }
-        }),
-    )
+        }
+    }))
 }
 
 /// Columns one after the other.
@@ -188,28 +151,22 @@ pub(super) fn concat(tape: &mut Tape, parts: &[Var]) -> Result<Var> {
             out.extend_from_slice(&tape.numbers(*part)[row * part.cols..(row + 1) * part.cols]);
         }
     }
-    let parts = parts.to_vec();
-    Ok(tape.push(
-        (rows, width),
-        out,
-        &parts.clone(),
-        &[],
-        move |_, grad, into| {
-            let mut start = 0;
-            for part in parts {
-                if let Some(sum) = into.at(part) {
-                    let rows = sum.chunks_exact_mut(part.cols.max(1));
-                    for (sum, grad) in rows.zip(grad.chunks_exact(width.max(1))) {
-                        add(sum, &grad[start..start + part.cols]);
-                    }
+    let (from, dim) = (parts.to_vec(), (rows, width));
+    Ok(tape.push(dim, out, parts, move |_, grad, into| {
+        let mut start = 0;
+        for part in from {
+            if let Some(sum) = into.at(part) {
+                let rows = sum.chunks_exact_mut(part.cols.max(1));
+                for (sum, grad) in rows.zip(grad.chunks_exact(width.max(1))) {
+                    add(sum, &grad[start..start + part.cols]);
                 }
-                start += part.cols;
             }
-        },
-    ))
+            start += part.cols;
+        }
+    }))
 }
 
-/// Some rows.
+/// The rows with these indices.
 pub(super) fn gather(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
     expect_rows("gather", rows, x.rows)?;
     let (rows, width) = (rows.to_vec(), x.cols);
@@ -217,16 +174,15 @@ pub(super) fn gather(tape: &mut Tape, x: Var, rows: &[usize]) -> Result<Var> {
     for &row in &rows {
         out.extend_from_slice(&tape.numbers(x)[row * width..(row + 1) * width]);
     }
-    Ok(
-        tape.push((rows.len(), width), out, &[x], &[], move |_, grad, into| {
-            if let Some(sum) = into.at(x) {
-                add_rows_at(sum, &grad, width, &rows);
-            }
-        }),
-    )
+    let dim = (rows.len(), width);
+    Ok(tape.push(dim, out, &[x], move |_, grad, into| {
+        if let Some(sum) = into.at(x) {
+            add_rows_at(sum, &grad, width, &rows);
+        }
+    }))
 }
 
-/// Rows of several matrices at their places; each place at most once.
+/// Rows of several matrices, each to a row of the result that no other has.
 pub(super) fn scatter(
     tape: &mut Tape,
     count: usize,
@@ -235,27 +191,26 @@ pub(super) fn scatter(
 ) -> Result<Var> {
     let mut out = vec![0.0; count * width];
     let mut taken = vec![false; count];
-    for (part, places) in parts {
-        expect("scatter", "part", &[places.len(), width], &part.shape())?;
-        take_places(places, &mut taken)?;
+    for (part, to) in parts {
+        expect("scatter", "part", &[to.len(), width], &part.shape())?;
+        take_rows(to, &mut taken)?;
         let rows = tape.numbers(*part).chunks_exact(width.max(1));
-        for (row, &place) in rows.zip(places) {
-            out[place * width..(place + 1) * width].copy_from_slice(row);
+        for (row, &to) in rows.zip(to) {
+            out[to * width..(to + 1) * width].copy_from_slice(row);
         }
     }
     let from: Vec<Var> = parts.iter().map(|(part, _)| *part).collect();
     let parts = parts.to_vec();
-    Ok(
-        tape.push((count, width), out, &from, &[], move |_, grad, into| {
-            for (part, places) in parts {
-                if let Some(sum) = into.at(part) {
-                    for (row, place) in sum.chunks_exact_mut(width.max(1)).zip(places) {
-                        add(row, &grad[place * width..(place + 1) * width]);
-                    }
+    let dim = (count, width);
+    Ok(tape.push(dim, out, &from, move |_, grad, into| {
+        for (part, to) in parts {
+            if let Some(sum) = into.at(part) {
+                for (row, to) in sum.chunks_exact_mut(width.max(1)).zip(to) {
+                    add(row, &grad[to * width..(to + 1) * width]);
                 }
             }
-        }),
-    )
+        }
+    }))
 }
 
 /// The mean of each range of rows.
@@ -263,36 +218,20 @@ pub(super) fn mean_rows(tape: &mut Tape, x: Var, ranges: &[Range<usize>]) -> Res
     let width = x.cols;
     let mut out = vec![0.0; ranges.len() * width];
     for (range, out) in ranges.iter().zip(out.chunks_exact_mut(width.max(1))) {
-        if range.end > x.rows || range.is_empty() {
-            let expected = format!("rows below {}, at least 1", x.rows);
-            return Err(EngineError::value(
-                "mean",
-                "rows",
-                expected,
-                format!("{range:?}"),
-            ));
-        }
-        add_rows(
-            out,
-            &tape.numbers(x)[range.start * width..range.end * width],
-        );
-        out.iter_mut()
-            .for_each(|value| *value /= range.len() as f32);
+        check_range(range, x.rows)?;
+        let rows = &tape.numbers(x)[range.start * width..range.end * width];
+        add_rows(out, rows);
+        let count = range.len() as f32;
+        out.iter_mut().for_each(|value| *value /= count);
     }
-    let ranges = ranges.to_vec();
-    Ok(tape.push(
-        (ranges.len(), width),
-        out,
-        &[x],
-        &[],
-        move |_, grad, into| {
-            let Some(sum) = into.at(x) else { return };
-            for (range, grad) in ranges.iter().zip(grad.chunks_exact(width.max(1))) {
-                let part: Vec<f32> = grad.iter().map(|g| g / range.len() as f32).collect();
-                for row in sum[range.start * width..range.end * width].chunks_exact_mut(width) {
-                    add(row, &part);
-                }
+    let (ranges, dim) = (ranges.to_vec(), (ranges.len(), width));
+    Ok(tape.push(dim, out, &[x], move |_, grad, into| {
+        let Some(sum) = into.at(x) else { return };
+        for (range, grad) in ranges.iter().zip(grad.chunks_exact(width.max(1))) {
+            let part: Vec<f32> = grad.iter().map(|g| g / range.len() as f32).collect();
+            for row in sum[range.start * width..range.end * width].chunks_exact_mut(width) {
+                add(row, &part);
             }
-        },
-    ))
+        }
+    }))
 }

@@ -16,7 +16,7 @@ use crate::shape::expect;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// No observer is told anything: a pass that is watched is a pass of [`crate::nn::plain::Plain`].
+/// Notifies no observer: an observed pass runs on [`crate::nn::plain::Plain`].
 impl Compute for Tape {
     type Matrix = Var;
     type Memory = Sources;
@@ -57,7 +57,7 @@ impl Compute for Tape {
         rows::lookup(self, table, table.ncols(), ids)
     }
 
-    /// Only to the table's own grid: pictures for training have the size that the model is for.
+    /// Accepts the table's own grid alone: pictures for training have the size that the model is for.
     fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,
@@ -65,13 +65,8 @@ impl Compute for Tape {
         to: (usize, usize),
     ) -> Result<Var> {
         let side = grid_side(table.nrows(), first)?;
-        let found = [to.0, to.1];
-        expect(
-            "training",
-            "patches of the model's size",
-            &[side; 2],
-            &found,
-        )?;
+        let name = "patches of the model's size";
+        expect("training", name, &[side; 2], &[to.0, to.1])?;
         let all: Vec<usize> = (0..table.nrows()).collect();
         rows::lookup(self, table, table.ncols(), &all)
     }
@@ -115,11 +110,11 @@ impl Compute for Tape {
         beta: &Array1<f32>,
         eps: f32,
     ) -> Result<Var> {
-        norm::layer_norm(self, *x, gamma, beta, eps)
+        norm::norm(self, *x, gamma, Some(beta), eps)
     }
 
     fn rms_norm(&mut self, x: &Var, gamma: &Array1<f32>, eps: f32) -> Result<Var> {
-        norm::rms_norm(self, *x, gamma, eps)
+        norm::norm(self, *x, gamma, None, eps)
     }
 
     fn activate(&mut self, x: Var, activation: Activation) -> Var {
@@ -169,14 +164,7 @@ impl Compute for Tape {
     }
 
     fn attend(&mut self, qkv: [Var; 3], heads: usize, lengths: &[usize]) -> Result<Var> {
-        let layout = Layout {
-            heads,
-            kv_heads: heads,
-            lengths,
-            sources: lengths,
-            causal: false,
-        };
-        attend(self, qkv, &layout)
+        attend(self, qkv, &Layout::full(heads, lengths, lengths))
     }
 
     fn attend_causally(
@@ -191,11 +179,9 @@ impl Compute for Tape {
             return Err(EngineError::shape("training", "whole texts", found));
         }
         let layout = Layout {
-            heads: layer.heads,
             kv_heads: layer.kv_heads,
-            lengths,
-            sources: lengths,
             causal: true,
+            ..Layout::full(layer.heads, lengths, lengths)
         };
         attend(self, qkv, &layout)
     }
@@ -212,13 +198,7 @@ impl Compute for Tape {
         lengths: &[usize],
         memory: &Sources,
     ) -> Result<Var> {
-        let layout = Layout {
-            heads,
-            kv_heads: heads,
-            lengths,
-            sources: &memory.lengths,
-            causal: false,
-        };
+        let layout = Layout::full(heads, lengths, &memory.lengths);
         attend(self, [q, memory.k, memory.v], &layout)
     }
 

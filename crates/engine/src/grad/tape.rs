@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::gradients::Settings;
 
-/// A matrix on a tape. It means something only on the tape that gave it.
+/// A matrix on a tape. It has a meaning only on the tape that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Var {
     pub(super) at: usize,
@@ -23,6 +23,11 @@ impl Var {
     /// The number of elements.
     pub(super) fn len(self) -> usize {
         self.rows * self.cols
+    }
+
+    /// Rows and columns.
+    pub(super) fn dim(self) -> (usize, usize) {
+        (self.rows, self.cols)
     }
 
     /// `[rows, columns]`, for messages.
@@ -92,7 +97,7 @@ impl Adjoints {
         }
     }
 
-    /// The sum itself, to add parts to; `None` where nobody asks for it.
+    /// The sum itself, to add parts to; `None` where no parameter depends on it.
     pub(super) fn at(&mut self, var: Var) -> Option<&mut [f32]> {
         if !self.wants(var) {
             return None;
@@ -117,7 +122,7 @@ pub(super) fn add(sum: &mut [f32], part: &[f32]) {
 
 /// A weight matrix in the two orders that products read.
 pub(super) struct Loaded {
-    /// Its place among the model's parameters.
+    /// Its index among the model's parameters.
     pub(super) leaf: Option<usize>,
     /// `[C_out, C_in]`.
     pub(super) plain: Vec<f32>,
@@ -125,15 +130,15 @@ pub(super) struct Loaded {
     pub(super) transposed: Vec<f32>,
 }
 
-/// Dropout: how much, and the stream that says where.
+/// Dropout: its rate, and the random stream that chooses the elements.
 struct Dropout {
     rate: f32,
     rng: Rng,
 }
 
-/// The executor that records what it computes; see [`crate::nn::compute::Compute`] for the operations.
+/// The executor that records its operations; see [`crate::nn::compute::Compute`] for the operations.
 ///
-/// A matrix of another tape as argument is a mistake of the caller's: it panics or gives numbers without meaning.
+/// A matrix of another tape as an argument is a mistake of the caller's: the operation panics or gives meaningless numbers.
 pub struct Tape {
     pub(super) kernels: &'static Kernels,
     nodes: Vec<Node>,
@@ -184,8 +189,34 @@ impl Tape {
         &self.nodes[var.at].value
     }
 
-    /// Records a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
+    /// Records a result that was computed from the matrices `from` alone.
     pub(super) fn push(
+        &mut self,
+        dim: (usize, usize),
+        value: Vec<f32>,
+        from: &[Var],
+        back: impl FnOnce(&Values<'_>, Vec<f32>, &mut Adjoints) + 'static,
+    ) -> Var {
+        self.push_with(dim, value, from, &[], back)
+    }
+
+    /// Records a result in the shape of `x`, of which each row depends on the same row of `x` alone. `back` gets the values, the
+    /// result and its gradient, which it turns into the gradient of `x` in place.
+    pub(super) fn push_like(
+        &mut self,
+        x: Var,
+        value: Vec<f32>,
+        back: impl FnOnce(&Values<'_>, &[f32], &mut [f32]) + 'static,
+    ) -> Var {
+        let at = self.nodes.len();
+        self.push(x.dim(), value, &[x], move |past, mut grad, into| {
+            back(past, past.value(Var { at, ..x }), &mut grad);
+            into.give(x, grad);
+        })
+    }
+
+    /// Records a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
+    pub(super) fn push_with(
         &mut self,
         (rows, cols): (usize, usize),
         value: Vec<f32>,
@@ -205,18 +236,13 @@ impl Tape {
         Var { at, rows, cols }
     }
 
-    /// The place that the next result gets.
-    pub(super) fn next(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// Records a constant, without a gradient.
     pub(super) fn push_constant(&mut self, x: ArrayView2<'_, f32>) -> Var {
         let value = contiguous(&x).into_owned();
-        self.push(x.dim(), value, &[], &[], |_, _, _| {})
+        self.push(x.dim(), value, &[], |_, _, _| {})
     }
 
-    /// The place of a parameter in the model's order; `None` where it is not one of its.
+    /// The index of a parameter in the model's order; `None` for an array that is not one of the model's parameters.
     pub(super) fn leaf<D: Dimension>(&self, array: &Array<f32, D>) -> Option<usize> {
         self.addresses.get(&address(array.as_slice()?)).copied()
     }
@@ -243,7 +269,7 @@ impl Tape {
         Ok(loaded)
     }
 
-    /// Factors 0 or 1 / (1 − rate), drawn anew; `None` without dropout.
+    /// Factors 0 or 1 / (1 − rate), drawn again for each call; `None` without dropout.
     pub(super) fn dropout_mask(&mut self, length: usize) -> Option<Vec<f32>> {
         let Dropout { rate, rng } = self.dropout.as_mut()?;
         let kept = 1.0 / (1.0 - *rate);

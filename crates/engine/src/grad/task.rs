@@ -1,12 +1,13 @@
-//! Copy, reverse, sort: tasks whose answers anybody can check, small enough to be learned while one watches; and a text to go on with.
+//! Tasks with answers that a reader can check: copy, reverse, sort, small enough to be learned within a minute, and the continuation
+//! of a text.
 //!
 //! ```text
 //! source: L symbols, drawn evenly from 0 … n − 1         answer: the same, reversed, or in order
 //! target: start, answer_1 … answer_{L−1}                 to be predicted: answer_1 … answer_L
 //! ```
-//! A pair is held out if the hash of its source says so (one in eight), so that no held-out source is ever trained on, however long
-//! training goes on. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
-//! the text is held out. Pairs of one batch may have different lengths. Any model that [`Answers`] can learn them.
+//! A pair is held out if the hash of its source says so (one in eight), so no held-out source is ever trained on, however long
+//! training continues. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
+//! the text is held out. Pairs of one batch may have different lengths. Any [`EncoderDecoder`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
@@ -22,49 +23,12 @@
 use super::passages::Corpus;
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
-use crate::model::transformer::Transformer;
-use crate::nn::compute::Compute;
+use crate::model::encoder_decoder::EncoderDecoder;
 use crate::nn::packed::Packed;
 use crate::nn::plain::Plain;
 use crate::rng::{Rng, mix};
-use crate::trainable::Trainable;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
-
-/// A model that reads sources and says at each place of their targets what comes next.
-pub trait Answers: Trainable {
-    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// When an id is outside the vocabulary, or there are more of one side than of the other.
-    fn answers<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix>;
-
-    /// False for a parameter that the model does not compute with as it is set up, such as a norm that is switched off.
-    fn uses(&self, parameter: &str) -> bool {
-        let _ = parameter;
-        true
-    }
-}
-
-impl Answers for Transformer {
-    fn answers<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix> {
-        self.run(compute, source, target)
-    }
-
-    fn uses(&self, parameter: &str) -> bool {
-        self.parts().norm || !parameter.contains(".norm")
-    }
-}
 
 /// A task on sequences of `length` symbols out of `symbols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,14 +40,14 @@ pub enum Task {
         /// L.
         length: usize,
     },
-    /// From its end.
+    /// The sequence from its end.
     Reverse {
         /// n.
         symbols: usize,
         /// L.
         length: usize,
     },
-    /// From the smallest to the largest.
+    /// The sequence from the smallest symbol to the largest.
     Sort {
         /// n.
         symbols: usize,
@@ -123,7 +87,7 @@ impl Task {
         self.sizes().0 + 1
     }
 
-    /// A source of this length with what should become of it, from those for training or from those that are held out.
+    /// A source of this length with its answer, for training or held out.
     fn pair(&self, rng: &mut Rng, length: usize, held: bool) -> (Vec<usize>, Vec<usize>) {
         if let Self::Text { text, .. } = self {
             let passages = text.part(length, held);
@@ -178,13 +142,13 @@ fn held_out(source: &[usize]) -> bool {
     hash.is_multiple_of(HELD_OUT)
 }
 
-/// The first id with the largest logit.
-fn likeliest(logits: ArrayView1<'_, f32>) -> usize {
+/// The first id with the largest logit; 0 where a model that diverged has none.
+fn most_likely(logits: ArrayView1<'_, f32>) -> usize {
     let larger = |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
     (0..logits.len()).fold(0, larger)
 }
 
-/// Some pairs, one after the other.
+/// Pairs of source and answer, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
     /// The sources.
@@ -196,7 +160,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// As many different sequences of a length there must be at least, so that there are enough of both kinds.
+    /// The least number of different sequences of a length, enough for both kinds.
     pub const FEWEST: usize = 256;
 
     /// `count` pairs of the task's length, from those for training or from those that are held out.
@@ -233,43 +197,47 @@ impl Pairs {
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn loss(&self, model: &impl Answers, tape: &mut Tape, smoothing: f32) -> Result<Var> {
-        let logits = model.answers(tape, &self.source, &self.target)?;
+    pub fn loss(
+        &self,
+        model: &impl EncoderDecoder,
+        tape: &mut Tape,
+        smoothing: f32,
+    ) -> Result<Var> {
+        let logits = model.run(tape, &self.source, &self.target)?;
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
-    /// The answers of a free-running model: the most likely symbol first, then the most likely after what it wrote, until the answer is as
-    /// long as it should be. It is given no more than that, so that a model without a mask has nothing to look ahead at.
+    /// The answers of a free-running model: at each step the most likely symbol after those that it wrote, until the answer has its
+    /// length. Later positions are not in its input, so a model without a mask has nothing to look ahead at.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn written(&self, model: &impl Answers) -> Result<Vec<Vec<usize>>> {
+    pub fn written(&self, model: &impl EncoderDecoder) -> Result<Vec<Vec<usize>>> {
         let start = |rows: std::ops::Range<usize>| vec![self.target.ids[rows.start]];
         let mut targets: Vec<Vec<usize>> = self.target.ranges().map(start).collect();
         let longest = self.target.lengths.iter().copied().max().unwrap_or(0);
         for _ in 0..longest {
             let lengths = targets.iter().map(Vec::len).collect();
             let target = Packed::many(targets.concat(), lengths)?;
-            let logits = model.answers(&mut Plain::silent(), &self.source, &target)?;
+            let logits = model.run(&mut Plain::silent(), &self.source, &target)?;
             for (target, rows) in targets.iter_mut().zip(target.ranges()) {
-                target.push(likeliest(logits.row(rows.end - 1)));
+                target.push(most_likely(logits.row(rows.end - 1)));
             }
         }
         let lengths = self.target.lengths.iter();
-        let written = targets.into_iter().zip(lengths);
-        Ok(written
-            .map(|(target, &length)| target[1..=length].to_vec())
-            .collect())
+        let written = targets.iter().zip(lengths);
+        let answer = |(target, &length): (&Vec<usize>, &usize)| target[1..=length].to_vec();
+        Ok(written.map(answer).collect())
     }
 
-    /// Exact matches with teacher forcing: each position predicted from the right beginning. A sequence whose every
-    /// place is right so is what the model writes by itself too, if nothing of it looks ahead.
+    /// Exact matches with teacher forcing: each position predicted from the correct beginning. A free-running model writes the same
+    /// exact matches, unless it looks ahead.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
-    pub fn right(&self, model: &impl Answers) -> Result<usize> {
-        let logits = model.answers(&mut Plain::silent(), &self.source, &self.target)?;
-        Ok(self.whole(&self.right_places(logits.view())))
+    pub fn right(&self, model: &impl EncoderDecoder) -> Result<usize> {
+        let logits = model.run(&mut Plain::silent(), &self.source, &self.target)?;
+        Ok(self.whole(&self.right_positions(logits.view())))
     }
 
     /// Exact matches, given the right positions of each pair.
@@ -278,15 +246,15 @@ impl Pairs {
         pairs.filter(|(right, length)| right == length).count()
     }
 
-    /// For each pair, at how many of its places the right symbol has the largest of the logits.
-    pub(super) fn right_places(&self, logits: ArrayView2<'_, f32>) -> Vec<usize> {
+    /// The number of positions of each pair at which the correct symbol has the largest logit.
+    pub(super) fn right_positions(&self, logits: ArrayView2<'_, f32>) -> Vec<usize> {
         // logits [N, V] -> [B]
         let predicted = logits.outer_iter().zip(&self.answers).map(|(row, answer)| {
             let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             answer.is_none_or(|id| row[id] == largest)
         });
-        let places: Vec<bool> = predicted.collect();
-        let count = |rows: std::ops::Range<usize>| places[rows].iter().filter(|&&r| r).count();
+        let right: Vec<bool> = predicted.collect();
+        let count = |rows: std::ops::Range<usize>| right[rows].iter().filter(|&&r| r).count();
         self.target.ranges().map(count).collect()
     }
 }
@@ -336,11 +304,11 @@ mod tests {
     }
 
     #[test]
-    fn right_places_are_counted_for_each_pair() {
+    fn right_positions_are_counted_for_each_pair() {
         let pairs = Pairs::draw_lengths(&TASK, &mut Rng::new(5), &[4, 5], false).unwrap();
         let mut logits = ndarray::Array2::zeros((9, TASK.vocabulary()));
         for (place, answer) in pairs.answers.iter().enumerate() {
-            // The third place of the second pair is wrong.
+            // The third position of the second pair is wrong.
             let said = if place == 6 {
                 TASK.start()
             } else {
@@ -348,7 +316,7 @@ mod tests {
             };
             logits[[place, said]] = 1.0;
         }
-        let right = pairs.right_places(logits.view());
+        let right = pairs.right_positions(logits.view());
         assert_eq!(right, [4, 4]);
         assert_eq!(pairs.whole(&right), 1);
     }

@@ -26,7 +26,7 @@
 
 use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
-use super::names::{norm, prefix};
+use super::names::{Shapes, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::Activation;
@@ -107,47 +107,41 @@ impl Config {
     /// The names of all parameters with their shapes, the head's too, as Hugging Face's files have them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (v, c, f) = (self.vocabulary, self.width, self.inner);
-        let table = |name: &str, rows| {
-            (
-                format!("bert.embeddings.{name}_embeddings.weight"),
-                vec![rows, c],
-            )
-        };
-        let mut all = vec![
-            table("word", v),
-            table("position", self.context),
-            table("token_type", self.types),
-        ];
-        let mut layer = |name: String, shape: Vec<usize>| {
-            all.push((format!("{name}.bias"), vec![shape[0]]));
-            all.push((format!("{name}.weight"), shape));
-        };
-        layer("bert.embeddings.LayerNorm".to_owned(), vec![c]);
-        for n in 0..self.layers {
-            for (name, shape) in [
-                ("attention.self.query", vec![c, c]),
-                ("attention.self.key", vec![c, c]),
-                ("attention.self.value", vec![c, c]),
-                ("attention.output.dense", vec![c, c]),
-                ("attention.output.LayerNorm", vec![c]),
-                ("intermediate.dense", vec![f, c]),
-                ("output.dense", vec![c, f]),
-                ("output.LayerNorm", vec![c]),
-            ] {
-                layer(format!("bert.encoder.layer.{n}.{name}"), shape);
-            }
+        let mut all = Shapes::default();
+        for (name, rows) in [
+            ("word", v),
+            ("position", self.context),
+            ("token_type", self.types),
+        ] {
+            all.add(table(name), &[rows, c]);
         }
-        layer(format!("{HEAD}.transform.dense"), vec![c, c]);
-        layer(format!("{HEAD}.transform.LayerNorm"), vec![c]);
-        all.push((format!("{HEAD}.bias"), vec![v]));
-        all
+        all.layer("bert.embeddings.LayerNorm", &[c]);
+        for n in 0..self.layers {
+            let name = |part: &str| format!("bert.encoder.layer.{n}.{part}");
+            for part in ["self.query", "self.key", "self.value", "output.dense"] {
+                all.layer(&name(&format!("attention.{part}")), &[c, c]);
+            }
+            all.layer(&name("attention.output.LayerNorm"), &[c]);
+            all.layer(&name("intermediate.dense"), &[f, c]);
+            all.layer(&name("output.dense"), &[c, f]);
+            all.layer(&name("output.LayerNorm"), &[c]);
+        }
+        all.layer(&format!("{HEAD}.transform.dense"), &[c, c]);
+        all.layer(&format!("{HEAD}.transform.LayerNorm"), &[c]);
+        all.add(format!("{HEAD}.bias"), &[v]);
+        all.0
     }
+}
+
+/// The name of a table of the embedding.
+fn table(name: &str) -> String {
+    format!("bert.embeddings.{name}_embeddings.weight")
 }
 
 /// The prefix of the names of the head's parameters.
 const HEAD: &str = "cls.predictions";
 
-/// The masked-LM head; its last matrix is the word table.
+/// The masked-LM head; its last matrix is the token table.
 #[derive(Debug, Clone)]
 struct Head {
     transform: Projection,
@@ -178,28 +172,19 @@ impl Bert {
         let (v, c, eps) = (config.vocabulary, config.width, config.norm_eps);
         let root = prefix(source, &["bert.", ""], "embeddings.word_embeddings.weight");
         let tables = format!("{root}embeddings.");
+        let positions = format!("{tables}position_embeddings.weight");
+        let types = format!("{tables}token_type_embeddings.weight");
         let blocks = (0..config.layers)
             .map(|n| block(&config, source, &format!("{root}encoder.layer.{n}.")));
         let blocks = blocks.collect::<Result<_>>()?;
-        let has_head = source
-            .shape(&format!("{HEAD}.transform.dense.weight"))
-            .is_some();
+        let dense = format!("{HEAD}.transform.dense.weight");
+        let has_head = source.shape(&dense).is_some();
         let head = has_head.then(|| head(&config, source)).transpose()?;
         Ok(Self {
             words: source.weight(&format!("{tables}word_embeddings.weight"), v, c)?,
-            positions: matrix(
-                source,
-                &format!("{tables}position_embeddings.weight"),
-                config.context,
-                c,
-            )?,
-            types: matrix(
-                source,
-                &format!("{tables}token_type_embeddings.weight"),
-                config.types,
-                c,
-            )?,
-            norm: norm(source, &format!("{tables}LayerNorm"), c, eps)?,
+            positions: matrix(source, &positions, config.context, c)?,
+            types: matrix(source, &types, config.types, c)?,
+            norm: LayerNorm::load(source, &format!("{tables}LayerNorm"), c, eps)?,
             blocks,
             head,
             parts: Parts::default(),
@@ -207,7 +192,7 @@ impl Bert {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -217,12 +202,12 @@ impl Bert {
         &self.words
     }
 
-    /// The position table, a row for each place, `[context, C]`.
+    /// The position table, a row for each position, `[context, C]`.
     pub fn positions(&self) -> ArrayView2<'_, f32> {
         self.positions.view()
     }
 
-    /// The same weights with these parts in use; without positions, the rows of the position table are not added. The mask has no
+    /// The same model with these parts in use; without positions, the rows of the position table are not added. The mask has no
     /// meaning here: BERT has none.
     pub fn with_parts(&self, parts: Parts) -> Self {
         let mut model = self.clone();
@@ -274,10 +259,8 @@ impl Bert {
         compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.scope(
-                || format!("blocks.{n}."),
-                |compute| block.run(compute, x, &tokens.lengths),
-            )?;
+            let prefix = || format!("blocks.{n}.");
+            x = compute.scope(prefix, |compute| block.run(compute, x, &tokens.lengths))?;
         }
         Ok(x)
     }
@@ -291,11 +274,8 @@ impl Bert {
         }
         if types.len() != tokens.ids.len() {
             let expected = format!("{} token types", tokens.ids.len());
-            return Err(EngineError::shape(
-                "bert",
-                expected,
-                format!("{}", types.len()),
-            ));
+            let found = types.len().to_string();
+            return Err(EngineError::shape("bert", expected, found));
         }
         match wrong {
             Some(kind) => {
@@ -345,7 +325,7 @@ impl Bert {
         Ok(logits)
     }
 
-    /// The masked-LM logits of every place of one text. The observer gets what [`Self::hidden`] and [`Self::logits`] list.
+    /// The masked-LM logits at every position of one text. The observer gets the intermediates of [`Self::hidden`] and [`Self::logits`].
     ///
     /// # Errors
     /// When an id is outside the vocabulary, the text is longer than the context, or the source had no head.
@@ -356,7 +336,7 @@ impl Bert {
         self.logits(hidden.view(), &mut trace)
     }
 
-    /// As [`Self::forward`] for several texts, padded to one length; the mask is true where a token stands. Logits of padding are 0.
+    /// As [`Self::forward`] for several texts, padded to one length; the mask is true where there is a token. Logits of padding are 0.
     ///
     /// # Errors
     /// As [`Self::forward`], and when the mask has another shape than the ids.
@@ -371,7 +351,7 @@ impl Bert {
         tokens.unpack(self.logits(hidden.view(), &mut None)?.view())
     }
 
-    /// One vector of length 1 for a text. The observer gets what [`Self::hidden`] lists, `pooled` and `sentence`.
+    /// One vector of length 1 for a text. The observer gets the intermediates of [`Self::hidden`], `pooled` and `sentence`.
     ///
     /// # Errors
     /// When there is no id, one is outside the vocabulary, or the text is longer than the context.
@@ -386,7 +366,7 @@ impl Bert {
         Ok(sentence)
     }
 
-    /// As [`Self::sentence`] for several texts, padded to one length; the mask is true where a token stands.
+    /// As [`Self::sentence`] for several texts, padded to one length; the mask is true where there is a token.
     ///
     /// # Errors
     /// As [`Self::sentence`], and when the mask has another shape than the ids.
@@ -399,34 +379,28 @@ impl Bert {
         let tokens = Packed::new(ids, mask)?;
         let hidden = self.hidden(&tokens, None, &mut None)?;
         let mut all = Array2::zeros((ids.nrows(), self.config.width));
-        for (rows, mut place) in tokens.ranges().zip(all.rows_mut()) {
-            place.assign(&unit(mean(hidden.slice(s![rows, ..]))?));
+        for (rows, mut sentence) in tokens.ranges().zip(all.rows_mut()) {
+            sentence.assign(&unit(mean(hidden.slice(s![rows, ..]))?));
         }
         Ok(all)
     }
 }
 
 fn head(config: &Config, source: &mut dyn Parameters) -> Result<Head> {
-    let c = config.width;
+    let (c, norm) = (config.width, format!("{HEAD}.transform.LayerNorm"));
     Ok(Head {
         transform: Projection::load(source, &format!("{HEAD}.transform.dense"), c, c, true)?,
-        norm: norm(
-            source,
-            &format!("{HEAD}.transform.LayerNorm"),
-            c,
-            config.norm_eps,
-        )?,
+        norm: LayerNorm::load(source, &norm, c, config.norm_eps)?,
         bias: vector(source, &format!("{HEAD}.bias"), config.vocabulary)?,
     })
 }
 
 impl Trainable for Bert {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        let table = |name: &str| format!("bert.embeddings.{name}_embeddings.weight");
         trainable::weight(&mut self.words, &table("word"), Kind::Table, visit)?;
         let positions = &mut self.positions;
-        trainable::matrix(positions, &table("position"), Kind::Table, visit)?;
-        trainable::matrix(&mut self.types, &table("token_type"), Kind::Table, visit)?;
+        trainable::array(positions, &table("position"), Kind::Table, visit)?;
+        trainable::array(&mut self.types, &table("token_type"), Kind::Table, visit)?;
         self.norm.parameters("bert.embeddings.LayerNorm", visit)?;
         for (n, block) in self.blocks.iter_mut().enumerate() {
             block_parameters(block, &format!("bert.encoder.layer.{n}."), visit)?;
@@ -441,6 +415,6 @@ impl Trainable for Bert {
         };
         transform.parameters(&format!("{HEAD}.transform.dense"), visit)?;
         norm.parameters(&format!("{HEAD}.transform.LayerNorm"), visit)?;
-        trainable::vector(bias, &format!("{HEAD}.bias"), Kind::Bias, visit)
+        trainable::array(bias, &format!("{HEAD}.bias"), Kind::Bias, visit)
     }
 }

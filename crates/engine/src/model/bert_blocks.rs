@@ -1,19 +1,18 @@
 //! The blocks of BERT, under the names that Hugging Face's files have for them.
 
 use super::bert::Config;
-use super::names::norm;
 use crate::error::Result;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::Qkv;
-use crate::nn::norm::Norm;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::parts::Parts;
 use crate::nn::post_norm::PostNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trainable::Visit;
 
-/// The block whose parameters' names start with `place`.
+/// The block whose parameters' names begin with `place`.
 pub(super) fn block(
     config: &Config,
     source: &mut dyn Parameters,
@@ -37,16 +36,12 @@ pub(super) fn block(
         activation: Activation::Gelu,
         down: layer("output.dense", f, c)?,
     };
+    let mut norm = |name: &str| LayerNorm::load(source, &format!("{place}{name}"), c, eps);
     Ok(PostNormBlock {
         attention,
-        norm_1: norm(
-            source,
-            &format!("{place}attention.output.LayerNorm"),
-            c,
-            eps,
-        )?,
+        norm_1: norm("attention.output.LayerNorm")?,
         mlp,
-        norm_2: norm(source, &format!("{place}output.LayerNorm"), c, eps)?,
+        norm_2: norm("output.LayerNorm")?,
         parts: Parts::default(),
     })
 }
@@ -59,17 +54,12 @@ pub(super) fn block_parameters(
 ) -> Result<()> {
     let name = |part: &str| format!("{place}{part}");
     let separate = ["query", "key", "value"];
-    let attention = &mut block.attention;
-    let qkv = &mut attention.qkv;
+    let FullAttention { qkv, output, .. } = &mut block.attention;
     qkv.parameters(&name("attention.self."), "qkv", separate, visit)?;
-    let output = &mut attention.output;
     output.parameters(&name("attention.output.dense"), visit)?;
-    let norm = &mut block.norm_1;
+    let (norm, FeedForward { up, down, .. }) = (&mut block.norm_1, &mut block.mlp);
     norm.parameters(&name("attention.output.LayerNorm"), visit)?;
-    block
-        .mlp
-        .up
-        .parameters(&name("intermediate.dense"), visit)?;
-    block.mlp.down.parameters(&name("output.dense"), visit)?;
+    up.parameters(&name("intermediate.dense"), visit)?;
+    down.parameters(&name("output.dense"), visit)?;
     block.norm_2.parameters(&name("output.LayerNorm"), visit)
 }

@@ -1,4 +1,4 @@
-//! A small convolutional network, LeNet's shape with strides in place of pooling: what a picture model without attention is.
+//! A small convolutional network, a picture model without attention: LeNet's shape with strides in place of pooling.
 //!
 //! ```text
 //! x_0 = image                                   [C_0, H, W]
@@ -20,6 +20,7 @@
 //! "Striving for simplicity", section 2 (strides for pooling). Names of parameters: `convs.N`, `up`, `down`, as PyTorch would.
 
 use super::config::{self, LARGEST, Lookup};
+use super::names::Shapes;
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
@@ -60,11 +61,10 @@ impl Config {
     pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
         let size = |name: &'static str| config::size("cnn", lookup, &[name]);
         // Each convolution halves the picture: no more of them than a side has bits.
-        let names = [
-            "width_1", "width_2", "width_3", "width_4", "width_5", "width_6",
-        ];
         let mut widths = Vec::new();
-        for name in names {
+        for name in [
+            "width_1", "width_2", "width_3", "width_4", "width_5", "width_6",
+        ] {
             match config::optional("cnn", lookup, &[name])? {
                 Some(width) => widths.push(width),
                 None => break,
@@ -121,10 +121,8 @@ impl Config {
 
     /// All of the last map as one window, and its channels.
     fn flat(&self) -> (Windows, usize) {
-        let side = self
-            .widths
-            .iter()
-            .fold(self.image, |side, _| side.div_ceil(STRIDE));
+        let halved = |side: usize, _| side.div_ceil(STRIDE);
+        let side = self.widths.iter().fold(self.image, halved);
         let windows = Windows {
             height: side,
             width: side,
@@ -138,23 +136,22 @@ impl Config {
 
     /// The names of all parameters with their shapes.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let mut all = Vec::new();
+        let mut all = Shapes::default();
         for (n, (_, [before, after])) in self.convolutions().into_iter().enumerate() {
-            let kernel = vec![after, before, self.side, self.side];
-            all.push((format!("convs.{n}.weight"), kernel));
-            all.push((format!("convs.{n}.bias"), vec![after]));
+            all.layer(
+                &format!("convs.{n}"),
+                &[after, before, self.side, self.side],
+            );
         }
         let (windows, channels) = self.flat();
         let flat = channels * windows.side * windows.side;
-        all.push(("up.weight".to_owned(), vec![self.inner, flat]));
-        all.push(("up.bias".to_owned(), vec![self.inner]));
-        all.push(("down.weight".to_owned(), vec![self.classes, self.inner]));
-        all.push(("down.bias".to_owned(), vec![self.classes]));
-        all
+        all.layer("up", &[self.inner, flat]);
+        all.layer("down", &[self.classes, self.inner]);
+        all.0
     }
 }
 
-/// The network: convolutions, then a perceptron.
+/// The network: convolutions, then an MLP.
 #[derive(Debug, Clone)]
 pub struct Cnn {
     config: Config,
@@ -195,7 +192,7 @@ impl Cnn {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -251,7 +248,7 @@ impl Trainable for Cnn {
             let name = format!("convs.{n}.weight");
             trainable::weight_as(weight, &name, &shape, Kind::Matrix, visit)?;
             if let Some(bias) = bias {
-                trainable::vector(bias, &format!("convs.{n}.bias"), Kind::Bias, visit)?;
+                trainable::array(bias, &format!("convs.{n}.bias"), Kind::Bias, visit)?;
             }
         }
         self.head.up.parameters("up", visit)?;

@@ -21,6 +21,7 @@
 
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
+use crate::nn::packed::ranges;
 use crate::shape::rows;
 use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
@@ -59,13 +60,13 @@ impl<'a> Tokens<'a> {
         self.lengths
     }
 
-    /// `[T]`: where each token stands in its sequence, from 0.
+    /// `[T]`: the position of each token in its sequence, from 0.
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
 }
 
-/// A model that gives, after each token, logits for the next one.
+/// A model that computes, after each token, the logits of the next one.
 pub trait Decoder {
     /// The longest text that it reads, in tokens.
     fn context(&self) -> usize;
@@ -76,7 +77,7 @@ pub trait Decoder {
     /// Empty caches for `sequences` texts.
     fn caches(&self, sequences: usize) -> KvCaches;
 
-    /// The hidden states after the last norm, `[T, C]`. The caches hold what was read before and take in the new tokens.
+    /// The hidden states after the last norm, `[T, C]`. The caches hold the earlier tokens and take in the new ones.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
@@ -97,13 +98,13 @@ pub trait Decoder {
 /// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder` does not carry the code once for each
 /// kind of model.
 pub trait DecoderExt: Decoder {
-    /// The logits of every place of one text. The observer gets what the model's own documentation lists, then `logits`.
+    /// The logits at every position of one text. The observer gets the intermediates that the model's documentation lists, then
+    /// `logits`.
     ///
     /// # Errors
     /// When the text is longer than the context, or an id is outside the vocabulary.
-    fn forward(&self, ids: &[usize], trace: Option<&mut dyn Observer>) -> Result<Array2<f32>> {
+    fn forward(&self, ids: &[usize], mut trace: Option<&mut dyn Observer>) -> Result<Array2<f32>> {
         // ids [T] -> [T, V]
-        let mut trace = trace;
         let mut caches = self.caches(1);
         let lengths = [ids.len()];
         let tokens = follow(ids, &lengths, &caches, self.context(), self.vocabulary())?;
@@ -113,8 +114,8 @@ pub trait DecoderExt: Decoder {
         Ok(logits)
     }
 
-    /// The logits of several texts, padded to one length: text b is the first `lengths[b]` ids of row b. What stands behind them is
-    /// not read, and its logits are 0.
+    /// The logits of several texts, padded to one length: text b is the first `lengths[b]` ids of row b. The ids after
+    /// them are not read, and their logits are 0.
     ///
     /// # Errors
     /// When there is not one length for each row, a length is above the row's or the context, or an id is outside the vocabulary.
@@ -123,31 +124,24 @@ pub trait DecoderExt: Decoder {
         let (batch, longest) = ids.dim();
         if lengths.len() != batch || lengths.iter().any(|&length| length > longest) {
             let expected = format!("{batch} lengths of at most {longest}");
-            return Err(EngineError::shape(
-                "forward_batch",
-                expected,
-                format!("{lengths:?}"),
-            ));
+            let found = format!("{lengths:?}");
+            return Err(EngineError::shape("forward_batch", expected, found));
         }
-        let rows = ids.outer_iter().zip(lengths);
-        let packed: Vec<usize> = rows
-            .flat_map(|(row, &length)| row.into_iter().copied().take(length))
-            .collect();
+        let first = |b: usize| ids.row(b).into_iter().copied().take(lengths[b]);
+        let packed: Vec<usize> = (0..batch).flat_map(first).collect();
         let mut caches = self.caches(batch);
         let tokens = follow(&packed, lengths, &caches, self.context(), self.vocabulary())?;
         let hidden = self.hidden(&tokens, &mut caches, &mut None)?;
         let logits = self.logits(hidden.view())?;
         let mut out = Array3::zeros((batch, longest, self.vocabulary()));
-        let mut start = 0;
-        for (b, &length) in lengths.iter().enumerate() {
-            out.slice_mut(s![b, ..length, ..])
-                .assign(&logits.slice(s![start..start + length, ..]));
-            start += length;
+        for (b, rows) in ranges(lengths).enumerate() {
+            let mut text = out.slice_mut(s![b, ..lengths[b], ..]);
+            text.assign(&logits.slice(s![rows, ..]));
         }
         Ok(out)
     }
 
-    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; gives the logits after the last
+    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; returns the logits after the last
     /// token of each.
     ///
     /// # Errors
@@ -157,25 +151,17 @@ pub trait DecoderExt: Decoder {
         ids: &[usize],
         lengths: &[usize],
         caches: &mut KvCaches,
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // ids [T], lengths [B] -> [B, V]
-        let mut trace = trace;
         if lengths.contains(&0) {
-            return Err(EngineError::value(
-                "feed",
-                "tokens",
-                "at least 1 for each sequence",
-                0,
-            ));
+            let expected = "at least 1 for each sequence";
+            return Err(EngineError::value("feed", "tokens", expected, 0));
         }
         let tokens = follow(ids, lengths, caches, self.context(), self.vocabulary())?;
         let hidden = self.hidden(&tokens, caches, &mut trace)?;
-        let ends = lengths.iter().scan(0, |end, length| {
-            *end += length;
-            Some(*end - 1)
-        });
-        let last = rows("decoder", hidden.view(), &ends.collect::<Vec<_>>())?;
+        let ends: Vec<usize> = ranges(lengths).map(|rows| rows.end - 1).collect();
+        let last = rows("decoder", hidden.view(), &ends)?;
         let mut logits = self.logits(last.view())?;
         observe(&mut trace, "logits", &mut logits);
         Ok(logits)
@@ -184,7 +170,7 @@ pub trait DecoderExt: Decoder {
 
 impl<D: Decoder + ?Sized> DecoderExt for D {}
 
-/// The places of new tokens behind what the caches hold.
+/// New tokens with their positions, which follow the tokens in the caches.
 fn follow<'a>(
     ids: &'a [usize],
     lengths: &'a [usize],
@@ -194,11 +180,8 @@ fn follow<'a>(
 ) -> Result<Tokens<'a>> {
     if lengths.len() != caches.sequences() || lengths.iter().sum::<usize>() != ids.len() {
         let expected = format!("{} ids in {} sequences", ids.len(), caches.sequences());
-        return Err(EngineError::shape(
-            "decoder",
-            expected,
-            format!("lengths {lengths:?}"),
-        ));
+        let found = format!("lengths {lengths:?}");
+        return Err(EngineError::shape("decoder", expected, found));
     }
     if let Some(id) = ids.iter().find(|&&id| id >= vocabulary) {
         let expected = format!("below the vocabulary size {vocabulary}");
@@ -223,11 +206,11 @@ fn follow<'a>(
     })
 }
 
-/// The most tokens that are read at once where nobody looks on: what lies between the layers grows with them, and more of them make
-/// the products no quicker.
-const PIECE: usize = 256;
+/// The most tokens that are read at once without an observer: the memory between the layers grows with them, and more of them make
+/// the products no faster.
+const CHUNK: usize = 256;
 
-/// One text that a model reads on, token by token. `M` is a way to the model: `&Gpt2`, `Rc<dyn Decoder>`, `Box<Llama>` …
+/// One text that a model reads token by token. `M` is a pointer to the model: `&Gpt2`, `Rc<dyn Decoder>`, `Box<Llama>` …
 #[derive(Debug, Clone)]
 pub struct Session<M> {
     model: M,
@@ -251,7 +234,7 @@ where
         }
     }
 
-    /// Reads on; gives the logits after the last token.
+    /// Reads new tokens; returns the logits after the last.
     ///
     /// # Errors
     /// When there is no token, more tokens than fit ([`EngineError::ContextFull`]; nothing is read then), or one that is outside
@@ -259,14 +242,14 @@ where
     pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
         // ids [T] -> [V]
         let (context, vocabulary) = (self.model.context(), self.model.vocabulary());
-        // All are looked at before any is read.
+        // All are checked before any is read.
         follow(ids, &[ids.len()], &self.caches, context, vocabulary)?;
         let mut rest = ids;
-        while rest.len() > PIECE {
-            let (piece, after) = rest.split_at(PIECE);
-            let tokens = follow(piece, &[PIECE], &self.caches, context, vocabulary)?;
+        while rest.len() > CHUNK {
+            let (chunk, after) = rest.split_at(CHUNK);
+            let tokens = follow(chunk, &[CHUNK], &self.caches, context, vocabulary)?;
             self.model.hidden(&tokens, &mut self.caches, &mut None)?;
-            self.read.extend(piece);
+            self.read.extend(chunk);
             rest = after;
         }
         self.feed_traced(rest, None)
@@ -282,9 +265,8 @@ where
         trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // ids [T] -> [V]
-        let logits = self
-            .model
-            .feed(ids, &[ids.len()], &mut self.caches, trace)?;
+        let caches = &mut self.caches;
+        let logits = self.model.feed(ids, &[ids.len()], caches, trace)?;
         self.read.extend(ids);
         Ok(logits.row(0).to_owned())
     }
@@ -334,7 +316,7 @@ where
     }
 }
 
-/// For beam search: reads on from the longest beginning that it shares with what it read last.
+/// For beam search: continues from the longest beginning that the text shares with the tokens that were read last.
 impl<M> crate::beam::NextToken for Session<M>
 where
     M: Deref,
@@ -342,13 +324,9 @@ where
 {
     fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
         // ids [T] -> [V]
-        let same = self
-            .read
-            .iter()
-            .zip(ids)
-            .take_while(|(a, b)| a == b)
-            .count();
-        // The last token is always read again: its logits are what is asked for.
+        let pairs = self.read.iter().zip(ids);
+        let same = pairs.take_while(|(a, b)| a == b).count();
+        // The last token is always read again, to compute its logits.
         let kept = same.min(ids.len().saturating_sub(1));
         self.truncate(kept);
         Self::feed(self, &ids[kept..])

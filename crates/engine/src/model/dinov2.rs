@@ -1,4 +1,4 @@
-//! DINOv2: a ViT with layer scales, trained without labels; what it gives is features, one vector for each patch.
+//! DINOv2: a ViT with layer scales, trained without labels; it computes features, one vector for each patch.
 //!
 //! ```text
 //! x = [class; patches · Wᵀ + b] + positions        image [3, H, W], already normalised -> [1 + N, C]
@@ -20,15 +20,11 @@
 //! is not read.
 
 use super::config::{self, Lookup};
-use super::names::{known, norm};
-use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
+use super::names::{Shapes, prefix};
+use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::norm::{LayerNorm, Norm};
-use crate::nn::parts::Parts;
-use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
-use crate::nn::pre_norm::PreNormBlock;
 use crate::parameters::Parameters;
 use crate::trace::Observer;
 use crate::trainable::{Trainable, Visit};
@@ -87,52 +83,40 @@ impl Config {
         Sizes {
             width: self.width,
             heads: self.heads,
+            layers: self.layers,
             inner: self.inner,
             channels: 3,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
+            scales: true,
         }
     }
 
     /// The names of all parameters with their shapes, as `transformers` 5 has them, but for the mask token.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let (c, f, p, Sizes { patches, .. }) = (self.width, self.inner, self.patch, self.sizes());
-        let projection = "embeddings.patch_embeddings.projection";
-        let mut all = vec![
-            ("embeddings.cls_token".to_owned(), vec![1, 1, c]),
-            (
-                "embeddings.position_embeddings".to_owned(),
-                vec![1, 1 + patches, c],
-            ),
-            (format!("{projection}.weight"), vec![c, 3, p, p]),
-            (format!("{projection}.bias"), vec![c]),
-        ];
-        let mut layer = |name: String, shape: Vec<usize>| {
-            all.push((format!("{name}.bias"), vec![shape[0]]));
-            all.push((format!("{name}.weight"), shape));
-        };
+        let (c, f, p) = (self.width, self.inner, self.patch);
+        let mut all = Shapes::default();
+        all.add("embeddings.cls_token", &[1, 1, c]);
+        let positions = [1, 1 + self.sizes().patches, c];
+        all.add("embeddings.position_embeddings", &positions);
+        all.layer("embeddings.patch_embeddings.projection", &[c, 3, p, p]);
         for n in 0..self.layers {
-            for (name, shape) in [
-                ("norm1", vec![c]),
-                ("attention.q_proj", vec![c, c]),
-                ("attention.k_proj", vec![c, c]),
-                ("attention.v_proj", vec![c, c]),
-                ("attention.o_proj", vec![c, c]),
-                ("norm2", vec![c]),
-                ("mlp.fc1", vec![f, c]),
-                ("mlp.fc2", vec![c, f]),
-            ] {
-                layer(format!("encoder.layer.{n}.{name}"), shape);
+            let name = |part: &str| format!("encoder.layer.{n}.{part}");
+            for part in ["norm1", "norm2"] {
+                all.layer(&name(part), &[c]);
+            }
+            for part in ["q_proj", "k_proj", "v_proj", "o_proj"] {
+                all.layer(&name(&format!("attention.{part}")), &[c, c]);
+            }
+            all.layer(&name("mlp.fc1"), &[f, c]);
+            all.layer(&name("mlp.fc2"), &[c, f]);
+            for part in ["layer_scale1", "layer_scale2"] {
+                all.add(name(&format!("{part}.lambda1")), &[c]);
             }
         }
-        layer("layernorm".to_owned(), vec![c]);
-        for n in 0..self.layers {
-            for scale in ["layer_scale1", "layer_scale2"] {
-                all.push((format!("encoder.layer.{n}.{scale}.lambda1"), vec![c]));
-            }
-        }
-        all
+        all.layer("layernorm", &[c]);
+        all.0
     }
 }
 
@@ -140,9 +124,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct Dinov2 {
     config: Config,
-    tokens: PictureTokens,
-    blocks: Vec<PreNormBlock>,
-    norm: LayerNorm,
+    encoder: Encoder,
 }
 
 impl Dinov2 {
@@ -152,41 +134,30 @@ impl Dinov2 {
     /// When sizes do not divide each other, or a parameter is missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
-        let sizes = config.sizes();
-        let inside = "dinov2.embeddings.patch_embeddings.projection.weight";
-        let root = if source.shape(inside).is_some() {
-            "dinov2."
-        } else {
-            ""
-        };
-        let last = known(source, root, &["layernorm", "norm"]);
-        let blocks = (0..config.layers).map(|n| block(&sizes, source, root, n, true));
-        let blocks = blocks.collect::<Result<_>>()?;
+        let patches = "embeddings.patch_embeddings.projection.weight";
+        let root = prefix(source, &["", "dinov2."], patches);
         Ok(Self {
-            tokens: tokens(&sizes, source, root, true)?,
-            blocks,
-            norm: norm(source, &last, config.width, config.norm_eps)?,
+            encoder: Encoder::load(&config.sizes(), source, &root, true)?,
             config,
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The features of a picture of any size that holds a patch: the class token's, then the patches' row by row. The observer
-    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
+    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`crate::nn::pre_norm::PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not three channels or is smaller than a patch.
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // image [3, H, W] -> [1 + N, C]
-        let mut trace = trace;
         self.run(&mut Plain::new(&mut trace), image.insert_axis(Axis(0)))
     }
 
@@ -200,33 +171,13 @@ impl Dinov2 {
         images: ArrayView4<'_, f32>,
     ) -> Result<C::Matrix> {
         // images [B, 3, H, W] -> [B·(1 + N), C]
-        let x = self.tokens.run(compute, images)?;
-        let count = images.dim().0;
-        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
-        let (mut x, parts) = (compute.dropout(x), Parts::default());
-        for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.scope(
-                || format!("blocks.{n}."),
-                |compute| {
-                    block.run(compute, x, parts, |attention, compute, x| {
-                        attention.run(compute, x, &lengths, parts)
-                    })
-                },
-            )?;
-        }
-        let mut hidden = self.norm.run(compute, &x)?;
-        compute.trace("norm", &mut hidden);
-        Ok(hidden)
+        Ok(self.encoder.run(compute, images)?.0)
     }
 }
 
 impl Trainable for Dinov2 {
     /// Visits all parameters; blocks, class token, positions and patches under timm's names, which [`Self::load`] knows.
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        tokens_parameters(&mut self.tokens, visit)?;
-        for (n, block) in self.blocks.iter_mut().enumerate() {
-            block_parameters(block, &format!("blocks.{n}."), visit)?;
-        }
-        self.norm.parameters("norm", visit)
+        self.encoder.parameters(visit)
     }
 }

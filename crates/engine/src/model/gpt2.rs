@@ -6,8 +6,8 @@
 //! logits = layer_norm(x) · Eᵀ                                                               -> [T, V]
 //! ```
 //! The MLP is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's files, with or without
-//! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices lie as `[C_in, C_out]` there, and are taken as `[C_out, C_in]`
-//! too (minGPT, GGUF), which the shape of `c_attn` tells. A source with an `lm_head.weight` has a head of its own.
+//! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices are stored as `[C_in, C_out]` there; `[C_out, C_in]` is
+//! accepted too (minGPT, GGUF), as the shape of `c_attn` shows. A source with an `lm_head.weight` has a head of its own.
 //!
 //! The observer gets `embedding`, `input`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`
 //! (see [`crate::nn::pre_norm::PreNormBlock`]), `norm` and `logits`.
@@ -16,7 +16,8 @@
 
 use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
-use super::gpt_trunk::{Sizes, Trunk, block_shapes};
+use super::gpt_trunk::{Trunk, block_shapes};
+use super::names::{Shapes, prefix};
 use crate::error::Result;
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::Activation;
@@ -24,9 +25,9 @@ use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::LayerNorm;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::parameters::{Parameters, Weight, vector};
+use crate::parameters::Parameters;
 use crate::trace::Observer;
-use crate::trainable::{self, Kind, Trainable, Visit};
+use crate::trainable::{Trainable, Visit};
 use ndarray::{Array2, ArrayView2};
 
 /// The sizes of a GPT-2.
@@ -88,39 +89,28 @@ impl Config {
         Ok(config)
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         config::divides("gpt2", "heads", self.heads, self.width)
+    }
+
+    /// Empty caches for `sequences` texts.
+    pub(super) fn caches(&self, sequences: usize) -> KvCaches {
+        KvCaches::new(self.layers, sequences, self.heads, self.width / self.heads)
     }
 
     /// The names of all parameters with their shapes, as Hugging Face's files have them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let c = self.width;
-        let mut all = vec![
-            (
-                "transformer.wte.weight".to_owned(),
-                vec![self.vocabulary, c],
-            ),
-            ("transformer.wpe.weight".to_owned(), vec![self.context, c]),
-        ];
+        let (mut all, c) = (Shapes::default(), self.width);
+        all.add("transformer.wte.weight", &[self.vocabulary, c]);
+        all.add("transformer.wpe.weight", &[self.context, c]);
         for n in 0..self.layers {
-            let norms = ["ln_1.weight", "ln_1.bias", "ln_2.weight", "ln_2.bias"];
-            let norms = norms.map(|name| (name, vec![c]));
-            for (name, shape) in norms.into_iter().chain(block_shapes(c, self.inner)) {
-                all.push((format!("transformer.h.{n}.{name}"), shape));
-            }
+            all.layer(&format!("transformer.h.{n}.ln_1"), &[c]);
+            all.layer(&format!("transformer.h.{n}.ln_2"), &[c]);
+            block_shapes(self, n, &mut all);
         }
-        all.push(("transformer.ln_f.weight".to_owned(), vec![c]));
-        all.push(("transformer.ln_f.bias".to_owned(), vec![c]));
-        all
+        all.layer("transformer.ln_f", &[c]);
+        all.0
     }
-}
-
-fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<LayerNorm> {
-    Ok(LayerNorm {
-        gamma: vector(source, &format!("{name}.weight"), config.width)?,
-        beta: vector(source, &format!("{name}.bias"), config.width)?,
-        eps: config.norm_eps,
-    })
 }
 
 /// The model: token table, position table, blocks, last norm, and a head where it is not the token table.
@@ -128,7 +118,6 @@ fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Laye
 pub struct Gpt2 {
     config: Config,
     trunk: Trunk<LayerNorm>,
-    head: Option<Weight>,
     parts: Parts,
 }
 
@@ -140,41 +129,25 @@ impl Gpt2 {
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
-        let prefix = match source.shape("transformer.wte.weight") {
-            Some(_) => "transformer.",
-            None => "",
-        };
+        let prefix = prefix(source, &["", "transformer."], "wte.weight");
         let first = source.shape(&format!("{prefix}h.0.attn.c_attn.weight"));
-        let sizes = Sizes {
-            vocabulary: v,
-            width: c,
-            heads: config.heads,
-            layers: config.layers,
-            inner: config.inner,
-            context: config.context,
-            activation: Activation::GeluTanh,
-            transposed: first == Some(vec![c, 3 * c]),
-        };
-        let load_norm = |source: &mut dyn Parameters, name: &str| norm(&config, source, name);
-        let trunk = Trunk::load(&sizes, source, prefix, load_norm)?;
+        let transposed = first == Some(vec![c, 3 * c]);
         let own_head = source.shape("lm_head.weight").is_some();
-        let head = own_head
-            .then(|| source.weight("lm_head.weight", v, c))
-            .transpose()?;
+        let head = own_head.then(|| source.weight("lm_head.weight", v, c));
+        let (head, gelu) = (head.transpose()?, Activation::GeluTanh);
         Ok(Self {
-            trunk,
-            head,
+            trunk: Trunk::load(&config, source, &prefix, gelu, transposed, head)?,
             parts: Parts::default(),
             config,
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The same weights with these parts in use. Without the mask whole texts are read, and the caches stay empty.
+    /// The same model with these parts in use. Without the mask whole texts are read, and the caches stay empty.
     pub fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,
@@ -182,7 +155,7 @@ impl Gpt2 {
         }
     }
 
-    /// The same weights with another activation in the MLPs than GPT-2's.
+    /// The same model with another activation in the MLPs than GPT-2's.
     pub fn with_activation(self, activation: Activation) -> Self {
         Self {
             trunk: self.trunk.with_activation(activation),
@@ -201,7 +174,7 @@ impl Gpt2 {
         caches: &mut KvCaches,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
-        self.trunk.run(compute, tokens, caches, self.parts)
+        self.trunk.run(compute, tokens, caches, None, self.parts)
     }
 
     /// As [`Decoder::logits`], generic over the executor.
@@ -210,21 +183,13 @@ impl Gpt2 {
     /// As [`Decoder::logits`].
     pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
         // hidden [T, C] -> [T, V]
-        compute.linear(hidden, self.head_weight(), None)
-    }
-
-    fn head_weight(&self) -> &Weight {
-        self.head.as_ref().unwrap_or(&self.trunk.tokens)
+        compute.linear(hidden, self.trunk.head(), None)
     }
 }
 
 impl Trainable for Gpt2 {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        self.trunk.parameters(visit)?;
-        match &mut self.head {
-            Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
-            None => Ok(()),
-        }
+        self.trunk.parameters(visit)
     }
 }
 
@@ -238,13 +203,7 @@ impl Decoder for Gpt2 {
     }
 
     fn caches(&self, sequences: usize) -> KvCaches {
-        let Config {
-            layers,
-            heads,
-            width,
-            ..
-        } = self.config;
-        KvCaches::new(layers, sequences, heads, width / heads)
+        self.config.caches(sequences)
     }
 
     fn hidden(
@@ -259,6 +218,6 @@ impl Decoder for Gpt2 {
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // hidden [T, C] -> [T, V]
-        self.head_weight().linear(hidden, None)
+        self.trunk.head().linear(hidden, None)
     }
 }

@@ -1,12 +1,15 @@
-//! The trunk that GPT-2 and ImageGPT share: token table, position table, pre-norm blocks with causal attention, and a last norm.
+//! The trunk that decoders share: token table, pre-norm blocks with causal attention, a last norm and the head; in GPT-2 and
+//! ImageGPT also a position table.
 //!
 //! ```text
 //! x = E[ids] + P[positions]           ids [T], E [V, C], P [context, C]   -> [T, C]
 //! hidden = norm(block_n(x)), n = 0 …                                      -> [T, C]
 //! ```
-//! Parameters have the names of Hugging Face's files, `h.0.attn.c_attn.weight` and so on.
+//! The parameters of GPT-2 and ImageGPT have the names of Hugging Face's files, `h.0.attn.c_attn.weight` and so on.
 
 use super::decoder::Tokens;
+use super::gpt2::Config;
+use super::names::Shapes;
 use crate::error::Result;
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
@@ -14,83 +17,44 @@ use crate::nn::grouped::{GroupedAttention, Qkv};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::Norm;
 use crate::nn::parts::Parts;
-use crate::nn::pre_norm::PreNormBlock;
+use crate::nn::position::rope::RotaryTable;
+use crate::nn::pre_norm::{Mlp, PreNormBlock};
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight, matrix};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::Array2;
 
-/// The sizes of a trunk.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    /// V.
-    pub(super) vocabulary: usize,
-    /// C, a multiple of `heads`.
-    pub(super) width: usize,
-    /// H.
-    pub(super) heads: usize,
-    /// Number of blocks.
-    pub(super) layers: usize,
-    /// F.
-    pub(super) inner: usize,
-    /// Rows of the position table.
-    pub(super) context: usize,
-    /// Between the layers of the MLP.
-    pub(super) activation: Activation,
-    /// True where matrices lie as `[C_in, C_out]`, as in Hugging Face's files.
-    pub(super) transposed: bool,
+/// Adds the matrices of block `n` and their biases, as Hugging Face's files have them.
+pub(super) fn block_shapes(config: &Config, n: usize, all: &mut Shapes) {
+    let (c, f) = (config.width, config.inner);
+    for (name, inputs, outputs) in [
+        ("attn.c_attn", c, 3 * c),
+        ("attn.c_proj", c, c),
+        ("mlp.c_fc", c, f),
+        ("mlp.c_proj", f, c),
+    ] {
+        let name = format!("transformer.h.{n}.{name}");
+        all.add(format!("{name}.weight"), &[inputs, outputs]);
+        all.add(format!("{name}.bias"), &[outputs]);
+    }
 }
 
-/// The names and shapes of the matrices of one block, with their biases, as Hugging Face's files have them.
-pub(super) fn block_shapes(width: usize, inner: usize) -> [(&'static str, Vec<usize>); 8] {
-    let (c, f) = (width, inner);
-    [
-        ("attn.c_attn.weight", vec![c, 3 * c]),
-        ("attn.c_attn.bias", vec![3 * c]),
-        ("attn.c_proj.weight", vec![c, c]),
-        ("attn.c_proj.bias", vec![c]),
-        ("mlp.c_fc.weight", vec![c, f]),
-        ("mlp.c_fc.bias", vec![f]),
-        ("mlp.c_proj.weight", vec![f, c]),
-        ("mlp.c_proj.bias", vec![c]),
-    ]
-}
-
-/// Tables, blocks and the last norm.
+/// Tables, blocks, the last norm and the head.
 #[derive(Debug, Clone)]
-pub(super) struct Trunk<N> {
+pub(super) struct Trunk<N, M = FeedForward> {
     /// `[V, C]`.
     pub(super) tokens: Weight,
-    positions: Array2<f32>,
-    blocks: Vec<PreNormBlock<N, GroupedAttention>>,
-    norm: N,
+    /// `[context, C]`, where positions are learned.
+    pub(super) positions: Option<Array2<f32>>,
+    pub(super) blocks: Vec<PreNormBlock<N, GroupedAttention, M>>,
+    pub(super) norm: N,
+    /// `[V, C]`, where it is not the token table.
+    pub(super) head: Option<Weight>,
 }
 
-impl<N: Norm> Trunk<N> {
-    /// The trunk with the parameters of a source, whose names begin with `prefix`; `norm` loads a norm by its name.
-    ///
-    /// # Errors
-    /// When a parameter is missing or has another shape.
-    pub(super) fn load(
-        sizes: &Sizes,
-        source: &mut dyn Parameters,
-        prefix: &str,
-        norm: impl Fn(&mut dyn Parameters, &str) -> Result<N>,
-    ) -> Result<Self> {
-        let c = sizes.width;
-        let blocks =
-            (0..sizes.layers).map(|n| block(sizes, source, &format!("{prefix}h.{n}."), &norm));
-        let blocks = blocks.collect::<Result<_>>()?;
-        Ok(Self {
-            tokens: source.weight(&format!("{prefix}wte.weight"), sizes.vocabulary, c)?,
-            positions: matrix(source, &format!("{prefix}wpe.weight"), sizes.context, c)?,
-            blocks,
-            norm: norm(source, &format!("{prefix}ln_f"))?,
-        })
-    }
-
-    /// The hidden states after the last norm, generic over the executor. The observer gets `embedding`, `input`,
-    /// `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
+impl<N: Norm, M: Mlp> Trunk<N, M> {
+    /// The hidden states after the last norm, generic over the executor. The observer gets `embedding`, with learned positions
+    /// `input`, `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
@@ -99,23 +63,26 @@ impl<N: Norm> Trunk<N> {
         compute: &mut C,
         tokens: &Tokens<'_>,
         caches: &mut KvCaches,
+        rotary: Option<&RotaryTable>,
         parts: Parts,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
         let mut x = compute.embed(&self.tokens, tokens.ids())?;
         compute.trace("embedding", &mut x);
-        if parts.positions {
-            let positions = compute.lookup(&self.positions, tokens.positions())?;
-            x = compute.add(x, &positions)?;
+        if let Some(table) = &self.positions {
+            if parts.positions {
+                let positions = compute.lookup(table, tokens.positions())?;
+                x = compute.add(x, &positions)?;
+            }
+            compute.trace("input", &mut x);
         }
-        compute.trace("input", &mut x);
         let mut x = compute.dropout(x);
         for (n, block) in self.blocks.iter().enumerate() {
             let (lengths, caches) = (tokens.lengths(), caches.layer(n)?);
             let prefix = || format!("blocks.{n}.");
             x = compute.scope(prefix, |compute| {
                 block.run(compute, x, parts, |attention, compute, x| {
-                    attention.run(compute, x, lengths, caches, None, parts)
+                    attention.run(compute, x, lengths, caches, rotary, parts)
                 })
             })?;
         }
@@ -124,7 +91,55 @@ impl<N: Norm> Trunk<N> {
         Ok(hidden)
     }
 
-    /// The same weights with another activation in every MLP.
+    /// The matrix of the logits: the head, or else the token table.
+    pub(super) fn head(&self) -> &Weight {
+        self.head.as_ref().unwrap_or(&self.tokens)
+    }
+
+    /// Visits the head, where it is not the token table.
+    pub(super) fn head_parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        match &mut self.head {
+            Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<N: Norm> Trunk<N> {
+    /// The trunk with the parameters of a source, whose names begin with `prefix`. Matrices are stored as `[C_in, C_out]` if
+    /// `transposed`, as in Hugging Face's files.
+    ///
+    /// # Errors
+    /// When a parameter is missing or has another shape.
+    pub(super) fn load(
+        config: &Config,
+        source: &mut dyn Parameters,
+        prefix: &str,
+        activation: Activation,
+        transposed: bool,
+        head: Option<Weight>,
+    ) -> Result<Self> {
+        let (c, eps) = (config.width, config.norm_eps);
+        let mut blocks = Vec::new();
+        for n in 0..config.layers {
+            let name = format!("{prefix}h.{n}.");
+            blocks.push(block(config, source, &name, activation, transposed)?);
+        }
+        Ok(Self {
+            tokens: source.weight(&format!("{prefix}wte.weight"), config.vocabulary, c)?,
+            positions: Some(matrix(
+                source,
+                &format!("{prefix}wpe.weight"),
+                config.context,
+                c,
+            )?),
+            blocks,
+            norm: N::load(source, &format!("{prefix}ln_f"), c, eps)?,
+            head,
+        })
+    }
+
+    /// The same model with another activation in every MLP.
     pub(super) fn with_activation(mut self, activation: Activation) -> Self {
         for block in &mut self.blocks {
             block.mlp.activation = activation;
@@ -140,27 +155,30 @@ impl<N: Norm> Trunk<N> {
         let name = |part: &str| format!("transformer.{part}");
         let tokens = &mut self.tokens;
         trainable::weight(tokens, &name("wte.weight"), Kind::Table, visit)?;
-        let positions = &mut self.positions;
-        trainable::matrix(positions, &name("wpe.weight"), Kind::Table, visit)?;
+        if let Some(positions) = &mut self.positions {
+            trainable::array(positions, &name("wpe.weight"), Kind::Table, visit)?;
+        }
         for (n, block) in self.blocks.iter_mut().enumerate() {
             block_parameters(block, &name(&format!("h.{n}.")), visit)?;
         }
-        self.norm.parameters(&name("ln_f"), visit)
+        self.norm.parameters(&name("ln_f"), visit)?;
+        self.head_parameters(visit)
     }
 }
 
-fn block<N>(
-    sizes: &Sizes,
+fn block<N: Norm>(
+    config: &Config,
     source: &mut dyn Parameters,
     place: &str,
-    norm: &impl Fn(&mut dyn Parameters, &str) -> Result<N>,
+    activation: Activation,
+    transposed: bool,
 ) -> Result<PreNormBlock<N, GroupedAttention>> {
-    let (c, f) = (sizes.width, sizes.inner);
-    let norm_1 = norm(source, &format!("{place}ln_1"))?;
-    let norm_2 = norm(source, &format!("{place}ln_2"))?;
+    let (c, f, eps) = (config.width, config.inner, config.norm_eps);
+    let norm_1 = N::load(source, &format!("{place}ln_1"), c, eps)?;
+    let norm_2 = N::load(source, &format!("{place}ln_2"), c, eps)?;
     let mut layer = |part: &str, inputs: usize, outputs: usize| {
         let name = format!("{place}{part}");
-        match sizes.transposed {
+        match transposed {
             true => Projection::load_transposed(source, &name, inputs, outputs),
             false => Projection::load(source, &name, inputs, outputs, true),
         }
@@ -170,15 +188,15 @@ fn block<N>(
         attention: GroupedAttention {
             qkv: Qkv::Fused(layer("attn.c_attn", c, 3 * c)?),
             output: layer("attn.c_proj", c, c)?,
-            heads: sizes.heads,
-            kv_heads: sizes.heads,
-            head_width: c / sizes.heads,
+            heads: config.heads,
+            kv_heads: config.heads,
+            head_width: c / config.heads,
         },
         scale_1: None,
         norm_2,
         mlp: FeedForward {
             up: layer("mlp.c_fc", c, f)?,
-            activation: sizes.activation,
+            activation,
             down: layer("mlp.c_proj", f, c)?,
         },
         scale_2: None,

@@ -3,15 +3,15 @@
 //! ```text
 //! x = E[ids] + positions         ids [T]: the start token V − 1, then colours row by row    -> [T, C]
 //! x = block_n(x), n = 0 …        pre-norm with RMS norms, causal, x · sigmoid(1.702 x)      -> [T, C]
-//! logits = rms_norm(x) · Wᵀ      for the next pixel; the start token never comes again: −∞  -> [T, V]
+//! logits = rms_norm(x) · Wᵀ      for the next pixel; −∞ for the start token               -> [T, V]
 //! ```
 //!
 //! ```
-//! use engine::model::{decoder::DecoderExt, image_gpt::{Config, ImageGpt, clusters}};
+//! use engine::model::{decoder::DecoderExt, image_gpt::{Config, ImageGpt, clusters, shapes}};
 //! use engine::formula::Formula;
 //! use ndarray::{array, Array3};
 //! let config = Config { vocabulary: 5, width: 8, heads: 2, layers: 2, inner: 32, context: 16, norm_eps: 1e-5 };
-//! let model = ImageGpt::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
+//! let model = ImageGpt::load(config.clone(), &mut Formula::new(0, shapes(&config)))?;
 //! let black_and_white = array![[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]];
 //! let pixels = clusters(Array3::from_elem((3, 1, 2), 0.9).view(), black_and_white.view())?;
 //! assert_eq!(pixels, [1, 1]);
@@ -23,9 +23,9 @@
 //! Source: Chen et al. 2020, "Generative pretraining from pixels", sections 2.1 and 3. Names of parameters: Hugging Face's
 //! (`ImageGPTForCausalImageModeling`).
 
-use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
-use super::gpt_trunk::{Sizes, Trunk, block_shapes};
+use super::gpt_trunk::{Trunk, block_shapes};
+use super::names::Shapes;
 use crate::error::{EngineError, Result};
 use crate::nn::compute::Compute;
 use crate::nn::feed_forward::Activation;
@@ -33,90 +33,28 @@ use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::RmsNorm;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::parameters::{Parameters, Weight, vector};
+use crate::parameters::Parameters;
 use crate::trace::Observer;
-use crate::trainable::{self, Kind, Trainable, Visit};
+use crate::trainable::{Trainable, Visit};
 use ndarray::{Array2, ArrayView2, ArrayView3, s};
 
-/// The sizes of an ImageGPT.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Config {
-    /// V: the colours and the start token.
-    pub vocabulary: usize,
-    /// C, a multiple of `heads`.
-    pub width: usize,
-    /// H.
-    pub heads: usize,
-    /// Number of blocks.
-    pub layers: usize,
-    /// F.
-    pub inner: usize,
-    /// Rows of the position table: the pixels of a picture.
-    pub context: usize,
-    /// Added to the mean of the squares in each norm.
-    pub norm_eps: f32,
-}
+/// The sizes of an ImageGPT: those of a GPT-2 whose vocabulary is the colours and the start token, and whose context is the pixels
+/// of a picture.
+pub use super::gpt2::Config;
 
-impl Config {
-    /// The sizes from named numbers: our or Hugging Face's names.
-    ///
-    /// # Errors
-    /// When a size is missing or not a whole number in range, or the heads do not divide the width.
-    pub fn from_keys(lookup: Lookup<'_>) -> Result<Self> {
-        let size = |names: &[&'static str]| config::size("image_gpt", lookup, names);
-        let width = size(&["width", "n_embd"])?;
-        let inner = config::optional("image_gpt", lookup, &["inner", "n_inner"])?;
-        let eps = config::number(lookup, &["norm_eps", "layer_norm_epsilon"]);
-        let config = Self {
-            vocabulary: size(&["vocabulary", "vocab_size"])?,
-            width,
-            heads: size(&["heads", "n_head"])?,
-            layers: size(&["layers", "n_layer"])?,
-            inner: inner.unwrap_or(4 * width),
-            context: size(&["context", "n_positions"])?,
-            norm_eps: eps.unwrap_or(1e-5) as f32,
-        };
-        config.check()?;
-        Ok(config)
+/// The names of all parameters with their shapes, as Hugging Face's files have them.
+pub fn shapes(config: &Config) -> Vec<(String, Vec<usize>)> {
+    let (mut all, v, c) = (Shapes::default(), config.vocabulary, config.width);
+    all.add("transformer.wte.weight", &[v, c]);
+    all.add("transformer.wpe.weight", &[config.context, c]);
+    all.add("transformer.ln_f.weight", &[c]);
+    all.add("lm_head.weight", &[v - 1, c]);
+    for n in 0..config.layers {
+        all.add(format!("transformer.h.{n}.ln_1.weight"), &[c]);
+        all.add(format!("transformer.h.{n}.ln_2.weight"), &[c]);
+        block_shapes(config, n, &mut all);
     }
-
-    fn check(&self) -> Result<()> {
-        if self.vocabulary < 2 {
-            let found = self.vocabulary;
-            return Err(EngineError::value(
-                "image_gpt",
-                "vocabulary",
-                "at least 2",
-                found,
-            ));
-        }
-        config::divides("image_gpt", "heads", self.heads, self.width)
-    }
-
-    /// The names of all parameters with their shapes, as Hugging Face's files have them.
-    pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let (v, c) = (self.vocabulary, self.width);
-        let mut all = vec![
-            ("transformer.wte.weight".to_owned(), vec![v, c]),
-            ("transformer.wpe.weight".to_owned(), vec![self.context, c]),
-            ("transformer.ln_f.weight".to_owned(), vec![c]),
-            ("lm_head.weight".to_owned(), vec![v - 1, c]),
-        ];
-        for n in 0..self.layers {
-            let norms = ["ln_1.weight", "ln_2.weight"].map(|name| (name, vec![c]));
-            for (name, shape) in norms.into_iter().chain(block_shapes(c, self.inner)) {
-                all.push((format!("transformer.h.{n}.{name}"), shape));
-            }
-        }
-        all
-    }
-}
-
-fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsNorm> {
-    Ok(RmsNorm {
-        gamma: vector(source, &format!("{name}.weight"), config.width)?,
-        eps: config.norm_eps,
-    })
+    all.0
 }
 
 /// The model: token table, position table, blocks, last norm, head.
@@ -124,38 +62,36 @@ fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsN
 pub struct ImageGpt {
     config: Config,
     trunk: Trunk<RmsNorm>,
-    head: Weight,
 }
 
 impl ImageGpt {
     /// The model with the parameters of a source.
     ///
     /// # Errors
-    /// When the heads do not divide the width, or a parameter is missing or has another shape.
+    /// When the heads do not divide the width, the vocabulary has no colour, or a parameter is missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
+        if v < 2 {
+            return Err(EngineError::value(
+                "image_gpt",
+                "vocabulary",
+                "at least 2",
+                v,
+            ));
+        }
         // Hugging Face's files have matrices as [C_in, C_out], our own as [C_out, C_in].
         let first = source.shape("transformer.h.0.attn.c_attn.weight");
-        let sizes = Sizes {
-            vocabulary: v,
-            width: c,
-            heads: config.heads,
-            layers: config.layers,
-            inner: config.inner,
-            context: config.context,
-            activation: Activation::QuickGelu,
-            transposed: first != Some(vec![3 * c, c]),
-        };
-        let load_norm = |source: &mut dyn Parameters, name: &str| norm(&config, source, name);
+        let transposed = first != Some(vec![3 * c, c]);
+        let head = Some(source.weight("lm_head.weight", v - 1, c)?);
+        let (prefix, gelu) = ("transformer.", Activation::QuickGelu);
         Ok(Self {
-            trunk: Trunk::load(&sizes, source, "transformer.", load_norm)?,
-            head: source.weight("lm_head.weight", v - 1, c)?,
+            trunk: Trunk::load(&config, source, prefix, gelu, transposed, head)?,
             config,
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -171,7 +107,8 @@ impl ImageGpt {
         caches: &mut KvCaches,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
-        self.trunk.run(compute, tokens, caches, Parts::default())
+        let parts = Parts::default();
+        self.trunk.run(compute, tokens, caches, None, parts)
     }
 
     /// The logits of the colours alone, generic over the executor: the start token is never predicted.
@@ -180,14 +117,13 @@ impl ImageGpt {
     /// When the hidden states have another width.
     pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
         // hidden [T, C] -> [T, V − 1]
-        compute.linear(hidden, &self.head, None)
+        compute.linear(hidden, self.trunk.head(), None)
     }
 }
 
 impl Trainable for ImageGpt {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        self.trunk.parameters(visit)?;
-        trainable::weight(&mut self.head, "lm_head.weight", Kind::Matrix, visit)
+        self.trunk.parameters(visit)
     }
 }
 
@@ -201,13 +137,7 @@ impl Decoder for ImageGpt {
     }
 
     fn caches(&self, sequences: usize) -> KvCaches {
-        let Config {
-            layers,
-            heads,
-            width,
-            ..
-        } = self.config;
-        KvCaches::new(layers, sequences, heads, width / heads)
+        self.config.caches(sequences)
     }
 
     /// The observer gets `embedding`, `input`, for each block `blocks.N.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`,
@@ -224,7 +154,7 @@ impl Decoder for ImageGpt {
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // hidden [T, C] -> [T, V]
-        let colours = self.head.linear(hidden, None)?;
+        let colours = self.trunk.head().linear(hidden, None)?;
         let (tokens, count) = colours.dim();
         let mut logits = Array2::from_elem((tokens, count + 1), f32::NEG_INFINITY);
         logits.slice_mut(s![.., ..count]).assign(&colours);
@@ -241,11 +171,8 @@ pub fn clusters(image: ArrayView3<'_, f32>, colours: ArrayView2<'_, f32>) -> Res
     let ((channels, height, width), (count, found)) = (image.dim(), colours.dim());
     if channels != found || count == 0 {
         let expected = format!("colours [N, {channels}], N at least 1");
-        return Err(EngineError::shape(
-            "clusters",
-            expected,
-            format!("[{count}, {found}]"),
-        ));
+        let found = format!("[{count}, {found}]");
+        return Err(EngineError::shape("clusters", expected, found));
     }
     let nearest = |y: usize, x: usize| {
         let distance = |n: usize| -> f32 {
@@ -258,6 +185,7 @@ pub fn clusters(image: ArrayView3<'_, f32>, colours: ArrayView2<'_, f32>) -> Res
         };
         (1..count).fold((0, distance(0)), nearer).0
     };
-    let places = (0..height).flat_map(|y| (0..width).map(move |x| (y, x)));
-    Ok(places.map(|(y, x)| nearest(y, x)).collect())
+    Ok((0..height * width)
+        .map(|n| nearest(n / width, n % width))
+        .collect())
 }

@@ -5,7 +5,7 @@
 //! a = x + attention_n(rms_norm(x)),  x = a + mlp_n(rms_norm(a)),  n = 1 … N          -> [T, C]
 //! logits = rms_norm(x) · headᵀ         head [V, C], or E where there is none          -> [T, V]
 //! ```
-//! Attention is grouped-query with rotary positions, the perceptron SwiGLU or a mixture of them. Parameters have the names of
+//! Attention is grouped-query with rotary positions, the MLP SwiGLU or a mixture of experts. Parameters have the names of
 //! Hugging Face's files, with or without `model.` before them. Biases of q, k and v (Qwen2) are taken where the source has them.
 //!
 //! The observer gets `embedding`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}` (see
@@ -15,6 +15,8 @@
 //! transformers' `modeling_llama.py`, `modeling_qwen2.py` and `modeling_mixtral.py`.
 
 use super::decoder::{Decoder, Tokens};
+use super::gpt_trunk::Trunk;
+use super::names::prefix;
 use crate::error::Result;
 use crate::nn::compute::Compute;
 use crate::nn::grouped::{GroupedAttention, Qkv};
@@ -27,7 +29,7 @@ use crate::nn::position::rope::Scaling;
 use crate::nn::pre_norm::{Mlp, PreNormBlock};
 use crate::nn::projection::Projection;
 use crate::nn::swiglu::SwiGlu;
-use crate::parameters::{Parameters, Weight, vector};
+use crate::parameters::{Parameters, vector};
 use crate::trace::Observer;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView2};
@@ -109,20 +111,16 @@ fn load_block(config: &Config, source: &mut dyn Parameters, name: &str) -> Resul
         kv_heads: config.kv_heads,
         head_width: config.head_width,
     };
+    let norm = |source: &mut dyn Parameters, part: &str| {
+        RmsNorm::load(source, &format!("{name}.{part}"), c, config.norm_eps)
+    };
     Ok(Block {
-        norm_1: norm(config, source, &format!("{name}.input_layernorm"))?,
+        norm_1: norm(source, "input_layernorm")?,
         attention,
         scale_1: None,
-        norm_2: norm(config, source, &format!("{name}.post_attention_layernorm"))?,
+        norm_2: norm(source, "post_attention_layernorm")?,
         mlp: LlamaMlp::load(config, source, name)?,
         scale_2: None,
-    })
-}
-
-fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsNorm> {
-    Ok(RmsNorm {
-        gamma: vector(source, &format!("{name}.weight"), config.width)?,
-        eps: config.norm_eps,
     })
 }
 
@@ -130,10 +128,7 @@ fn norm(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<RmsN
 #[derive(Debug, Clone)]
 pub struct Llama {
     config: Config,
-    tokens: Weight,
-    blocks: Vec<Block>,
-    norm: RmsNorm,
-    head: Option<Weight>,
+    trunk: Trunk<RmsNorm, LlamaMlp>,
 }
 
 impl Llama {
@@ -149,26 +144,23 @@ impl Llama {
         }
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
-        let prefix = match source.shape("model.embed_tokens.weight") {
-            Some(_) => "model.",
-            None => "",
-        };
+        let prefix = prefix(source, &["", "model."], "embed_tokens.weight");
         let blocks =
             (0..config.layers).map(|n| load_block(&config, source, &format!("{prefix}layers.{n}")));
         let blocks = blocks.collect::<Result<_>>()?;
         let own_head = source.shape("lm_head.weight").is_some();
-        Ok(Self {
+        let head = own_head.then(|| source.weight("lm_head.weight", v, c));
+        let trunk = Trunk {
             tokens: source.weight(&format!("{prefix}embed_tokens.weight"), v, c)?,
+            positions: None,
             blocks,
-            norm: norm(&config, source, &format!("{prefix}norm"))?,
-            head: own_head
-                .then(|| source.weight("lm_head.weight", v, c))
-                .transpose()?,
-            config,
-        })
+            norm: RmsNorm::load(source, &format!("{prefix}norm"), c, config.norm_eps)?,
+            head: head.transpose()?,
+        };
+        Ok(Self { config, trunk })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -184,25 +176,9 @@ impl Llama {
         caches: &mut KvCaches,
     ) -> Result<C::Matrix> {
         // ids [T] -> [T, C]
-        let (rotary, parts) = (
-            self.config.rope.table(tokens.positions())?,
-            Parts::default(),
-        );
-        let mut x = compute.embed(&self.tokens, tokens.ids())?;
-        compute.trace("embedding", &mut x);
-        let mut x = compute.dropout(x);
-        for (n, block) in self.blocks.iter().enumerate() {
-            let (lengths, caches) = (tokens.lengths(), caches.layer(n)?);
-            let prefix = || format!("blocks.{n}.");
-            x = compute.scope(prefix, |compute| {
-                block.run(compute, x, parts, |attention, compute, x| {
-                    attention.run(compute, x, lengths, caches, Some(&rotary), parts)
-                })
-            })?;
-        }
-        let mut hidden = self.norm.run(compute, &x)?;
-        compute.trace("norm", &mut hidden);
-        Ok(hidden)
+        let rotary = self.config.rope.table(tokens.positions())?;
+        let (rotary, parts) = (Some(&rotary), Parts::default());
+        self.trunk.run(compute, tokens, caches, rotary, parts)
     }
 
     /// As [`Decoder::logits`], generic over the executor.
@@ -211,22 +187,19 @@ impl Llama {
     /// As [`Decoder::logits`].
     pub fn run_logits<C: Compute>(&self, compute: &mut C, hidden: &C::Matrix) -> Result<C::Matrix> {
         // hidden [T, C] -> [T, V]
-        compute.linear(hidden, self.head.as_ref().unwrap_or(&self.tokens), None)
+        compute.linear(hidden, self.trunk.head(), None)
     }
 }
 
 impl Trainable for Llama {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        let tokens = &mut self.tokens;
+        let tokens = &mut self.trunk.tokens;
         trainable::weight(tokens, "model.embed_tokens.weight", Kind::Table, visit)?;
-        for (n, block) in self.blocks.iter_mut().enumerate() {
+        for (n, block) in self.trunk.blocks.iter_mut().enumerate() {
             block_parameters(block, &format!("model.layers.{n}."), visit)?;
         }
-        self.norm.parameters("model.norm", visit)?;
-        match &mut self.head {
-            Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
-            None => Ok(()),
-        }
+        self.trunk.norm.parameters("model.norm", visit)?;
+        self.trunk.head_parameters(visit)
     }
 }
 
@@ -269,13 +242,8 @@ impl Decoder for Llama {
     }
 
     fn caches(&self, sequences: usize) -> KvCaches {
-        let Config {
-            layers,
-            kv_heads,
-            head_width,
-            ..
-        } = self.config;
-        KvCaches::new(layers, sequences, kv_heads, head_width)
+        let (layers, width) = (self.config.layers, self.config.head_width);
+        KvCaches::new(layers, sequences, self.config.kv_heads, width)
     }
 
     fn hidden(
@@ -290,9 +258,6 @@ impl Decoder for Llama {
 
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
         // hidden [T, C] -> [T, V]
-        self.head
-            .as_ref()
-            .unwrap_or(&self.tokens)
-            .linear(hidden, None)
+        self.trunk.head().linear(hidden, None)
     }
 }

@@ -6,6 +6,7 @@ pub mod cnn;
 pub mod config;
 pub mod decoder;
 pub mod dinov2;
+pub mod encoder_decoder;
 pub mod gpt2;
 mod gpt_trunk;
 pub mod image_gpt;

@@ -1,12 +1,11 @@
 //! One parameter, several names: the same layer is called differently by each library that writes weights.
 
 use crate::error::Result;
-use crate::nn::norm::LayerNorm;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};
 
-/// The first of `names` of which the source has a `NAME.weight`, else the first, so that an error names it.
+/// The first of `names` of which the source has a `NAME.weight`, else the first, so an error names it.
 pub(super) fn known(source: &dyn Parameters, prefix: &str, names: &[&str]) -> String {
     let full = |name: &&str| format!("{prefix}{name}");
     let has = |name: &String| source.shape(&format!("{name}.weight")).is_some();
@@ -18,27 +17,25 @@ pub(super) fn known(source: &dyn Parameters, prefix: &str, names: &[&str]) -> St
 /// The first of `prefixes` under which the source has `name`, else the first.
 pub(super) fn prefix(source: &dyn Parameters, prefixes: &[&str], name: &str) -> String {
     let has = |prefix: &&&str| source.shape(&format!("{prefix}{name}")).is_some();
-    let first = prefixes.first().copied().unwrap_or_default();
-    prefixes
-        .iter()
-        .find(has)
-        .copied()
-        .unwrap_or(first)
-        .to_owned()
+    let found = prefixes.iter().find(has).or(prefixes.first());
+    found.copied().unwrap_or_default().to_owned()
 }
 
-/// `NAME.weight` and `NAME.bias` of a layer norm.
-pub(super) fn norm(
-    source: &mut dyn Parameters,
-    name: &str,
-    width: usize,
-    eps: f32,
-) -> Result<LayerNorm> {
-    Ok(LayerNorm {
-        gamma: vector(source, &format!("{name}.weight"), width)?,
-        beta: vector(source, &format!("{name}.bias"), width)?,
-        eps,
-    })
+/// The names of all parameters of a model with their shapes, as its `Config` lists them.
+#[derive(Default)]
+pub(super) struct Shapes(pub(super) Vec<(String, Vec<usize>)>);
+
+impl Shapes {
+    /// Adds the parameter `name`.
+    pub(super) fn add(&mut self, name: impl Into<String>, shape: &[usize]) {
+        self.0.push((name.into(), shape.to_vec()));
+    }
+
+    /// Adds `NAME.weight` in this shape, and `NAME.bias` with a number for each of its rows.
+    pub(super) fn layer(&mut self, name: &str, shape: &[usize]) {
+        self.add(format!("{name}.bias"), &shape[..1]);
+        self.add(format!("{name}.weight"), shape);
+    }
 }
 
 /// The names of queries, keys and values where they are saved one by one.
@@ -59,7 +56,7 @@ pub(super) fn packed(
     }
     let weight = matrix(source, &format!("{name}.in_proj_weight"), 3 * width, width)?;
     let bias = vector(source, &format!("{name}.in_proj_bias"), 3 * width)?;
-    let part = |n: usize| {
+    let part = |n: usize| -> Result<Projection> {
         let rows = n * width..(n + 1) * width;
         let part: Array2<f32> = weight.slice(s![rows.clone(), ..]).to_owned();
         Ok(Projection {

@@ -1,4 +1,4 @@
-//! Sequence to sequence through one fixed vector: an encoder reads, its last state is all that the decoder knows.
+//! Sequence to sequence through one context vector: an encoder reads, and its last state is all that the decoder knows.
 //!
 //! ```text
 //! h = GRU_encoder(E_s[source], 0)           source [S], E_s [V_s, E] -> last state of each layer [layers][C]
@@ -20,24 +20,25 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs in place of
-//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (who give the vector to each step again).
+//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs instead of
+//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (where each step gets the vector again).
 
 mod fading;
 
 pub use fading::Fading;
 
 use super::config::{self, Lookup};
+use super::encoder_decoder::{EncoderDecoder, embedding_parameters};
+use super::names::Shapes;
 use crate::error::Result;
 use crate::nn::compute::Compute;
 use crate::nn::gru::Gru;
 use crate::nn::packed::Packed;
-use crate::nn::plain::Plain;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, Weight};
-use crate::trace::{Observer, observe, scope};
-use crate::trainable::{self, Kind, Trainable, Visit};
-use ndarray::{Array1, Array2, Array3, ArrayView2};
+use crate::trace::{Observer, observe, reborrow, scope};
+use crate::trainable::{Trainable, Visit};
+use ndarray::{Array1, Array2};
 
 /// The sizes of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,33 +76,14 @@ impl Config {
 
     /// The names of all parameters with their shapes.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let Self {
-            embedding: e,
-            width: c,
-            layers,
-            ..
-        } = *self;
-        let mut all = vec![
-            (
-                "encoder.embedding.weight".to_owned(),
-                vec![self.source_vocabulary, e],
-            ),
-            (
-                "decoder.embedding.weight".to_owned(),
-                vec![self.target_vocabulary, e],
-            ),
-            (
-                "decoder.output.weight".to_owned(),
-                vec![self.target_vocabulary, c],
-            ),
-            (
-                "decoder.output.bias".to_owned(),
-                vec![self.target_vocabulary],
-            ),
-        ];
-        all.extend(Gru::shapes("encoder.gru", e, c, layers));
-        all.extend(Gru::shapes("decoder.gru", e, c, layers));
-        all
+        let (e, c, v) = (self.embedding, self.width, self.target_vocabulary);
+        let mut all = Shapes::default();
+        all.add("encoder.embedding.weight", &[self.source_vocabulary, e]);
+        all.add("decoder.embedding.weight", &[v, e]);
+        all.layer("decoder.output", &[v, c]);
+        all.0.extend(Gru::shapes("encoder.gru", e, c, self.layers));
+        all.0.extend(Gru::shapes("decoder.gru", e, c, self.layers));
+        all.0
     }
 }
 
@@ -125,19 +107,10 @@ impl Seq2Seq {
     /// # Errors
     /// When a parameter is missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
-        let Config {
-            embedding: e,
-            width: c,
-            layers,
-            target_vocabulary: v,
-            ..
-        } = config;
+        let (e, c, layers) = (config.embedding, config.width, config.layers);
+        let [source_vocabulary, v] = [config.source_vocabulary, config.target_vocabulary];
         Ok(Self {
-            source_tokens: source.weight(
-                "encoder.embedding.weight",
-                config.source_vocabulary,
-                e,
-            )?,
+            source_tokens: source.weight("encoder.embedding.weight", source_vocabulary, e)?,
             encoder: Gru::load(source, "encoder.gru", e, c, layers)?,
             target_tokens: source.weight("decoder.embedding.weight", v, e)?,
             decoder: Gru::load(source, "decoder.gru", e, c, layers)?,
@@ -146,7 +119,7 @@ impl Seq2Seq {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -165,27 +138,23 @@ impl Seq2Seq {
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
-    pub fn encode(&self, source: &[usize], trace: Option<&mut dyn Observer>) -> Result<State> {
+    pub fn encode(&self, source: &[usize], mut trace: Option<&mut dyn Observer>) -> Result<State> {
         // source [S] -> [layers][C]
-        let mut trace = trace;
         let ids = self.reading_order(source);
-        scope(
-            &mut trace,
-            || "encoder.".to_owned(),
-            |trace| {
-                let mut x = self.source_tokens.rows(&ids)?;
-                observe(trace, "embedding", &mut x);
-                let mut states = self.encoder.start();
-                self.encoder.forward(x.view(), &mut states, trace)?;
-                let mut stacked =
-                    Array2::from_shape_fn((states.len(), self.config.width), |(n, c)| states[n][c]);
-                observe(trace, "states", &mut stacked);
-                Ok(stacked.outer_iter().map(|state| state.to_owned()).collect())
-            },
-        )
+        let prefix = || "encoder.".to_owned();
+        scope(&mut trace, prefix, |trace| {
+            let mut x = self.source_tokens.rows(&ids)?;
+            observe(trace, "embedding", &mut x);
+            let mut states = self.encoder.start();
+            self.encoder.forward(x.view(), &mut states, trace)?;
+            let dim = (states.len(), self.config.width);
+            let mut stacked = Array2::from_shape_fn(dim, |(n, c)| states[n][c]);
+            observe(trace, "states", &mut stacked);
+            Ok(stacked.outer_iter().map(|state| state.to_owned()).collect())
+        })
     }
 
-    /// Reads one target token; gives the logits of the next.
+    /// Reads one target token; returns the logits of the next.
     ///
     /// # Errors
     /// When the id is outside the vocabulary or the state is another model's.
@@ -199,7 +168,7 @@ impl Seq2Seq {
         Ok(self.decode(state, &[id], trace)?.row(0).to_owned())
     }
 
-    /// Reads several target tokens; gives the logits after each. The observer gets `decoder.embedding`,
+    /// Reads several target tokens; returns the logits after each. The observer gets `decoder.embedding`,
     /// `decoder.layers.n.steps.t.…` and `logits`.
     ///
     /// # Errors
@@ -208,19 +177,15 @@ impl Seq2Seq {
         &self,
         state: &mut State,
         target: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // target [T] -> [T, V_t]
-        let mut trace = trace;
-        let hidden = scope(
-            &mut trace,
-            || "decoder.".to_owned(),
-            |trace| {
-                let mut x = self.target_tokens.rows(target)?;
-                observe(trace, "embedding", &mut x);
-                self.decoder.forward(x.view(), state, trace)
-            },
-        )?;
+        let prefix = || "decoder.".to_owned();
+        let hidden = scope(&mut trace, prefix, |trace| {
+            let mut x = self.target_tokens.rows(target)?;
+            observe(trace, "embedding", &mut x);
+            self.decoder.forward(x.view(), state, trace)
+        })?;
         let mut logits = self.output.forward(hidden.view())?;
         observe(&mut trace, "logits", &mut logits);
         Ok(logits)
@@ -234,43 +199,16 @@ impl Seq2Seq {
         &self,
         source: &[usize],
         target: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // source [S], target [T] -> [T, V_t]
-        let mut trace = trace;
-        let mut state = match &mut trace {
-            Some(observer) => self.encode(source, Some(&mut **observer))?,
-            None => self.encode(source, None)?,
-        };
+        let mut state = self.encode(source, reborrow(&mut trace))?;
         self.decode(&mut state, target, trace)
     }
+}
 
-    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
-    /// are 0.
-    ///
-    /// # Errors
-    /// As [`Self::forward`], and when a mask has another shape than its ids or there are more of one side than of the other.
-    pub fn forward_batch(
-        &self,
-        source: ArrayView2<'_, usize>,
-        source_mask: ArrayView2<'_, bool>,
-        target: ArrayView2<'_, usize>,
-        target_mask: ArrayView2<'_, bool>,
-    ) -> Result<Array3<f32>> {
-        // source [B, S], target [B, T] -> [B, T, V_t]
-        let (source, target) = (
-            Packed::new(source, source_mask)?,
-            Packed::new(target, target_mask)?,
-        );
-        let logits = self.run(&mut Plain::silent(), &source, &target)?;
-        target.unpack(logits.view())
-    }
-
-    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// As [`Self::forward`], and when there are more of one side than of the other.
-    pub fn run<C: Compute>(
+impl EncoderDecoder for Seq2Seq {
+    fn run<C: Compute>(
         &self,
         compute: &mut C,
         source: &Packed,
@@ -296,13 +234,8 @@ impl Seq2Seq {
 
 impl Trainable for Seq2Seq {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        for (table, side) in [
-            (&mut self.source_tokens, "encoder"),
-            (&mut self.target_tokens, "decoder"),
-        ] {
-            let name = format!("{side}.embedding.weight");
-            trainable::weight(table, &name, Kind::Table, visit)?;
-        }
+        embedding_parameters(&mut self.source_tokens, "encoder", visit)?;
+        embedding_parameters(&mut self.target_tokens, "decoder", visit)?;
         self.encoder.parameters("encoder.gru", visit)?;
         self.decoder.parameters("decoder.gru", visit)?;
         self.output.parameters("decoder.output", visit)

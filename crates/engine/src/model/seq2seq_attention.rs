@@ -8,8 +8,8 @@
 //! o_t = [s_t; c_t; E_t[y_t]], or with a readout tanh(W_r [s_t; c_t; E_t[y_t]] + b_r)              [3C + E] or [R]
 //! logits_t = W_o o_t + b_o                                                                        [V_t]
 //! ```
-//! The paper's output has a layer with maxout between (appendix A.2.2); the readout stands where it does and is what keeps W_o,
-//! which has a row for each word, small.
+//! The paper's output has a layer with maxout between (appendix A.2.2); the readout is in its position and keeps W_o, which has
+//! a row for each word, small.
 //!
 //! ```
 //! use engine::model::seq2seq_attention::{AttentiveSeq2Seq, Config};
@@ -30,6 +30,7 @@ mod sizes;
 
 pub use sizes::Config;
 
+use super::encoder_decoder::{EncoderDecoder, embedding_parameters};
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::bahdanau::AdditiveAttention;
@@ -41,9 +42,9 @@ use crate::nn::projection::Projection;
 use crate::nn::steps::Steps;
 use crate::parameters::{Parameters, Weight};
 use crate::shape::expect;
-use crate::trace::{Observer, observe, scope};
-use crate::trainable::{self, Kind, Trainable, Visit};
-use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
+use crate::trace::{Observer, observe, reborrow, scope};
+use crate::trainable::{Trainable, Visit};
+use ndarray::{Array1, Array2, Axis, s};
 
 /// The model: a token table for each side, the two directions of the encoder, attention, the decoder and the output.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,12 +61,12 @@ pub struct AttentiveSeq2Seq {
     output: Projection,
 }
 
-/// The source as the decoder sees it, and where the decoder stands.
+/// The source as the decoder sees it, and the state of the decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// `[S, 2C]`: one annotation for each source word.
     pub annotations: Array2<f32>,
-    /// `[S, A]`: what of them the scores need.
+    /// `[S, A]`: W_k of them, from which the scores are computed.
     pub keys: Array2<f32>,
     /// `[C]`: the decoder's state.
     pub hidden: Array1<f32>,
@@ -79,29 +80,16 @@ impl AttentiveSeq2Seq {
     /// # Errors
     /// When a parameter is missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
-        let Config {
-            embedding: e,
-            width: c,
-            target_vocabulary: v,
-            ..
-        } = config;
+        let (e, c) = (config.embedding, config.width);
+        let [source_vocabulary, v] = [config.source_vocabulary, config.target_vocabulary];
+        let (name, inner) = ("decoder.attention", config.inner);
         Ok(Self {
-            source_tokens: source.weight(
-                "encoder.embedding.weight",
-                config.source_vocabulary,
-                e,
-            )?,
+            source_tokens: source.weight("encoder.embedding.weight", source_vocabulary, e)?,
             forwards: GruCell::load(source, "encoder.gru", "l0", e, c)?,
             backwards: GruCell::load(source, "encoder.gru", "l0_reverse", e, c)?,
             bridge: Projection::load(source, "bridge", c, c, true)?,
             target_tokens: source.weight("decoder.embedding.weight", v, e)?,
-            attention: AdditiveAttention::load(
-                source,
-                "decoder.attention",
-                c,
-                2 * c,
-                config.inner,
-            )?,
+            attention: AdditiveAttention::load(source, name, c, 2 * c, inner)?,
             decoder: GruCell::load(source, "decoder.gru", "l0", e + 2 * c, c)?,
             readout: (config.readout)
                 .map(|r| Projection::load(source, "decoder.readout", 3 * c + e, r, true))
@@ -111,7 +99,7 @@ impl AttentiveSeq2Seq {
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -121,38 +109,27 @@ impl AttentiveSeq2Seq {
     ///
     /// # Errors
     /// When there is no source token, or an id is outside the vocabulary.
-    pub fn encode(&self, source: &[usize], trace: Option<&mut dyn Observer>) -> Result<State> {
+    pub fn encode(&self, source: &[usize], mut trace: Option<&mut dyn Observer>) -> Result<State> {
         // source [S] -> annotations [S, 2C], hidden [C]
-        let mut trace = trace;
         if source.is_empty() {
-            return Err(EngineError::value(
-                "encode",
-                "source tokens",
-                "at least 1",
-                0,
-            ));
+            return Err(no_tokens("0"));
         }
         let trace = &mut trace;
         let mut x = self.source_tokens.rows(source)?;
         observe(trace, "encoder.embedding", &mut x);
         let zero = Array1::zeros(self.config.width);
-        let there = scope(
-            trace,
-            || "encoder.forwards.".to_owned(),
-            |trace| self.forwards.forward(x.view(), zero.view(), false, trace),
-        )?;
-        let back = scope(
-            trace,
-            || "encoder.backwards.".to_owned(),
-            |trace| self.backwards.forward(x.view(), zero.view(), true, trace),
-        )?;
+        let prefix = || "encoder.forwards.".to_owned();
+        let there = scope(trace, prefix, |trace| {
+            self.forwards.forward(x.view(), zero.view(), false, trace)
+        })?;
+        let prefix = || "encoder.backwards.".to_owned();
+        let back = scope(trace, prefix, |trace| {
+            self.backwards.forward(x.view(), zero.view(), true, trace)
+        })?;
         let mut annotations = concat(&[&there, &back])?;
         observe(trace, "encoder.annotations", &mut annotations);
-        let mut hidden = self
-            .bridge
-            .forward(back.slice(s![..1, ..]))?
-            .row(0)
-            .mapv(math::tanh);
+        let first = self.bridge.forward(back.slice(s![..1, ..]))?;
+        let mut hidden = first.row(0).mapv(math::tanh);
         observe(trace, "bridge", &mut hidden);
         let keys = self.attention.keys(annotations.view())?;
         Ok(State {
@@ -163,7 +140,7 @@ impl AttentiveSeq2Seq {
         })
     }
 
-    /// Reads one target token; gives the logits of the next. The observer gets `decoder.steps.t.{embedding, attention.scores,
+    /// Reads one target token; returns the logits of the next. The observer gets `decoder.steps.t.{embedding, attention.scores,
     /// attention.weights, attention.context, reset, update, candidate, state, logits}`.
     ///
     /// # Errors
@@ -172,34 +149,29 @@ impl AttentiveSeq2Seq {
         &self,
         state: &mut State,
         id: usize,
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // id -> [V_t]
-        let mut trace = trace;
         let t = state.position;
-        let logits = scope(
-            &mut trace,
-            || format!("decoder.steps.{t}."),
-            |trace| {
-                let mut x = self.target_tokens.rows(&[id])?;
-                observe(trace, "embedding", &mut x);
-                let (keys, annotations) = (state.keys.view(), state.annotations.view());
-                let found = self
-                    .attention
-                    .attend(state.hidden.view(), keys, annotations, trace)?;
-                let context = found.context.insert_axis(Axis(0));
-                let read = concat(&[&x, &context])?;
-                state.hidden = self.decoder.next(read.row(0), state.hidden.view(), trace)?;
-                let hidden = state.hidden.clone().insert_axis(Axis(0));
-                let mut seen = concat(&[&hidden, &context, &x])?;
-                if let Some(readout) = &self.readout {
-                    seen = readout.forward(seen.view())?.mapv_into(math::tanh);
-                }
-                let mut logits = self.output.forward(seen.view())?;
-                observe(trace, "logits", &mut logits);
-                Ok(logits.row(0).to_owned())
-            },
-        )?;
+        let prefix = || format!("decoder.steps.{t}.");
+        let logits = scope(&mut trace, prefix, |trace| -> Result<_> {
+            let mut x = self.target_tokens.rows(&[id])?;
+            observe(trace, "embedding", &mut x);
+            let (keys, annotations) = (state.keys.view(), state.annotations.view());
+            let hidden = state.hidden.view();
+            let found = (self.attention).attend(hidden, keys, annotations, trace)?;
+            let context = found.context.insert_axis(Axis(0));
+            let read = concat(&[&x, &context])?;
+            state.hidden = self.decoder.next(read.row(0), hidden, trace)?;
+            let hidden = state.hidden.clone().insert_axis(Axis(0));
+            let mut seen = concat(&[&hidden, &context, &x])?;
+            if let Some(readout) = &self.readout {
+                seen = readout.forward(seen.view())?.mapv_into(math::tanh);
+            }
+            let mut logits = self.output.forward(seen.view())?;
+            observe(trace, "logits", &mut logits);
+            Ok(logits.row(0).to_owned())
+        })?;
         state.position += 1;
         Ok(logits)
     }
@@ -212,52 +184,37 @@ impl AttentiveSeq2Seq {
         &self,
         source: &[usize],
         target: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // source [S], target [T] -> [T, V_t]
-        let mut trace = trace;
-        let mut state = match &mut trace {
-            Some(observer) => self.encode(source, Some(&mut **observer))?,
-            None => self.encode(source, None)?,
-        };
+        let mut state = self.encode(source, reborrow(&mut trace))?;
         let mut logits = Array2::zeros((target.len(), self.config.target_vocabulary));
         for (&id, mut row) in target.iter().zip(logits.rows_mut()) {
-            let step = match &mut trace {
-                Some(observer) => self.step(&mut state, id, Some(&mut **observer))?,
-                None => self.step(&mut state, id, None)?,
-            };
-            row.assign(&step);
+            row.assign(&self.step(&mut state, id, reborrow(&mut trace))?);
         }
         Ok(logits)
     }
 
-    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
-    /// are 0.
-    ///
-    /// # Errors
-    /// As [`Self::forward`], and when a mask has another shape than its ids, there are more of one side than of the other, or a
-    /// source has no token.
-    pub fn forward_batch(
-        &self,
-        source: ArrayView2<'_, usize>,
-        source_mask: ArrayView2<'_, bool>,
-        target: ArrayView2<'_, usize>,
-        target_mask: ArrayView2<'_, bool>,
-    ) -> Result<Array3<f32>> {
-        // source [B, S], target [B, T] -> [B, T, V_t]
-        let (source, target) = (
-            Packed::new(source, source_mask)?,
-            Packed::new(target, target_mask)?,
-        );
-        let logits = self.run(&mut Plain::silent(), &source, &target)?;
-        target.unpack(logits.view())
+    /// The annotations of all sources and the state that each decoder starts from.
+    fn read<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<(C::Matrix, C::Matrix)> {
+        // source ids [M] of B sources -> [M, 2C], [B, C]
+        let lengths = &source.lengths;
+        let x = compute.embed(&self.source_tokens, &source.ids)?;
+        let x = compute.dropout(x);
+        let zero = Array2::zeros((lengths.len(), self.config.width));
+        let zero = compute.constant(zero.view());
+        let there = self.forwards.run(compute, &x, lengths, &zero, false)?;
+        let back = self.backwards.run(compute, &x, lengths, &zero, true)?;
+        let annotations = compute.concat(&[&there, &back])?;
+        let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
+        let first = compute.gather(&back, &first)?;
+        let bridged = self.bridge.run(compute, &first)?;
+        Ok((annotations, compute.tanh(bridged)))
     }
+}
 
-    /// The logits at every place of the targets, `[N, V_t]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// As [`Self::forward`], and when there are more of one side than of the other.
-    pub fn run<C: Compute>(
+impl EncoderDecoder for AttentiveSeq2Seq {
+    fn run<C: Compute>(
         &self,
         compute: &mut C,
         source: &Packed,
@@ -267,13 +224,7 @@ impl AttentiveSeq2Seq {
         let batch = source.lengths.len();
         expect("seq2seq", "targets", &[batch], &[target.lengths.len()])?;
         if source.lengths.contains(&0) {
-            let found = "a source of padding alone";
-            return Err(EngineError::value(
-                "encode",
-                "source tokens",
-                "at least 1",
-                found,
-            ));
+            return Err(no_tokens("a source of padding alone"));
         }
         let (annotations, mut hidden) = self.read(compute, source)?;
         let keys = compute.linear(&annotations, &self.attention.key, None)?;
@@ -307,34 +258,12 @@ impl AttentiveSeq2Seq {
         }
         self.output.run(compute, &joined)
     }
-
-    /// The annotations of all sources and the state that each decoder starts from.
-    fn read<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<(C::Matrix, C::Matrix)> {
-        // source ids [M] of B sources -> [M, 2C], [B, C]
-        let lengths = &source.lengths;
-        let x = compute.embed(&self.source_tokens, &source.ids)?;
-        let x = compute.dropout(x);
-        let zero = Array2::zeros((lengths.len(), self.config.width));
-        let zero = compute.constant(zero.view());
-        let there = self.forwards.run(compute, &x, lengths, &zero, false)?;
-        let back = self.backwards.run(compute, &x, lengths, &zero, true)?;
-        let annotations = compute.concat(&[&there, &back])?;
-        let first: Vec<usize> = source.ranges().map(|rows| rows.start).collect();
-        let first = compute.gather(&back, &first)?;
-        let bridged = self.bridge.run(compute, &first)?;
-        Ok((annotations, compute.tanh(bridged)))
-    }
 }
 
 impl Trainable for AttentiveSeq2Seq {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        for (table, side) in [
-            (&mut self.source_tokens, "encoder"),
-            (&mut self.target_tokens, "decoder"),
-        ] {
-            let name = format!("{side}.embedding.weight");
-            trainable::weight(table, &name, Kind::Table, visit)?;
-        }
+        embedding_parameters(&mut self.source_tokens, "encoder", visit)?;
+        embedding_parameters(&mut self.target_tokens, "decoder", visit)?;
         self.forwards.parameters("encoder.gru", "l0", visit)?;
         let backwards = &mut self.backwards;
         backwards.parameters("encoder.gru", "l0_reverse", visit)?;
@@ -350,13 +279,10 @@ impl Trainable for AttentiveSeq2Seq {
 
 /// Matrices of the same number of rows, their columns one after the other.
 fn concat(parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
-    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
-    let shapes = || {
-        parts
-            .iter()
-            .map(|part| format!("{:?}", part.shape()))
-            .collect::<Vec<_>>()
-    };
-    concatenate(Axis(1), &views)
-        .map_err(|_| EngineError::shape("seq2seq", "the same rows", shapes().join(" and ")))
+    Plain::silent().concat(parts)
+}
+
+/// The error for a source without tokens.
+fn no_tokens(found: &str) -> EngineError {
+    EngineError::value("encode", "source tokens", "at least 1", found)
 }

@@ -23,11 +23,11 @@
 //! section 3.1. Names of parameters: Hugging Face's (`Swinv2ForImageClassification`), with and without `swinv2.` before them.
 
 use super::config;
-use super::names::{norm, prefix};
+use super::names::{Shapes, prefix};
 use crate::error::{EngineError, Result};
 use crate::nn::cosine_attention::{CosineAttention, distance_bias};
 use crate::nn::feed_forward::{Activation, FeedForward};
-use crate::nn::norm::LayerNorm;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::patch::cut;
 use crate::nn::patch_merge::PatchMerge;
 use crate::nn::picture_tokens::load_patches;
@@ -36,6 +36,7 @@ use crate::nn::projection::Projection;
 use crate::nn::window::shift_mask;
 use crate::nn::window_block::WindowBlock;
 use crate::parameters::{Parameters, tensor};
+use crate::shape::expect;
 use crate::trace::{Observer, observe, scope};
 use ndarray::{Array1, ArrayView3, Axis};
 
@@ -53,7 +54,7 @@ pub struct Config {
     pub heads: Vec<usize>,
     /// M; a stage whose map is smaller has one window, the map.
     pub window: usize,
-    /// M at which the biases of each stage were trained, where it was another; empty or 0 where not.
+    /// M at which the biases of each stage were trained, where it was another; empty or 0 where it was the same.
     pub trained_windows: Vec<usize>,
     /// P.
     pub patch: usize,
@@ -95,12 +96,9 @@ impl Config {
     fn check(&self) -> Result<()> {
         let (stages, found) = (self.depths.len(), self.heads.len());
         if stages == 0 || stages > 8 || stages != found {
+            let expected = "1 to 8 stages with depth and heads";
             let found = format!("{stages} depths and {found} heads");
-            return Err(EngineError::shape(
-                "swin",
-                "1 to 8 stages with depth and heads",
-                found,
-            ));
+            return Err(EngineError::shape("swin", expected, found));
         }
         let sizes = [
             self.width,
@@ -110,11 +108,9 @@ impl Config {
             self.classes,
             self.inner_ratio,
         ];
-        if let Some(size) = sizes
-            .iter()
-            .find(|&&size| size == 0 || size > config::LARGEST >> 8)
-        {
-            let expected = format!("from 1 to {}", config::LARGEST >> 8);
+        let most = config::LARGEST >> 8;
+        if let Some(size) = sizes.iter().find(|&&size| size == 0 || size > most) {
+            let expected = format!("from 1 to {most}");
             return Err(EngineError::value("swin", "size", expected, size));
         }
         config::divides("swin", "patch", self.patch, self.image)?;
@@ -132,70 +128,47 @@ impl Config {
     /// The names of all parameters with their shapes, as Hugging Face's files have them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (c, p) = (self.width, self.patch);
-        let mut all = Vec::new();
-        let mut layer = |name: String, shape: Vec<usize>, bias: bool| {
-            if bias {
-                all.push((format!("{name}.bias"), vec![shape[0]]));
-            }
-            all.push((format!("{name}.weight"), shape));
-        };
-        let embeddings = "swinv2.embeddings";
-        layer(
-            format!("{embeddings}.patch_embeddings.projection"),
-            vec![c, 3, p, p],
-            true,
+        let mut all = Shapes::default();
+        all.layer(
+            "swinv2.embeddings.patch_embeddings.projection",
+            &[c, 3, p, p],
         );
-        layer(format!("{embeddings}.norm"), vec![c], true);
+        all.layer("swinv2.embeddings.norm", &[c]);
         for (n, &depth) in self.depths.iter().enumerate() {
             let StageSizes { width, heads, .. } = self.stage(n);
             let inner = self.inner_ratio * width;
             for block in 0..depth {
-                let place = format!("swinv2.encoder.layers.{n}.blocks.{block}");
-                let network = "attention.self.continuous_position_bias_mlp";
-                for (name, shape, bias) in [
-                    (format!("{network}.0"), vec![BIAS_INNER, 2], true),
-                    (format!("{network}.2"), vec![heads, BIAS_INNER], false),
-                    ("attention.self.query".to_owned(), vec![width, width], true),
-                    ("attention.self.key".to_owned(), vec![width, width], false),
-                    ("attention.self.value".to_owned(), vec![width, width], true),
-                    (
-                        "attention.output.dense".to_owned(),
-                        vec![width, width],
-                        true,
-                    ),
-                    ("layernorm_before".to_owned(), vec![width], true),
-                    ("intermediate.dense".to_owned(), vec![inner, width], true),
-                    ("output.dense".to_owned(), vec![width, inner], true),
-                    ("layernorm_after".to_owned(), vec![width], true),
-                ] {
-                    layer(format!("{place}.{name}"), shape, bias);
-                }
+                let name = |part: &str| format!("swinv2.encoder.layers.{n}.blocks.{block}.{part}");
+                let own = |part: &str| name(&format!("attention.self.{part}"));
+                all.layer(&own("continuous_position_bias_mlp.0"), &[BIAS_INNER, 2]);
+                all.add(
+                    own("continuous_position_bias_mlp.2.weight"),
+                    &[heads, BIAS_INNER],
+                );
+                all.layer(&own("query"), &[width, width]);
+                all.add(own("key.weight"), &[width, width]);
+                all.layer(&own("value"), &[width, width]);
+                all.add(own("logit_scale"), &[heads, 1, 1]);
+                all.layer(&name("attention.output.dense"), &[width, width]);
+                all.layer(&name("layernorm_before"), &[width]);
+                all.layer(&name("intermediate.dense"), &[inner, width]);
+                all.layer(&name("output.dense"), &[width, inner]);
+                all.layer(&name("layernorm_after"), &[width]);
             }
             if n + 1 < self.depths.len() {
-                let place = format!("swinv2.encoder.layers.{n}.downsample");
-                layer(
-                    format!("{place}.reduction"),
-                    vec![2 * width, 4 * width],
-                    false,
-                );
-                layer(format!("{place}.norm"), vec![2 * width], true);
+                let merge = format!("swinv2.encoder.layers.{n}.downsample");
+                all.add(format!("{merge}.reduction.weight"), &[2 * width, 4 * width]);
+                all.layer(&format!("{merge}.norm"), &[2 * width]);
             }
         }
         let last = self.stage(self.depths.len().saturating_sub(1)).width;
-        layer("swinv2.layernorm".to_owned(), vec![last], true);
-        layer("classifier".to_owned(), vec![self.classes, last], true);
-        for (n, &depth) in self.depths.iter().enumerate() {
-            for block in 0..depth {
-                let name =
-                    format!("swinv2.encoder.layers.{n}.blocks.{block}.attention.self.logit_scale");
-                all.push((name, vec![self.stage(n).heads, 1, 1]));
-            }
-        }
-        all
+        all.layer("swinv2.layernorm", &[last]);
+        all.layer("classifier", &[self.classes, last]);
+        all.0
     }
 }
 
-/// Blocks on one map, and the way to the next, smaller one.
+/// Blocks on one map, and the layer that merges it to the next, smaller one.
 #[derive(Debug, Clone)]
 struct Stage {
     side: usize,
@@ -229,15 +202,15 @@ impl Swin {
         let stages = stages.collect::<Result<_>>()?;
         Ok(Self {
             patches: load_patches(source, &projection, c, 3, config.patch)?,
-            patch_norm: norm(source, &format!("{root}embeddings.norm"), c, eps)?,
+            patch_norm: LayerNorm::load(source, &format!("{root}embeddings.norm"), c, eps)?,
             stages,
-            norm: norm(source, &format!("{root}layernorm"), last, eps)?,
+            norm: LayerNorm::load(source, &format!("{root}layernorm"), last, eps)?,
             head: Projection::load(source, "classifier", last, config.classes, true)?,
             config,
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -250,19 +223,11 @@ impl Swin {
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // image [3, H, W] -> [classes]
-        let mut trace = trace;
         let side = self.config.image;
-        if image.dim() != (3, side, side) {
-            let found = format!("{:?}", image.shape());
-            return Err(EngineError::shape(
-                "swin",
-                format!("picture [3, {side}, {side}]"),
-                found,
-            ));
-        }
+        expect("swin", "picture", &[3, side, side], image.shape())?;
         let mut patches = cut(image, self.config.patch)?;
         observe(&mut trace, "patches", &mut patches);
         let mut embedded = self.patches.forward(patches.view())?;
@@ -311,7 +276,7 @@ fn stage(config: &Config, source: &mut dyn Parameters, root: &str, n: usize) -> 
         let last = format!("{place}downsample.norm");
         merge = Some(PatchMerge {
             reduction: Projection::load(source, &reduction, 4 * width, 2 * width, false)?,
-            norm: norm(source, &last, 2 * width, config.norm_eps)?,
+            norm: LayerNorm::load(source, &last, 2 * width, config.norm_eps)?,
         });
     }
     Ok(Stage {
@@ -343,20 +308,11 @@ fn window_block(
     let mut layer = |name: &str, inputs: usize, outputs: usize, bias: bool| {
         Projection::load(source, &format!("{place}{name}"), inputs, outputs, bias)
     };
+    let network = "attention.self.continuous_position_bias_mlp";
     let network = FeedForward {
-        up: layer(
-            "attention.self.continuous_position_bias_mlp.0",
-            2,
-            BIAS_INNER,
-            true,
-        )?,
+        up: layer(&format!("{network}.0"), 2, BIAS_INNER, true)?,
         activation: Activation::Relu,
-        down: layer(
-            "attention.self.continuous_position_bias_mlp.2",
-            BIAS_INNER,
-            heads,
-            false,
-        )?,
+        down: layer(&format!("{network}.2"), BIAS_INNER, heads, false)?,
     };
     Ok(WindowBlock {
         size,
@@ -376,7 +332,7 @@ fn window_block(
             activation: Activation::Gelu,
             down: layer("output.dense", f, c, true)?,
         },
-        norm_1: norm(source, &format!("{place}layernorm_before"), c, eps)?,
-        norm_2: norm(source, &format!("{place}layernorm_after"), c, eps)?,
+        norm_1: LayerNorm::load(source, &format!("{place}layernorm_before"), c, eps)?,
+        norm_2: LayerNorm::load(source, &format!("{place}layernorm_after"), c, eps)?,
     })
 }

@@ -29,7 +29,8 @@ mod translation;
 pub use translation::Translation;
 
 use super::config::{self, Lookup};
-use super::names::norm;
+use super::encoder_decoder::EncoderDecoder;
+use super::names::Shapes;
 use crate::error::Result;
 use crate::math;
 use crate::nn::compute::Compute;
@@ -43,10 +44,11 @@ use crate::nn::position::sinusoidal;
 use crate::nn::post_norm::PostNormBlock;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
 use crate::parameters::{Parameters, Weight};
+use crate::sample::greedy;
 use crate::trace::Observer;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use blocks::{decoder_block, encoder_block};
-use ndarray::{Array2, Array3, ArrayView2};
+use ndarray::Array2;
 
 /// The sizes of a Transformer.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,35 +97,29 @@ impl Config {
     /// The names of all parameters with their shapes, as PyTorch has them, without norms after the stacks.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (c, f) = (self.width, self.inner);
-        let mut all = vec![("embedding.weight".to_owned(), vec![self.vocabulary, c])];
-        let stacks = [
-            ("encoder", self.encoder_layers, 2),
-            ("decoder", self.decoder_layers, 3),
-        ];
-        for (stack, layers, norms) in stacks {
+        let mut all = Shapes::default();
+        all.add("embedding.weight", &[self.vocabulary, c]);
+        let (encoder, decoder) = (&["self_attn"][..], &["self_attn", "multihead_attn"][..]);
+        for (stack, layers, attentions) in [
+            ("encoder", self.encoder_layers, encoder),
+            ("decoder", self.decoder_layers, decoder),
+        ] {
             for n in 0..layers {
-                let place = format!("transformer.{stack}.layers.{n}");
-                let attentions = ["self_attn", "multihead_attn"];
-                for attention in &attentions[..norms - 1] {
-                    all.push((
-                        format!("{place}.{attention}.in_proj_weight"),
-                        vec![3 * c, c],
-                    ));
-                    all.push((format!("{place}.{attention}.in_proj_bias"), vec![3 * c]));
-                    all.push((format!("{place}.{attention}.out_proj.weight"), vec![c, c]));
-                    all.push((format!("{place}.{attention}.out_proj.bias"), vec![c]));
+                let name = |part: &str| format!("transformer.{stack}.layers.{n}.{part}");
+                for attention in attentions {
+                    let packed = name(&format!("{attention}.in_proj"));
+                    all.add(format!("{packed}_weight"), &[3 * c, c]);
+                    all.add(format!("{packed}_bias"), &[3 * c]);
+                    all.layer(&name(&format!("{attention}.out_proj")), &[c, c]);
                 }
-                all.push((format!("{place}.linear1.weight"), vec![f, c]));
-                all.push((format!("{place}.linear1.bias"), vec![f]));
-                all.push((format!("{place}.linear2.weight"), vec![c, f]));
-                all.push((format!("{place}.linear2.bias"), vec![c]));
-                for norm in 1..=norms {
-                    all.push((format!("{place}.norm{norm}.weight"), vec![c]));
-                    all.push((format!("{place}.norm{norm}.bias"), vec![c]));
+                all.layer(&name("linear1"), &[f, c]);
+                all.layer(&name("linear2"), &[c, f]);
+                for norm in 1..=attentions.len() + 1 {
+                    all.layer(&name(&format!("norm{norm}")), &[c]);
                 }
             }
         }
-        all
+        all.0
     }
 }
 
@@ -156,7 +152,8 @@ impl Transformer {
         let (width, eps) = (config.width, config.norm_eps);
         let mut last = |name: &str| {
             let present = source.shape(&format!("{name}.weight")).is_some();
-            present.then(|| norm(source, name, width, eps)).transpose()
+            let norm = present.then(|| LayerNorm::load(source, name, width, eps));
+            norm.transpose()
         };
         Ok(Self {
             encoder_norm: last("transformer.encoder.norm")?,
@@ -169,25 +166,22 @@ impl Transformer {
         })
     }
 
-    /// Which of its parts are in use.
+    /// The parts that are in use.
     pub fn parts(&self) -> Parts {
         self.parts
     }
 
-    /// The same model with only these parts in use. Without the mask it can be run on whole targets alone, not token by token.
+    /// The same model with only these parts in use. Without the mask it runs on whole targets only, not token by token.
     #[must_use]
     pub fn with_parts(mut self, parts: Parts) -> Self {
         self.parts = parts;
-        self.encoder
-            .iter_mut()
-            .for_each(|block| block.parts = parts);
-        self.decoder
-            .iter_mut()
-            .for_each(|block| block.parts = parts);
+        let (encoder, decoder) = (self.encoder.iter_mut(), self.decoder.iter_mut());
+        encoder.for_each(|block| block.parts = parts);
+        decoder.for_each(|block| block.parts = parts);
         self
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -199,10 +193,10 @@ impl Transformer {
         let mut x = compute.scale(x, math::sqrt(self.config.width as f32));
         compute.trace("embedding", &mut x);
         if self.parts.positions {
-            let places: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
-            let places = sinusoidal::encode_all(&places, self.config.width);
-            let places = compute.constant(places.view());
-            x = compute.add(x, &places)?;
+            let positions: Vec<f32> = tokens.positions.iter().map(|&p| p as f32).collect();
+            let encoded = sinusoidal::encode_all(&positions, self.config.width);
+            let encoded = compute.constant(encoded.view());
+            x = compute.add(x, &encoded)?;
         }
         compute.trace("input", &mut x);
         Ok(compute.dropout(x))
@@ -215,15 +209,11 @@ impl Transformer {
     /// When an id is outside the vocabulary.
     pub fn encode<C: Compute>(&self, compute: &mut C, source: &Packed) -> Result<C::Matrix> {
         // ids [N] -> [N, C]
-        let mut x = compute.scope(
-            || "encoder.".to_owned(),
-            |compute| self.embed(compute, source),
-        )?;
+        let prefix = || "encoder.".to_owned();
+        let mut x = compute.scope(prefix, |compute| self.embed(compute, source))?;
         for (n, block) in self.encoder.iter().enumerate() {
-            x = compute.scope(
-                || format!("encoder.blocks.{n}."),
-                |compute| block.run(compute, x, &source.lengths),
-            )?;
+            let prefix = || format!("encoder.blocks.{n}.");
+            x = compute.scope(prefix, |compute| block.run(compute, x, &source.lengths))?;
         }
         if let Some(norm) = &self.encoder_norm {
             x = norm.run(compute, &x)?;
@@ -234,24 +224,24 @@ impl Transformer {
 
     /// Keys and values of the encoder's output, for each decoder block. The observer gets
     /// `decoder.blocks.N.cross.attention.{k, v}`.
-    fn remember<C: Compute>(
+    fn cache_kv<C: Compute>(
         &self,
         compute: &mut C,
         encoded: &C::Matrix,
         lengths: &[usize],
     ) -> Result<Vec<C::Memory>> {
         // encoded [N, C]
-        let mut layers = Vec::with_capacity(self.decoder.len());
-        for (n, block) in self.decoder.iter().enumerate() {
-            layers.push(compute.scope(
-                || format!("decoder.blocks.{n}.cross."),
-                |compute| block.cross.memory(compute, encoded, lengths),
-            )?);
-        }
-        Ok(layers)
+        let blocks = self.decoder.iter().enumerate();
+        let layers = blocks.map(|(n, block)| {
+            let prefix = || format!("decoder.blocks.{n}.cross.");
+            compute.scope(prefix, |compute| {
+                block.cross.memory(compute, encoded, lengths)
+            })
+        });
+        layers.collect()
     }
 
-    /// The logits of new target tokens behind what the caches hold.
+    /// The logits of new target tokens that follow the tokens in the caches.
     fn decode<C: Compute>(
         &self,
         compute: &mut C,
@@ -260,16 +250,14 @@ impl Transformer {
         memories: &[C::Memory],
     ) -> Result<C::Matrix> {
         // ids [N] -> [N, V]
-        let mut y = compute.scope(
-            || "decoder.".to_owned(),
-            |compute| self.embed(compute, target),
-        )?;
+        let prefix = || "decoder.".to_owned();
+        let mut y = compute.scope(prefix, |compute| self.embed(compute, target))?;
         for (n, (block, memory)) in self.decoder.iter().zip(memories).enumerate() {
             let caches = caches.layer(n)?;
-            y = compute.scope(
-                || format!("decoder.blocks.{n}."),
-                |compute| block.run(compute, y, &target.lengths, caches, memory),
-            )?;
+            let prefix = || format!("decoder.blocks.{n}.");
+            y = compute.scope(prefix, |compute| {
+                block.run(compute, y, &target.lengths, caches, memory)
+            })?;
         }
         if let Some(norm) = &self.decoder_norm {
             y = norm.run(compute, &y)?;
@@ -280,34 +268,12 @@ impl Transformer {
         Ok(logits)
     }
 
-    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// When an id is outside the vocabulary, or there are more sources than targets.
-    pub fn run<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix> {
-        // source ids [M], target ids [N] -> [N, V]
-        let encoded = self.encode(compute, source)?;
-        let memories = self.remember(compute, &encoded, &source.lengths)?;
-        let mut caches = self.caches(target.lengths.len());
-        self.decode(compute, target, &mut caches, &memories)
-    }
-
     fn caches(&self, sequences: usize) -> KvCaches {
-        let Config {
-            decoder_layers,
-            heads,
-            width,
-            ..
-        } = self.config;
-        KvCaches::new(decoder_layers, sequences, heads, width / heads)
+        let (heads, width) = (self.config.heads, self.config.width);
+        KvCaches::new(self.config.decoder_layers, sequences, heads, width / heads)
     }
 
-    /// The logits at every place of a target. The observer gets what [`Self::encode`] lists, then
+    /// The logits at every position of a target. The observer gets the intermediates of [`Self::encode`], then
     /// `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`, `decoder.input`, `decoder.blocks.N.…` (see
     /// `PostNormDecoderBlock::run`), `decoder.output` and `logits`.
     ///
@@ -317,34 +283,14 @@ impl Transformer {
         &self,
         source: &[usize],
         target: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // source [S], target [T] -> [T, V]
-        let mut trace = trace;
         let compute = &mut Plain::new(&mut trace);
         self.run(compute, &Packed::one(source), &Packed::one(target))
     }
 
-    /// As [`Self::forward`] for several pairs, padded to one length; the masks are true where a token stands. Logits of padding
-    /// are 0.
-    ///
-    /// # Errors
-    /// As [`Self::forward`], and when a mask has another shape than its ids or there are more sources than targets.
-    pub fn forward_batch(
-        &self,
-        source: ArrayView2<'_, usize>,
-        source_mask: ArrayView2<'_, bool>,
-        target: ArrayView2<'_, usize>,
-        target_mask: ArrayView2<'_, bool>,
-    ) -> Result<Array3<f32>> {
-        // source [B, S], target [B, T] -> [B, T, V]
-        let source = Packed::new(source, source_mask)?;
-        let target = Packed::new(target, target_mask)?;
-        let logits = self.run(&mut Plain::silent(), &source, &target)?;
-        target.unpack(logits.view())
-    }
-
-    /// Reads a source once, to be translated token by token. The observer gets what [`Self::encode`] lists and the keys and values
+    /// Reads a source once; the target is then written token by token. The observer gets the intermediates of [`Self::encode`] and the keys and values
     /// of cross-attention.
     ///
     /// # Errors
@@ -352,24 +298,23 @@ impl Transformer {
     pub fn read(
         &self,
         source: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Translation<'_>> {
         // source [S]
-        let mut trace = trace;
         let compute = &mut Plain::new(&mut trace);
         let source = Packed::one(source);
         let encoded = self.encode(compute, &source)?;
         Ok(Translation {
             model: self,
-            memories: self.remember(compute, &encoded, &source.lengths)?,
+            memories: self.cache_kv(compute, &encoded, &source.lengths)?,
             caches: self.caches(1),
         })
     }
 
-    /// A target by always taking the likeliest token: from `start` (not given back) until `end` (given back) or `longest` tokens.
+    /// A target by greedy decoding, the most likely token at each step: from `start` (not given back) until `end` (given back) or `longest` tokens.
     ///
     /// # Errors
-    /// When an id is outside the vocabulary.
+    /// When an id is outside the vocabulary, or a logit is not a number.
     pub fn greedy(
         &self,
         source: &[usize],
@@ -381,13 +326,29 @@ impl Transformer {
         let mut translation = self.read(source, None)?;
         let (mut target, mut last) = (Vec::new(), start);
         while target.len() < longest && target.last() != Some(&end) {
-            let logits = translation.feed(&[last])?;
-            let likelier =
-                |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
-            last = (0..logits.len()).fold(0, likelier);
+            last = greedy(translation.feed(&[last])?.view())?;
             target.push(last);
         }
         Ok(target)
+    }
+}
+
+impl EncoderDecoder for Transformer {
+    fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        source: &Packed,
+        target: &Packed,
+    ) -> Result<C::Matrix> {
+        // source ids [M], target ids [N] -> [N, V]
+        let encoded = self.encode(compute, source)?;
+        let memories = self.cache_kv(compute, &encoded, &source.lengths)?;
+        let mut caches = self.caches(target.lengths.len());
+        self.decode(compute, target, &mut caches, &memories)
+    }
+
+    fn uses(&self, parameter: &str) -> bool {
+        self.parts.norm || !parameter.contains(".norm")
     }
 }
 

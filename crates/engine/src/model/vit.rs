@@ -25,26 +25,23 @@
 //! `vit_blocks.rs`; `vit.` before them or not, head `classifier` or `head`.
 
 use super::config::{self, Lookup};
-use super::names::{known, norm};
-use super::vit_blocks::{Sizes, block, block_parameters, tokens, tokens_parameters};
+use super::names::{Shapes, known, prefix};
+use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::ranges;
-use crate::nn::parts::Parts;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
-use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
-/// The way from all tokens to one vector.
+/// The reduction of all tokens to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
-    /// The class token's.
+    /// The vector of the class token.
     Class,
     /// The mean over the patches; the class token, where there is one, is left out.
     Mean,
@@ -128,45 +125,35 @@ impl Config {
         Sizes {
             width: self.width,
             heads: self.heads,
+            layers: self.layers,
             inner: self.inner,
             channels: self.channels,
             patch: self.patch,
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
+            scales: false,
         }
     }
 
     /// The names of all parameters with their shapes, as timm has them, with a class token.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let (c, f, Sizes { patches, .. }) = (self.width, self.inner, self.sizes());
-        let mut all = vec![
-            ("cls_token".to_owned(), vec![1, 1, c]),
-            ("pos_embed".to_owned(), vec![1, 1 + patches, c]),
-            (
-                "patch_embed.proj.weight".to_owned(),
-                vec![c, self.channels, self.patch, self.patch],
-            ),
-            ("patch_embed.proj.bias".to_owned(), vec![c]),
-        ];
+        let (c, f, p) = (self.width, self.inner, self.patch);
+        let mut all = Shapes::default();
+        all.add("cls_token", &[1, 1, c]);
+        all.add("pos_embed", &[1, 1 + self.sizes().patches, c]);
+        all.layer("patch_embed.proj", &[c, self.channels, p, p]);
         for n in 0..self.layers {
-            let parts = [
-                ("norm1", vec![c]),
-                ("attn.qkv", vec![3 * c, c]),
-                ("attn.proj", vec![c, c]),
-                ("norm2", vec![c]),
-                ("mlp.fc1", vec![f, c]),
-                ("mlp.fc2", vec![c, f]),
-            ];
-            for (name, shape) in parts {
-                all.push((format!("blocks.{n}.{name}.bias"), vec![shape[0]]));
-                all.push((format!("blocks.{n}.{name}.weight"), shape));
-            }
+            let mut layer = |part, shape: &[usize]| all.layer(&format!("blocks.{n}.{part}"), shape);
+            layer("norm1", &[c]);
+            layer("attn.qkv", &[3 * c, c]);
+            layer("attn.proj", &[c, c]);
+            layer("norm2", &[c]);
+            layer("mlp.fc1", &[f, c]);
+            layer("mlp.fc2", &[c, f]);
         }
-        for (name, shape) in [("norm", vec![c]), ("head", vec![self.classes, c])] {
-            all.push((format!("{name}.bias"), vec![shape[0]]));
-            all.push((format!("{name}.weight"), shape));
-        }
-        all
+        all.layer("norm", &[c]);
+        all.layer("head", &[self.classes, c]);
+        all.0
     }
 }
 
@@ -174,9 +161,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct Vit {
     config: Config,
-    tokens: PictureTokens,
-    blocks: Vec<PreNormBlock>,
-    norm: LayerNorm,
+    encoder: Encoder,
     head: Projection,
 }
 
@@ -187,45 +172,37 @@ impl Vit {
     /// When sizes do not divide each other, or a parameter is missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
-        let (sizes, c) = (config.sizes(), config.width);
+        let patches = "embeddings.patch_embeddings.projection.weight";
+        let root = prefix(source, &["", "vit."], patches);
         let has = |name: &str| source.shape(name).is_some();
-        let root = match has("vit.embeddings.patch_embeddings.projection.weight") {
-            true => "vit.",
-            false => "",
-        };
         let token = has(&format!("{root}embeddings.cls_token")) || has("cls_token");
         let class = token || config.pooling == Pooling::Class;
-        let last = known(source, root, &["layernorm", "norm"]);
         let head = known(source, "", &["classifier", "head"]);
-        let blocks = (0..config.layers).map(|n| block(&sizes, source, root, n, false));
-        let blocks = blocks.collect::<Result<_>>()?;
         Ok(Self {
-            tokens: tokens(&sizes, source, root, class)?,
-            blocks,
-            norm: norm(source, &last, c, config.norm_eps)?,
-            head: Projection::load(source, &head, c, config.classes, true)?,
+            encoder: Encoder::load(&config.sizes(), source, &root, class)?,
+            head: Projection::load(source, &head, config.width, config.classes, true)?,
             config,
         })
     }
 
-    /// Its sizes.
+    /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The embedding of pictures as tokens.
     pub fn tokens(&self) -> &PictureTokens {
-        &self.tokens
+        &self.encoder.tokens
     }
 
     /// True when a class token comes before the patches.
     pub fn has_class_token(&self) -> bool {
-        self.tokens.class.is_some()
+        self.encoder.tokens.class.is_some()
     }
 
     /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
     /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
-    /// [`PreNormBlock::run`]) and `norm`.
+    /// [`crate::nn::pre_norm::PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not C_0 channels or is smaller than a patch.
@@ -235,9 +212,8 @@ impl Vit {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // image [C_0, H, W] -> [1 + N, C]
-        Ok(self
-            .run(&mut Plain::new(trace), image.insert_axis(Axis(0)))?
-            .0)
+        let images = image.insert_axis(Axis(0));
+        Ok(self.run(&mut Plain::new(trace), images)?.0)
     }
 
     /// As [`Self::hidden`] for several pictures of one size, one after the other, generic over the executor; also how many tokens each has.
@@ -250,23 +226,7 @@ impl Vit {
         images: ArrayView4<'_, f32>,
     ) -> Result<(C::Matrix, Vec<usize>)> {
         // images [B, C_0, H, W] -> [B·(1 + N), C]
-        let x = self.tokens.run(compute, images)?;
-        let count = images.dim().0;
-        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
-        let (mut x, parts) = (compute.dropout(x), Parts::default());
-        for (n, block) in self.blocks.iter().enumerate() {
-            x = compute.scope(
-                || format!("blocks.{n}."),
-                |compute| {
-                    block.run(compute, x, parts, |attention, compute, x| {
-                        attention.run(compute, x, &lengths, parts)
-                    })
-                },
-            )?;
-        }
-        let mut hidden = self.norm.run(compute, &x)?;
-        compute.trace("norm", &mut hidden);
-        Ok((hidden, lengths))
+        self.encoder.run(compute, images)
     }
 
     /// The logits of hidden states, a row for each picture, generic over the executor.
@@ -284,17 +244,16 @@ impl Vit {
         self.head.run(compute, &pooled)
     }
 
-    /// The logits of a picture. The observer gets what [`Self::hidden`] lists, `pooled` and `logits`.
+    /// The logits of a picture. The observer gets the intermediates of [`Self::hidden`], `pooled` and `logits`.
     ///
     /// # Errors
     /// As [`Self::hidden`].
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // image [C_0, H, W] -> [classes]
-        let mut trace = trace;
         let hidden = self.hidden(image, &mut trace)?;
         let pooled = self.pool(&mut Plain::silent(), &hidden, &[hidden.nrows()])?;
         let mut pooled = pooled.index_axis_move(Axis(0), 0);
@@ -305,19 +264,6 @@ impl Vit {
         Ok(logits)
     }
 
-    /// The logits of several pictures of one size.
-    ///
-    /// # Errors
-    /// As [`Self::hidden`].
-    pub fn forward_batch(&self, images: ArrayView4<'_, f32>) -> Result<Array2<f32>> {
-        // images [B, C_0, H, W] -> [B, classes]
-        let mut logits = Array2::zeros((images.dim().0, self.config.classes));
-        for (image, mut row) in images.outer_iter().zip(logits.rows_mut()) {
-            row.assign(&self.forward(image, None)?);
-        }
-        Ok(logits)
-    }
-
     fn pool<C: Compute>(
         &self,
         compute: &mut C,
@@ -325,7 +271,7 @@ impl Vit {
         lengths: &[usize],
     ) -> Result<C::Matrix> {
         // hidden [B·(1 + N), C] -> [B, C]
-        let first = usize::from(self.tokens.class.is_some());
+        let first = usize::from(self.has_class_token());
         match self.config.pooling {
             Pooling::Class => {
                 let rows: Vec<usize> = ranges(lengths).map(|rows| rows.start).collect();
@@ -341,11 +287,7 @@ impl Vit {
 
 impl Trainable for Vit {
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        tokens_parameters(&mut self.tokens, visit)?;
-        for (n, block) in self.blocks.iter_mut().enumerate() {
-            block_parameters(block, &format!("blocks.{n}."), visit)?;
-        }
-        self.norm.parameters("norm", visit)?;
+        self.encoder.parameters(visit)?;
         self.head.parameters("head", visit)
     }
 }

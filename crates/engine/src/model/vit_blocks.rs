@@ -9,19 +9,20 @@
 //! | MLP | `mlp.fc1`, `mlp.fc2` | `intermediate.dense`, `output.dense` | `mlp.fc1`, `mlp.fc2` |
 //! | layer scales | `layer_scale1.lambda1` … | the same | `ls1.gamma` … |
 
-use super::names::{known, norm};
-use crate::EngineError;
-use crate::error::Result;
+use super::names::known;
+use crate::error::{EngineError, Result};
+use crate::nn::compute::Compute;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::Qkv;
-use crate::nn::norm::Norm;
+use crate::nn::norm::{LayerNorm, Norm};
+use crate::nn::parts::Parts;
 use crate::nn::picture_tokens::{PictureTokens, load_patches};
 use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, expect_shape, tensor, vector};
 use crate::trainable::{self, Kind, Visit};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayView4};
 
 /// The sizes that the blocks and the embedding need.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,8 @@ pub(super) struct Sizes {
     pub(super) width: usize,
     /// H.
     pub(super) heads: usize,
+    /// Number of blocks.
+    pub(super) layers: usize,
     /// F.
     pub(super) inner: usize,
     /// C_0.
@@ -40,16 +43,83 @@ pub(super) struct Sizes {
     pub(super) patches: usize,
     /// Added to the variance in each norm.
     pub(super) norm_eps: f32,
+    /// True where the blocks have layer scales.
+    pub(super) scales: bool,
 }
 
-/// Block `n`; `root` is what stands before the names of all parameters.
-pub(super) fn block(
-    sizes: &Sizes,
-    source: &mut dyn Parameters,
-    root: &str,
-    n: usize,
-    scales: bool,
-) -> Result<PreNormBlock> {
+/// The encoder that ViT and DINOv2 share: embedding, blocks, last norm.
+#[derive(Debug, Clone)]
+pub(super) struct Encoder {
+    pub(super) tokens: PictureTokens,
+    blocks: Vec<PreNormBlock>,
+    norm: LayerNorm,
+}
+
+impl Encoder {
+    /// The encoder with the parameters of a source, whose names begin with `root`.
+    ///
+    /// # Errors
+    /// When a parameter is missing or has another shape.
+    pub(super) fn load(
+        sizes: &Sizes,
+        source: &mut dyn Parameters,
+        root: &str,
+        class: bool,
+    ) -> Result<Self> {
+        let last = known(source, root, &["layernorm", "norm"]);
+        let blocks = (0..sizes.layers).map(|n| block(sizes, source, root, n));
+        let blocks = blocks.collect::<Result<_>>()?;
+        Ok(Self {
+            tokens: tokens(sizes, source, root, class)?,
+            blocks,
+            norm: LayerNorm::load(source, &last, sizes.width, sizes.norm_eps)?,
+        })
+    }
+
+    /// The tokens of pictures of one size after the last norm, one picture after the other, and how many tokens each has; generic
+    /// over the executor. The observer gets the intermediates of [`PictureTokens::forward`], `blocks.N.…` (see [`PreNormBlock::run`]) and
+    /// `norm`.
+    ///
+    /// # Errors
+    /// When the pictures have not C_0 channels or are smaller than a patch.
+    pub(super) fn run<C: Compute>(
+        &self,
+        compute: &mut C,
+        images: ArrayView4<'_, f32>,
+    ) -> Result<(C::Matrix, Vec<usize>)> {
+        // images [B, C_0, H, W] -> [B·(1 + N), C]
+        let x = self.tokens.run(compute, images)?;
+        let count = images.dim().0;
+        let lengths = vec![compute.dim(&x).0 / count.max(1); count];
+        let (mut x, parts) = (compute.dropout(x), Parts::default());
+        for (n, block) in self.blocks.iter().enumerate() {
+            let prefix = || format!("blocks.{n}.");
+            x = compute.scope(prefix, |compute| {
+                block.run(compute, x, parts, |attention, compute, x| {
+                    attention.run(compute, x, &lengths, parts)
+                })
+            })?;
+        }
+        let mut hidden = self.norm.run(compute, &x)?;
+        compute.trace("norm", &mut hidden);
+        Ok((hidden, lengths))
+    }
+
+    /// Visits all parameters under timm's names, which [`Self::load`] knows.
+    ///
+    /// # Errors
+    /// When `visit` fails.
+    pub(super) fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        tokens_parameters(&mut self.tokens, visit)?;
+        for (n, block) in self.blocks.iter_mut().enumerate() {
+            block_parameters(block, &format!("blocks.{n}."), visit)?;
+        }
+        self.norm.parameters("norm", visit)
+    }
+}
+
+/// Block `n`; the names of all parameters begin with `root`.
+fn block(sizes: &Sizes, source: &mut dyn Parameters, root: &str, n: usize) -> Result<PreNormBlock> {
     let (c, f, eps) = (sizes.width, sizes.inner, sizes.norm_eps);
     let places = ["layers", "encoder.layer", "blocks"].map(|list| format!("{root}{list}.{n}."));
     let place = places
@@ -70,24 +140,23 @@ pub(super) fn block(
     let up = name(source, &["mlp.fc1", "intermediate.dense"]);
     let down = name(source, &["mlp.fc2", "output.dense"]);
     let scale = |source: &mut dyn Parameters, hugging_face: &str, timm: &str| {
-        let theirs = format!("{place}{hugging_face}");
-        let known = source.shape(&theirs).is_some();
-        let name = if known {
-            theirs
-        } else {
-            format!("{place}{timm}")
-        };
-        scales.then(|| vector(source, &name, c)).transpose()
+        let name = either(
+            source,
+            format!("{place}{hugging_face}"),
+            format!("{place}{timm}"),
+        );
+        let scale = sizes.scales.then(|| vector(source, &name, c));
+        scale.transpose()
     };
     Ok(PreNormBlock {
-        norm_1: norm(source, &norm_1, c, eps)?,
+        norm_1: LayerNorm::load(source, &norm_1, c, eps)?,
         attention: FullAttention {
             qkv: qkv(source, place, c)?,
             output: Projection::load(source, &output, c, c, true)?,
             heads: sizes.heads,
         },
         scale_1: scale(source, "layer_scale1.lambda1", "ls1.gamma")?,
-        norm_2: norm(source, &norm_2, c, eps)?,
+        norm_2: LayerNorm::load(source, &norm_2, c, eps)?,
         mlp: FeedForward {
             up: Projection::load(source, &up, c, f, true)?,
             activation: Activation::Gelu,
@@ -118,8 +187,16 @@ fn qkv(source: &mut dyn Parameters, place: &str, width: usize) -> Result<Qkv> {
     })
 }
 
-/// Patches, class token and positions. Without a class token the position table is that much shorter.
-pub(super) fn tokens(
+/// The first name where the source has it, else the other.
+fn either(source: &dyn Parameters, first: String, other: String) -> String {
+    match source.shape(&first) {
+        Some(_) => first,
+        None => other,
+    }
+}
+
+/// Patches, class token and positions. Without a class token the position table has a row less.
+fn tokens(
     sizes: &Sizes,
     source: &mut dyn Parameters,
     root: &str,
@@ -130,13 +207,11 @@ pub(super) fn tokens(
     let patches = ["embeddings.patch_embeddings.projection", "patch_embed.proj"];
     let patches = known(source, root, &patches);
     let name = |source: &dyn Parameters, theirs: &str, timm: &str| {
-        let theirs = format!("{root}embeddings.{theirs}");
-        let known = source.shape(&theirs).is_some();
-        if known {
-            theirs
-        } else {
-            format!("{root}{timm}")
-        }
+        either(
+            source,
+            format!("{root}embeddings.{theirs}"),
+            format!("{root}{timm}"),
+        )
     };
     let positions = name(source, "position_embeddings", "pos_embed");
     let class_name = name(source, "cls_token", "cls_token");
@@ -162,7 +237,7 @@ fn table(source: &mut dyn Parameters, name: &str, rows: usize, cols: usize) -> R
 }
 
 /// Visits class token, positions and patches under timm's names.
-pub(super) fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_>) -> Result<()> {
+fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_>) -> Result<()> {
     if let Some(class) = &mut tokens.class {
         let shape = [1, 1, class.len()];
         trainable::array_as(class, "cls_token", &shape, Kind::Table, visit)?;
@@ -173,26 +248,16 @@ pub(super) fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_
     let channels = tokens.channels();
     let Projection { weight, bias } = &mut tokens.patches;
     let shape = [weight.dim().0, channels, tokens.patch, tokens.patch];
-    let name = "patch_embed.proj";
-    trainable::weight_as(
-        weight,
-        &format!("{name}.weight"),
-        &shape,
-        Kind::Matrix,
-        visit,
-    )?;
+    let name = "patch_embed.proj.weight";
+    trainable::weight_as(weight, name, &shape, Kind::Matrix, visit)?;
     match bias {
-        Some(bias) => trainable::vector(bias, &format!("{name}.bias"), Kind::Bias, visit),
+        Some(bias) => trainable::array(bias, "patch_embed.proj.bias", Kind::Bias, visit),
         None => Ok(()),
     }
 }
 
 /// Visits a block under timm's names.
-pub(super) fn block_parameters(
-    block: &mut PreNormBlock,
-    place: &str,
-    visit: &mut Visit<'_>,
-) -> Result<()> {
+fn block_parameters(block: &mut PreNormBlock, place: &str, visit: &mut Visit<'_>) -> Result<()> {
     let name = |part: &str| format!("{place}{part}");
     let separate = ["attention.q_proj", "attention.k_proj", "attention.v_proj"];
     block.norm_1.parameters(&name("norm1"), visit)?;
@@ -208,7 +273,7 @@ pub(super) fn block_parameters(
         (&mut block.scale_2, "ls2.gamma"),
     ] {
         if let Some(scale) = scale {
-            trainable::vector(scale, &name(part), Kind::Gain, visit)?;
+            trainable::array(scale, &name(part), Kind::Gain, visit)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Attention: the one function that lessons show, that tests compare everything with, and that a watched model runs.
+//! Attention: the one function that lessons show, that tests compare everything with, and that an observed model runs.
 //!
 //! ```text
 //! scores  = scale · q_h · k_gᵀ         q [H, T, D], k [G, S, D]  -> [H, T, S],  scale = 1/√D,  g = ⌊h G / H⌋
@@ -23,7 +23,7 @@
 //! A hidden pair gets weight exactly 0 and its value is not read, so a hidden token cannot change a bit of the output, even where
 //! it holds NaN.
 //!
-//! A model that nobody watches computes the same with `nn/blockwise.rs`, which never holds all weights at once; the gradient is
+//! A model without an observer computes the same with `nn/blockwise.rs`, which never holds all weights at once; the gradient is
 //! in `grad/attention.rs`. Tests compare both with this function.
 //!
 //! Source: Vaswani et al. 2017, "Attention is all you need", section 3.2.1, equation 1; groups: Ainslie et al. 2023, "GQA", section
@@ -42,7 +42,7 @@ pub enum Scoring {
     /// scale · q · k; see [`scale`].
     Dot(f32),
     /// τ_h · q · k / (|q| |k|), the lengths at least 1e-12. `[H]`: the temperatures τ; head h has temperature h modulo their
-    /// number, so that windows may come one after the other, each with all heads.
+    /// number, so windows may come one after the other, each with all heads.
     Cosine(Array1<f32>),
 }
 
@@ -175,22 +175,12 @@ pub fn mix_values(weights: ArrayView2<'_, f32>, v: ArrayView2<'_, f32>) -> Resul
     // weights [T, S], v [S, D_v] -> [T, D_v]
     let ((tokens, sources), (found, width)) = (weights.dim(), v.dim());
     if sources != found {
-        return Err(mismatch(
-            "mix_values",
-            "weights [T, S] and values [S, D_v]",
-            weights.shape(),
-            v.shape(),
-        ));
+        let (expected, v) = ("weights [T, S] and values [S, D_v]", v.shape());
+        return Err(mismatch("mix_values", expected, weights.shape(), v));
     }
     let mut out = vec![0.0; tokens * width];
-    kernel::mix(
-        &contiguous(&weights),
-        &contiguous(&v),
-        &mut out,
-        tokens,
-        sources,
-        width,
-    );
+    let (weights, v) = (contiguous(&weights), contiguous(&v));
+    kernel::mix(&weights, &v, &mut out, tokens, sources, width);
     matrix("mix_values", tokens, width, out)
 }
 
@@ -198,12 +188,8 @@ pub fn mix_values(weights: ArrayView2<'_, f32>, v: ArrayView2<'_, f32>) -> Resul
 fn group(heads: usize, k: ArrayView3<'_, f32>, v: ArrayView3<'_, f32>) -> Result<usize> {
     let ((groups, sources, _), (v_groups, v_sources, _)) = (k.dim(), v.dim());
     if (groups, sources) != (v_groups, v_sources) {
-        return Err(mismatch(
-            "attend",
-            "keys [G, S, D] and values [G, S, D_v]",
-            k.shape(),
-            v.shape(),
-        ));
+        let expected = "keys [G, S, D] and values [G, S, D_v]";
+        return Err(mismatch("attend", expected, k.shape(), v.shape()));
     }
     if groups == 0 || heads == 0 || !heads.is_multiple_of(groups) {
         let expected = format!("a multiple, above 0, of the {groups} heads of keys");
@@ -235,7 +221,7 @@ fn each_head(heads: usize, compute: impl Fn(usize) -> Result<Array2<f32>>) -> Re
         .map_err(|error| EngineError::shape("attend", "heads of one shape", error.to_string()))
 }
 
-/// Each row at length 1.
+/// Each row scaled to length 1.
 fn unit_rows(x: ArrayView2<'_, f32>) -> Array2<f32> {
     let mut x = x.to_owned();
     for mut row in x.rows_mut() {

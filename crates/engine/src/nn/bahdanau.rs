@@ -1,4 +1,4 @@
-//! Additive attention, the first one: a small network scores each source word for the state that asks.
+//! Additive attention, the first attention: a small network scores each source word for the state of the decoder.
 //!
 //! ```text
 //! e_s = v · tanh(W_q h + W_k a_s)          h [C], a [S, K], W_q [A, C], W_k [A, K], v [A] -> [S]
@@ -33,14 +33,14 @@ use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::ops::Range;
 
-/// The weights of the scoring network.
+/// The parameters of the scoring network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdditiveAttention {
-    /// `[A, C]`: of the state that asks.
+    /// `[A, C]`: for the decoder's state, the query.
     pub query: Weight,
-    /// `[A, K]`: of the annotations.
+    /// `[A, K]`: for the annotations, the keys.
     pub key: Weight,
-    /// `[A]`: from the network's inner numbers to one score.
+    /// `[A]`: from the network's inner activations to one score.
     pub score: Array1<f32>,
 }
 
@@ -49,7 +49,7 @@ pub struct AdditiveAttention {
 pub struct Alignment {
     /// `[S]`.
     pub scores: Array1<f32>,
-    /// `[S]`: how much of each annotation is taken.
+    /// `[S]`: the share of each annotation in the context.
     pub weights: Array1<f32>,
     /// `[K]`: the weighted sum of the annotations.
     pub context: Array1<f32>,
@@ -71,11 +71,10 @@ impl AdditiveAttention {
         // A row is a vector; some sources keep the 1 in front.
         let score = match source.shape(&score) {
             Some(shape) if shape == [inner] => vector(source, &score, inner)?,
-            _ => source
-                .weight(&score, 1, inner)?
-                .rows(&[0])?
-                .row(0)
-                .to_owned(),
+            _ => {
+                let row = source.weight(&score, 1, inner)?.rows(&[0])?;
+                row.row(0).to_owned()
+            }
         };
         Ok(Self {
             query: source.weight(&format!("{name}.query.weight"), inner, width)?,
@@ -98,7 +97,7 @@ impl AdditiveAttention {
         ]
     }
 
-    /// W_k a of all annotations, which every question uses again.
+    /// W_k a of all annotations, computed once for all questions.
     ///
     /// # Errors
     /// When the annotations have another width.
@@ -107,7 +106,7 @@ impl AdditiveAttention {
         self.key.linear(annotations, None)
     }
 
-    /// tanh(W_q h + W_k a_s) for each annotation, `[S, A]`: the inner numbers of the network, of which a score is the sum weighted by v.
+    /// tanh(W_q h + W_k a_s) for each annotation, `[S, A]`: the inner activations of the network. Their sum weighted by v is the score.
     ///
     /// # Errors
     /// When the state or the keys have other shapes.
@@ -136,17 +135,13 @@ impl AdditiveAttention {
     ) -> Result<Alignment> {
         // state [C], keys [S, A], annotations [S, K] -> context [K]
         let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
+        let dims = [question.dim(), keys.dim(), annotations.dim()];
         let all = 0..annotations.nrows();
-        check(
-            question.dim(),
-            self.score.len(),
-            keys.dim(),
-            annotations.dim(),
-            &[all],
-        )?;
-        Ok(align(
-            question.row(0),
-            self.score.view(),
+        check(dims, self.score.len(), &[all])?;
+        let (question, score) = (question.row(0), self.score.view());
+        Ok(additive_attention(
+            question,
+            score,
             keys,
             annotations,
             trace,
@@ -170,10 +165,8 @@ impl AdditiveAttention {
 
 /// Refuses questions, keys and annotations that do not fit each other.
 pub(crate) fn check(
-    questions: (usize, usize),
+    [questions, keys, annotations]: [(usize, usize); 3],
     score: usize,
-    keys: (usize, usize),
-    annotations: (usize, usize),
     seen: &[Range<usize>],
 ) -> Result<()> {
     // questions [R, A], score [A], keys [N, A], annotations [N, K], seen [R]
@@ -198,7 +191,7 @@ fn inner(question: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32
 }
 
 /// One question, W_q h, to some annotations. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
-pub(super) fn align(
+pub(super) fn additive_attention(
     question: ArrayView1<'_, f32>,
     score: ArrayView1<'_, f32>,
     keys: ArrayView2<'_, f32>,

@@ -1,10 +1,10 @@
-//! Attention of all heads where nobody looks at the weights: each thread takes heads, and of the scores only those of a few
-//! queries are ever in memory.
+//! Attention of all heads without an observer: each thread takes heads, and only the scores of a few queries are in memory at a
+//! time.
 //!
 //! ```text
 //! out_h[t] = softmax(scale · q_h[t] · k_gᵀ) · v_g      q [H, T, D], k_g and v_g [S, D], g = ⌊h G / H⌋ -> [H, T, D]
 //! ```
-//! With `causal` the query t stands at `position + t` and does not see what comes after it.
+//! With `causal` the query t is at position `position + t` and later tokens are hidden from it.
 
 use crate::error::Result;
 use crate::kernel::{self, threads};
@@ -48,39 +48,27 @@ impl Blockwise<'_> {
         let size = self.sources * self.width;
         for g in 0..self.kv_heads {
             let (keys, values) = (self.keys_and_values)(g);
-            expect(
-                "attention",
-                "keys and values",
-                &[size, size],
-                &[keys.len(), values.len()],
-            )?;
+            let found = [keys.len(), values.len()];
+            expect("attention", "keys and values", &[size; 2], &found)?;
         }
         let mut out = vec![0.0; q.len()];
         // The queries of a group lie one after the other: while they are few, one product with the keys that they share.
-        let together = if self.tokens <= QUERIES_AT_ONCE {
-            group
-        } else {
-            1
-        };
+        let few = self.tokens <= QUERIES_AT_ONCE;
+        let together = if few { group } else { 1 };
         let work = 2 * together * self.tokens * size;
-        let chunk = together * head;
-        threads::chunks(
-            &mut out,
-            chunk,
-            LEAST_WORK.div_ceil(work.max(1)),
-            |n, out| {
-                let q = &q[n * chunk..n * chunk + out.len()];
-                let (keys, values) = (self.keys_and_values)(n * together / group);
-                if together > 1 || self.tokens <= QUERIES_AT_ONCE {
-                    return self.rows(q, keys, values, 0, self.tokens, out);
-                }
-                let step = QUERIES_AT_ONCE * self.width;
-                for (part, (q, out)) in q.chunks(step).zip(out.chunks_mut(step)).enumerate() {
-                    let tokens = q.len() / self.width;
-                    self.rows(q, keys, values, part * QUERIES_AT_ONCE, tokens, out);
-                }
-            },
-        );
+        let (chunk, least) = (together * head, LEAST_WORK.div_ceil(work.max(1)));
+        threads::chunks(&mut out, chunk, least, |n, out| {
+            let q = &q[n * chunk..n * chunk + out.len()];
+            let (keys, values) = (self.keys_and_values)(n * together / group);
+            if few {
+                return self.rows(q, keys, values, 0, self.tokens, out);
+            }
+            let step = QUERIES_AT_ONCE * self.width;
+            for (part, (q, out)) in q.chunks(step).zip(out.chunks_mut(step)).enumerate() {
+                let tokens = q.len() / self.width;
+                self.rows(q, keys, values, part * QUERIES_AT_ONCE, tokens, out);
+            }
+        });
         Ok(out)
     }
 

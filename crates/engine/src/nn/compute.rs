@@ -1,6 +1,6 @@
-//! The executor of a layer: a layer says once what it computes, in the operations below, and the executor chooses what a matrix is.
+//! The executor of a layer: a layer states its computation once, in the operations below, and the executor chooses the form of a matrix.
 //!
-//! [`Plain`](super::plain::Plain) computes arrays, tells observers, and is what inference uses. [`crate::grad::Tape`] computes the
+//! [`Plain`](super::plain::Plain) computes arrays and notifies observers: this is inference. [`crate::grad::Tape`] computes the
 //! same and records how, so the gradient of a loss can be computed backwards. A model is written once, over this trait; all are but
 //! Swin (its window blocks compute arrays alone, and it is not trained here).
 //!
@@ -102,7 +102,7 @@ pub trait Compute {
     /// When shapes differ.
     fn add(&mut self, a: Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
 
-    /// x + rows, the rows again and again until the end of `x`.
+    /// x + rows, the rows repeated until the end of `x`.
     ///
     /// # Errors
     /// When `x` is not a whole number of times `rows`.
@@ -166,7 +166,7 @@ pub trait Compute {
     /// Hyperbolic tangent of each element.
     fn tanh(&mut self, x: Self::Matrix) -> Self::Matrix;
 
-    /// Some columns.
+    /// The columns of a range.
     ///
     /// # Errors
     /// When there are not so many.
@@ -184,10 +184,10 @@ pub trait Compute {
     /// When there is no such row.
     fn gather(&mut self, x: &Self::Matrix, rows: &[usize]) -> Result<Self::Matrix>;
 
-    /// A matrix of `count` rows, of which part n's rows go to `parts[n].1`; rows that nothing goes to are 0.
+    /// A matrix of `count` rows: row i of part n goes to row `parts[n].1[i]`; all other rows are 0.
     ///
     /// # Errors
-    /// When a part has not as many rows as places, or a place is not below `count` or named twice.
+    /// When a part has not one target for each row, or a target is not below `count` or named twice.
     fn scatter(
         &mut self,
         count: usize,
@@ -218,7 +218,7 @@ pub trait Compute {
     /// When `x` is not such pictures.
     fn unfold(&mut self, x: &Self::Matrix, windows: &Windows) -> Result<Self::Matrix>;
 
-    /// Rotary positions: queries or keys, heads side by side, turned.
+    /// Queries or keys, heads side by side, rotated by their positions.
     ///
     /// # Errors
     /// When shapes do not fit.
@@ -241,7 +241,7 @@ pub trait Compute {
         lengths: &[usize],
     ) -> Result<Self::Matrix>;
 
-    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds what came before in sequence b and takes in
+    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds the earlier tokens of sequence b and takes in
     /// the new keys and values. A tape reads whole texts: for it the caches are empty and stay so.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ pub trait Compute {
         caches: &mut [KvCache],
     ) -> Result<Self::Matrix>;
 
-    /// Keeps the keys and values of sources, to be asked. The observer gets `attention.{k, v}`.
+    /// Keeps the keys and values of sources for cross-attention. The observer gets `attention.{k, v}`.
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
@@ -265,7 +265,7 @@ pub trait Compute {
         lengths: &[usize],
     ) -> Result<Self::Memory>;
 
-    /// Cross-attention: sequence b asks source b. The observer gets `attention.{q, scores, weights, heads}`.
+    /// Cross-attention: sequence b attends to source b. The observer gets `attention.{q, scores, weights, heads}`.
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
@@ -277,7 +277,7 @@ pub trait Compute {
         memory: &Self::Memory,
     ) -> Result<Self::Matrix>;
 
-    /// The gates of a GRU and what they let through ([`super::gru`]).
+    /// The gates of a GRU and the next state ([`super::gru`]).
     ///
     /// # Errors
     /// When shapes do not fit.
@@ -288,7 +288,8 @@ pub trait Compute {
         state: &Self::Matrix,
     ) -> Result<Self::Matrix>;
 
-    /// Additive attention ([`super::bahdanau`]): question n asks the rows `seen[n]` of keys and annotations; gives the contexts.
+    /// Additive attention ([`super::bahdanau`]): question n attends to the rows `seen[n]` of keys and annotations. Returns the
+    /// contexts.
     ///
     /// # Errors
     /// When shapes do not fit.

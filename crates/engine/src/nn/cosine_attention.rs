@@ -1,4 +1,4 @@
-//! Attention of Swin V2: by the angle between query and key, with a bias that a small network computes from their distance.
+//! Attention of Swin V2: scores by the angle between query and key, with a bias that a small network computes from their distance.
 //!
 //! ```text
 //! scores_h = τ_h · cos(q, k) + B_h (+ mask)         τ_h = exp(min(logit_scale_h, ln 100));  |q|, |k| at least 1e-12
@@ -17,7 +17,8 @@
 
 use super::attention::{Mask, Scoring, attend};
 use super::feed_forward::FeedForward;
-use super::heads::{join, split};
+use super::heads::{join_into, split};
+use super::pre_norm::Mlp;
 use super::projection::Projection;
 use crate::error::Result;
 use crate::math;
@@ -54,13 +55,11 @@ pub fn distance_bias(network: &FeedForward, window: usize, trained: usize) -> Re
         let columns = a % window + window - 1 - b % window;
         rows * span + columns
     };
-    Ok(Array3::from_shape_fn(
-        (table.ncols(), area, area),
-        |(h, a, b)| table[[distance(a, b), h]],
-    ))
+    let bias = |(h, a, b): (usize, usize, usize)| table[[distance(a, b), h]];
+    Ok(Array3::from_shape_fn((table.ncols(), area, area), bias))
 }
 
-/// The weights of one attention layer.
+/// The parameters of one attention layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CosineAttention {
     /// C to C.
@@ -108,18 +107,14 @@ impl CosineAttention {
         observe(trace, "attention.v", &mut v);
         let largest = math::ln(LARGEST_SCALE);
         let temperatures = self.logit_scale.mapv(|scale| math::exp(scale.min(largest)));
-        let (scoring, bias) = (
-            Scoring::Cosine(temperatures),
-            Mask::PerHead(self.bias_of(mask)),
-        );
+        let scoring = Scoring::Cosine(temperatures);
+        let bias = Mask::PerHead(self.bias_of(mask));
         let found = attend(q.view(), k.view(), v.view(), &scoring, &bias, trace)?;
 
         let mut joined = Array2::zeros(x.raw_dim());
         for window in 0..windows {
             let heads = s![window * heads..(window + 1) * heads, .., ..];
-            joined
-                .slice_mut(s![window * area..(window + 1) * area, ..])
-                .assign(&join(found.output.slice(heads)));
+            join_into(found.output.slice(heads), &mut joined, window * area)?;
         }
         let mut output = self.output.forward(joined.view())?;
         observe(trace, "attention.output", &mut output);
@@ -145,9 +140,9 @@ impl CosineAttention {
     fn by_window(&self, rows: Array2<f32>, windows: usize) -> Result<Array3<f32>> {
         let (heads, area, _) = self.bias.dim();
         let mut out = Array4::zeros((windows, heads, area, rows.ncols() / heads.max(1)));
-        for (window, mut place) in out.outer_iter_mut().enumerate() {
+        for (window, mut part) in out.outer_iter_mut().enumerate() {
             let rows = rows.slice(s![window * area..(window + 1) * area, ..]);
-            place.assign(&split(rows, heads)?);
+            part.assign(&split(rows, heads)?);
         }
         let (windows, heads, area, width) = out.dim();
         let shape = (windows * heads, area, width);

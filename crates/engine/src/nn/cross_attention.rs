@@ -1,4 +1,4 @@
-//! Cross-attention: one sequence asks, another one, which was read before, answers.
+//! Cross-attention: the queries come from one sequence, the keys and values from another, the source.
 //!
 //! ```text
 //! memory: k, v = source · W_Kᵀ + b_K, source · W_Vᵀ + b_V       source [S, C] -> [H, S, D], D = C / H, computed once
@@ -23,7 +23,7 @@
 
 use super::compute::Compute;
 use super::heads::{attend_all, join_into, split};
-use super::packed::ranges;
+use super::packed::{expect_tokens, ranges};
 use super::parts::Parts;
 use super::projection::Projection;
 use crate::error::Result;
@@ -31,14 +31,14 @@ use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2, s};
 
-/// The weights of a cross-attention layer.
+/// The parameters of a cross-attention layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossAttention {
-    /// Of the sequence that asks, C to C.
+    /// To queries, C to C.
     pub q: Projection,
-    /// Of the source, C to C.
+    /// From the source to keys, C to C.
     pub k: Projection,
-    /// Of the source, C to C.
+    /// From the source to values, C to C.
     pub v: Projection,
     /// C to C.
     pub output: Projection,
@@ -84,16 +84,14 @@ impl CrossAttention {
         lengths: &[usize],
     ) -> Result<C::Memory> {
         // source [S, C]
-        let rows = compute.dim(source).0;
-        let whole = "tokens of all sources";
-        expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
+        expect_tokens(lengths, compute.dim(source).0)?;
         let k = self.k.run(compute, source)?;
         let v = self.v.run(compute, source)?;
         compute.cache_kv([k, v], self.heads, lengths)
     }
 
-    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; source b of the memory answers
-    /// sequence b. With or without scaling; generic over the executor.
+    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; sequence b attends to
+    /// source b of the memory. With or without scaling; generic over the executor.
     ///
     /// The observer gets `attention.q` `[H, T, D]`, `attention.scores` and `attention.weights` `[H, T, S]` and
     /// `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output` `[T, C]`.
@@ -110,8 +108,7 @@ impl CrossAttention {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let (rows, width) = compute.dim(x);
-        let whole = "tokens of all sequences";
-        expect("cross_attention", whole, &[lengths.iter().sum()], &[rows])?;
+        expect_tokens(lengths, rows)?;
         let q = self.q.run(compute, x)?;
         let q = parts.queries(compute, q, width / self.heads.max(1));
         let joined = compute.cross_attention(q, self.heads, lengths, memory)?;
@@ -121,7 +118,7 @@ impl CrossAttention {
     }
 }
 
-/// Each sequence asks its own source; heads side by side.
+/// The attention of each sequence to its own source; heads side by side.
 pub(super) fn attend_each(
     q: &Array2<f32>,
     heads: usize,

@@ -15,13 +15,11 @@
 //! the tanh approximation that GPT-2 uses; Elfwing, Uchibe and Doya 2018, "Sigmoid-weighted linear units", equation 1 (SiLU).
 
 use super::compute::Compute;
-use super::plain::Plain;
 use super::pre_norm::Mlp;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::trace::Observer;
 use crate::{kernel, math};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 
 /// The function between two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,28 +71,14 @@ pub fn quick_gelu(x: f32) -> f32 {
 pub struct FeedForward {
     /// C to F.
     pub up: Projection,
-    /// Between the two.
+    /// The activation between the two.
     pub activation: Activation,
     /// F to C.
     pub down: Projection,
 }
 
-impl FeedForward {
-    /// The MLP on each token. The observer gets `mlp.before`, `mlp.inner` and `mlp.output`.
-    ///
-    /// # Errors
-    /// When the shapes of input and weights do not fit.
-    pub fn forward(
-        &self,
-        x: ArrayView2<'_, f32>,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
-        // x [T, C] -> [T, C]
-        self.run(&mut Plain::new(trace), &x.to_owned())
-    }
-}
-
 impl Mlp for FeedForward {
+    /// The observer gets `mlp.before`, `mlp.inner` and `mlp.output`.
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut inner = self.up.run(compute, x)?;

@@ -5,7 +5,7 @@
 //! output  = concat_h(softmax(q_h · k_hᵀ / √D) · v_h) · W_Oᵀ + b_O                -> [T, C]
 //! ```
 //! Several sequences may come one after the other in `x`: the projections take them all at once, the attention each by itself, so
-//! that no padding is ever computed or has to be hidden.
+//! no padding is ever computed or has to be hidden.
 //!
 //! ```
 //! use engine::nn::{full_attention::FullAttention, grouped::Qkv, projection::Projection};
@@ -28,16 +28,15 @@
 use super::compute::Compute;
 use super::grouped::Qkv;
 use super::heads::{attend_all, join_into, split};
-use super::packed::ranges;
+use super::packed::{expect_tokens, ranges};
 use super::parts::Parts;
 use super::plain::Plain;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::shape::expect;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, ArrayView2, s};
 
-/// The weights of an encoder's attention layer.
+/// The parameters of an encoder's attention layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FullAttention {
     /// To queries, keys and values.
@@ -80,8 +79,7 @@ impl FullAttention {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let (tokens, width) = compute.dim(x);
-        let whole = "tokens of all sequences";
-        expect("attention", whole, &[lengths.iter().sum()], &[tokens])?;
+        expect_tokens(lengths, tokens)?;
         let [q, k, v] = self.qkv.run(compute, x, [width; 3])?;
         let q = parts.queries(compute, q, width / self.heads.max(1));
         let joined = compute.attend([q, k, v], self.heads, lengths)?;

@@ -1,14 +1,14 @@
-//! Causal attention of decoders: heads in groups that share keys and values, over what a cache holds.
+//! Causal attention of decoders: heads in groups that share keys and values, over the tokens of a cache.
 //!
 //! ```text
 //! q = x · W_Qᵀ (+ b)  [T, H·D]      k, v = x · W_Kᵀ, x · W_Vᵀ (+ b)  [T, G·D]      G heads of keys and values, a divisor of H
-//! q, k turned by their positions (where the model has rotary positions)
+//! q, k rotated by their positions (where the model has rotary positions)
 //! weights_h = softmax(q_h · k_gᵀ / √D), later tokens hidden   g = ⌊h G / H⌋         [H, T, S], S = cached tokens + T
 //! output    = concat(weights_h · v_g) · W_Oᵀ (+ b)                                  [T, C]
 //! ```
 //! G = H is multi-head attention (GPT-2), G = 1 multi-query, between them grouped-query attention (Llama). Several sequences may
-//! come one after the other in `x`: the projections take them all at once, the attention each by itself, so that no padding is
-//! ever computed or has to be hidden.
+//! come one after the other in `x`: the projections take them all at once, the attention each by itself, so no padding is ever
+//! computed or has to be hidden.
 //!
 //! ```
 //! use engine::nn::{grouped::{GroupedAttention, Qkv}, kv_cache::KvCache, projection::Projection};
@@ -36,7 +36,7 @@ use super::blockwise::Blockwise;
 use super::compute::Compute;
 use super::heads::{attend, join, join_into, split};
 use super::kv_cache::KvCache;
-use super::packed::ranges;
+use super::packed::{expect_tokens, ranges};
 use super::parts::Parts;
 use super::plain::Plain;
 use super::position::rope::RotaryTable;
@@ -85,12 +85,8 @@ impl Qkv {
                 let all = all.run(compute, x)?;
                 let ends = [q_width, q_width + k_width, q_width + k_width + v_width];
                 let (found_rows, found) = compute.dim(&all);
-                expect(
-                    "attention",
-                    "q, k and v",
-                    &[rows, ends[2]],
-                    &[found_rows, found],
-                )?;
+                let expected = [rows, ends[2]];
+                expect("attention", "q, k and v", &expected, &[found_rows, found])?;
                 [
                     compute.columns(&all, 0..ends[0])?,
                     compute.columns(&all, ends[0]..ends[1])?,
@@ -101,34 +97,30 @@ impl Qkv {
                 [q.run(compute, x)?, k.run(compute, x)?, v.run(compute, x)?]
             }
         };
-        let names = ["queries", "keys", "values"];
-        for ((name, width), found) in names
-            .into_iter()
-            .zip([q_width, k_width, v_width])
-            .zip(&found)
-        {
+        let names = [("queries", q_width), ("keys", k_width), ("values", v_width)];
+        for ((name, width), found) in names.into_iter().zip(&found) {
             let (found_rows, found) = compute.dim(found);
             expect("attention", name, &[rows, width], &[found_rows, found])?;
         }
         Ok(found)
     }
 
-    /// Visits `PLACE` + `fused`, or `PLACE` + each of `separate`, whichever this is.
+    /// Visits `PREFIX` + `fused` of one matrix, or `PREFIX` + each of `separate` of three.
     ///
     /// # Errors
     /// When `visit` fails.
     pub fn parameters(
         &mut self,
-        place: &str,
+        prefix: &str,
         fused: &str,
         separate: [&str; 3],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         match self {
-            Self::Fused(all) => all.parameters(&format!("{place}{fused}"), visit),
+            Self::Fused(all) => all.parameters(&format!("{prefix}{fused}"), visit),
             Self::Separate { q, k, v } => {
                 for (layer, name) in [q, k, v].into_iter().zip(separate) {
-                    layer.parameters(&format!("{place}{name}"), visit)?;
+                    layer.parameters(&format!("{prefix}{name}"), visit)?;
                 }
                 Ok(())
             }
@@ -136,7 +128,7 @@ impl Qkv {
     }
 }
 
-/// The weights of a causal attention layer.
+/// The parameters of a causal attention layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupedAttention {
     /// To queries, keys and values.
@@ -153,9 +145,9 @@ pub struct GroupedAttention {
 
 impl GroupedAttention {
     /// The layer on one or more sequences. `x` holds `lengths[b]` new tokens of sequence b, one sequence after the other, and
-    /// `caches[b]` what came before them; the new keys and values are added to it.
+    /// `caches[b]` the tokens before them; the new keys and values are added to it.
     ///
-    /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]` (new tokens only, turned),
+    /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]` (new tokens only, rotated),
     /// `attention.scores` (scaled, before later tokens are hidden) and `attention.weights` `[H, T, S]`, `attention.heads`
     /// `[H, T, D]`, of each sequence in turn, then `attention.output` `[T, C]`.
     ///
@@ -191,10 +183,7 @@ impl GroupedAttention {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         self.check(compute.dim(x).0, lengths, caches)?;
-        let (wide, narrow) = (
-            self.heads * self.head_width,
-            self.kv_heads * self.head_width,
-        );
+        let [wide, narrow] = [self.heads, self.kv_heads].map(|heads| heads * self.head_width);
         let [mut q, mut k, v] = self.qkv.run(compute, x, [wide, narrow, narrow])?;
         if let Some(rotary) = rotary {
             q = compute.apply_rotary(q, rotary, self.head_width)?;
@@ -206,12 +195,8 @@ impl GroupedAttention {
             false => {
                 expect("attention", "kv_heads", &[self.heads], &[self.kv_heads])?;
                 let before = caches.iter().map(KvCache::len).sum();
-                expect(
-                    "attention",
-                    "tokens before an unmasked text",
-                    &[0],
-                    &[before],
-                )?;
+                let name = "tokens before an unmasked text";
+                expect("attention", name, &[0], &[before])?;
                 compute.attend([q, k, v], self.heads, lengths)?
             }
         };
@@ -220,7 +205,7 @@ impl GroupedAttention {
         Ok(output)
     }
 
-    /// Each sequence by itself, over what its cache holds and takes in; heads side by side.
+    /// The attention of each sequence over the old and new tokens of its cache; heads side by side.
     pub(super) fn attend_each(
         &self,
         q: &Array2<f32>,
@@ -231,43 +216,28 @@ impl GroupedAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array2<f32>> {
         // q [T, H·D], k, v [T, G·D] -> [T, H·D]
-        let mut side_by_side = Array2::zeros(q.raw_dim());
+        let mut joined = Array2::zeros(q.raw_dim());
         for (rows, cache) in ranges(lengths).zip(caches) {
             let (start, rows) = (rows.start, s![rows, ..]);
             let heads = self.attend(q.slice(rows), k.slice(rows), v.slice(rows), cache, trace)?;
-            join_into(heads.view(), &mut side_by_side, start)?;
+            join_into(heads.view(), &mut joined, start)?;
         }
-        Ok(side_by_side)
+        Ok(joined)
     }
 
     fn check(&self, tokens: usize, lengths: &[usize], caches: &[KvCache]) -> Result<()> {
         let (heads, groups) = (self.heads, self.kv_heads);
         if groups == 0 || !heads.is_multiple_of(groups) || heads == 0 {
             let expected = format!("a divisor of the {heads} heads");
-            return Err(EngineError::value(
-                "attention",
-                "kv_heads",
-                expected,
-                groups,
-            ));
+            let name = "kv_heads";
+            return Err(EngineError::value("attention", name, expected, groups));
         }
         expect("attention", "caches", &[lengths.len()], &[caches.len()])?;
-        expect(
-            "attention",
-            "tokens of all sequences",
-            &[lengths.iter().sum()],
-            &[tokens],
-        )?;
-        for cache in caches {
-            let (found_heads, found_width) = cache.dim();
-            expect(
-                "attention",
-                "cache",
-                &[groups, self.head_width],
-                &[found_heads, found_width],
-            )?;
-        }
-        Ok(())
+        expect_tokens(lengths, tokens)?;
+        let size = [groups, self.head_width];
+        let dims = caches.iter().map(KvCache::dim);
+        dims.map(|(heads, width)| expect("attention", "cache", &size, &[heads, width]))
+            .collect()
     }
 
     /// The heads of one sequence.

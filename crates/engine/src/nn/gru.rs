@@ -6,7 +6,7 @@
 //! n = tanh(W_in x + b_in + r ∘ (W_hn h + b_hn))        candidate
 //! h' = (1 − z) ∘ n + z ∘ h                             x [E], h, r, z, n [C]; W_i [3C, E], W_h [3C, C], rows r, z, n
 //! ```
-//! Cho et al. apply r to h before the matrix and let 1 − z keep the state; PyTorch, whose weights these are, does as above.
+//! Cho et al. apply r to h before the matrix and let 1 − z keep the state; PyTorch, whose parameters these are, does as above.
 //!
 //! ```
 //! use engine::nn::gru::Gru;
@@ -38,7 +38,7 @@ use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Axis, Di
 pub struct GruCell {
     /// `[3C, E]`: from the input to reset, update and candidate.
     pub weight_ih: Weight,
-    /// `[3C, C]`: from the state to the same.
+    /// `[3C, C]`: from the state to reset, update and candidate.
     pub weight_hh: Weight,
     /// `[3C]`.
     pub bias_ih: Array1<f32>,
@@ -109,11 +109,10 @@ impl GruCell {
         let mut states = Array2::zeros((tokens, width));
         for n in 0..tokens {
             let t = if reverse { tokens - 1 - n } else { n };
-            state = scope(
-                trace,
-                || format!("steps.{t}."),
-                |trace| self.step(from_input.row(t), state.view(), trace),
-            )?;
+            let prefix = || format!("steps.{t}.");
+            state = scope(trace, prefix, |trace| {
+                self.step(from_input.row(t), state.view(), trace)
+            })?;
             states.row_mut(t).assign(&state);
         }
         Ok(states)
@@ -144,14 +143,9 @@ impl GruCell {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // from_input [3C], state [C] -> [C]
-        let from_state = self.recur(state.insert_axis(Axis(0)))?;
+        let bias = Some(self.bias_hh.view());
+        let from_state = self.weight_hh.linear(state.insert_axis(Axis(0)), bias)?;
         Ok(gates(from_input, from_state.row(0), state, trace))
-    }
-
-    /// W_h h + b_h.
-    fn recur(&self, state: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
-        // state [B, C] -> [B, 3C]
-        self.weight_hh.linear(state, Some(self.bias_hh.view()))
     }
 
     /// As [`Self::next`] for several sequences, generic over the executor.
@@ -218,8 +212,8 @@ impl GruCell {
         } = self;
         trainable::weight(weight_ih, &named("weight_ih"), Kind::Matrix, visit)?;
         trainable::weight(weight_hh, &named("weight_hh"), Kind::Matrix, visit)?;
-        trainable::vector(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
-        trainable::vector(bias_hh, &named("bias_hh"), Kind::Bias, visit)
+        trainable::array(bias_ih, &named("bias_ih"), Kind::Bias, visit)?;
+        trainable::array(bias_hh, &named("bias_hh"), Kind::Bias, visit)
     }
 }
 
@@ -233,7 +227,7 @@ pub(crate) fn check_gates(
     expect("gru", "gates", &[rows, 3 * width, rows, 3 * width], &found)
 }
 
-/// The gates, and what they let through. The observer gets `reset`, `update`, `candidate` and `state`.
+/// The gates and the next state. The observer gets `reset`, `update`, `candidate` and `state`.
 pub(super) fn gates<D: Dimension>(
     from_input: ArrayView<'_, f32, D>,
     from_state: ArrayView<'_, f32, D>,
@@ -266,10 +260,10 @@ fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + math::exp(-x))
 }
 
-/// Layers on each other: each reads the states of the one below.
+/// A stack of layers: each reads the states of the layer below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gru {
-    /// From the input upwards.
+    /// The layers, from the input upwards.
     pub layers: Vec<GruCell>,
 }
 
@@ -310,10 +304,8 @@ impl Gru {
 
     /// A state of zeros for each layer.
     pub fn start(&self) -> Vec<Array1<f32>> {
-        self.layers
-            .iter()
-            .map(|cell| Array1::zeros(cell.width()))
-            .collect()
+        let zeros = |cell: &GruCell| Array1::zeros(cell.width());
+        self.layers.iter().map(zeros).collect()
     }
 
     /// The upper layer's states after each of the inputs; `states` holds each layer's state before and after. The observer gets
@@ -331,11 +323,10 @@ impl Gru {
         expect("gru", "states", &[self.layers.len()], &[states.len()])?;
         let mut x = x.to_owned();
         for (n, (cell, state)) in self.layers.iter().zip(states).enumerate() {
-            x = scope(
-                trace,
-                || format!("layers.{n}."),
-                |trace| cell.forward(x.view(), state.view(), false, trace),
-            )?;
+            let prefix = || format!("layers.{n}.");
+            x = scope(trace, prefix, |trace| {
+                cell.forward(x.view(), state.view(), false, trace)
+            })?;
             if let Some(last) = x.outer_iter().next_back() {
                 state.assign(&last);
             }
@@ -351,14 +342,13 @@ impl Gru {
     pub fn run<C: Compute>(
         &self,
         compute: &mut C,
-        x: C::Matrix,
+        mut x: C::Matrix,
         lengths: &[usize],
         states: &mut [C::Matrix],
         reverse: bool,
     ) -> Result<C::Matrix> {
         // x [N, E], states [layers][B, C] -> [N, C]
         expect("gru", "states", &[self.layers.len()], &[states.len()])?;
-        let mut x = x;
         for (cell, state) in self.layers.iter().zip(states) {
             x = cell.run(compute, &x, lengths, state, reverse)?;
             *state = ends(compute, &x, lengths, state, reverse)?;

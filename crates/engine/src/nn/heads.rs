@@ -1,7 +1,7 @@
 //! The heads of an attention layer: columns of the projections, and the attention of one sequence over them.
 //!
 //! ```text
-//! split:  [T, H·D] -> [H, T, D]         head h owns columns h·D … h·D + D − 1;  join is the way back
+//! split:  [T, H·D] -> [H, T, D]         head h owns columns h·D … h·D + D − 1;  join is the inverse
 //! ```
 //!
 //! ```
@@ -75,8 +75,8 @@ pub(super) fn join_into(
     Ok(())
 }
 
-/// The attention of one sequence: by [`attention::attend`], which shows every step, where an observer watches, and otherwise by the
-/// fast path, which computes the same.
+/// The attention of one sequence: with an observer by [`attention::attend`], which shows every step, and otherwise by the fast path,
+/// which computes the same.
 ///
 /// # Errors
 /// When `q`, the keys or the values have not as many numbers as the sizes say.

@@ -1,11 +1,11 @@
-//! Keys and values of the tokens that were read, so that each new token costs one row and not the whole text again.
+//! Keys and values of the tokens that were read, so each new token costs one row and not the whole text again.
 //!
 //! ```text
 //! append: k, v [T, H·D]  ->  each head's keys and values [S + T, D]
 //! ```
 //! `H` counts the heads of keys and values, which grouped-query attention has fewer of. Each head's rows lie one after the other,
-//! so that a query meets them all in one product. Memory grows with the text, not with the longest text allowed, and by an eighth at a
-//! time, since it is most of what a long text takes.
+//! so one product compares a query with all of them. Memory grows with the text, not with the longest text allowed, and by an eighth at a
+//! time, since a long text needs most of its memory for it.
 //!
 //! ```
 //! use engine::nn::kv_cache::KvCache;
@@ -103,14 +103,14 @@ impl KvCache {
     }
 }
 
-/// Room for `more` numbers behind those that are there. A vector left to itself would double.
+/// Reserves room for `more` numbers. By itself a vector would double.
 fn make_room(store: &mut Vec<f32>, more: usize) {
     if store.capacity() - store.len() < more {
         store.reserve_exact(more + store.len() / 8);
     }
 }
 
-/// The caches of all layers of a model, for one sequence or for several that are read side by side.
+/// The caches of all layers of a model, for one or several sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KvCaches {
     /// `layers[n][b]`: layer n, sequence b.
@@ -149,11 +149,11 @@ impl KvCaches {
         caches.ok_or_else(|| EngineError::value("kv_cache", "layer", format!("below {count}"), n))
     }
 
-    /// The sequences that `order` names, in that order; one may come several times. Beam search keeps its best beams so.
+    /// The sequences that `order` names, in that order; one may come several times. Beam search keeps its best beams with it.
     ///
     /// # Errors
-    /// When `order` names a sequence that there is not.
-    pub fn select(&self, order: &[usize]) -> Result<Self> {
+    /// When `order` names a sequence that does not exist.
+    pub fn gather(&self, order: &[usize]) -> Result<Self> {
         if let Some(&b) = order.iter().find(|&&b| b >= self.sequences) {
             let expected = format!("below {}", self.sequences);
             return Err(EngineError::value("kv_cache", "sequence", expected, b));
@@ -186,7 +186,7 @@ mod tests {
     use ndarray::{Array2, array};
 
     #[test]
-    fn caches_are_selected_cut_and_measured() {
+    fn caches_are_gathered_cut_and_measured() {
         let mut caches = KvCaches::new(2, 2, 1, 2);
         for layer in 0..2 {
             let second = &mut caches.layer(layer).unwrap()[1];
@@ -195,12 +195,12 @@ mod tests {
         }
         assert_eq!((caches.position(0), caches.position(1)), (0, 2));
         assert_eq!(caches.size_bytes(), 2 * 2 * 2 * 2 * 4);
-        let mut beams = caches.select(&[1, 1, 0]).unwrap();
+        let mut beams = caches.gather(&[1, 1, 0]).unwrap();
         assert_eq!(beams.sequences(), 3);
         beams.truncate(1);
         assert_eq!(beams.layer(1).unwrap()[0].keys(0), [1.0, 2.0]);
         assert_eq!(caches.position(1), 2);
-        assert!(caches.select(&[2]).is_err());
+        assert!(caches.gather(&[2]).is_err());
         assert!(caches.layer(2).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! Masks: which token may attend to which.
+//! Masks: the pairs of tokens that may attend to each other.
 //!
 //! ```text
 //! mask[t, s] = true  where query t may attend to key s      -> [T, S]
@@ -25,13 +25,13 @@ pub fn causal(tokens: usize) -> Array2<bool> {
     Array2::from_shape_fn((tokens, tokens), |(t, s)| s <= t)
 }
 
-/// Only the first `valid` tokens are real; the rest is padding that nobody may attend to.
+/// Only the first `valid` tokens are real; the rest is padding that no token may attend to.
 pub fn padding(tokens: usize, valid: usize) -> Array2<bool> {
     // -> [T, T]
     Array2::from_shape_fn((tokens, tokens), |(_, s)| s < valid)
 }
 
-/// Each token sees those at most `radius` places away on either side.
+/// Each token sees those at most `radius` positions away on either side.
 pub fn local_window(tokens: usize, radius: usize) -> Array2<bool> {
     // -> [T, T]
     Array2::from_shape_fn((tokens, tokens), |(t, s)| t.abs_diff(s) <= radius)

@@ -1,4 +1,4 @@
-//! Layers: each file opens with its formula, the shapes in and out, an example that runs, and where it comes from.
+//! Layers: each file opens with its formula, the shapes in and out, an example that runs, and its source.
 
 pub mod attention;
 pub mod bahdanau;

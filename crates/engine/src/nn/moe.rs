@@ -9,7 +9,7 @@
 //! Tokens of one expert go through it together; an expert that no token chose is not computed.
 //!
 //! ```
-//! use engine::nn::{moe::MixtureOfExperts, projection::Projection, swiglu::SwiGlu};
+//! use engine::nn::{moe::MixtureOfExperts, pre_norm::Mlp, projection::Projection, swiglu::SwiGlu};
 //! use engine::{parameters::Weight, rng::normal_matrix, trace::Recorder};
 //! let layer = |name: String, outputs, inputs| {
 //!     let weight = Weight::Dense(normal_matrix(7, &name, outputs, inputs, 0.5));
@@ -31,14 +31,11 @@
 //! "Mixtral of experts", section 2.1.
 
 use super::compute::Compute;
-use super::plain::Plain;
 use super::pre_norm::Mlp;
 use super::projection::Projection;
 use super::swiglu::SwiGlu;
 use crate::error::Result;
 use crate::shape::expect;
-use crate::trace::Observer;
-use ndarray::{Array2, ArrayView2};
 
 /// The router and its experts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,24 +48,13 @@ pub struct MixtureOfExperts {
     pub top_k: usize,
 }
 
-impl MixtureOfExperts {
-    /// The mixture on each token. The observer gets `mlp.router.logits` and `mlp.router.weights` `[T, E]` (a weight that is changed
-    /// from or to 0 takes its expert out or in), of each expert n in use `mlp.experts.n.mlp.…` (see [`SwiGlu::forward`]), and `mlp.output`.
+impl Mlp for MixtureOfExperts {
+    /// The observer gets `mlp.router.logits` and `mlp.router.weights` `[T, E]` (a weight that is changed from or to 0 takes its expert
+    /// out or in), of each expert n in use `mlp.experts.n.mlp.…` (see [`SwiGlu`]), and `mlp.output`. The choice of experts has no
+    /// gradient, the weights of the chosen experts have.
     ///
     /// # Errors
-    /// When `top_k` is not from 1 to E, or the shapes of input and weights do not fit.
-    pub fn forward(
-        &self,
-        x: ArrayView2<'_, f32>,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
-        // x [T, C] -> [T, C]
-        self.run(&mut Plain::new(trace), &x.to_owned())
-    }
-}
-
-impl Mlp for MixtureOfExperts {
-    /// Generic over the executor; which experts a token goes through has no gradient, the weights of those it goes through have.
+    /// When `top_k` is not from 1 to E, or the shapes of input and parameters do not fit.
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let (count, (tokens, width)) = (self.experts.len(), compute.dim(x));

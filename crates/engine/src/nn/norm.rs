@@ -1,4 +1,4 @@
-//! Layer norm and RMS norm: each token is brought to one scale, over its own C numbers.
+//! Layer norm and RMS norm: each token is normalised over its own C numbers.
 //!
 //! ```text
 //! layer_norm(x) = (x − mean x) / √(var x + eps) · gamma + beta     x [T, C], gamma [C], beta [C] -> [T, C]
@@ -22,6 +22,7 @@
 use super::compute::Compute;
 use crate::error::Result;
 use crate::kernel::{self, threads};
+use crate::parameters::{Parameters, vector};
 use crate::shape::{contiguous, expect, matrix};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -64,7 +65,13 @@ pub fn rms_norm(
 }
 
 /// A norm with its parameters, as the blocks of a model have them.
-pub trait Norm {
+pub trait Norm: Sized {
+    /// The norm of tokens of width `width`, whose parameters' names begin with `name`; `eps` is its epsilon.
+    ///
+    /// # Errors
+    /// When the source has no such parameters in these shapes.
+    fn load(source: &mut dyn Parameters, name: &str, width: usize, eps: f32) -> Result<Self>;
+
     /// The norm of each row, generic over the executor.
     ///
     /// # Errors
@@ -90,7 +97,7 @@ pub struct LayerNorm {
 }
 
 impl LayerNorm {
-    /// Scale 1, shift 0, epsilon 1e-5: where training starts.
+    /// Scale 1, shift 0, epsilon 1e-5, the values before training.
     pub fn new(width: usize) -> Self {
         Self {
             gamma: Array1::ones(width),
@@ -110,6 +117,15 @@ impl LayerNorm {
 }
 
 impl Norm for LayerNorm {
+    /// Loads `NAME.weight` and `NAME.bias`.
+    fn load(source: &mut dyn Parameters, name: &str, width: usize, eps: f32) -> Result<Self> {
+        Ok(Self {
+            gamma: vector(source, &format!("{name}.weight"), width)?,
+            beta: vector(source, &format!("{name}.bias"), width)?,
+            eps,
+        })
+    }
+
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         compute.layer_norm(x, &self.gamma, &self.beta, self.eps)
@@ -118,8 +134,8 @@ impl Norm for LayerNorm {
     /// Visits `NAME.weight` and `NAME.bias`.
     fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
         let weight = format!("{name}.weight");
-        trainable::vector(&mut self.gamma, &weight, Kind::Gain, visit)?;
-        trainable::vector(&mut self.beta, &format!("{name}.bias"), Kind::Bias, visit)
+        trainable::array(&mut self.gamma, &weight, Kind::Gain, visit)?;
+        trainable::array(&mut self.beta, &format!("{name}.bias"), Kind::Bias, visit)
     }
 }
 
@@ -144,6 +160,12 @@ impl RmsNorm {
 }
 
 impl Norm for RmsNorm {
+    /// Loads `NAME.weight`.
+    fn load(source: &mut dyn Parameters, name: &str, width: usize, eps: f32) -> Result<Self> {
+        let gamma = vector(source, &format!("{name}.weight"), width)?;
+        Ok(Self { gamma, eps })
+    }
+
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         compute.rms_norm(x, &self.gamma, self.eps)
@@ -152,7 +174,7 @@ impl Norm for RmsNorm {
     /// Visits `NAME.weight`.
     fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
         let name = format!("{name}.weight");
-        trainable::vector(&mut self.gamma, &name, Kind::Gain, visit)
+        trainable::array(&mut self.gamma, &name, Kind::Gain, visit)
     }
 }
 

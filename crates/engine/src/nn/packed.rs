@@ -1,7 +1,7 @@
 //! A padded batch without its padding: the tokens of all sequences one after the other.
 //!
 //! ```text
-//! ids [B, T], mask [B, T] (true where a token stands) -> ids of the N true places, their columns as positions, lengths [B]
+//! ids [B, T], mask [B, T] (true where there is a token) -> ids of the N tokens, their columns as positions, lengths [B]
 //! unpack: rows [N, C] -> [B, T, C], 0 where there is padding
 //! ```
 //! Layers that work on each token alone take all N at once; attention takes each sequence by itself.
@@ -29,12 +29,18 @@ pub fn ranges(lengths: &[usize]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Refuses a number of rows other than that of all sequences together.
+pub(super) fn expect_tokens(lengths: &[usize], rows: usize) -> Result<()> {
+    let expected = [lengths.iter().sum()];
+    expect("attention", "tokens of all sequences", &expected, &[rows])
+}
+
 /// The tokens of one or more sequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
     /// The ids of all sequences.
     pub ids: Vec<usize>,
-    /// The column that each id stood in.
+    /// The column of each id.
     pub positions: Vec<usize>,
     /// Ids of each sequence.
     pub lengths: Vec<usize>,
@@ -66,7 +72,7 @@ impl Packed {
         })
     }
 
-    /// A batch.
+    /// A padded batch.
     ///
     /// # Errors
     /// When the mask has another shape than the ids.
@@ -91,7 +97,7 @@ impl Packed {
         ranges(&self.lengths)
     }
 
-    /// Rows back in their places of the batch.
+    /// The padded batch of which these are the rows.
     ///
     /// # Errors
     /// When there is not one row for each id.

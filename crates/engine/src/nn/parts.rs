@@ -1,4 +1,4 @@
-//! The parts of a Transformer that can be left out, to see what each of them is for.
+//! The parts of a Transformer that can be left out, to see the effect of each.
 //!
 //! ```text
 //! scaling:    scores q · kᵀ / √D        without: q · kᵀ
@@ -7,8 +7,7 @@
 //! norm:       norm(x)                   without: x
 //! positions:  √C · E[ids] + PE          without: √C · E[ids]
 //! ```
-//! They are sizes of the model as its width is: the parameters are the same with and without them, those of a norm that is left out
-//! are just not used.
+//! The parameters of the model are the same with and without a part; those of a norm that is left out are not used.
 //!
 //! Source: Vaswani et al. 2017, sections 3.1 (residual, norm), 3.2.1 (scaling), 3.2.3 (mask) and 3.5 (positions).
 
@@ -17,7 +16,7 @@ use super::norm::Norm;
 use crate::error::Result;
 use crate::math;
 
-/// Which parts are in use.
+/// The parts of a model that are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     /// Scores are divided by √D.
@@ -28,7 +27,7 @@ pub struct Parts {
     pub residual: bool,
     /// Layer norms.
     pub norm: bool,
-    /// The sinusoids that say where a token stands.
+    /// Positions are added to the embedding.
     pub positions: bool,
 }
 
@@ -46,7 +45,7 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// Queries of heads `head_width` wide. Attention divides by √D whatever happens: without scaling they are √D times as long.
+    /// Queries of heads of width `head_width`. Attention always divides by √D, so without scaling the queries are multiplied by it.
     pub(crate) fn queries<C: Compute>(
         self,
         compute: &mut C,
@@ -59,7 +58,7 @@ impl Parts {
         }
     }
 
-    /// A branch's output with its input.
+    /// A branch's output plus its input.
     pub(crate) fn add<C: Compute>(
         self,
         compute: &mut C,
@@ -70,6 +69,23 @@ impl Parts {
             true => compute.add(branch, x),
             false => Ok(branch),
         }
+    }
+
+    /// The norm of a branch's output, after dropout, with its input; `names` are those of sum and norm for the observer.
+    pub(crate) fn add_norm<C: Compute>(
+        self,
+        compute: &mut C,
+        branch: C::Matrix,
+        x: &C::Matrix,
+        norm: &impl Norm,
+        names: [&str; 2],
+    ) -> Result<C::Matrix> {
+        let branch = compute.dropout(branch);
+        let mut sum = self.add(compute, branch, x)?;
+        compute.trace(names[0], &mut sum);
+        let mut normed = self.norm(compute, norm, &sum)?;
+        compute.trace(names[1], &mut normed);
+        Ok(normed)
     }
 
     /// The norm of each row.

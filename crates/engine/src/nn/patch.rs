@@ -93,12 +93,8 @@ fn inside(at: usize, patch: usize) -> (usize, usize, usize) {
 fn check(operation: &'static str, height: usize, width: usize, patch: usize) -> Result<()> {
     let side = height.min(width);
     if patch == 0 || patch > side {
-        return Err(EngineError::value(
-            operation,
-            "patch",
-            format!("between 1 and the picture's side {side}"),
-            patch,
-        ));
+        let expected = format!("between 1 and the picture's side {side}");
+        return Err(EngineError::value(operation, "patch", expected, patch));
     }
     Ok(())
 }

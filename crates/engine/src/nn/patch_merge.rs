@@ -32,19 +32,11 @@ pub fn gather(map: ArrayView2<'_, f32>, size: (usize, usize)) -> Result<Array2<f
     // map [H·W, C] -> [H/2·W/2, 4C]
     let ((height, width), channels) = (size, map.ncols());
     if height % 2 != 0 || width % 2 != 0 {
-        let found = format!("{height} x {width}");
-        return Err(EngineError::shape(
-            "patch_merge",
-            "a map of even sides",
-            found,
-        ));
+        let (expected, found) = ("a map of even sides", format!("{height} x {width}"));
+        return Err(EngineError::shape("patch_merge", expected, found));
     }
-    expect(
-        "patch_merge",
-        "map",
-        &[height * width, channels],
-        map.shape(),
-    )?;
+    let expected = [height * width, channels];
+    expect("patch_merge", "map", &expected, map.shape())?;
     let mut out = Array2::zeros((height / 2 * (width / 2), 4 * channels));
     for (n, mut row) in out.rows_mut().into_iter().enumerate() {
         let (y, x) = (2 * (n / (width / 2)), 2 * (n % (width / 2)));
@@ -56,12 +48,12 @@ pub fn gather(map: ArrayView2<'_, f32>, size: (usize, usize)) -> Result<Array2<f
     Ok(out)
 }
 
-/// The weights of the layer.
+/// The parameters of the layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatchMerge {
     /// 4C to 2C.
     pub reduction: Projection,
-    /// After it.
+    /// The norm after the reduction.
     pub norm: LayerNorm,
 }
 

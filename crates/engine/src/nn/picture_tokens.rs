@@ -31,7 +31,7 @@ use crate::shape::{contiguous, expect, matrix};
 use crate::trace::Observer;
 use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
 
-/// The weights of the embedding.
+/// The parameters of the embedding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureTokens {
     /// P.
@@ -122,7 +122,7 @@ pub fn load_patches(
     let flat = stored.into_shape_with_order((width, channels * patch * patch));
     let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
     Ok(Projection {
-        // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. All that the model sees passes
+        // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. The whole input passes
         // through it, and it is a hundredth of the work.
         weight: Weight::Packed(Matrix::plain(weight.view())),
         bias: Some(vector(source, &format!("{name}.bias"), width)?),

@@ -1,4 +1,4 @@
-//! The executor of inference: arrays, an observer where there is one, and the fastest kernels.
+//! The executor of inference: arrays, an optional observer, and the fastest kernels.
 
 use super::compute::Compute;
 use super::feed_forward::Activation;
@@ -14,11 +14,11 @@ use crate::nn::cross_attention::CrossMemory;
 use crate::nn::embedding::embed;
 use crate::parameters::Weight;
 use crate::shape::{self, contiguous, elements_mut, expect, matrix};
-use crate::trace::{Observer, observe, scope};
+use crate::trace::{Observer, observe, reborrow, scope};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::ops::Range;
 
-/// Computes arrays, and tells an observer where there is one.
+/// Computes arrays and notifies an observer, if it has one.
 pub struct Plain<'a> {
     observer: Option<&'a mut (dyn Observer + 'a)>,
     /// Prefix of every name; empty without an observer.
@@ -26,18 +26,15 @@ pub struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// Tells the observer of a layer's or model's caller.
+    /// Notifies the observer that the caller of a layer or model passed.
     pub fn new(trace: &'a mut Option<&mut dyn Observer>) -> Self {
-        let observer = trace
-            .as_mut()
-            .map(|observer| &mut **observer as &'a mut dyn Observer);
         Self {
-            observer,
+            observer: reborrow(trace),
             prefix: String::new(),
         }
     }
 
-    /// Tells nobody.
+    /// Notifies no observer.
     pub fn silent() -> Self {
         Self {
             observer: None,
@@ -45,7 +42,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Runs what takes an observer, under the prefix of the place.
+    /// Runs a function that takes an observer, under the current prefix.
     fn traced<R>(&mut self, run: impl FnOnce(&mut Option<&mut dyn Observer>) -> R) -> R {
         scope(&mut self.observer, || self.prefix.clone(), run)
     }
@@ -64,18 +61,45 @@ pub(crate) fn expect_rows(operation: &'static str, rows: &[usize], count: usize)
     }
 }
 
-/// Refuses places that are not below the length of `taken` or were taken before, and takes them.
-pub(crate) fn take_places(places: &[usize], taken: &mut [bool]) -> Result<()> {
-    for &place in places {
-        match taken.get_mut(place) {
+/// Refuses rows that are not below the length of `taken` or were taken before, and takes them.
+pub(crate) fn take_rows(rows: &[usize], taken: &mut [bool]) -> Result<()> {
+    for &row in rows {
+        match taken.get_mut(row) {
             Some(taken) if !*taken => *taken = true,
             _ => {
                 let expected = format!("below {} and free", taken.len());
-                return Err(EngineError::value("scatter", "place", expected, place));
+                return Err(EngineError::value("scatter", "row", expected, row));
             }
         }
     }
     Ok(())
+}
+
+/// Refuses a number of rows that is not a multiple of `every`.
+pub(crate) fn expect_multiple(operation: &'static str, rows: usize, every: usize) -> Result<()> {
+    if every > 0 && rows.is_multiple_of(every) {
+        return Ok(());
+    }
+    let expected = format!("a multiple of {every} rows");
+    Err(EngineError::shape(operation, expected, rows.to_string()))
+}
+
+/// Refuses columns that a matrix of this shape does not have.
+pub(crate) fn expect_columns(columns: &Range<usize>, dim: (usize, usize)) -> Result<()> {
+    if columns.start <= columns.end && columns.end <= dim.1 {
+        return Ok(());
+    }
+    let expected = format!("at least {} columns", columns.end);
+    Err(EngineError::shape("columns", expected, format!("{dim:?}")))
+}
+
+/// Refuses an empty range and one that goes beyond `rows`.
+pub(crate) fn check_range(range: &Range<usize>, rows: usize) -> Result<()> {
+    if !range.is_empty() && range.end <= rows {
+        return Ok(());
+    }
+    let (expected, found) = (format!("below {rows}, at least 1"), format!("{range:?}"));
+    Err(EngineError::value("mean", "rows", expected, found))
 }
 
 /// The side of the square grid that a position table without its `first` rows is for.
@@ -156,14 +180,7 @@ impl Compute for Plain<'_> {
 
     fn add_repeated(&mut self, mut x: Array2<f32>, rows: &Array2<f32>) -> Result<Array2<f32>> {
         let (count, width) = rows.dim();
-        if count == 0 || !x.nrows().is_multiple_of(count) {
-            let expected = format!("a multiple of {count} rows");
-            return Err(EngineError::shape(
-                "add_repeated",
-                expected,
-                format!("{:?}", x.shape()),
-            ));
-        }
+        expect_multiple("add_repeated", x.nrows(), count)?;
         expect("add_repeated", "rows", &[count, x.ncols()], &[count, width])?;
         let rows = contiguous(&rows.view()).into_owned();
         let all = elements_mut("add_repeated", &mut x)?;
@@ -199,11 +216,7 @@ impl Compute for Plain<'_> {
     fn nonzero_rows(&self, x: &Array2<f32>, column: usize) -> Result<Vec<usize>> {
         expect_rows("nonzero_rows", &[column], x.ncols())?;
         let column = x.column(column);
-        let rows = column
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value != 0.0);
-        Ok(rows.map(|(row, _)| row).collect())
+        Ok((0..x.nrows()).filter(|&row| column[row] != 0.0).collect())
     }
 
     fn scale_columns(&mut self, mut x: Array2<f32>, factors: &Array1<f32>) -> Result<Array2<f32>> {
@@ -236,27 +249,16 @@ impl Compute for Plain<'_> {
     }
 
     fn columns(&mut self, x: &Array2<f32>, columns: Range<usize>) -> Result<Array2<f32>> {
-        if columns.end > x.ncols() || columns.start > columns.end {
-            let expected = format!("at least {} columns", columns.end);
-            return Err(EngineError::shape(
-                "columns",
-                expected,
-                format!("{:?}", x.shape()),
-            ));
-        }
+        expect_columns(&columns, x.dim())?;
         Ok(x.slice(s![.., columns]).to_owned())
     }
 
     fn concat(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
         let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
-        let shapes = || {
-            parts
-                .iter()
-                .map(|part| format!("{:?}", part.shape()))
-                .collect::<Vec<_>>()
-        };
-        concatenate(Axis(1), &views)
-            .map_err(|_| EngineError::shape("concat", "the same rows", shapes().join(" and ")))
+        concatenate(Axis(1), &views).map_err(|_| {
+            let shapes: Vec<_> = parts.iter().map(|x| format!("{:?}", x.shape())).collect();
+            EngineError::shape("concat", "the same rows", shapes.join(" and "))
+        })
     }
 
     fn gather(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {
@@ -272,11 +274,11 @@ impl Compute for Plain<'_> {
     ) -> Result<Array2<f32>> {
         let mut out = Array2::zeros((count, columns));
         let mut taken = vec![false; count];
-        for (part, places) in parts {
-            expect("scatter", "part", &[places.len(), columns], part.shape())?;
-            take_places(places, &mut taken)?;
-            for (row, &place) in part.outer_iter().zip(places) {
-                out.row_mut(place).assign(&row);
+        for (part, to) in parts {
+            expect("scatter", "part", &[to.len(), columns], part.shape())?;
+            take_rows(to, &mut taken)?;
+            for (row, &to) in part.outer_iter().zip(to) {
+                out.row_mut(to).assign(&row);
             }
         }
         Ok(out)
@@ -290,10 +292,7 @@ impl Compute for Plain<'_> {
     ) -> Result<Array2<f32>> {
         let (rows, width) = x.dim();
         expect("picture", "class token", &[width], first.shape())?;
-        if every == 0 || !rows.is_multiple_of(every) {
-            let expected = format!("a multiple of {every} rows");
-            return Err(EngineError::shape("picture", expected, format!("{rows}")));
-        }
+        expect_multiple("picture", rows, every)?;
         let longer = rows / every * (every + 1);
         let mut out = Vec::with_capacity(longer * width);
         for part in contiguous(&x.view()).chunks_exact((every * width).max(1)) {
@@ -306,14 +305,7 @@ impl Compute for Plain<'_> {
     fn mean_rows(&mut self, x: &Array2<f32>, ranges: &[Range<usize>]) -> Result<Array2<f32>> {
         let mut out = Array2::zeros((ranges.len(), x.ncols()));
         for (range, mut to) in ranges.iter().zip(out.rows_mut()) {
-            if range.end > x.nrows() {
-                let expected = format!("at least {} rows", range.end);
-                return Err(EngineError::shape(
-                    "mean",
-                    expected,
-                    format!("{}", x.nrows()),
-                ));
-            }
+            check_range(range, x.nrows())?;
             to.assign(&pooling::mean(x.slice(s![range.clone(), ..]))?);
         }
         Ok(out)
@@ -396,20 +388,16 @@ impl Compute for Plain<'_> {
         annotations: &Array2<f32>,
         seen: &[Range<usize>],
     ) -> Result<Array2<f32>> {
-        bahdanau::check(
-            questions.dim(),
-            score.len(),
-            keys.dim(),
-            annotations.dim(),
-            seen,
-        )?;
+        let dims = [questions, keys, annotations].map(Array2::dim);
+        bahdanau::check(dims, score.len(), seen)?;
         let mut contexts = Array2::zeros((seen.len(), annotations.ncols()));
         for (n, rows) in seen.iter().enumerate() {
             let rows = s![rows.clone(), ..];
             let (keys, annotations) = (keys.slice(rows), annotations.slice(rows));
             let question = questions.row(n);
-            let found = self
-                .traced(|trace| bahdanau::align(question, score.view(), keys, annotations, trace));
+            let found = self.traced(|trace| {
+                bahdanau::additive_attention(question, score.view(), keys, annotations, trace)
+            });
             contexts.row_mut(n).assign(&found.context);
         }
         Ok(contexts)

@@ -39,18 +39,18 @@ use crate::error::Result;
 use crate::trace::Observer;
 use ndarray::{Array2, ArrayView2};
 
-/// The weights of a block whose norms come after the sums.
+/// The parameters of a block whose norms come after the sums.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostNormBlock {
-    /// Over the sequence.
+    /// Attention over the sequence.
     pub attention: FullAttention,
-    /// After the first sum.
+    /// The norm after the first sum.
     pub norm_1: LayerNorm,
-    /// Each token on its own.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// After the second sum.
+    /// The norm after the second sum.
     pub norm_2: LayerNorm,
-    /// Which parts are in use.
+    /// The parts that are in use.
     pub parts: Parts,
 }
 
@@ -83,17 +83,10 @@ impl PostNormBlock {
         // x [T, C] -> [T, C]
         let parts = self.parts;
         let branch = self.attention.run(compute, &x, lengths, parts)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &x)?;
-        compute.trace("residual_1", &mut sum);
-        let mut middle = parts.norm(compute, &self.norm_1, &sum)?;
-        compute.trace("norm_1", &mut middle);
-        let branch = self.mlp.run(compute, &middle)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &middle)?;
-        compute.trace("residual_2", &mut sum);
-        let mut output = parts.norm(compute, &self.norm_2, &sum)?;
-        compute.trace("output", &mut output);
-        Ok(output)
+        let names = ["residual_1", "norm_1"];
+        let x = parts.add_norm(compute, branch, &x, &self.norm_1, names)?;
+        let branch = self.mlp.run(compute, &x)?;
+        let names = ["residual_2", "output"];
+        parts.add_norm(compute, branch, &x, &self.norm_2, names)
     }
 }

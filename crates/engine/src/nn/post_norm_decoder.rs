@@ -1,4 +1,4 @@
-//! The decoder block of 2017: causal attention over the text so far, attention over the source, a perceptron; a norm after each.
+//! The decoder block of 2017: causal attention over the text so far, attention over the source, an MLP; a norm after each sum.
 //!
 //! ```text
 //! a = norm_1(x + causal_attention(x))     b = norm_2(a + cross_attention(a, source))     y = norm_3(b + mlp(b))
@@ -18,27 +18,27 @@ use super::parts::Parts;
 use super::pre_norm::Mlp;
 use crate::error::Result;
 
-/// The weights of one block.
+/// The parameters of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostNormDecoderBlock {
-    /// Over the text so far.
+    /// Causal attention over the text so far.
     pub attention: GroupedAttention,
-    /// After the first sum.
+    /// The norm after the first sum.
     pub norm_1: LayerNorm,
-    /// Over the source.
+    /// Attention over the source.
     pub cross: CrossAttention,
-    /// After the second sum.
+    /// The norm after the second sum.
     pub norm_2: LayerNorm,
-    /// Each token on its own.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// After the third sum.
+    /// The norm after the third sum.
     pub norm_3: LayerNorm,
-    /// Which parts are in use.
+    /// The parts that are in use.
     pub parts: Parts,
 }
 
 impl PostNormDecoderBlock {
-    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` what came before them,
+    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` the tokens before them,
     /// `memory` holds its source. The observer gets `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`,
     /// `norm_2`, `mlp.…`, `residual_3` and `output`.
     ///
@@ -54,31 +54,20 @@ impl PostNormDecoderBlock {
     ) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let parts = self.parts;
-        let branch = self
-            .attention
-            .run(compute, &x, lengths, caches, None, parts)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &x)?;
-        compute.trace("residual_1", &mut sum);
-        let mut asked = parts.norm(compute, &self.norm_1, &sum)?;
-        compute.trace("norm_1", &mut asked);
+        let attention = &self.attention;
+        let branch = attention.run(compute, &x, lengths, caches, None, parts)?;
+        let names = ["residual_1", "norm_1"];
+        let x = parts.add_norm(compute, branch, &x, &self.norm_1, names)?;
 
-        let branch = compute.scope(
-            || "cross.".to_owned(),
-            |compute| self.cross.run(compute, &asked, lengths, memory, parts),
-        )?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &asked)?;
-        compute.trace("residual_2", &mut sum);
-        let mut answered = parts.norm(compute, &self.norm_2, &sum)?;
-        compute.trace("norm_2", &mut answered);
+        let prefix = || "cross.".to_owned();
+        let branch = compute.scope(prefix, |compute| {
+            self.cross.run(compute, &x, lengths, memory, parts)
+        })?;
+        let names = ["residual_2", "norm_2"];
+        let x = parts.add_norm(compute, branch, &x, &self.norm_2, names)?;
 
-        let branch = self.mlp.run(compute, &answered)?;
-        let branch = compute.dropout(branch);
-        let mut sum = parts.add(compute, branch, &answered)?;
-        compute.trace("residual_3", &mut sum);
-        let mut output = parts.norm(compute, &self.norm_3, &sum)?;
-        compute.trace("output", &mut output);
-        Ok(output)
+        let branch = self.mlp.run(compute, &x)?;
+        let names = ["residual_3", "output"];
+        parts.add_norm(compute, branch, &x, &self.norm_3, names)
     }
 }

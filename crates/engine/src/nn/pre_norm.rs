@@ -4,7 +4,7 @@
 //! a = x + s_1 ⊙ attention(norm_1(x))     y = a + s_2 ⊙ mlp(norm_2(a))      x [T, C] -> [T, C]
 //! ```
 //! One block for all models that have it: GPT-2 (layer norms, causal attention), ImageGPT and Llama (RMS norms), ViT (attention over
-//! all patches) and DINOv2, which alone has layer scales s_1 and s_2 `[C]`. The kinds of norm, attention and MLP are parameters.
+//! all patches) and DINOv2, which alone has layer scales s_1 and s_2 `[C]`. The kinds of norm, attention and MLP are type parameters.
 //!
 //! ```
 //! use engine::nn::{feed_forward::{Activation, FeedForward}, norm::LayerNorm, pre_norm::PreNormBlock};
@@ -41,8 +41,10 @@ use super::feed_forward::FeedForward;
 use super::full_attention::FullAttention;
 use super::norm::{LayerNorm, Norm};
 use super::parts::Parts;
+use super::plain::Plain;
 use crate::error::Result;
-use ndarray::Array1;
+use crate::trace::Observer;
+use ndarray::{Array1, Array2, ArrayView2};
 
 /// A network that is applied to each token by itself.
 pub trait Mlp {
@@ -51,27 +53,40 @@ pub trait Mlp {
     /// # Errors
     /// When `x` has another width.
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix>;
+
+    /// The network on each token, with the observer of `run`.
+    ///
+    /// # Errors
+    /// When `x` has another width.
+    fn forward(
+        &self,
+        x: ArrayView2<'_, f32>,
+        trace: &mut Option<&mut dyn Observer>,
+    ) -> Result<Array2<f32>> {
+        // x [T, C] -> [T, C]
+        self.run(&mut Plain::new(trace), &x.to_owned())
+    }
 }
 
 /// The parameters of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreNormBlock<N = LayerNorm, A = FullAttention, M = FeedForward> {
-    /// Before attention.
+    /// The norm before attention.
     pub norm_1: N,
-    /// Over the sequence.
+    /// Attention over the sequence.
     pub attention: A,
-    /// `[C]`, on the output of attention.
+    /// `[C]`: the scale of the output of attention.
     pub scale_1: Option<Array1<f32>>,
-    /// Before the MLP.
+    /// The norm before the MLP.
     pub norm_2: N,
-    /// On each token by itself.
+    /// The MLP on each token.
     pub mlp: M,
-    /// `[C]`, on the output of the MLP.
+    /// `[C]`: the scale of the output of the MLP.
     pub scale_2: Option<Array1<f32>>,
 }
 
 impl<N: Norm, A, M: Mlp> PreNormBlock<N, A, M> {
-    /// The block, generic over the executor; `attend` runs the attention with what its kind needs: lengths, caches, rotary
+    /// The block, generic over the executor; `attend` runs the attention with the arguments of its kind: lengths, caches, rotary
     /// positions. The observer gets `norm_1`, `attention.…`, `scale_1`, `residual_1`, `norm_2`, `mlp.…`, `scale_2` and `output`; the
     /// scales where there are any.
     ///

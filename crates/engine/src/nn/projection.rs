@@ -1,4 +1,4 @@
-//! A linear layer as a model stores it: the matrix in whatever form its source has, and the bias if there is one.
+//! A linear layer as a model stores it: the matrix in the form of its source, and the bias if there is one.
 //!
 //! ```text
 //! y = x · weightᵀ + bias      x [T, C_in], weight [C_out, C_in], bias [C_out] -> y [T, C_out]
@@ -24,7 +24,7 @@ use crate::parameters::{Parameters, Weight, matrix, vector};
 use crate::trainable::{self, Kind, Visit};
 use ndarray::{Array1, Array2, ArrayView2};
 
-/// A matrix to multiply with, and what is added.
+/// A matrix to multiply with, and the bias.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// `[C_out, C_in]`.
@@ -93,14 +93,10 @@ impl Projection {
     /// # Errors
     /// When `visit` fails.
     pub fn parameters(&mut self, name: &str, visit: &mut Visit<'_>) -> Result<()> {
-        trainable::weight(
-            &mut self.weight,
-            &format!("{name}.weight"),
-            Kind::Matrix,
-            visit,
-        )?;
+        let weight = format!("{name}.weight");
+        trainable::weight(&mut self.weight, &weight, Kind::Matrix, visit)?;
         match &mut self.bias {
-            Some(bias) => trainable::vector(bias, &format!("{name}.bias"), Kind::Bias, visit),
+            Some(bias) => trainable::array(bias, &format!("{name}.bias"), Kind::Bias, visit),
             None => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ pub(crate) fn largest(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
     order
 }
 
-/// exp(xᵢ) / Σⱼ exp(xⱼ) just as written: overflows to NaN from 89 up, and is NaN where everything is masked. The "before" of the
+/// exp(xᵢ) / Σⱼ exp(xⱼ) as written: overflows to NaN from 89 up, and is NaN where everything is masked. The "before" of the
 /// safe form, for lessons.
 pub fn softmax_naive(x: ArrayView1<'_, f32>) -> Array1<f32> {
     // x [N] -> [N]
@@ -87,45 +87,22 @@ pub fn softmax_naive(x: ArrayView1<'_, f32>) -> Array1<f32> {
 pub fn softmax_temperature(logits: ArrayView1<'_, f32>, tau: f32) -> Result<Array1<f32>> {
     // logits [N], tau -> [N]
     if tau.is_nan() || tau <= 0.0 {
-        return Err(EngineError::value(
-            "softmax_temperature",
-            "tau",
-            "above 0",
-            tau,
-        ));
+        let operation = "softmax_temperature";
+        return Err(EngineError::value(operation, "tau", "above 0", tau));
     }
     Ok(map_vector(logits, |x| {
-        // The maximum is taken off before dividing, so that a tiny tau overflows to −∞ (weight 0) and not to +∞ (NaN).
+        // The maximum is subtracted before the division, so a tiny tau overflows to −∞ (weight 0) and not to +∞ (NaN).
         let largest = kernel::max(x);
         if largest > f32::NEG_INFINITY || largest.is_nan() {
             for value in x.iter_mut() {
                 let below = *value - largest;
                 // −∞ stays masked at any temperature, an infinite one included.
-                *value = if below == f32::NEG_INFINITY {
-                    below
-                } else {
-                    below / tau
-                };
+                let masked = below == f32::NEG_INFINITY;
+                *value = if masked { below } else { below / tau };
             }
         }
         kernel::softmax(x);
     }))
-}
-
-/// ln softmax(x), computed without the logarithm of a rounded 0; all −∞ where everything is masked.
-pub fn log_softmax(x: ArrayView1<'_, f32>) -> Array1<f32> {
-    // x [N] -> [N]
-    map_vector(x, |x| {
-        let largest = kernel::max(x);
-        if largest == f32::NEG_INFINITY {
-            return;
-        }
-        let total: f32 = x.iter().map(|value| math::exp(value - largest)).sum();
-        let shift = math::ln(total);
-        for value in x {
-            *value = *value - largest - shift;
-        }
-    })
 }
 
 /// The derivative of each weight by each score: J = diag(w) − w wᵀ, from the weights themselves.
@@ -191,11 +168,6 @@ mod tests {
         let row = array![f32::NEG_INFINITY, f32::NEG_INFINITY];
         assert_eq!(softmax(row.view()), array![0.0, 0.0]);
         assert!(softmax_naive(row.view()).iter().all(|w| w.is_nan()));
-        assert!(
-            log_softmax(row.view())
-                .iter()
-                .all(|&w| w == f32::NEG_INFINITY)
-        );
     }
 
     #[test]

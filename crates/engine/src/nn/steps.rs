@@ -1,4 +1,4 @@
-//! Reading packed sequences side by side: at each step the sequences that are not at their end, so that they share one product.
+//! Steps through packed sequences side by side: each step reads the sequences that are not at their end, so they share one product.
 
 use super::packed::ranges;
 
@@ -21,7 +21,7 @@ pub(crate) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// From the first row of each sequence on, or from the last with `reverse`.
+    /// Steps from the first row of each sequence on, or from the last with `reverse`.
     pub(crate) fn new(lengths: &'a [usize], reverse: bool) -> Self {
         Self {
             lengths,
@@ -38,10 +38,8 @@ impl Iterator for Steps<'_> {
     fn next(&mut self) -> Option<SequenceStep> {
         let n = self.n;
         let before = self.reading.len();
-        let places = self.reading.iter().enumerate();
-        let kept: Vec<usize> = places
-            .filter_map(|(place, &b)| (n < self.lengths[b]).then_some(place))
-            .collect();
+        let kept = |&i: &usize| n < self.lengths[self.reading[i]];
+        let kept: Vec<usize> = (0..before).filter(kept).collect();
         self.reading.retain(|&b| n < self.lengths[b]);
         if self.reading.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! SwiGLU: an MLP whose inner numbers pass a gate.
+//! SwiGLU: an MLP whose inner activations pass a gate.
 //!
 //! ```text
 //! swiglu(x) = (silu(x · W_gateᵀ) ∘ x · W_upᵀ) · W_downᵀ      x [T, C], W_gate and W_up [F, C], W_down [C, F] -> [T, C]
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use engine::nn::{projection::Projection, swiglu::SwiGlu};
+//! use engine::nn::{pre_norm::Mlp, projection::Projection, swiglu::SwiGlu};
 //! use engine::parameters::Weight;
 //! use ndarray::array;
 //! let layer = |w| Projection { weight: Weight::Dense(array![[w]]), bias: None };
@@ -20,40 +20,23 @@
 
 use super::compute::Compute;
 use super::feed_forward::Activation;
-use super::plain::Plain;
 use super::pre_norm::Mlp;
 use super::projection::Projection;
 use crate::error::Result;
-use crate::trace::Observer;
-use ndarray::{Array2, ArrayView2};
 
 /// The three maps of a gated MLP.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwiGlu {
-    /// C to F: what opens and closes.
+    /// C to F: the gate.
     pub gate: Projection,
-    /// C to F: what passes.
+    /// C to F: the values that pass the gate.
     pub up: Projection,
     /// F to C.
     pub down: Projection,
 }
 
-impl SwiGlu {
-    /// The MLP on each token. The observer gets `mlp.gate` (before silu), `mlp.up`, `mlp.inner` and `mlp.output`.
-    ///
-    /// # Errors
-    /// When the shapes of input and weights do not fit.
-    pub fn forward(
-        &self,
-        x: ArrayView2<'_, f32>,
-        trace: &mut Option<&mut dyn Observer>,
-    ) -> Result<Array2<f32>> {
-        // x [T, C] -> [T, C]
-        self.run(&mut Plain::new(trace), &x.to_owned())
-    }
-}
-
 impl Mlp for SwiGlu {
+    /// The observer gets `mlp.gate` (before silu), `mlp.up`, `mlp.inner` and `mlp.output`.
     fn run<C: Compute>(&self, compute: &mut C, x: &C::Matrix) -> Result<C::Matrix> {
         // x [T, C] -> [T, C]
         let mut gate = self.gate.run(compute, x)?;

@@ -23,7 +23,7 @@ use crate::error::{EngineError, Result};
 use crate::shape::{contiguous, matrix};
 use ndarray::{Array2, ArrayView2};
 
-/// Which windows of a picture a convolution looks at.
+/// The windows of a picture that a convolution reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
     /// H.
@@ -72,7 +72,7 @@ impl Windows {
         Ok(rows / pixels)
     }
 
-    /// Calls `visit` with row and column of an unfolded matrix and with row and column of the pixels that stand there.
+    /// Calls `visit` with row and column of each element of the unfolded matrix and row and column of its pixel.
     pub(crate) fn places(
         &self,
         pictures: usize,

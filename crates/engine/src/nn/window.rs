@@ -1,8 +1,8 @@
-//! Windows: a map of tokens cut into squares that attend within themselves, and shifted so that the squares' borders move.
+//! Windows: a map of tokens cut into squares with attention within each square, and shifted so the borders of the squares move.
 //!
 //! ```text
-//! partition: map [H, W, C] -> [N, M·M, C]     N = H/M · W/M windows of side M, row by row; uncut is the way back
-//! shifted by s: place (y, x) of the result is place (y + s, x + s) of the map, around its edges
+//! partition: map [H, W, C] -> [N, M·M, C]     N = H/M · W/M windows of side M, row by row; uncut is the inverse
+//! shifted by s: element (y, x) of the result is element (y + s, x + s) of the map, around its edges
 //! shift_mask: [N, M·M, M·M], −200 between tokens that are neighbours only around an edge, else 0
 //! ```
 //!
@@ -24,7 +24,7 @@ use crate::error::{EngineError, Result};
 use crate::shape::expect;
 use ndarray::{Array2, Array3, ArrayView2};
 
-/// Added to a score between tokens that are no neighbours.
+/// Added to a score between tokens that are not neighbours.
 const APART: f32 = -200.0;
 
 /// For each row of the windows, one after the other, its row in the map.

@@ -1,9 +1,9 @@
-//! The block of Swin V2: attention within windows, then a perceptron, each normed before it is added.
+//! The block of Swin V2: attention within windows, then an MLP, each normalised before it is added.
 //!
 //! ```text
 //! a = x + norm_1(uncut(attention(partition(x, shift))))     y = a + norm_2(mlp(a))      x [H·W, C] -> [H·W, C]
 //! ```
-//! Every second block of a stage shifts the map by half a window, so that windows exchange what they know. It is assembled in
+//! Every second block of a stage shifts the map by half a window, so windows exchange information. It is assembled in
 //! [`crate::model::swin`]; `examples/reference` compares it with PyTorch's.
 //!
 //! Source: Liu et al. 2022, "Swin Transformer V2", section 3.2 (res-post-norm) and figure 1; Liu et al. 2021, equation 3.
@@ -11,12 +11,13 @@
 use super::cosine_attention::CosineAttention;
 use super::feed_forward::FeedForward;
 use super::norm::LayerNorm;
+use super::pre_norm::Mlp;
 use super::window::{partition, uncut};
 use crate::error::Result;
 use crate::trace::{Observer, observe};
 use ndarray::{Array2, Array3, ArrayView2};
 
-/// The weights of one block, and its windows.
+/// The parameters of one block, and its windows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowBlock {
     /// Rows and columns of the map.
@@ -27,13 +28,13 @@ pub struct WindowBlock {
     pub shift: usize,
     /// `[N, M·M, M·M]`, where the map is shifted.
     pub mask: Option<Array3<f32>>,
-    /// Within each window.
+    /// Attention within each window.
     pub attention: CosineAttention,
-    /// On what attention gives.
+    /// The norm of the output of attention.
     pub norm_1: LayerNorm,
-    /// Each token on its own.
+    /// The MLP on each token.
     pub mlp: FeedForward,
-    /// On what the perceptron gives.
+    /// The norm of the output of the MLP.
     pub norm_2: LayerNorm,
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::pictures::{Labels, Preparation};
-use super::{Files, Model, OpenError, supported};
+use super::{Files, OpenError, OpenedModel, supported};
 use crate::error::EngineError;
 use crate::format::names::Architecture;
 use crate::model::bert::{self, Bert};
@@ -17,10 +17,10 @@ use crate::model::vit::{self, Vit};
 use crate::nn::position::rope::Pairing;
 use crate::parameters::Parameters;
 
-/// The files that this reads.
+/// The names of the files that are read here.
 pub(super) const NAMES: [&str; 2] = ["config.json", "preprocessor_config.json"];
 
-/// The kinds that are built here.
+/// The kinds that are built here, for errors.
 const KINDS: &str = if cfg!(feature = "all-models") {
     "a model_type of gpt2, llama, mistral, mixtral, qwen2, bert, vit, dinov2 or swinv2"
 } else {
@@ -40,35 +40,34 @@ pub enum TextConfig {
 
 impl TextConfig {
     /// Loads the model of these sizes.
-    pub(super) fn load(self, source: &mut dyn Parameters) -> Result<Model, EngineError> {
+    pub(super) fn load(self, source: &mut dyn Parameters) -> Result<OpenedModel, EngineError> {
         match self {
-            Self::Gpt2(config) => Gpt2::load(config, source).map(Model::Gpt2),
-            Self::Llama(config) => Llama::load(config, source).map(Model::Llama),
-            Self::Bert(config) => Bert::load(config, source).map(Model::Bert),
+            Self::Gpt2(config) => Gpt2::load(config, source).map(OpenedModel::Gpt2),
+            Self::Llama(config) => Llama::load(config, source).map(OpenedModel::Llama),
+            Self::Bert(config) => Bert::load(config, source).map(OpenedModel::Bert),
         }
     }
 }
 
-/// What the files beside the weights say.
-pub(super) struct Config {
+/// The error of a value in `config.json`.
+pub(super) fn refuse(expected: impl Into<String>, found: impl ToString) -> OpenError {
+    OpenError::beside(NAMES[0], expected, found)
+}
+
+/// The content of `config.json` and `preprocessor_config.json`.
+pub(super) struct ConfigFile {
     config: Value,
     preprocessor: Value,
 }
 
-impl Config {
-    /// What the weights' own metadata says; without that `config.json`, and `preprocessor_config.json` where it is there.
+impl ConfigFile {
+    /// The `config` in the weights' own metadata; without that `config.json`, and `preprocessor_config.json` where it is there.
     pub(super) fn of(files: &Files, metadata: &[(String, String)]) -> Result<Self, OpenError> {
         let parse = |file: &str, bytes: &[u8]| {
-            serde_json::from_slice(bytes).map_err(|error| OpenError::Beside {
-                file: file.to_owned(),
-                expected: "JSON".to_owned(),
-                found: error.to_string(),
-            })
+            serde_json::from_slice(bytes).map_err(|error| OpenError::beside(file, "JSON", error))
         };
-        if let Some((_, own)) = metadata
-            .iter()
-            .find(|(key, _)| key == super::shipped::CONFIG)
-        {
+        let mut own = metadata.iter();
+        if let Some((_, own)) = own.find(|(key, _)| key == super::shipped::CONFIG) {
             return Ok(Self {
                 config: parse(&files.name, own.as_bytes())?,
                 preprocessor: Value::Null,
@@ -95,7 +94,7 @@ impl Config {
         found.as_f64()
     }
 
-    /// As [`Self::number`]; the number of classes may also be that of their names.
+    /// As [`Self::number`]; the number of classes is that of their names where the file does not have it.
     fn lookup(&self, name: &str) -> Option<f64> {
         self.number(name).or_else(|| match name {
             "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
@@ -110,19 +109,11 @@ impl Config {
         list.map_or_else(Vec::new, |list| list.iter().filter_map(number).collect())
     }
 
-    /// What kind of model it is: Hugging Face's `model_type`, or the first part of timm's `architecture`.
+    /// The kind of model: Hugging Face's `model_type`, or the first part of timm's `architecture`.
     fn kind(&self) -> &str {
         let kind = self.config["model_type"].as_str();
         kind.or_else(|| self.config["architecture"].as_str()?.split('_').next())
             .unwrap_or("none")
-    }
-
-    fn refuse(expected: &str, found: impl Into<String>) -> OpenError {
-        OpenError::Beside {
-            file: NAMES[0].to_owned(),
-            expected: expected.to_owned(),
-            found: found.into(),
-        }
     }
 
     /// The model.
@@ -130,32 +121,28 @@ impl Config {
         &self,
         files: &Files,
         source: &mut dyn Parameters,
-    ) -> Result<Model, OpenError> {
-        self.check()?;
+    ) -> Result<OpenedModel, OpenError> {
+        supported::check(&self.config, self.kind())?;
         match self.kind() {
             "gpt2" | "llama" | "mistral" | "mixtral" | "qwen2" | "bert" => {
                 let (_, config) = self.text()?;
                 files.model(config.load(source))
             }
             "vit" => self.build(files, vit::Config::from_keys, |mut config| {
-                // timm's models have another epsilon and do not always say it.
-                if self.config["architecture"].is_string()
-                    && self.number("layer_norm_eps").is_none()
-                {
+                // timm's models have another epsilon, which their files may lack.
+                let is_timm = self.config["architecture"].is_string();
+                if is_timm && self.number("layer_norm_eps").is_none() {
                     config.norm_eps = 1e-6;
                 }
-                if self.config["pool"]
-                    .as_str()
-                    .or(self.config["global_pool"].as_str())
-                    == Some("avg")
-                {
+                let pool = self.config["pool"].as_str();
+                if pool.or(self.config["global_pool"].as_str()) == Some("avg") {
                     config.pooling = vit::Pooling::Mean;
                 }
-                Vit::load(config, source).map(Model::Vit)
+                Vit::load(config, source).map(OpenedModel::Vit)
             }),
             #[cfg(feature = "all-models")]
             "dinov2" => self.build(files, dinov2::Config::from_keys, |config| {
-                Dinov2::load(config, source).map(Model::Dinov2)
+                Dinov2::load(config, source).map(OpenedModel::Dinov2)
             }),
             #[cfg(feature = "all-models")]
             "swinv2" => {
@@ -163,20 +150,16 @@ impl Config {
                 self.build(
                     files,
                     |_| Ok(config),
-                    |config| Swin::load(config, source).map(Model::Swin),
+                    |config| Swin::load(config, source).map(OpenedModel::Swin),
                 )
             }
-            other => Err(Self::refuse(KINDS, other)),
+            other => Err(refuse(KINDS, other)),
         }
     }
 
     /// The sizes, for a model that GGUF files hold.
     pub(super) fn text(&self) -> Result<(Architecture, TextConfig), OpenError> {
-        let wrong = |source| OpenError::Model {
-            file: NAMES[0].to_owned(),
-            source,
-        };
-        self.check()?;
+        supported::check(&self.config, self.kind())?;
         let lookup = |name: &str| self.lookup(name);
         let (architecture, text) = match self.kind() {
             "gpt2" => (
@@ -199,30 +182,22 @@ impl Config {
             other => {
                 let expected =
                     "a model_type of gpt2, llama, mistral, qwen2 or bert, which GGUF has names for";
-                return Err(Self::refuse(expected, other));
+                return Err(refuse(expected, other));
             }
         };
-        Ok((architecture, text.map_err(wrong)?))
+        let text = text.map_err(|source| OpenError::model(NAMES[0], source))?;
+        Ok((architecture, text))
     }
 
     fn build<C>(
         &self,
         files: &Files,
         read: impl FnOnce(&dyn Fn(&str) -> Option<f64>) -> Result<C, EngineError>,
-        load: impl FnOnce(C) -> Result<Model, EngineError>,
-    ) -> Result<Model, OpenError> {
+        load: impl FnOnce(C) -> Result<OpenedModel, EngineError>,
+    ) -> Result<OpenedModel, OpenError> {
         let config = read(&|name| self.lookup(name));
-        let config = config.map_err(|source| OpenError::Model {
-            file: NAMES[0].to_owned(),
-            source,
-        })?;
+        let config = config.map_err(|source| OpenError::model(NAMES[0], source))?;
         files.model(load(config))
-    }
-
-    /// Refuses options that are not computed here.
-    fn check(&self) -> Result<(), OpenError> {
-        supported::check(&self.config, self.kind())
-            .map_err(|refused| Self::refuse(&refused.expected, refused.found))
     }
 
     #[cfg(feature = "all-models")]
@@ -247,26 +222,19 @@ impl Config {
         Labels::from_config(&self.config)
     }
 
-    /// What is done with a picture.
-    pub(super) fn preparation(&self, model: &Model) -> Result<Preparation, OpenError> {
-        let side = match model {
-            Model::Vit(model) => model.config().image,
-            Model::Dinov2(_) => 224,
-            Model::Swin(model) => model.config().image,
-            _ => 0,
+    /// The preparation of pictures for a model.
+    pub(super) fn preparation(&self, model: &OpenedModel) -> Result<Preparation, OpenError> {
+        let (side, channels) = match model {
+            OpenedModel::Vit(model) => (model.config().image, model.config().channels),
+            OpenedModel::Dinov2(_) => (224, 3),
+            OpenedModel::Swin(model) => (model.config().image, 3),
+            _ => (0, 3),
         };
         let (file, source) = match &self.preprocessor {
             Value::Null => (NAMES[0], &self.config),
             given => (NAMES[1], given),
         };
-        let channels = match model {
-            Model::Vit(model) => model.config().channels,
-            _ => 3,
-        };
-        Preparation::from_json(source, side, channels).map_err(|found| OpenError::Beside {
-            file: file.to_owned(),
-            expected: "how pictures are prepared".to_owned(),
-            found,
-        })
+        Preparation::from_json(source, side, channels)
+            .map_err(|found| OpenError::beside(file, "how pictures are prepared", found))
     }
 }

@@ -1,14 +1,14 @@
-//! A model from its files, whatever they are: the weights, and beside them what the weights do not say.
+//! A model from its files: a file of weights, and files beside it with the sizes and the vocabulary that it lacks.
 //!
-//! | weights | what else is needed |
+//! | weights | other files that are needed |
 //! |---|---|
 //! | GGUF (gpt2, llama, qwen2, bert) | nothing |
 //! | safetensors | `config.json`, or the same as `config` in its metadata; for text a vocabulary, or the same in its metadata under the
-//! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not say it |
+//! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not have its values |
 //! | llama2.c | a vocabulary |
 //!
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
-//! `.model`, a `.vocab` or llama2.c's `tok….bin`. The formats are known by their content, vocabularies by their names.
+//! `.model`, a `.vocab` or llama2.c's `tok….bin`. The format of weights is known by the content, that of a vocabulary by its name.
 //!
 //! ```
 //! use engine::open::{Files, open};
@@ -42,12 +42,12 @@ use crate::model::swin::Swin;
 use crate::model::vit::Vit;
 use crate::parameters::{Compressed, MatrixForm, Parameters};
 use crate::token::tokenizer::Tokenizer;
-use config::Config;
+use config::ConfigFile;
 pub use config::TextConfig;
 pub use pictures::{Labels, Preparation, top};
-use tracked::{Read, Tracked};
+use tracked::{ReadNames, Tracked};
 
-/// Why files are no model.
+/// The reason why files are not a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// The weights are of no known format.
@@ -60,33 +60,33 @@ pub enum OpenError {
         /// Its beginning, as text.
         found: String,
     },
-    /// The file is damaged, or asks for what is not known here.
+    /// The file is damaged, or has a part that is not known here.
     #[error("{file}: {source}")]
     Damaged {
         /// The file's name.
         file: String,
-        /// What is wrong.
+        /// The error of the format's reader.
         source: FormatError,
     },
-    /// A file that is needed beside the weights is not there.
+    /// A file that is needed beside the weights is missing.
     #[error("{file}: needs {needed} beside it")]
     Missing {
         /// The weights' name.
         file: String,
-        /// What is needed.
+        /// The file that is needed.
         needed: String,
     },
-    /// A file beside the weights is not what it should be.
+    /// A file beside the weights has another content than it should.
     #[error("{file}: expected {expected}, found {found}")]
     Beside {
         /// The file's name.
         file: String,
-        /// What is known.
+        /// The content that is known here.
         expected: String,
-        /// What it says.
+        /// The content of the file.
         found: String,
     },
-    /// The file has tensors that the model here does not compute with.
+    /// The file has tensors that the model here does not use.
     #[error(
         "{file}: the tensor {tensor} is not read by a {model} here (nor {others} others): the model has a part that is not computed, and \
          its numbers would be wrong"
@@ -96,22 +96,42 @@ pub enum OpenError {
         file: String,
         /// The name of the model.
         model: &'static str,
-        /// The name of the first such tensor, as the file has it.
+        /// The name in the file of the first such tensor.
         tensor: String,
         /// The number of the others.
         others: usize,
     },
-    /// The weights do not make the model.
+    /// The model cannot be built from the files.
     #[error("{file}: {source}")]
     Model {
         /// The file's name.
         file: String,
-        /// What is wrong.
+        /// The error of the model or the tokenizer.
         source: EngineError,
     },
 }
 
-/// Files of one model: weights, and what lies beside them.
+impl OpenError {
+    fn damaged(file: &str, source: FormatError) -> Self {
+        let file = file.to_owned();
+        Self::Damaged { file, source }
+    }
+
+    fn beside(file: &str, expected: impl Into<String>, found: impl ToString) -> Self {
+        Self::Beside {
+            file: file.to_owned(),
+            expected: expected.into(),
+            found: found.to_string(),
+        }
+    }
+
+    fn model(file: &str, source: EngineError) -> Self {
+        let file = file.to_owned();
+        Self::Model { file, source }
+    }
+}
+
+/// The files of one model: weights, and the files beside them.
 #[derive(Debug, Clone)]
 pub struct Files {
     /// The name of the weights' file.
@@ -123,7 +143,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Weights alone.
+    /// Weights without other files.
     pub fn new(name: impl Into<String>, weights: impl Into<Arc<[u8]>>) -> Self {
         Self {
             name: name.into(),
@@ -132,18 +152,15 @@ impl Files {
         }
     }
 
-    /// Whether a file of this name may be of use beside weights.
+    /// Whether a file of this name can be read beside weights.
     pub fn is_of_use(name: &str) -> bool {
         config::NAMES.contains(&name) || vocabulary::is_known(name)
     }
 
     /// The weights' name without folders and ending.
     pub fn title(&self) -> String {
-        let path = std::path::Path::new(&self.name);
-        path.file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
+        let stem = std::path::Path::new(&self.name).file_stem();
+        stem.unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// A file beside the weights, by the first of some names.
@@ -156,17 +173,11 @@ impl Files {
     }
 
     fn model<T>(&self, result: Result<T, EngineError>) -> Result<T, OpenError> {
-        result.map_err(|source| OpenError::Model {
-            file: self.name.clone(),
-            source,
-        })
+        result.map_err(|source| OpenError::model(&self.name, source))
     }
 
     fn format<T>(&self, result: Result<T, FormatError>) -> Result<T, OpenError> {
-        result.map_err(|source| OpenError::Damaged {
-            file: self.name.clone(),
-            source,
-        })
+        result.map_err(|source| OpenError::damaged(&self.name, source))
     }
 }
 
@@ -185,12 +196,9 @@ impl Weights {
     /// Reads the directory of a file of any of the formats.
     ///
     /// # Errors
-    /// When it is of none of them, or damaged.
+    /// When the file has another format, or is damaged.
     pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        let damaged = |source| OpenError::Damaged {
-            file: name.to_owned(),
-            source,
-        };
+        let damaged = |source| OpenError::damaged(name, source);
         if bytes.starts_with(b"GGUF") {
             let file = Gguf::parse(bytes).map_err(damaged)?;
             return Ok(Self::Gguf(Box::new(file)));
@@ -204,7 +212,7 @@ impl Weights {
             file: name.to_owned(),
             found: String::from_utf8_lossy(found).into_owned(),
         };
-        // A file of seven sizes has no mark of its own; one that is damaged is told from a text by its name.
+        // A llama2.c file has no magic bytes: only the name tells a damaged one from a text.
         match Llama2c::parse(Arc::clone(&bytes)) {
             Ok(file) => Ok(Self::Llama2c(Box::new(file))),
             Err(source) if name.ends_with(".bin") => Err(damaged(source)),
@@ -232,7 +240,7 @@ impl Weights {
 }
 
 /// A model of any of the kinds that files hold.
-pub enum Model {
+pub enum OpenedModel {
     /// GPT-2.
     Gpt2(Gpt2),
     /// Llama and its relatives.
@@ -247,8 +255,8 @@ pub enum Model {
     Swin(Swin),
 }
 
-impl Model {
-    /// Its name in a sentence.
+impl OpenedModel {
+    /// The kind's name in a sentence.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Gpt2(_) => "GPT-2",
@@ -260,7 +268,7 @@ impl Model {
         }
     }
 
-    /// The model as one that continues text, if it is.
+    /// The model as a decoder; `None` for a model that does not continue text.
     pub fn decoder(&self) -> Option<&dyn Decoder> {
         match self {
             Self::Gpt2(model) => Some(model),
@@ -269,7 +277,7 @@ impl Model {
         }
     }
 
-    /// Whether it reads pictures.
+    /// True for a model that reads pictures.
     pub fn reads_pictures(&self) -> bool {
         matches!(self, Self::Vit(_) | Self::Dinov2(_) | Self::Swin(_))
     }
@@ -278,12 +286,12 @@ impl Model {
 /// A model that is ready to run.
 pub struct Opened {
     /// The model.
-    pub model: Model,
-    /// Its vocabulary, where it reads text and the vocabulary is there.
+    pub model: OpenedModel,
+    /// The tokenizer of a model that reads text, where its vocabulary is there.
     pub tokenizer: Option<Box<dyn Tokenizer>>,
-    /// What is done with a picture before the model reads it, where it reads pictures.
+    /// The preparation of pictures for a model that reads them.
     pub preparation: Option<Preparation>,
-    /// Names of its classes, where the files say them.
+    /// The names of its classes, where the files have them.
     pub labels: Option<Labels>,
 }
 
@@ -293,16 +301,16 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// Builds the model in some files, its matrices in `form`.
+/// Builds the model in some files, with its matrices in `form`.
 ///
 /// # Errors
-/// When the weights are of no known format, damaged or of another shape than their sizes say, a file beside them is missing or
-/// says something that is not known here, or the model has an option or a tensor that is not computed here.
+/// When the weights have no known format, are damaged or have other shapes than their sizes demand, a file beside them is missing or
+/// has a value that is not known here, or the model has an option or a tensor that is not computed here.
 pub fn open(files: &Files, form: MatrixForm) -> Result<Opened, OpenError> {
     open_through(files, |source| Box::new(Compressed::new(source, form)))
 }
 
-/// As [`open`], with the parameters read through a source of the caller's, who may count or pack what the model takes.
+/// As [`open`], with the parameters read through a source of the caller, which may count or pack them.
 ///
 /// # Errors
 /// As [`open`].
@@ -319,7 +327,7 @@ pub fn open_through<'a>(
         model,
     };
     if let Weights::SafeTensors(file) = &weights {
-        let config = Config::of(files, file.metadata())?;
+        let config = ConfigFile::of(files, file.metadata())?;
         opened.labels = config.labels();
         if opened.model.reads_pictures() {
             opened.preparation = Some(config.preparation(&opened.model)?);
@@ -331,10 +339,10 @@ pub fn open_through<'a>(
     Ok(opened)
 }
 
-/// The vocabulary in a file of weights, or beside it; `None` where there is neither.
+/// The tokenizer of the vocabulary in a file of weights, or beside it; `None` where there is neither.
 ///
 /// # Errors
-/// When it is damaged or of a kind that is not known here.
+/// When the vocabulary is damaged or of a kind that is not known here.
 pub fn tokenizer(
     files: &Files,
     weights: &Weights,
@@ -349,15 +357,15 @@ pub fn tokenizer(
     }
 }
 
-/// The model alone, as for measuring it: without a vocabulary, which then need not be there, without what is done with a picture, and
+/// The model alone, as for measuring it: without the vocabulary, which may be missing, without the preparation of pictures, and
 /// without the code that reads them. See [`open_through`].
 ///
 /// # Errors
-/// As [`open`], of the weights and the sizes.
+/// Those of [`open`] that concern the weights and the sizes.
 pub fn model_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
-) -> Result<Model, OpenError> {
+) -> Result<OpenedModel, OpenError> {
     let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
     load(files, &weights, through)
 }
@@ -366,8 +374,8 @@ fn load<'a>(
     files: &Files,
     weights: &Weights,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
-) -> Result<Model, OpenError> {
-    let read = Read::default();
+) -> Result<OpenedModel, OpenError> {
+    let read = ReadNames::default();
     let track = |tensors: Tensors| Tracked::new(tensors, read.clone());
     let (names, tensors): (_, Box<dyn Parameters>) = match weights {
         Weights::Gguf(file) => {
@@ -383,7 +391,7 @@ fn load<'a>(
     let mut source = through(tensors);
     let model = match weights {
         Weights::SafeTensors(file) => {
-            let config = Config::of(files, file.metadata())?;
+            let config = ConfigFile::of(files, file.metadata())?;
             config.model(files, &mut *source)?
         }
         other => {
@@ -405,13 +413,13 @@ fn load<'a>(
 /// The kind and the sizes of a model that reads text.
 ///
 /// # Errors
-/// When the files do not give them, or the model is of another kind than GPT-2, Llama, Mistral, Mixtral, Qwen2 or BERT.
+/// When the files lack them, or the model is of another kind than GPT-2, Llama, Mistral, Mixtral, Qwen2 or BERT.
 pub fn text_config(
     files: &Files,
     weights: &Weights,
 ) -> Result<(Architecture, TextConfig), OpenError> {
     match weights {
-        Weights::SafeTensors(file) => Config::of(files, file.metadata())?.text(),
+        Weights::SafeTensors(file) => ConfigFile::of(files, file.metadata())?.text(),
         Weights::Llama2c(file) => Ok((Architecture::Llama, TextConfig::Llama(file.config.clone()))),
         Weights::Gguf(file) => {
             let architecture = files.format(file.architecture())?;

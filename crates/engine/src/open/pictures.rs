@@ -1,35 +1,36 @@
-//! What is done with a picture before a model reads it, and what the model's classes are called.
+//! The preparation of a picture for a model, and the names of the model's classes.
 //!
 //! ```text
 //! short side to `resize`, square of `crop` pixels from the middle, (x − mean) / std of each channel     [3, H, W] -> [3, S, S]
 //! ```
 
 use ndarray::{Array1, Array3, ArrayView3, s};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::drawing;
 use crate::error::{EngineError, Result};
 use crate::picture::{Filter, resize_by};
 
-/// What is done with a picture.
+/// The preparation of a picture for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
-    /// The short side after scaling; where it is 0, both sides become `crop`, whatever the picture's shape.
+    /// The short side after scaling, in pixels; 0 means that both sides become `crop`, for a picture of any shape.
     pub resize: usize,
-    /// The side of the square that is kept.
+    /// The side of the square that is kept, in pixels.
     pub crop: usize,
-    /// How pixels are weighed when scaling.
+    /// The filter by which the picture is scaled.
     pub filter: Filter,
-    /// Whether it is a drawing of one channel, which is centred ([`drawing`]) in place of the rest.
+    /// Whether it is a drawing of one channel, which is centred ([`drawing`]) instead of scaled and cropped.
     pub drawing: bool,
-    /// Taken from red, green and blue.
+    /// The numbers that are subtracted from red, green and blue.
     pub mean: [f32; 3],
-    /// What they are then divided by.
+    /// The numbers by which the differences are divided.
     pub std: [f32; 3],
 }
 
 impl Preparation {
-    /// What is done where nothing is said, as with ViT: both sides scaled to `side`, 0.5 for mean and standard deviation.
+    /// ViT's preparation: both sides scaled to `side`, 0.5 for mean and standard deviation.
     pub fn usual(side: usize) -> Self {
         Self {
             resize: 0,
@@ -41,7 +42,7 @@ impl Preparation {
         }
     }
 
-    /// The colours that a prepared picture stands for, red, green and blue of each pixel in turn, row by row.
+    /// The colours of a prepared picture, the inverse of the normalisation: red, green and blue of each pixel, row by row.
     pub fn colours(&self, prepared: ArrayView3<'_, f32>) -> Vec<u8> {
         // prepared [3, H, W], of a drawing [1, H, W] -> [H · W · 3]
         let (channels, height, width) = prepared.dim();
@@ -57,32 +58,22 @@ impl Preparation {
         rgb
     }
 
-    /// From `preprocessor_config.json` or timm's part of `config.json`, for a model of pictures with this side and so many channels. What is not said is
-    /// as with ViT: no cropping, 0.5 for mean and standard deviation.
+    /// The preparation in `preprocessor_config.json` or in timm's part of `config.json`, for a model of pictures with this side and
+    /// number of channels. Values that are missing are ViT's: no cropping, 0.5 for mean and standard deviation.
     pub(super) fn from_json(
         file: &Value,
         side: usize,
         channels: usize,
     ) -> std::result::Result<Self, String> {
         let given = |names: &[&str]| {
-            names
-                .iter()
-                .map(|name| &file[*name])
-                .find(|value| !value.is_null())
+            let mut values = names.iter().map(|name| &file[*name]);
+            values.find(|value| !value.is_null())
         };
         let whole = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
-        let three = |names: &[&str], usual: f32| match given(names) {
-            None => Ok([usual; 3]),
-            Some(value) => {
-                let list: Option<Vec<f32>> = value.as_array().map(|list| {
-                    list.iter()
-                        .filter_map(Value::as_f64)
-                        .map(|x| x as f32)
-                        .collect()
-                });
-                let three = list.and_then(|list| <[f32; 3]>::try_from(list).ok());
-                three.ok_or_else(|| format!("{}: {value}", names[0]))
-            }
+        let three = |names: &[&str]| match given(names) {
+            None => Ok([0.5; 3]),
+            Some(value) => <[f32; 3]>::deserialize(value)
+                .map_err(|error| format!("{}: {value} ({error})", names[0])),
         };
         let crops = file["do_center_crop"].as_bool().unwrap_or(true);
         let cropped = given(&["crop", "crop_size"]).filter(|_| crops);
@@ -104,16 +95,16 @@ impl Preparation {
                 _ => Filter::Bilinear,
             },
             drawing: file["drawing"].as_bool().unwrap_or(false),
-            mean: three(&["mean", "image_mean"], 0.5)?,
-            std: three(&["std", "image_std"], 0.5)?,
+            mean: three(&["mean", "image_mean"])?,
+            std: three(&["std", "image_std"])?,
         };
         let fits = (1..=4096).contains(&found.crop)
             && (found.resize == 0 || (found.crop..=8192).contains(&found.resize));
-        let (expected, square) = match found.drawing {
+        let (expected, has_side) = match found.drawing {
             true => (1, found.crop == drawing::SIDE),
             false => (3, true),
         };
-        if channels != expected || !square {
+        if channels != expected || !has_side {
             return Err(format!("{channels} channels with {found:?}"));
         }
         if !fits || found.std.iter().any(|&std| std <= 0.0) {
@@ -122,10 +113,10 @@ impl Preparation {
         Ok(found)
     }
 
-    /// The picture as the model wants it.
+    /// The picture, prepared for the model.
     ///
     /// # Errors
-    /// When it has other than three channels, or no pixel, or nothing is drawn on it.
+    /// When it has another number of channels than three, or no pixel, or a drawing has no ink.
     pub fn apply(&self, image: ArrayView3<'_, f32>) -> Result<Array3<f32>> {
         // image [3, H, W], from 0 to 1 -> [3, crop, crop], of a drawing [1, crop, crop]
         if self.drawing {
@@ -160,22 +151,22 @@ impl Preparation {
     }
 }
 
-/// Names of classes.
+/// The names of classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labels(Vec<String>);
 
 impl Labels {
-    /// `id2label` of `config.json`.
+    /// The names under `id2label` in `config.json`.
     pub(super) fn from_config(config: &Value) -> Option<Self> {
         let names = config["id2label"].as_object()?;
         let name = |n: usize| names.get(&n.to_string())?.as_str().map(str::to_owned);
         (0..names.len()).map(name).collect::<Option<_>>().map(Self)
     }
 
-    /// A JSON list of texts, or one name a line.
+    /// Reads a JSON list of texts, or one name a line.
     ///
     /// # Errors
-    /// When it is neither.
+    /// When a file that begins with `[` is not a list of texts.
     pub fn parse(file: &str) -> Result<Self> {
         let list = if file.trim_start().starts_with('[') {
             serde_json::from_str(file)
@@ -186,12 +177,10 @@ impl Labels {
         Ok(Self(list))
     }
 
-    /// The name of a class; its number where there is none.
+    /// The name of a class; `class 3` where it has none.
     pub fn name(&self, class: usize) -> String {
-        self.0
-            .get(class)
-            .cloned()
-            .unwrap_or_else(|| format!("class {class}"))
+        let known = self.0.get(class).cloned();
+        known.unwrap_or_else(|| format!("class {class}"))
     }
 }
 
@@ -217,7 +206,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn files_say_what_is_done() {
+    fn a_preparation_is_read_from_files() {
         let hugging_face = json!({
             "size": {"height": 224, "width": 224}, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.1, 0.2, 0.3], "resample": 2,
         });

@@ -1,5 +1,5 @@
-//! A file of weights that needs no other: safetensors whose metadata holds `config`, the sizes as a `config.json` has them, and, for
-//! a model of text, the file of its vocabulary.
+//! A file of weights that needs no other file: safetensors whose metadata has `config`, the sizes in the form of a `config.json`, and,
+//! for a model of text, its vocabulary.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::format::safetensors::SafeTensors;
 use crate::format::tensors::Tensors;
 use crate::parameters::Parameters;
 
-/// The metadata that holds the sizes.
+/// The key of the sizes in the metadata.
 pub const CONFIG: &str = "config";
 
-/// Such a file, read.
+/// A model's file with everything that the model needs.
 #[derive(Debug, Clone)]
 pub struct Shipped {
     name: String,
@@ -24,15 +24,12 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// Reads the file; `name` is what it is called in messages.
+    /// Reads the file; `name` is its name in messages.
     ///
     /// # Errors
-    /// When the bytes are no safetensors, or the metadata lacks the sizes.
+    /// When the bytes are not safetensors, or the metadata lacks the sizes.
     pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        let file = SafeTensors::parse(bytes).map_err(|source| OpenError::Damaged {
-            file: name.to_owned(),
-            source,
-        })?;
+        let file = SafeTensors::parse(bytes).map_err(|source| OpenError::damaged(name, source))?;
         let mut read = Self {
             name: name.to_owned(),
             config: Value::Null,
@@ -54,7 +51,7 @@ impl Shipped {
         found.map(|(_, text)| text.as_str()).ok_or_else(missing)
     }
 
-    /// What kind of model it is, `model_type`; empty where it does not say.
+    /// The kind of model, `model_type`; empty where the file does not have it.
     pub fn kind(&self) -> &str {
         self.config["model_type"].as_str().unwrap_or_default()
     }
@@ -62,7 +59,7 @@ impl Shipped {
     /// The model, from its sizes and its parameters.
     ///
     /// # Errors
-    /// What `load` says.
+    /// Those of `load`.
     pub fn model<T>(
         &self,
         load: impl FnOnce(&dyn Fn(&str) -> Option<f64>, &mut dyn Parameters) -> Result<T, EngineError>,
@@ -77,23 +74,16 @@ impl Shipped {
         self.check(load(&number, &mut self.tensors.clone()))
     }
 
-    /// An error of the model's, with the file's name.
+    /// The result of building a part of the model, with the file's name in an error.
     ///
     /// # Errors
-    /// The error.
+    /// The error in `result`.
     pub fn check<T>(&self, result: Result<T, EngineError>) -> Result<T, OpenError> {
-        result.map_err(|source| OpenError::Model {
-            file: self.name.clone(),
-            source,
-        })
+        result.map_err(|source| OpenError::model(&self.name, source))
     }
 
-    /// The error that the file is not what it should be.
+    /// The error of a content that differs from the expected one.
     pub fn refuse(&self, expected: &str, found: &str) -> OpenError {
-        OpenError::Beside {
-            file: self.name.clone(),
-            expected: expected.to_owned(),
-            found: found.to_owned(),
-        }
+        OpenError::beside(&self.name, expected, found)
     }
 }

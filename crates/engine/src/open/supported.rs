@@ -1,8 +1,11 @@
-//! Options of `config.json` that change what a model computes: the values that are computed here, and an error for all others.
+//! Options of `config.json` that change the computation of a model: the values that are computed here, and an error for all others.
 
 use serde_json::Value;
 
-/// An option, and the values of it that are computed here, as JSON. An option that is absent or null has one of them.
+use super::OpenError;
+use super::config::refuse;
+
+/// An option with its values that are computed here, as JSON. An option that is absent or null has one of them.
 type Known = (&'static str, &'static [&'static str]);
 
 const GPT2: &[Known] = &[
@@ -43,17 +46,8 @@ const SWINV2: &[Known] = &[
     ("use_absolute_embeddings", &["false"]),
 ];
 
-/// An option with a value that is not computed here.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused {
-    /// The option and the values that are computed.
-    pub(super) expected: String,
-    /// The value in the file.
-    pub(super) found: String,
-}
-
 /// Refuses a `config.json` of a kind of model (`model_type`) with an option that is not computed here.
-pub(super) fn check(config: &Value, kind: &str) -> Result<(), Refused> {
+pub(super) fn check(config: &Value, kind: &str) -> Result<(), OpenError> {
     let tables: &[&[Known]] = match kind {
         "gpt2" => &[GPT2],
         "llama" => &[LLAMA_LIKE, LLAMA],
@@ -77,27 +71,24 @@ pub(super) fn check(config: &Value, kind: &str) -> Result<(), Refused> {
 }
 
 /// Refuses a value that is none of the known ones.
-fn expect(option: &str, found: &Value, known: &[&str]) -> Result<(), Refused> {
+fn expect(option: &str, found: &Value, known: &[&str]) -> Result<(), OpenError> {
     let found = found.to_string();
     if found == "null" || known.contains(&found.as_str()) {
         return Ok(());
     }
-    Err(Refused {
-        expected: format!("{option} of {}", known.join(" or ")),
-        found,
-    })
+    Err(refuse(format!("{option} of {}", known.join(" or ")), found))
 }
 
-/// Refuses rotary positions that are stretched in a way that is not computed here.
-fn check_rope(name: &str, rope: &Value) -> Result<(), Refused> {
+/// Refuses a scaling of rotary positions that is not computed here.
+fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
     let Some(all) = rope.as_object() else {
         return expect(name, rope, &["an object"]);
     };
     if let Some((layers, _)) = all.iter().find(|(_, value)| value.is_object()) {
-        return Err(Refused {
-            expected: format!("{name} that are the same in all layers"),
-            found: format!("some for {layers}"),
-        });
+        return Err(refuse(
+            format!("{name} that are the same in all layers"),
+            format!("some for {layers}"),
+        ));
     }
     let option = match rope["rope_type"] {
         Value::Null => "type",
@@ -111,10 +102,10 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), Refused> {
         if rope[part].is_number() {
             return Ok(());
         }
-        Err(Refused {
-            expected: format!("{name}.{part} for {}", rope[option]),
-            found: rope[part].to_string(),
-        })
+        Err(refuse(
+            format!("{name}.{part} for {}", rope[option]),
+            &rope[part],
+        ))
     };
     match rope[option].as_str() {
         Some("default") => expect(&format!("{name}.factor"), &rope["factor"], &["1", "1.0"]),
@@ -127,25 +118,22 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), Refused> {
 }
 
 /// Refuses attention within a window that is shorter than the longest text.
-fn check_window(config: &Value, kind: &str) -> Result<(), Refused> {
+fn check_window(config: &Value, kind: &str) -> Result<(), OpenError> {
     let full = |layer: &Value| layer.as_str() == Some("full_attention");
     let layers = config["layer_types"].as_array();
     if let Some(other) = layers.and_then(|layers| layers.iter().find(|layer| !full(layer))) {
-        return Err(Refused {
-            expected: "layer_types of full_attention alone".to_owned(),
-            found: other.to_string(),
-        });
+        return Err(refuse("layer_types of full_attention alone", other));
     }
-    // Qwen2 uses its window only where it says so.
+    // Qwen2 uses its window only with `use_sliding_window`.
     let is_used = config["use_sliding_window"]
         .as_bool()
         .unwrap_or(kind != "qwen2");
     let window = config["sliding_window"].as_u64().filter(|_| is_used);
     match (window, config["max_position_embeddings"].as_u64()) {
-        (Some(window), Some(positions)) if window < positions => Err(Refused {
-            expected: format!("no sliding_window below the {positions} positions of the model"),
-            found: window.to_string(),
-        }),
+        (Some(window), Some(positions)) if window < positions => Err(refuse(
+            format!("no sliding_window below the {positions} positions of the model"),
+            window,
+        )),
         _ => Ok(()),
     }
 }
@@ -239,7 +227,7 @@ mod tests {
         ] {
             let refused = check(&config, kind).unwrap_err();
             assert!(
-                refused.expected.contains(option),
+                refused.to_string().contains(option),
                 "{kind} {config}: {refused:?}"
             );
         }

@@ -1,4 +1,4 @@
-//! Tensors of a file that remember whether a model read them: a tensor that nothing read is a part that the model here has not.
+//! A source that notes which tensors of a file a model read: a tensor that was not read is a part that the model here lacks.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,19 +6,19 @@ use std::rc::Rc;
 
 use ndarray::ArrayD;
 
-use super::Model;
+use super::OpenedModel;
 use crate::error::Result;
 use crate::format::tensors::Tensors;
+use crate::forward_description;
 use crate::parameters::{Parameters, Weight};
-use crate::quant::Type;
 
-/// Names of the tensors that were read. A clone shares them.
+/// The names of the tensors that were read. A clone shares them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Read(Rc<RefCell<BTreeSet<String>>>);
+pub(super) struct ReadNames(Rc<RefCell<BTreeSet<String>>>);
 
-impl Read {
-    /// The names that were not read, without those that `model` can do without.
-    pub(super) fn rest(&self, names: &[String], model: &Model) -> Vec<String> {
+impl ReadNames {
+    /// The names that were not read, without those of tensors that `model` does not need.
+    pub(super) fn rest(&self, names: &[String], model: &OpenedModel) -> Vec<String> {
         let read = self.0.borrow();
         let rest = names
             .iter()
@@ -27,16 +27,16 @@ impl Read {
     }
 }
 
-/// The tensors of a file.
+/// The tensors of a file, which note the names that are read.
 #[derive(Debug, Clone)]
 pub(super) struct Tracked {
     tensors: Tensors,
-    read: Read,
+    read: ReadNames,
 }
 
 impl Tracked {
-    /// Notes the names of the tensors that are read in `read`.
-    pub(super) fn new(tensors: Tensors, read: Read) -> Self {
+    /// The tensors of a file; the names that are read are added to `read`.
+    pub(super) fn new(tensors: Tensors, read: ReadNames) -> Self {
         Self { tensors, read }
     }
 
@@ -46,17 +46,7 @@ impl Tracked {
 }
 
 impl Parameters for Tracked {
-    fn names(&self) -> Vec<String> {
-        self.tensors.names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        self.tensors.shape(name)
-    }
-
-    fn form(&self, name: &str) -> Type {
-        self.tensors.form(name)
-    }
+    forward_description!(self => self.tensors);
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         self.note(name);
@@ -69,23 +59,23 @@ impl Parameters for Tracked {
     }
 }
 
-/// True for a tensor that changes no number of the model: constants that are computed anew, heads of the pre-training, and copies of
-/// tied parameters. (Tensors of whole numbers, such as `position_ids`, are no parameters and never get here.)
-fn is_harmless(model: &Model, name: &str) -> bool {
+/// True for a tensor that changes no number of the model: constants that are computed again, heads of the pre-training, and copies of
+/// tied parameters. (Tensors of whole numbers, such as `position_ids`, are not parameters and never get here.)
+fn is_harmless(model: &OpenedModel, name: &str) -> bool {
     let ends = |known: &[&str]| known.iter().any(|end| name.ends_with(end));
     let begins = |known: &[&str]| known.iter().any(|start| name.starts_with(start));
     let pooler = name.starts_with("pooler.dense.") || name.contains(".pooler.dense.");
     match model {
         // The causal mask.
-        Model::Gpt2(_) => ends(&[".attn.bias", ".attn.masked_bias"]),
-        Model::Llama(_) => ends(&[".rotary_emb.inv_freq", ".attn_rot_embd.weight"]),
-        Model::Bert(_) => {
+        OpenedModel::Gpt2(_) => ends(&[".attn.bias", ".attn.masked_bias"]),
+        OpenedModel::Llama(_) => ends(&[".rotary_emb.inv_freq", ".attn_rot_embd.weight"]),
+        OpenedModel::Bert(_) => {
             pooler
                 || begins(&["cls.seq_relationship.", "cls.predictions.decoder."])
                 || ends(&["embeddings.position_ids"])
         }
-        Model::Vit(_) | Model::Dinov2(_) => pooler || ends(&["embeddings.mask_token"]),
-        Model::Swin(_) => ends(&[
+        OpenedModel::Vit(_) | OpenedModel::Dinov2(_) => pooler || ends(&["embeddings.mask_token"]),
+        OpenedModel::Swin(_) => ends(&[
             "embeddings.mask_token",
             ".relative_coords_table",
             ".relative_position_index",

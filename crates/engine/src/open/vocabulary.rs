@@ -1,17 +1,18 @@
-//! The vocabulary that lies beside weights.
+//! Vocabularies in files beside weights, and in their metadata.
 
 use super::{Files, OpenError};
 use crate::error::{EngineError, Result};
+use crate::format::error::FormatError;
 use crate::token::llama::{Llama, LlamaFiles};
 use crate::token::tokenizer::Tokenizer;
 use crate::token::word_piece::{WordPiece, WordPieceFiles};
 use crate::token::{json, llama_files};
 
-/// Names of the two files of a byte-level vocabulary.
+/// The names of the two files of a byte-level vocabulary.
 const PAIRS: [(&str, &str); 2] = [("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")];
 
-/// Reads one file.
-type Read = fn(&[u8]) -> Result<Box<dyn Tokenizer>>;
+/// A function that reads a vocabulary in one file.
+type Reader = fn(&[u8]) -> Result<Box<dyn Tokenizer>>;
 
 fn text(bytes: &[u8]) -> Result<&str> {
     let wrong = |error: std::str::Utf8Error| {
@@ -20,12 +21,13 @@ fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(wrong)
 }
 
-fn llama(files: Result<LlamaFiles>) -> Result<Box<dyn Tokenizer>> {
-    Ok(Box::new(Llama::new(files?)?))
+fn llama(files: Result<LlamaFiles, FormatError>) -> Result<Box<dyn Tokenizer>> {
+    let files = files.map_err(FormatError::into_engine)?;
+    Ok(Box::new(Llama::new(files)?))
 }
 
-/// How a vocabulary in one file is read, by the file's name.
-fn reader(name: &str) -> Option<Read> {
+/// The reader of a vocabulary in one file, by the file's name.
+fn reader(name: &str) -> Option<Reader> {
     match name {
         "tokenizer.json" => Some(|bytes| json::tokenizer(text(bytes)?)),
         "vocab.txt" => Some(|bytes| {
@@ -41,14 +43,14 @@ fn reader(name: &str) -> Option<Read> {
     }
 }
 
-/// Whether a file of this name is a vocabulary or a part of one.
+/// True for the name of a vocabulary's file.
 pub(super) fn is_known(name: &str) -> bool {
     let in_pair = |(vocabulary, merges): &(&str, &str)| name == *vocabulary || name == *merges;
     reader(name).is_some() || PAIRS.iter().any(in_pair)
 }
 
-/// The vocabulary that a file of weights holds in its own metadata, under the name that it would have beside them; else the one that
-/// lies there.
+/// The vocabulary in the metadata of a file of weights, under the name of a vocabulary's file; without that the one beside the
+/// weights.
 pub(super) fn of(
     files: &Files,
     metadata: &[(String, String)],
@@ -64,32 +66,23 @@ pub(super) fn of(
 
 /// The vocabulary beside the weights; `None` where there is none. `tokenizer.json` goes before the others.
 pub(super) fn beside(files: &Files) -> std::result::Result<Option<Box<dyn Tokenizer>>, OpenError> {
-    let wrong = |file: &str, source| OpenError::Model {
-        file: file.to_owned(),
-        source,
-    };
     let one = |name: &str, bytes: &[u8]| {
         let read = reader(name)?;
-        Some(read(bytes).map_err(|error| wrong(name, error)))
+        Some(read(bytes).map_err(|error| OpenError::model(name, error)))
     };
-    if let Some(found) = files
-        .find(&["tokenizer.json"])
-        .and_then(|(name, bytes)| one(name, bytes))
-    {
-        return found.map(Some);
+    if let Some((name, bytes)) = files.find(&["tokenizer.json"]) {
+        return one(name, bytes).transpose();
     }
     for (vocabulary, merges) in PAIRS {
-        if let (Some((name, pieces)), Some((_, merges))) =
+        if let (Some((name, tokens)), Some((_, merges))) =
             (files.find(&[vocabulary]), files.find(&[merges]))
         {
-            let read = text(pieces).and_then(|pieces| json::byte_bpe(pieces, text(merges)?));
-            let read = read.map_err(|error| wrong(name, error))?;
+            let read = text(tokens).and_then(|tokens| json::byte_bpe(tokens, text(merges)?));
+            let read = read.map_err(|error| OpenError::model(name, error))?;
             return Ok(Some(Box::new(read)));
         }
     }
-    let found = files
-        .beside
-        .iter()
-        .find_map(|(name, bytes)| one(name, bytes));
+    let mut beside = files.beside.iter();
+    let found = beside.find_map(|(name, bytes)| one(name, bytes));
     found.transpose()
 }

@@ -1,7 +1,5 @@
 //! The trait of a block format (a fixed number of elements in a fixed number of bytes), and helpers that the formats share.
 
-use super::QuantError;
-
 /// A block as a file stores it. Its fields are bytes, so it may start at any address.
 pub(super) trait Block: bytemuck::Pod {
     /// The number of elements of a block.
@@ -31,10 +29,8 @@ pub(super) fn pack<B: Block>(numbers: &[f32], bytes: &mut Vec<u8>) {
     }
 }
 
-/// A number format: its name, its sizes and its functions.
+/// A number format: its number, its sizes and its functions.
 pub(super) struct Format {
-    /// The name in GGUF files.
-    pub(super) name: &'static str,
     /// The number in GGUF files (`enum ggml_type`).
     pub(super) id: u32,
     /// Elements of a block.
@@ -49,29 +45,14 @@ pub(super) struct Format {
 
 impl Format {
     /// The format of a block type.
-    pub(super) const fn of<B: Block>(name: &'static str, id: u32) -> Self {
+    pub(super) const fn of<B: Block>(id: u32) -> Self {
         Self {
-            name,
             id,
             len: B::LEN,
             bytes: size_of::<B>(),
             unpack: unpack::<B>,
             pack: pack::<B>,
         }
-    }
-
-    /// Checks that `bytes` bytes hold exactly `numbers` elements.
-    ///
-    /// # Errors
-    /// When they do not.
-    pub(super) fn check(&self, bytes: usize, numbers: usize) -> Result<(), QuantError> {
-        if self.size(numbers) == Some(bytes) {
-            return Ok(());
-        }
-        Err(QuantError::Length {
-            expected: format!("{numbers} numbers in {}", self.name),
-            found: format!("{bytes} bytes"),
-        })
     }
 
     /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many for an address.

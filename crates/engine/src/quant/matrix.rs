@@ -1,4 +1,4 @@
-//! A weight matrix in the form that its products read; it is packed once, when it is loaded.
+//! Weight matrices in the form that their products read, packed once, when they are loaded.
 //!
 //! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first two the activations are
 //! rounded to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it is multiplied.
@@ -13,7 +13,7 @@ use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivatio
 use crate::nn::embedding::expect_ids;
 use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
-/// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens pass over them.
+/// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens are multiplied with them.
 const PANEL: usize = 16_384;
 
 /// A weight matrix `[rows, cols]`. A clone shares its elements.
@@ -27,7 +27,7 @@ enum Packed {
     Plain(PackedF32),
     /// Blocks of a type with a kernel of its own.
     Quick(PackedBlocks),
-    /// Blocks of other types, as a file has them.
+    /// Blocks of other types, in the bytes of a file.
     Blocks {
         kind: Type,
         rows: usize,
@@ -40,7 +40,7 @@ impl Matrix {
     /// A matrix `[rows, cols]` from its blocks, which follow each other along its rows.
     ///
     /// # Errors
-    /// When its rows are not whole blocks, or the bytes are not those of such a matrix.
+    /// When its rows are not whole blocks, or the number of bytes is not that of such a matrix.
     pub fn new(
         kind: Type,
         rows: usize,
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_says_what_it_takes() {
+    fn a_matrix_reports_its_size() {
         let plain = Array2::from_shape_vec((9, 64), numbers(9 * 64)).unwrap();
         let matrix = Matrix::plain(plain.view());
         assert_eq!((matrix.kind(), matrix.activation_bits()), (Type::F32, 32));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn errors_name_sizes_that_do_not_fit() {
         let error =
             |rows, cols, bytes| Matrix::new(Type::Q8_0, rows, cols, vec![0; bytes]).unwrap_err();
         assert_eq!(

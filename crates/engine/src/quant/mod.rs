@@ -1,6 +1,6 @@
 //! Number formats of weight files: two bytes a number, and blocks of numbers that share a scale.
 //!
-//! Each block format has a file of its own: its bytes, how numbers become a block, and how a block becomes numbers.
+//! Each block format has a file of its own, with its bytes and the conversions of numbers to a block and back.
 //! [`Type`] names them all, [`dequantize`] and [`quantize`] convert bytes to numbers and back, and a [`Matrix`] keeps
 //! its blocks and multiplies with them.
 //!
@@ -55,14 +55,19 @@ pub enum QuantError {
 /// Writes the numbers in `bytes`, of the type `kind`, to `numbers`.
 ///
 /// # Errors
-/// When `numbers` are not as many as the bytes hold.
+/// When the bytes do not have exactly this many numbers.
 pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), QuantError> {
-    kind.form().check(bytes.len(), numbers.len())?;
+    if kind.bytes(numbers.len()) != Some(bytes.len()) {
+        return Err(QuantError::Length {
+            expected: format!("{} numbers in {}", numbers.len(), kind.name()),
+            found: format!("{} bytes", bytes.len()),
+        });
+    }
     (kind.form().unpack)(bytes, numbers);
     Ok(())
 }
 
-/// Returns `numbers` as bytes of the type `kind`. A NaN or an infinity spoils its whole block, because the block has one scale.
+/// The bytes of `numbers` in the type `kind`. A NaN or an infinity spoils its whole block, because the block has one scale.
 ///
 /// # Errors
 /// When the numbers are not whole blocks.

@@ -59,13 +59,13 @@ impl Block for Q6K {
 
     fn dequantize(&self, numbers: &mut [f32]) {
         let scales = Self::scales(self.scale, self.groups);
-        for (place, numbers) in numbers.chunks_exact_mut(32).enumerate() {
-            let (half, row) = (place / 4, place % 4);
+        for (chunk, numbers) in numbers.chunks_exact_mut(32).enumerate() {
+            let (half, row) = (chunk / 4, chunk % 4);
             let low = &self.low[half][32 * (row % 2)..][..32];
             let bytes = low.iter().zip(self.high[half]);
             for (n, (number, (low, high))) in numbers.iter_mut().zip(bytes).enumerate() {
                 let quant = low >> (4 * (row / 2)) & 15 | (high >> (2 * row) & 3) << 4;
-                *number = scales[2 * place + n / 16] * (f32::from(quant) - 32.0);
+                *number = scales[2 * chunk + n / 16] * (f32::from(quant) - 32.0);
             }
         }
     }

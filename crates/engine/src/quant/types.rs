@@ -34,37 +34,16 @@ pub enum Type {
     Q6K,
 }
 
-/// Names of the types of `enum ggml_type` that are not supported, for messages.
-const OTHERS: [(u32, &str); 28] = [
-    (4, "Q4_2"),
-    (5, "Q4_3"),
-    (9, "Q8_1"),
-    (10, "Q2_K"),
-    (11, "Q3_K"),
-    (15, "Q8_K"),
-    (16, "IQ2_XXS"),
-    (17, "IQ2_XS"),
-    (18, "IQ3_XXS"),
-    (19, "IQ1_S"),
-    (20, "IQ4_NL"),
-    (21, "IQ3_S"),
-    (22, "IQ2_S"),
-    (23, "IQ4_XS"),
-    (24, "I8"),
-    (25, "I16"),
-    (26, "I32"),
-    (27, "I64"),
-    (28, "F64"),
-    (29, "IQ1_M"),
-    (31, "Q4_0_4_4"),
-    (32, "Q4_0_4_8"),
-    (33, "Q4_0_8_8"),
-    (34, "TQ1_0"),
-    (35, "TQ2_0"),
-    (36, "IQ4_NL_4_4"),
-    (39, "MXFP4"),
-    (40, "NVFP4"),
-];
+/// The names of `enum ggml_type`, in the order of their numbers; `-` for numbers that ggml does not use.
+const GGML_NAMES: &str = "F32 F16 Q4_0 Q4_1 Q4_2 Q4_3 Q5_0 Q5_1 Q8_0 Q8_1 Q2_K Q3_K Q4_K Q5_K Q6_K \
+    Q8_K IQ2_XXS IQ2_XS IQ3_XXS IQ1_S IQ4_NL IQ3_S IQ2_S IQ4_XS I8 I16 I32 I64 F64 IQ1_M BF16 \
+    Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 TQ1_0 TQ2_0 IQ4_NL_4_4 - - MXFP4 NVFP4";
+
+/// The name of a number of `enum ggml_type`; `None` where it has none.
+fn ggml_name(id: u32) -> Option<&'static str> {
+    let name = GGML_NAMES.split(' ').nth(id as usize);
+    name.filter(|name| *name != "-")
+}
 
 impl Type {
     /// Every type, from the most exact to the smallest.
@@ -84,29 +63,29 @@ impl Type {
 
     pub(super) const fn form(self) -> &'static Format {
         match self {
-            Self::F32 => const { &Format::of::<F32>("F32", 0) },
-            Self::F16 => const { &Format::of::<F16>("F16", 1) },
-            Self::Bf16 => const { &Format::of::<Bf16>("BF16", 30) },
-            Self::Q4_0 => const { &Format::of::<Q4_0>("Q4_0", 2) },
-            Self::Q4_1 => const { &Format::of::<Q4_1>("Q4_1", 3) },
-            Self::Q5_0 => const { &Format::of::<Q5_0>("Q5_0", 6) },
-            Self::Q5_1 => const { &Format::of::<Q5_1>("Q5_1", 7) },
-            Self::Q8_0 => const { &Format::of::<Q8_0>("Q8_0", 8) },
-            Self::Q4K => const { &Format::of::<Q4K>("Q4_K", 12) },
-            Self::Q5K => const { &Format::of::<Q5K>("Q5_K", 13) },
-            Self::Q6K => const { &Format::of::<Q6K>("Q6_K", 14) },
+            Self::F32 => const { &Format::of::<F32>(0) },
+            Self::F16 => const { &Format::of::<F16>(1) },
+            Self::Bf16 => const { &Format::of::<Bf16>(30) },
+            Self::Q4_0 => const { &Format::of::<Q4_0>(2) },
+            Self::Q4_1 => const { &Format::of::<Q4_1>(3) },
+            Self::Q5_0 => const { &Format::of::<Q5_0>(6) },
+            Self::Q5_1 => const { &Format::of::<Q5_1>(7) },
+            Self::Q8_0 => const { &Format::of::<Q8_0>(8) },
+            Self::Q4K => const { &Format::of::<Q4K>(12) },
+            Self::Q5K => const { &Format::of::<Q5K>(13) },
+            Self::Q6K => const { &Format::of::<Q6K>(14) },
         }
     }
 
     /// The name in GGUF files, such as `Q4_K`.
     pub fn name(self) -> &'static str {
-        self.form().name
+        ggml_name(self.form().id).unwrap_or_default()
     }
 
     /// The type with a name, in upper or lower case.
     ///
     /// # Errors
-    /// When it is none of these.
+    /// When no type has this name.
     pub fn from_name(name: &str) -> Result<Self, QuantError> {
         let known = |kind: &Self| kind.name().eq_ignore_ascii_case(name);
         Self::ALL
@@ -118,11 +97,11 @@ impl Type {
     /// The type with a number in GGUF files (`enum ggml_type`).
     ///
     /// # Errors
-    /// When it is none of these; the error has the type's name, or its number where that is unknown too.
+    /// When no type has this number; the error has ggml's name of the number, or the number itself.
     pub fn from_ggml(id: u32) -> Result<Self, QuantError> {
         let other = || {
-            let name = OTHERS.iter().find(|other| other.0 == id);
-            QuantError::Unsupported(name.map_or_else(|| id.to_string(), |name| name.1.to_owned()))
+            let name = ggml_name(id).map(str::to_owned);
+            QuantError::Unsupported(name.unwrap_or_else(|| id.to_string()))
         };
         let known = Self::ALL.into_iter().find(|kind| kind.ggml_id() == id);
         known.ok_or_else(other)
@@ -133,8 +112,8 @@ impl Type {
         self.form().id
     }
 
-    /// True for a type whose products have a kernel of their own; a matrix of any other type of blocks is unpacked for each product, which
-    /// is 15 to 40 times slower. Plain numbers of two bytes are kept as F32.
+    /// True for a type whose products have a kernel of their own. A matrix of any other type of blocks is unpacked for each product,
+    /// which is 15 to 40 times slower. Numbers of two bytes are stored as F32.
     pub fn has_fast_product(self) -> bool {
         matches!(
             self,

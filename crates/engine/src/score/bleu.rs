@@ -1,13 +1,13 @@
-//! BLEU: how many of a translation's words, pairs, triples and quadruples of words stand in one of its references.
+//! BLEU: the share of a translation's words, pairs, triples and quadruples of words that are in one of its references.
 //!
 //! ```text
 //! p_n  = Σ min(times in the candidate, most times in one reference) / Σ times in the candidate      n-grams, n = 1 … 4
 //! r    = Σ the length of the reference nearest in length (of two as near, the shorter);  c = Σ the candidate's length
 //! BLEU = min(1, exp(1 − r/c)) · (p_1 p_2 p_3 p_4)^(1/4)             sums over all sentences of a corpus
 //! ```
-//! Sums of a corpus are what counts: the BLEU of single sentences is not defined usefully, their counts are. Smoothing, which only
-//! small corpora need: the k-th order without a match counts as if it had 1/2ᵏ of one (the "exp" method of sacrebleu, which is
-//! NIST's). It is 0 where not even a word matches or no candidate has four words.
+//! BLEU is computed from the sums over a corpus: the BLEU of a single sentence says little. Small corpora need smoothing: the k-th
+//! order without a match counts as if it had 1/2ᵏ of one (the "exp" method of sacrebleu, which is NIST's). BLEU is 0 where no word
+//! matches or no candidate has four words.
 //!
 //! ```
 //! use engine::score::bleu::{Counts, words};
@@ -27,12 +27,12 @@ use std::collections::HashMap;
 /// The longest n-grams that are counted.
 pub const ORDERS: usize = 4;
 
-/// What of one or more sentences BLEU is computed from. Those of a corpus are the sums of its sentences'.
+/// The counts of one or more sentences from which BLEU is computed. The counts of a corpus are the sums of its sentences'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// For each order, the n-grams of the candidates that a reference has too.
+    /// The number of n-grams of the candidates that a reference has too, for each order.
     pub matches: [usize; ORDERS],
-    /// For each order, the n-grams of the candidates.
+    /// The number of n-grams of the candidates, for each order.
     pub totals: [usize; ORDERS],
     /// c, in words.
     pub candidate: usize,
@@ -114,7 +114,7 @@ impl std::iter::Sum for Counts {
     }
 }
 
-/// The n-grams of one order, with how often each stands there.
+/// The n-grams of one order, with the number of times that each occurs.
 fn grams<'w, 's>(words: &'w [&'s str], order: usize) -> HashMap<&'w [&'s str], usize> {
     let mut counts = HashMap::new();
     for gram in words.windows(order) {
@@ -123,8 +123,8 @@ fn grams<'w, 's>(words: &'w [&'s str], order: usize) -> HashMap<&'w [&'s str], u
     counts
 }
 
-/// The words that are compared: those of the sentence as it is trained on ([`crate::translate::normalised`]), each mark of
-/// punctuation but the apostrophe and the hyphen a word by itself.
+/// The words that are compared: those of the normalised sentence ([`crate::translate::normalised`]); each mark of
+/// punctuation but the apostrophe and the hyphen is a word by itself.
 pub fn words(sentence: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in crate::translate::normalised(sentence).split(' ') {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_words_but_the_apostrophe_is_none() {
+    fn punctuation_marks_are_words_except_the_apostrophe() {
         assert_eq!(words("L’amico, sì?"), ["l'amico", ",", "sì", "?"]);
         assert_eq!(words("Ciao!"), ["ciao"]);
         assert_eq!(words("3,5 semi-nuovo"), ["3", ",", "5", "semi-nuovo"]);

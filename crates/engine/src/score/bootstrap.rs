@@ -1,7 +1,7 @@
-//! How far a score would move with other test sentences of the same kind.
+//! Confidence intervals of a score over test sentences, by the bootstrap.
 //!
 //! ```text
-//! draw n of the n sentences with replacement, score what was drawn; again and again
+//! draw n of the n sentences with replacement and score them; again and again
 //! interval = from the 2.5th to the 97.5th percentile of these scores
 //! ```
 //! For the difference of two systems both are scored on the same draws.
@@ -18,8 +18,8 @@
 
 use crate::rng::Rng;
 
-/// The 95 % interval of a score over `sentences`, from `draws` draws of a seed; `score` gets the places of the sentences drawn.
-/// Without draws it holds everything.
+/// The 95 % interval of a score over `sentences`, from `draws` draws of a seed; `score` gets the indices of the sentences drawn.
+/// Without draws the interval is −∞ to ∞.
 pub fn interval(
     sentences: usize,
     draws: usize,
@@ -35,9 +35,9 @@ pub fn interval(
         })
         .collect();
     scores.sort_unstable_by(f64::total_cmp);
-    // As many scores lie below the interval as above it.
+    // The number of scores below the interval, and of those above it.
     let outside = draws / 40;
-    let at = |place: usize| scores.get(place).copied();
+    let at = |rank: usize| scores.get(rank).copied();
     let low = at(outside).unwrap_or(f64::NEG_INFINITY);
     let high = draws.checked_sub(outside + 1).and_then(at);
     (low, high.unwrap_or(f64::INFINITY))

@@ -1,4 +1,4 @@
-//! How good translations are: BLEU and exact matches, with the interval that other sentences would move them in.
+//! Measures of translations: BLEU and exact matches, with confidence intervals.
 //!
 //! ```
 //! use engine::score::Score;
@@ -14,12 +14,12 @@ pub mod bootstrap;
 
 use bleu::{Counts, exact, words};
 
-/// What is right of some translations.
+/// The score of some translations.
 #[derive(Debug, Clone, Default)]
 pub struct Score {
-    /// What BLEU is computed from, for each translation.
+    /// The counts that BLEU is computed from, for each translation.
     pub counts: Vec<Counts>,
-    /// Whether each is one of its references.
+    /// Whether each translation is one of its references.
     pub exact: Vec<bool>,
 }
 
@@ -42,23 +42,23 @@ impl Score {
         right as f64 / self.exact.len().max(1) as f64
     }
 
-    /// The 95 % interval of how much higher this BLEU is than that of other translations of the same sentences, both scored on the same
-    /// `draws` draws of a seed.
+    /// The 95 % interval of the difference between this BLEU and that of other translations of the same sentences, both scored on the
+    /// same `draws` draws of a seed.
     pub fn lead_interval(&self, other: &Self, draws: usize, seed: u64) -> (f64, f64) {
-        let bleu = |score: &Self, drawn: &[usize]| {
-            let counts = drawn.iter().filter_map(|&n| score.counts.get(n).copied());
-            counts.sum::<Counts>().bleu()
-        };
         bootstrap::interval(self.counts.len(), draws, seed, |drawn| {
-            bleu(self, drawn) - bleu(other, drawn)
+            self.bleu_of(drawn) - other.bleu_of(drawn)
         })
     }
 
     /// The 95 % interval of BLEU, from `draws` draws of a seed ([`bootstrap::interval`]).
     pub fn interval(&self, draws: usize, seed: u64) -> (f64, f64) {
-        bootstrap::interval(self.counts.len(), draws, seed, |drawn| {
-            drawn.iter().map(|&n| self.counts[n]).sum::<Counts>().bleu()
-        })
+        bootstrap::interval(self.counts.len(), draws, seed, |drawn| self.bleu_of(drawn))
+    }
+
+    /// BLEU of the translations drawn, by their indices.
+    fn bleu_of(&self, drawn: &[usize]) -> f64 {
+        let counts = drawn.iter().filter_map(|&n| self.counts.get(n).copied());
+        counts.sum::<Counts>().bleu()
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         score
     }
 
-    /// Nobody leads over themselves; who is right everywhere leads on every draw over who is wrong everywhere.
+    /// Translations have no lead over themselves; right ones lead over wrong ones on every draw.
     #[test]
     fn a_lead_is_measured_on_the_same_draws() {
         let right = score(&["il gatto dorme sul tappeto rosso"; 12]);

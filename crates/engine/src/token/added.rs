@@ -1,26 +1,27 @@
-//! Tokens that are looked for in the text before it is split: special tokens and those that were added to a trained vocabulary.
+//! Tokens that are found in a text before it is split: special tokens and those that were added to a trained vocabulary.
 
 use std::collections::HashMap;
 
 use super::trie::Trie;
+use crate::error::Result;
 
-/// A token that is taken from the text as it is written.
+/// A token that is found in a text by its exact spelling.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddedToken {
-    /// How it is written.
+    /// The token's spelling.
     pub text: String,
-    /// Its id.
+    /// The token's id.
     pub id: usize,
     /// Whether it has a meaning of its own: then it is found in marked text only, and decoding leaves it out.
     pub special: bool,
-    /// Whether it takes the white space before it away.
+    /// Whether the white space before it is left out.
     pub strips_left: bool,
-    /// Whether it takes the white space after it away.
+    /// Whether the white space after it is left out.
     pub strips_right: bool,
 }
 
 /// A part of a text: one added token, or text between them.
-pub(super) enum Part<'a> {
+enum Part<'a> {
     Text(&'a str),
     Token(usize),
 }
@@ -51,13 +52,30 @@ impl AddedTokens {
         self.by_id.get(&id)
     }
 
-    /// Cuts a text at the added tokens in it: the leftmost first, the longest of those that begin there. Special ones only where
-    /// the text is `marked`.
-    pub(super) fn cut<'a>(&self, text: &'a str, marked: bool) -> Vec<Part<'a>> {
+    /// The ids of a text: those of the added tokens in it, and those that `encode_text` appends for the text between them.
+    pub(super) fn encode<'a>(
+        &self,
+        text: &'a str,
+        marked: bool,
+        mut encode_text: impl FnMut(&'a str, &mut Vec<usize>) -> Result<()>,
+    ) -> Result<Vec<usize>> {
+        let mut ids = Vec::new();
+        for part in self.cut(text, marked) {
+            match part {
+                Part::Token(id) => ids.push(id),
+                Part::Text(text) => encode_text(text, &mut ids)?,
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Cuts a text at the added tokens in it: the leftmost first, the longest of those that begin there. Special tokens are found
+    /// only where the text is `marked`.
+    fn cut<'a>(&self, text: &'a str, marked: bool) -> Vec<Part<'a>> {
         let trie = if marked { &self.marked } else { &self.plain };
         let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
         while at < text.len() && !trie.is_empty() {
-            // A token begins with the first byte of a character, so that it is cut between characters.
+            // A token begins with the first byte of a character, so the cut is between characters.
             let Some((length, id)) = trie.longest(&text.as_bytes()[at..]) else {
                 at += 1;
                 continue;

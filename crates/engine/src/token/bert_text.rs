@@ -1,4 +1,4 @@
-//! How BERT cleans a text and cuts it into words before it looks for pieces.
+//! BERT's rules for cleaning a text and cutting it into words, before the words are cut into tokens.
 //!
 //! 1. Invisible characters go; white space of any kind becomes a space.
 //! 2. Each Chinese character becomes a word of its own.
@@ -10,7 +10,7 @@
 
 use super::unicode::{is_invisible, is_punctuation, push_without_accents};
 
-/// What is done to a text before it is cut.
+/// The rules for cleaning a text before it is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BertText {
     /// Drop invisible characters and make all white space plain spaces.
@@ -24,7 +24,7 @@ pub struct BertText {
 }
 
 impl BertText {
-    /// As the published uncased and cased vocabularies were made.
+    /// The rules of the published uncased and cased vocabularies.
     pub fn new(uncased: bool) -> Self {
         Self {
             clean: true,

@@ -2,7 +2,7 @@
 //!
 //! A text is cut into words ([`Split`]); each word starts as its UTF-8 bytes, one token each, and of all neighbours the pair that
 //! was learned first is merged, again and again, until no learned pair is left. As every byte is a token, every text can be
-//! written, and decoding gives back the very bytes.
+//! encoded, and decoding gives back the same bytes.
 //!
 //! ```
 //! use engine::token::{byte_bpe::{ByteBpe, ByteBpeFiles}, tokenizer::Tokenizer};
@@ -23,7 +23,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::added::{AddedToken, AddedTokens, Part};
+use super::added::{AddedToken, AddedTokens};
 use super::byte_alphabet;
 use super::gguf::GgufVocabulary;
 use super::llama::TokenKind;
@@ -33,16 +33,16 @@ use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
 use super::vocabulary::Vocabulary;
 use crate::error::{EngineError, Result};
 
-/// What the files of a byte-level vocabulary say.
+/// The content of the files of a byte-level vocabulary.
 #[derive(Debug, Clone, Default)]
 pub struct ByteBpeFiles {
-    /// The tokens in the order of their ids, each byte written as [`byte_alphabet`] does.
+    /// The tokens in the order of their ids, each byte in the spelling of [`byte_alphabet`].
     pub tokens: Vec<String>,
     /// The pairs in the order in which they were learned, written `left right`.
     pub merges: Vec<String>,
-    /// How text is cut into words.
+    /// The rules by which text is cut into words.
     pub split: Split,
-    /// Tokens that are looked for in the text before it is cut.
+    /// Tokens that are found in the text before it is cut.
     pub added: Vec<AddedToken>,
     /// The ids with a meaning of their own.
     pub special: SpecialTokens,
@@ -56,7 +56,7 @@ pub struct ByteBpe {
     vocabulary: Vocabulary,
     texts: Vec<Box<[u8]>>,
     byte_ids: [Option<u32>; 256],
-    /// Two neighbours, and the place of the pair in the order of learning with the id that it becomes.
+    /// Two neighbours, and the rank of the pair in the order of learning with the id that it becomes.
     merges: HashMap<(u32, u32), (u32, u32)>,
     split: Split,
     added: AddedTokens,
@@ -65,7 +65,7 @@ pub struct ByteBpe {
 }
 
 impl ByteBpe {
-    /// A tokenizer from what its files say.
+    /// A tokenizer from the content of its files.
     ///
     /// # Errors
     /// When there is no token, or a merge is not two tokens whose text together is a third one.
@@ -80,8 +80,8 @@ impl ByteBpe {
             let (pair, joined) = read_merge(line, &vocabulary)?;
             merges.entry(pair).or_insert((rank, joined));
         }
-        let texts = (vocabulary.pieces().iter())
-            .map(|piece| byte_alphabet::bytes(piece).into_boxed_slice())
+        let texts = (vocabulary.tokens().iter())
+            .map(|token| byte_alphabet::bytes(token).into_boxed_slice())
             .collect();
         Ok(Self {
             vocabulary,
@@ -95,7 +95,7 @@ impl ByteBpe {
         })
     }
 
-    /// The merges in the order in which they were learned: left, right, and what they become.
+    /// The merges in the order in which they were learned, each as the ids (left, right, merged).
     pub fn merges(&self) -> Vec<(usize, usize, usize)> {
         let mut ranked: Vec<_> = self.merges.iter().collect();
         ranked.sort_unstable_by_key(|(_, (rank, _))| *rank);
@@ -119,37 +119,33 @@ impl ByteBpe {
             let known = self.byte_ids[usize::from(byte)].map(|id| id as usize);
             known.or(self.special.unknown).ok_or_else(|| {
                 let expected = "written in the bytes of the vocabulary";
-                EngineError::value(
-                    "ByteBpe::encode",
-                    "text",
-                    expected,
-                    format!("byte {byte:#04x}"),
-                )
+                let found = format!("byte {byte:#04x}");
+                EngineError::value("ByteBpe::encode", "text", expected, found)
             })
         };
-        let bytes: Vec<u32> = word
-            .bytes()
-            .map(|byte| id(byte).map(|id| id as u32))
-            .collect::<Result<_>>()?;
+        let bytes: Result<Vec<u32>> = word.bytes().map(|byte| Ok(id(byte)? as u32)).collect();
         let join = |left, right| self.merges.get(&(left, right)).copied();
-        Ok(merge(&bytes, join)
-            .into_iter()
-            .map(|id| id as usize)
-            .collect())
+        let merged = merge(&bytes?, join);
+        Ok(merged.into_iter().map(|id| id as usize).collect())
     }
+}
 
-    fn encode_parts(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
-        let mut ids = Vec::new();
-        // Where the ids of a word that came before are: words repeat, and merging is the work.
+/// The pair in a line `left right` and the token that it becomes.
+fn read_merge(line: &str, vocabulary: &Vocabulary) -> Result<((u32, u32), u32)> {
+    let refuse = || {
+        let expected = "two tokens that together are a third, with a space between";
+        EngineError::value("ByteBpe::new", "merge", expected, format!("{line:?}"))
+    };
+    let (left, right) = line.split_once(' ').ok_or_else(refuse)?;
+    let id = |token: &str| vocabulary.id(token).ok_or_else(refuse);
+    Ok(((id(left)?, id(right)?), id(&format!("{left}{right}"))?))
+}
+
+impl Tokenizer for ByteBpe {
+    fn encode_as(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
+        // The positions of the ids of each word that came before: words repeat, and most of the work is merging.
         let mut seen: HashMap<&str, (usize, usize)> = HashMap::new();
-        for part in self.added.cut(text, marked) {
-            let text = match part {
-                Part::Text(text) => text,
-                Part::Token(id) => {
-                    ids.push(id);
-                    continue;
-                }
-            };
+        self.added.encode(text, marked, |text, ids| {
             for word in self.split.words(text) {
                 if let Some(&(start, end)) = seen.get(word) {
                     ids.extend_from_within(start..end);
@@ -159,29 +155,8 @@ impl ByteBpe {
                     seen.insert(word, (start, ids.len()));
                 }
             }
-        }
-        Ok(ids)
-    }
-}
-
-/// The pair in a line `left right` and what it becomes.
-fn read_merge(line: &str, vocabulary: &Vocabulary) -> Result<((u32, u32), u32)> {
-    let refuse = || {
-        let expected = "two tokens that together are a third, with a space between";
-        EngineError::value("ByteBpe::new", "merge", expected, format!("{line:?}"))
-    };
-    let (left, right) = line.split_once(' ').ok_or_else(refuse)?;
-    let id = |piece: &str| vocabulary.id(piece).ok_or_else(refuse);
-    Ok(((id(left)?, id(right)?), id(&format!("{left}{right}"))?))
-}
-
-impl Tokenizer for ByteBpe {
-    fn encode(&self, text: &str) -> Result<Vec<usize>> {
-        self.encode_parts(text, false)
-    }
-
-    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
-        self.encode_parts(text, true)
+            Ok(())
+        })
     }
 
     fn vocabulary(&self) -> &Vocabulary {
@@ -202,18 +177,18 @@ impl Tokenizer for ByteBpe {
     }
 
     fn gguf(&self) -> Option<GgufVocabulary> {
-        let pieces = self.vocabulary.pieces();
+        let tokens = self.vocabulary.tokens();
         let kind = |id: usize| match self.added.get(id) {
             Some(token) if token.special => TokenKind::Control,
             Some(_) => TokenKind::UserDefined,
             None => TokenKind::Normal,
         };
         let line =
-            |(left, right, _): (usize, usize, usize)| format!("{} {}", pieces[left], pieces[right]);
+            |(left, right, _): (usize, usize, usize)| format!("{} {}", tokens[left], tokens[right]);
         Some(GgufVocabulary {
             pre: Some(self.split.gguf_name().to_owned()),
-            tokens: pieces.to_vec(),
-            token_types: Some((0..pieces.len()).map(|id| kind(id).number()).collect()),
+            tokens: tokens.to_vec(),
+            token_types: Some((0..tokens.len()).map(|id| kind(id).number()).collect()),
             merges: Some(self.merges().into_iter().map(line).collect()),
             ..GgufVocabulary::with_special("gpt2", &self.special)
         })
@@ -251,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn special_tokens_come_from_marked_text_only_and_are_no_text() {
+    fn special_tokens_come_from_marked_text_only_and_have_no_text() {
         let tokenizer = ByteBpe::new(small()).unwrap();
         assert_eq!(tokenizer.encode_marked("ab<|end|>a").unwrap(), [2, 4, 0]);
         assert_eq!(tokenizer.decode(&[2, 4, 0]).unwrap(), "aba");

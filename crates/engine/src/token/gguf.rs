@@ -1,10 +1,10 @@
-//! A tokenizer from the vocabulary that a GGUF file carries in its metadata.
+//! A tokenizer from the vocabulary in the metadata of a GGUF file.
 //!
 //! | `tokenizer.ggml.model` | vocabulary |
 //! |---|---|
-//! | `gpt2` | byte-level BPE; `tokenizer.ggml.pre` says how text is cut |
+//! | `gpt2` | byte-level BPE; `tokenizer.ggml.pre` names the rules by which text is cut |
 //! | `llama` | Llama's, with scores and bytes to fall back on |
-//! | `bert` | WordPiece; pieces that begin a word are written with `▁` instead of `##` before those inside |
+//! | `bert` | WordPiece; `▁` before the tokens that begin a word replaces `##` before those inside one |
 //!
 //! Source: the GGUF specification (ggml, `docs/gguf.md`) and llama.cpp's files of vocabularies.
 
@@ -13,15 +13,15 @@ use super::byte_bpe::{ByteBpe, ByteBpeFiles};
 use super::llama::{Llama, LlamaFiles, TokenKind};
 use super::split::Split;
 use super::tokenizer::{SpecialTokens, Tokenizer};
-use super::word_piece::{WordPiece, WordPieceFiles};
+use super::word_piece::{WordPiece, WordPieceFiles, is_name};
 use crate::error::{EngineError, Result};
 
-/// The values under `tokenizer.ggml` in a GGUF file's metadata, as they stand there.
+/// The values under `tokenizer.ggml` in a GGUF file's metadata, unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GgufVocabulary {
     /// `model`: the kind of vocabulary.
     pub model: String,
-    /// `pre`: how text is cut, for byte-level vocabularies.
+    /// `pre`: the rules by which text is cut, for byte-level vocabularies.
     pub pre: Option<String>,
     /// `tokens`.
     pub tokens: Vec<String>,
@@ -72,46 +72,26 @@ impl GgufVocabulary {
     /// The tokenizer that the file describes.
     ///
     /// # Errors
-    /// When the kind of vocabulary is none of those above, or what it needs is missing or does not fit.
+    /// When the kind of vocabulary is none of those above, or a value that it needs is missing or does not fit.
     pub fn tokenizer(self) -> Result<Box<dyn Tokenizer>> {
         let size = self.tokens.len();
-        let ends = [self.begin, self.end, self.class, self.separator];
-        let others = [self.unknown, self.padding, self.mask];
-        if let Some(id) = ends
-            .into_iter()
-            .chain(others)
-            .flatten()
-            .find(|&id| id >= size)
-        {
-            return Err(EngineError::value(
-                "gguf",
-                "special token id",
-                format!("below {size}"),
-                id,
-            ));
+        let (special, ends) = (self.special(), [self.class, self.separator]);
+        let mut ids = special.ids().chain(ends.into_iter().flatten());
+        if let Some(id) = ids.find(|&id| id >= size) {
+            return Err(refuse("special token id", format!("below {size}"), id));
         }
-        if let Some(types) = self
-            .token_types
-            .as_ref()
-            .filter(|types| types.len() != size)
-        {
-            return Err(EngineError::value(
-                "gguf",
-                "token_type",
-                format!("of {size} tokens"),
-                types.len(),
-            ));
+        let types = self.token_types.as_ref().map(Vec::len);
+        if let Some(types) = types.filter(|&types| types != size) {
+            return Err(refuse("token_type", format!("of {size} tokens"), types));
         }
         match self.model.as_str() {
             "gpt2" => Ok(Box::new(self.byte_bpe()?)),
             "llama" => Ok(Box::new(self.llama()?)),
             "bert" => Ok(Box::new(self.word_piece()?)),
-            other => Err(EngineError::value(
-                "gguf",
-                "tokenizer.ggml.model",
-                "gpt2, llama or bert",
-                format!("{other:?}"),
-            )),
+            other => {
+                let (key, found) = ("tokenizer.ggml.model", format!("{other:?}"));
+                Err(refuse(key, "gpt2, llama or bert", found))
+            }
         }
     }
 
@@ -156,18 +136,13 @@ impl GgufVocabulary {
             Some("llama-bpe" | "llama3") => (Split::Llama3, true),
             Some("qwen2") => (Split::Qwen2, false),
             Some(other) => {
-                let expected = "gpt-2, llama-bpe or qwen2";
-                return Err(EngineError::value(
-                    "gguf",
-                    "tokenizer.ggml.pre",
-                    expected,
-                    format!("{other:?}"),
-                ));
+                let (key, found) = ("tokenizer.ggml.pre", format!("{other:?}"));
+                return Err(refuse(key, "gpt-2, llama-bpe or qwen2", found));
             }
         };
         let special = SpecialTokens {
             unknown: None,
-            // Files of Llama 3 need not say it.
+            // Files of Llama 3 need not have the key.
             add_begin: self.add_begin.unwrap_or(split == Split::Llama3),
             ..self.special()
         };
@@ -202,26 +177,18 @@ impl GgufVocabulary {
     }
 
     fn word_piece(self) -> Result<WordPiece> {
-        let is_name = |token: &str| token.starts_with('[') && token.ends_with(']');
-        let tokens = self
-            .tokens
-            .iter()
-            .map(|token| match token.strip_prefix('\u{2581}') {
-                Some(start) => start.to_owned(),
-                None if is_name(token) => token.clone(),
-                None => format!("##{token}"),
-            });
-        // Files in which no token begins with the sign have BERT's own spelling.
-        let own_spelling = !self
-            .tokens
-            .iter()
-            .any(|token| token.starts_with('\u{2581}'));
-        let tokens = if own_spelling {
-            self.tokens.clone()
-        } else {
-            tokens.collect()
+        const START: char = '\u{2581}';
+        let spelled = |token: &String| match token.strip_prefix(START) {
+            Some(start) => start.to_owned(),
+            None if is_name(token) => token.clone(),
+            None => format!("##{token}"),
         };
-        let named = WordPieceFiles::named(tokens);
+        // Files in which no token begins with the sign have BERT's own spelling.
+        let is_marked = self.tokens.iter().any(|token| token.starts_with(START));
+        let named = WordPieceFiles::named(match is_marked {
+            true => self.tokens.iter().map(spelled).collect(),
+            false => self.tokens,
+        });
         let special = SpecialTokens {
             begin: self.class.or(self.begin).or(named.special.begin),
             end: self.separator.or(named.special.end),
@@ -236,7 +203,15 @@ impl GgufVocabulary {
 }
 
 fn missing(name: &'static str) -> EngineError {
-    EngineError::value("gguf", name, "in the file", "none")
+    refuse(name, "in the file", "none")
+}
+
+fn refuse(
+    argument: &'static str,
+    expected: impl Into<String>,
+    found: impl ToString,
+) -> EngineError {
+    EngineError::value("gguf", argument, expected, found)
 }
 
 #[cfg(test)]
@@ -262,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_rules_decides_how_text_is_cut() {
+    fn text_is_cut_by_the_named_rules() {
         let encoded = |pre: &str| with_pre(pre).tokenizer().unwrap().encode("1212").unwrap();
         assert_eq!(encoded("gpt-2"), [2, 2]);
         // Three digits to a word, then one.

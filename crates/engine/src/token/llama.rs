@@ -1,7 +1,7 @@
 //! The vocabulary of Llama: SentencePiece's byte-pair encoding, with a score for each token and bytes to fall back on.
 //!
 //! Spaces are written `▁`, one is put before the text, and the characters are merged: of all neighbours that together are a token
-//! the one with the highest score, again and again. A character that is no token is written in its bytes, `<0xE6>` and so on.
+//! the one with the highest score, again and again. A character that is not a token is written in its bytes, `<0xE6>` and so on.
 //!
 //! ```
 //! use engine::token::{llama::{Llama, LlamaFiles}, tokenizer::Tokenizer};
@@ -21,88 +21,77 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::added::{AddedToken, AddedTokens, Part};
+use super::added::{AddedToken, AddedTokens};
 use super::gguf::GgufVocabulary;
 use super::merge::merge;
 use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
 use super::vocabulary::Vocabulary;
 use crate::error::{EngineError, Result};
 
-/// How a space is written in the vocabulary: U+2581.
+/// The spelling of a space in the vocabulary: U+2581.
 const SPACE: char = '\u{2581}';
 
-/// What decoding shows for the unknown token, as SentencePiece does.
+/// The text of the unknown token, as SentencePiece decodes it.
 const UNKNOWN_TEXT: &str = " \u{2047} ";
 
-/// What a token is.
+/// The kind of a token, with its number in SentencePiece's and GGUF files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TokenKind {
     /// Text.
     #[default]
-    Normal,
-    /// Stands for what cannot be written.
-    Unknown,
-    /// Has a meaning of its own and is no text.
-    Control,
-    /// Text that is taken as it stands, before anything is merged.
-    UserDefined,
+    Normal = 1,
+    /// Replaces text that the vocabulary cannot write.
+    Unknown = 2,
+    /// Has a meaning of its own and no text.
+    Control = 3,
+    /// Text that becomes this token before anything is merged.
+    UserDefined = 4,
     /// Never used.
-    Unused,
+    Unused = 5,
     /// One byte.
-    Byte,
+    Byte = 6,
 }
 
 impl TokenKind {
-    /// The kind as SentencePiece and GGUF number it; unknown numbers are [`Self::Normal`].
+    /// The kind with a number in SentencePiece's and GGUF files; unknown numbers are [`Self::Normal`].
     pub fn from_number(number: i32) -> Self {
-        match number {
-            2 => Self::Unknown,
-            3 => Self::Control,
-            4 => Self::UserDefined,
-            5 => Self::Unused,
-            6 => Self::Byte,
-            _ => Self::Normal,
-        }
+        use TokenKind::{Byte, Control, Unknown, Unused, UserDefined};
+        let all = [Unknown, Control, UserDefined, Unused, Byte];
+        let known = all.into_iter().find(|kind| kind.number() == number);
+        known.unwrap_or_default()
     }
 
     /// The number of the kind in SentencePiece's and GGUF files.
     pub fn number(self) -> i32 {
-        match self {
-            Self::Normal => 1,
-            Self::Unknown => 2,
-            Self::Control => 3,
-            Self::UserDefined => 4,
-            Self::Unused => 5,
-            Self::Byte => 6,
-        }
+        self as i32
     }
 
-    /// The kind that a token's usual name says, for files that do not say it.
-    pub fn from_name(piece: &str) -> Self {
-        match piece {
+    /// The kind of a token with this usual name, for files that do not give kinds.
+    pub fn from_name(token: &str) -> Self {
+        match token {
             "<unk>" => Self::Unknown,
             "<s>" | "</s>" | "<pad>" => Self::Control,
-            _ if byte_of(piece).is_some() => Self::Byte,
+            _ if byte_of(token).is_some() => Self::Byte,
             _ => Self::Normal,
         }
     }
 }
 
-/// The byte that a token called `<0x0A>` stands for.
-fn byte_of(piece: &str) -> Option<u8> {
-    let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
+/// The byte 0x0A of a token called `<0x0A>`.
+fn byte_of(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     let is_number = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     u8::from_str_radix(digits, 16).ok().filter(|_| is_number)
 }
 
-/// What the files of a Llama vocabulary say.
+/// The content of the files of a Llama vocabulary.
 #[derive(Debug, Clone, Default)]
 pub struct LlamaFiles {
     /// The tokens in the order of their ids, spaces written `▁`.
     pub tokens: Vec<String>,
-    /// One for each token: higher ones are merged first.
+    /// The score of each token: higher ones are merged first.
     pub scores: Vec<f32>,
-    /// One for each token.
+    /// The kind of each token.
     pub kinds: Vec<TokenKind>,
     /// The ids with a meaning of their own.
     pub special: SpecialTokens,
@@ -114,12 +103,12 @@ impl LlamaFiles {
     /// A vocabulary whose special tokens are known by their usual names (`<unk>`, `<s>`, `</s>`, `<0x00>`), with a space before
     /// the text and the begin token before every text, as Llama has it.
     pub fn named(tokens: Vec<String>, scores: Vec<f32>) -> Self {
-        let place = |name: &str| tokens.iter().position(|token| token == name);
+        let id = |name: &str| tokens.iter().position(|token| token == name);
         let special = SpecialTokens {
-            begin: place("<s>"),
-            end: place("</s>"),
-            unknown: place("<unk>"),
-            padding: place("<pad>"),
+            begin: id("<s>"),
+            end: id("</s>"),
+            unknown: id("<unk>"),
+            padding: id("<pad>"),
             add_begin: true,
             ..SpecialTokens::default()
         };
@@ -149,7 +138,7 @@ pub struct Llama {
 }
 
 impl Llama {
-    /// A tokenizer from what its files say.
+    /// A tokenizer from the content of its files.
     ///
     /// # Errors
     /// When there is no token, or not one score and one kind for each.
@@ -164,15 +153,15 @@ impl Llama {
         let vocabulary = Vocabulary::new(files.tokens)?;
         let mut byte_ids = [None; 256];
         let mut added = Vec::new();
-        for (id, (piece, &kind)) in vocabulary.pieces().iter().zip(&files.kinds).enumerate() {
+        for (id, (token, &kind)) in vocabulary.tokens().iter().zip(&files.kinds).enumerate() {
             match kind {
                 TokenKind::Byte => {
-                    if let Some(byte) = byte_of(piece) {
+                    if let Some(byte) = byte_of(token) {
                         byte_ids[usize::from(byte)].get_or_insert(id as u32);
                     }
                 }
                 TokenKind::Control | TokenKind::UserDefined => added.push(AddedToken {
-                    text: piece.replace(SPACE, " "),
+                    text: token.replace(SPACE, " "),
                     id,
                     special: kind == TokenKind::Control,
                     ..AddedToken::default()
@@ -191,33 +180,22 @@ impl Llama {
         })
     }
 
-    /// How readily a token is merged; `None` where there is no such id.
+    /// The score of a token, by which tokens are merged; `None` where there is no such id.
     pub fn score(&self, id: usize) -> Option<f32> {
         self.scores.get(id).copied()
     }
 
     /// The id of a token that is plain text.
-    fn text_id(&self, piece: &str) -> Option<usize> {
-        let id = self.vocabulary.id(piece)? as usize;
+    fn text_id(&self, token: &str) -> Option<usize> {
+        let id = self.vocabulary.id(token)? as usize;
         matches!(self.kinds[id], TokenKind::Normal | TokenKind::UserDefined).then_some(id)
-    }
-
-    fn encode_parts(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
-        let mut ids = Vec::new();
-        for part in self.added.cut(text, marked) {
-            match part {
-                Part::Token(id) => ids.push(id),
-                Part::Text(text) => self.encode_text(text, &mut ids)?,
-            }
-        }
-        Ok(ids)
     }
 
     fn encode_text(&self, text: &str, ids: &mut Vec<usize>) -> Result<()> {
         let mut written = String::with_capacity(text.len() + SPACE.len_utf8());
         written.extend(self.space_before.then_some(SPACE));
         written.extend(text.chars().map(|c| if c == ' ' { SPACE } else { c }));
-        // A symbol is a range of bytes of what is written.
+        // A symbol is a range of bytes of `written`.
         let characters: Vec<(usize, usize)> = (written.char_indices())
             .map(|(at, character)| (at, at + character.len_utf8()))
             .collect();
@@ -227,23 +205,22 @@ impl Llama {
         };
         let mut after_unknown = false;
         for (start, end) in merge(&characters, join) {
-            let piece = &written[start..end];
-            let unknown = match self.text_id(piece) {
+            let symbol = &written[start..end];
+            after_unknown = match self.text_id(symbol) {
                 Some(id) => {
                     ids.push(id);
                     false
                 }
-                None => self.write_bytes(piece, after_unknown, ids)?,
+                None => self.write_bytes(symbol, after_unknown, ids)?,
             };
-            after_unknown = unknown;
         }
         Ok(())
     }
 
-    /// Writes a character in bytes, or as the unknown token where there are none; then says so. Several unknown characters in a
-    /// row are one unknown token.
-    fn write_bytes(&self, piece: &str, after_unknown: bool, ids: &mut Vec<usize>) -> Result<bool> {
-        let bytes: Option<Vec<u32>> = (piece.bytes())
+    /// Appends a character in bytes, or as the unknown token where the vocabulary lacks one of them; returns whether it was unknown.
+    /// Several unknown characters in a row are one unknown token.
+    fn write_bytes(&self, symbol: &str, after_unknown: bool, ids: &mut Vec<usize>) -> Result<bool> {
+        let bytes: Option<Vec<u32>> = (symbol.bytes())
             .map(|byte| self.byte_ids[usize::from(byte)])
             .collect();
         match (bytes, self.special.unknown) {
@@ -259,13 +236,13 @@ impl Llama {
                 "Llama::encode",
                 "text",
                 "written in the tokens of the vocabulary",
-                format!("{piece:?}"),
+                format!("{symbol:?}"),
             )),
         }
     }
 }
 
-/// Scores in their total order.
+/// A score in the total order of numbers.
 struct Score(f32);
 
 impl Ord for Score {
@@ -290,12 +267,9 @@ impl PartialEq for Score {
 impl Eq for Score {}
 
 impl Tokenizer for Llama {
-    fn encode(&self, text: &str) -> Result<Vec<usize>> {
-        self.encode_parts(text, false)
-    }
-
-    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
-        self.encode_parts(text, true)
+    fn encode_as(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
+        let encode = |text, ids: &mut Vec<usize>| self.encode_text(text, ids);
+        self.added.encode(text, marked, encode)
     }
 
     fn vocabulary(&self) -> &Vocabulary {
@@ -303,20 +277,19 @@ impl Tokenizer for Llama {
     }
 
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
-        let piece = self
-            .piece(id)
-            .ok_or_else(|| unknown_id("Llama", id, self.size()))?;
+        let unknown = || unknown_id("Llama", id, self.size());
+        let token = self.token(id).ok_or_else(unknown)?;
         let text = match self.kinds[id] {
             TokenKind::Control => return Ok(None),
             TokenKind::Unknown => return Ok(Some(Cow::Borrowed(UNKNOWN_TEXT.as_bytes()))),
             TokenKind::Byte => {
-                byte_of(piece).map_or_else(|| piece.as_bytes().to_vec(), |byte| vec![byte])
+                byte_of(token).map_or_else(|| token.as_bytes().to_vec(), |byte| vec![byte])
             }
             TokenKind::Normal | TokenKind::UserDefined | TokenKind::Unused => {
                 // The space that encoding put before the text.
                 let added = first && self.space_before;
-                let piece = piece.strip_prefix(SPACE).filter(|_| added).unwrap_or(piece);
-                piece.replace(SPACE, " ").into_bytes()
+                let token = token.strip_prefix(SPACE).filter(|_| added).unwrap_or(token);
+                token.replace(SPACE, " ").into_bytes()
             }
         };
         Ok(Some(Cow::Owned(text)))
@@ -328,7 +301,7 @@ impl Tokenizer for Llama {
 
     fn gguf(&self) -> Option<GgufVocabulary> {
         Some(GgufVocabulary {
-            tokens: self.vocabulary.pieces().to_vec(),
+            tokens: self.vocabulary.tokens().to_vec(),
             scores: Some(self.scores.clone()),
             token_types: Some(self.kinds.iter().map(|kind| kind.number()).collect()),
             add_space_before: Some(self.space_before),
@@ -359,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_one_unknown_token_or_an_error() {
+    fn characters_without_a_token_are_one_unknown_token_or_an_error() {
         let tokenizer = Llama::new(small(&["<unk>", "▁", "a"], &[0.0; 3])).unwrap();
         assert_eq!(tokenizer.encode("a我我a我").unwrap(), [1, 2, 0, 2, 0]);
         assert_eq!(tokenizer.decode(&[1, 2, 0, 2]).unwrap(), "a \u{2047} a");
@@ -378,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_missing() {
+    fn errors_name_the_missing_part() {
         let error = Llama::new(small(&["a"], &[])).unwrap_err();
         assert_eq!(
             error.to_string(),

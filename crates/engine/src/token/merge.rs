@@ -1,9 +1,9 @@
-//! Merging neighbours, best pair first: the loop that byte-level BPE and the Llama vocabulary share.
+//! The loop that byte-level BPE and the Llama vocabulary share: it merges neighbours, the best pair first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A pair that may be merged. Ordered by priority, then from left to right.
+/// A pair that may be merged, ordered by priority, then from left to right.
 struct Candidate<S, P> {
     priority: P,
     left: usize,
@@ -31,31 +31,31 @@ impl<S, P: Ord> PartialEq for Candidate<S, P> {
 
 impl<S, P: Ord> Eq for Candidate<S, P> {}
 
-/// A place in the doubly linked list of what is left; a symbol that went into its left neighbour is `None`.
-struct Place<S> {
+/// A node in the doubly linked list of the symbols that are left; the symbol of a node that was merged into its left neighbour is `None`.
+struct Node<S> {
     symbol: Option<S>,
     previous: usize,
     next: usize,
 }
 
-/// Merges neighbours until no pair can be: each time the pair of lowest priority, of equal ones the leftmost.
+/// Merges neighbours until no pair can be merged: each time the pair of lowest priority, of equal ones the leftmost.
 ///
-/// `join` says what two neighbours become, and with which priority. n symbols cost O(n log n).
+/// `join` gives the symbol that two neighbours become, and the priority. n symbols cost O(n log n).
 pub(super) fn merge<S: Copy + Eq, P: Ord>(
     symbols: &[S],
     join: impl Fn(S, S) -> Option<(P, S)>,
 ) -> Vec<S> {
-    let mut places: Vec<Place<S>> = (symbols.iter().enumerate())
-        .map(|(at, &symbol)| Place {
+    let mut nodes: Vec<Node<S>> = (symbols.iter().enumerate())
+        .map(|(at, &symbol)| Node {
             symbol: Some(symbol),
-            // Before the first: usize::MAX, past the end of the list like the place after the last.
+            // Before the first: usize::MAX, past the end of the list like the position after the last.
             previous: at.wrapping_sub(1),
             next: at + 1,
         })
         .collect();
-    let candidate = |places: &[Place<S>], left: usize| {
-        let first = places.get(left)?;
-        let pair = (first.symbol?, places.get(first.next)?.symbol?);
+    let candidate = |nodes: &[Node<S>], left: usize| {
+        let first = nodes.get(left)?;
+        let pair = (first.symbol?, nodes.get(first.next)?.symbol?);
         let (priority, joined) = join(pair.0, pair.1)?;
         Some(Reverse(Candidate {
             priority,
@@ -64,30 +64,30 @@ pub(super) fn merge<S: Copy + Eq, P: Ord>(
             joined,
         }))
     };
-    let mut heap: BinaryHeap<_> = (0..places.len())
-        .filter_map(|left| candidate(&places, left))
+    let mut heap: BinaryHeap<_> = (0..nodes.len())
+        .filter_map(|left| candidate(&nodes, left))
         .collect();
     while let Some(Reverse(best)) = heap.pop() {
-        let next = places[best.left].next;
+        let next = nodes[best.left].next;
         let found = (
-            places[best.left].symbol,
-            places.get(next).and_then(|place| place.symbol),
+            nodes[best.left].symbol,
+            nodes.get(next).and_then(|node| node.symbol),
         );
         if found != (Some(best.pair.0), Some(best.pair.1)) {
             continue; // One of the two has been merged since.
         }
-        let after = places[next].next;
-        places[next].symbol = None;
-        places[best.left].symbol = Some(best.joined);
-        places[best.left].next = after;
-        if let Some(place) = places.get_mut(after) {
-            place.previous = best.left;
+        let after = nodes[next].next;
+        nodes[next].symbol = None;
+        nodes[best.left].symbol = Some(best.joined);
+        nodes[best.left].next = after;
+        if let Some(node) = nodes.get_mut(after) {
+            node.previous = best.left;
         }
-        let previous = places[best.left].previous;
-        heap.extend(candidate(&places, previous));
-        heap.extend(candidate(&places, best.left));
+        let previous = nodes[best.left].previous;
+        heap.extend(candidate(&nodes, previous));
+        heap.extend(candidate(&nodes, best.left));
     }
-    places.iter().filter_map(|place| place.symbol).collect()
+    nodes.iter().filter_map(|node| node.symbol).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From text to tokens and their ids.
+//! Tokenizers: text to tokens and their ids, and back.
 
 pub mod added;
 pub mod bert_text;

@@ -1,6 +1,6 @@
-//! How byte-level vocabularies cut a text into words before they merge bytes: no token crosses a cut.
+//! The rules by which byte-level vocabularies cut a text into words before bytes are merged: no token crosses a cut.
 //!
-//! The rules are published as regular expressions; here they are written out, for L a letter and N a number (Unicode's general
+//! The rules are published as regular expressions; here they are Rust code. L is a letter and N a number (Unicode's general
 //! categories), s white space:
 //!
 //! ```text
@@ -20,10 +20,10 @@
 
 use super::unicode::{is_letter, is_number};
 
-/// The rules of a family of models.
+/// The rules for words of a family of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Split {
-    /// GPT-2, and most that followed it.
+    /// GPT-2, and most models after it.
     #[default]
     Gpt2,
     /// Llama 3: at most three digits to a word.
@@ -33,7 +33,7 @@ pub enum Split {
 }
 
 impl Split {
-    /// Its name in GGUF files (`tokenizer.ggml.pre`).
+    /// The name in GGUF files (`tokenizer.ggml.pre`).
     pub fn gguf_name(self) -> &'static str {
         match self {
             Self::Gpt2 => "gpt-2",
@@ -92,7 +92,7 @@ fn gpt2(text: &str) -> usize {
 }
 
 fn later(text: &str, digits: usize) -> usize {
-    // The long s is an s in another case.
+    // The long s is another case of s.
     let fold = |character: char| {
         if character == 'ſ' {
             's'

@@ -1,8 +1,8 @@
-//! Stop strings: where to end a text that comes in parts.
+//! Stop strings, which end a text that comes in parts.
 
 use crate::error::{EngineError, Result};
 
-/// Looks for stop strings in a text that comes in parts, and holds back what may be the beginning of one.
+/// A search for stop strings in a text that comes in parts. Text that may be the beginning of a stop string is held back.
 ///
 /// ```
 /// use engine::token::stop::StopStrings;
@@ -19,18 +19,14 @@ pub struct StopStrings {
 }
 
 impl StopStrings {
-    /// A search for some strings; none is allowed.
+    /// A search for some strings, which may be none.
     ///
     /// # Errors
     /// When one of them is empty.
     pub fn new(stops: Vec<String>) -> Result<Self> {
         if stops.iter().any(String::is_empty) {
-            return Err(EngineError::value(
-                "stop strings",
-                "text",
-                "not empty",
-                "\"\"",
-            ));
+            let (operation, found) = ("stop strings", "\"\"");
+            return Err(EngineError::value(operation, "text", "not empty", found));
         }
         Ok(Self {
             stops,
@@ -38,35 +34,32 @@ impl StopStrings {
         })
     }
 
-    /// Takes more text. Gives what is known to be before any stop string, and the stop string that is complete first, the longest of
-    /// those that end together. What comes after it is dropped.
+    /// Takes more text. Returns the text that is known to be before any stop string, and the stop string that is complete first, the
+    /// longest of those that end together. The text after it is dropped.
     pub fn push(&mut self, more: &str) -> (String, Option<String>) {
         let before = self.held.len();
         self.held.push_str(more);
         for (at, character) in self.held.char_indices().filter(|&(at, _)| at >= before) {
             let text = &self.held[..at + character.len_utf8()];
-            let found = self
-                .stops
-                .iter()
-                .filter(|stop| text.ends_with(stop.as_str()));
+            let ended = |stop: &&String| text.ends_with(stop.as_str());
+            let found = self.stops.iter().filter(ended);
             if let Some(stop) = found.max_by_key(|stop| stop.len()).cloned() {
                 let text = text[..text.len() - stop.len()].to_owned();
                 self.held.clear();
                 return (text, Some(stop));
             }
         }
-        let may_begin = |at: usize| {
-            self.stops
-                .iter()
-                .any(|stop| stop.starts_with(&self.held[at..]))
+        let may_begin = |at: &usize| {
+            let rest = &self.held[*at..];
+            self.stops.iter().any(|stop| stop.starts_with(rest))
         };
-        let mut places = self.held.char_indices().map(|(at, _)| at);
-        let known = places.find(|&at| may_begin(at)).unwrap_or(self.held.len());
+        let mut starts = self.held.char_indices().map(|(at, _)| at);
+        let known = starts.find(may_begin).unwrap_or(self.held.len());
         let held = self.held.split_off(known);
         (std::mem::replace(&mut self.held, held), None)
     }
 
-    /// What was held back, when no more text comes.
+    /// The text that was held back, when no more text comes.
     pub fn finish(&mut self) -> String {
         std::mem::take(&mut self.held)
     }
@@ -93,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn how_the_text_is_cut_changes_nothing() {
+    fn parts_of_any_size_give_the_same_text() {
         let cases: [(&str, &[&str], &str, Option<&str>); 7] = [
             ("one two three", &["two"], "one ", Some("two")),
             ("aabaabaac", &["aabaac"], "aab", Some("aabaac")),

@@ -1,7 +1,7 @@
-//! Text from ids that come one by one, without ever printing half a character.
+//! Decoding of ids that come one by one, without printing half a character.
 //!
-//! A token may end in the middle of a character. [`StreamDecoder`] keeps the bytes of an unfinished character back until the
-//! tokens that complete it have come; all that it gave, one after the other, is what decoding everything at once gives.
+//! A token may end in the middle of a character. [`StreamDecoder`] holds back the bytes of an unfinished character until the
+//! tokens that complete it have come; its texts, joined, are the text of all ids decoded at once.
 //!
 //! ```
 //! use engine::token::{split::Split, stream::StreamDecoder, train::train};
@@ -16,7 +16,7 @@
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 
-/// Turns ids into text as they come.
+/// A decoder that turns ids into text as they come.
 pub struct StreamDecoder<'a> {
     tokenizer: &'a dyn Tokenizer,
     /// The bytes of a character that has begun, at most three.
@@ -34,15 +34,7 @@ impl<'a> StreamDecoder<'a> {
         }
     }
 
-    /// A decoder in the middle of a text, so that a space before its first word is kept.
-    pub fn continuing(tokenizer: &'a dyn Tokenizer) -> Self {
-        Self {
-            first: false,
-            ..Self::new(tokenizer)
-        }
-    }
-
-    /// Takes the next id and gives the text that is complete with it, which may be empty.
+    /// Takes the next id and returns the text that is complete with it, which may be empty.
     ///
     /// # Errors
     /// When there is no token of this id.
@@ -54,14 +46,14 @@ impl<'a> StreamDecoder<'a> {
         Ok(complete(&mut self.pending))
     }
 
-    /// Gives U+FFFD for a character that has begun and will not be completed; otherwise nothing.
+    /// U+FFFD for a character that has begun and will not be completed; otherwise an empty text.
     pub fn finish(&mut self) -> String {
         let pending = std::mem::take(&mut self.pending);
         String::from_utf8_lossy(&pending).into_owned()
     }
 }
 
-/// Takes the text from the front of some bytes; an unfinished character at their end stays.
+/// Removes the text at the front of some bytes; an unfinished character at their end stays.
 fn complete(bytes: &mut Vec<u8>) -> String {
     let mut text = String::new();
     loop {
@@ -94,27 +86,13 @@ mod tests {
     fn characters_come_whole_and_wrong_bytes_are_marked() {
         let tokenizer = train("", 0, Split::Gpt2).unwrap().tokenizer;
         let mut stream = StreamDecoder::new(&tokenizer);
-        let mut given = Vec::new();
-        for &byte in "a🦙".as_bytes().iter().chain(b"\xFFb\xE2\x82c\xE2\x82") {
-            given.push(stream.push(usize::from(byte)).unwrap());
-        }
+        let bytes = "a🦙".as_bytes().iter().chain(b"\xFFb\xE2\x82c\xE2\x82");
+        let mut given: Vec<String> = bytes
+            .map(|&byte| stream.push(usize::from(byte)).unwrap())
+            .collect();
         given.push(stream.finish());
-        let expected = [
-            "a",
-            "",
-            "",
-            "",
-            "🦙",
-            "\u{FFFD}",
-            "b",
-            "",
-            "",
-            "\u{FFFD}c",
-            "",
-            "",
-            "\u{FFFD}",
-        ];
-        assert_eq!(given, expected);
+        let expected = "a,,,,🦙,\u{FFFD},b,,,\u{FFFD}c,,,\u{FFFD}";
+        assert_eq!(given.join(","), expected);
         assert_eq!(stream.finish(), "");
         assert!(stream.push(256).is_err());
     }

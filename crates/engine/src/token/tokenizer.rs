@@ -1,7 +1,7 @@
-//! Tokenizers: text to ids and back.
+//! The interface of tokenizers, which turn text into ids and back.
 //!
-//! Ids are places in the vocabulary. Text that a reader typed goes through [`Tokenizer::encode`], which never makes a special
-//! token of it; text of our own, such as a template with `[MASK]`, through [`Tokenizer::encode_marked`].
+//! An id is a position in the vocabulary. Text that a reader typed goes through [`Tokenizer::encode`], which never reads a special
+//! token in it; text of our own, such as a template with `[MASK]`, goes through [`Tokenizer::encode_marked`].
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ pub struct SpecialTokens {
     pub begin: Option<usize>,
     /// Ends a text: `</s>`, `<|endoftext|>`, `[SEP]`.
     pub end: Option<usize>,
-    /// Stands for what the vocabulary cannot write: `<unk>`, `[UNK]`.
+    /// Replaces text that the vocabulary cannot write: `<unk>`, `[UNK]`.
     pub unknown: Option<usize>,
     /// Fills a batch up: `[PAD]`.
     pub padding: Option<usize>,
-    /// To be filled in: `[MASK]`.
+    /// Marks a position to be filled in: `[MASK]`.
     pub mask: Option<usize>,
     /// Whether the model was trained with `begin` before every text.
     pub add_begin: bool,
@@ -28,19 +28,38 @@ pub struct SpecialTokens {
     pub add_end: bool,
 }
 
+impl SpecialTokens {
+    /// All ids that are known.
+    pub(super) fn ids(&self) -> impl Iterator<Item = usize> {
+        let ids = [self.begin, self.end, self.unknown, self.padding, self.mask];
+        ids.into_iter().flatten()
+    }
+}
+
 /// Turns text into ids of a vocabulary and back.
 pub trait Tokenizer {
-    /// The ids of a text, all of it read as plain text; nothing is put around it.
+    /// The ids of a text, without tokens before and after it. Where it is `marked`, the names of special tokens in it
+    /// (`<|endoftext|>`, `[MASK]`) are read as these tokens.
     ///
     /// # Errors
-    /// When the vocabulary can write a part of the text in no way, and has no token for the unknown.
-    fn encode(&self, text: &str) -> Result<Vec<usize>>;
+    /// When the vocabulary cannot write a part of the text, and has no token for the unknown.
+    fn encode_as(&self, text: &str, marked: bool) -> Result<Vec<usize>>;
 
-    /// The ids of a text in which the names of special tokens (`<|endoftext|>`, `[MASK]`) stand for these tokens.
+    /// The ids of a text that is read as plain text, without tokens before and after it.
     ///
     /// # Errors
-    /// As [`Self::encode`].
-    fn encode_marked(&self, text: &str) -> Result<Vec<usize>>;
+    /// As [`Self::encode_as`].
+    fn encode(&self, text: &str) -> Result<Vec<usize>> {
+        self.encode_as(text, false)
+    }
+
+    /// The ids of a text in which the names of special tokens (`<|endoftext|>`, `[MASK]`) are read as these tokens.
+    ///
+    /// # Errors
+    /// As [`Self::encode_as`].
+    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
+        self.encode_as(text, true)
+    }
 
     /// The tokens with their ids.
     fn vocabulary(&self) -> &Vocabulary;
@@ -50,17 +69,17 @@ pub trait Tokenizer {
         self.vocabulary().len()
     }
 
-    /// A token as the vocabulary's file writes it (a space may be `Ġ` or `▁`); `None` where there is no such id.
-    fn piece(&self, id: usize) -> Option<&str> {
-        self.vocabulary().piece(id)
+    /// A token in the spelling of the vocabulary's file (a space may be `Ġ` or `▁`); `None` where there is no such id.
+    fn token(&self, id: usize) -> Option<&str> {
+        self.vocabulary().token(id)
     }
 
-    /// The id of a token that the vocabulary's file writes so.
-    fn id(&self, piece: &str) -> Option<usize> {
-        self.vocabulary().id(piece).map(|id| id as usize)
+    /// The id of a token in the spelling of the vocabulary's file.
+    fn id(&self, token: &str) -> Option<usize> {
+        self.vocabulary().id(token).map(|id| id as usize)
     }
 
-    /// The bytes that a token adds to a text, at its beginning (`first`) or later; `None` for tokens that are no text, such as
+    /// The bytes that a token adds to a text, at its beginning (`first`) or later; `None` for tokens without text, such as
     /// the one that begins a text. The bytes of one token need not be whole characters.
     ///
     /// # Errors
@@ -70,32 +89,25 @@ pub trait Tokenizer {
     /// The ids with a meaning of their own.
     fn special(&self) -> &SpecialTokens;
 
-    /// The vocabulary as GGUF files keep it; `None` where they have no form for it.
+    /// The vocabulary in the form of GGUF files; `None` where they have no form for it.
     fn gguf(&self) -> Option<GgufVocabulary> {
         None
     }
 
-    /// The ids with the begin and end tokens around them with which the model was trained.
+    /// The ids between those of the begin and end tokens with which the model was trained.
     fn with_ends(&self, ids: &[usize]) -> Vec<usize> {
         let special = self.special();
         let begin = special.begin.filter(|_| special.add_begin);
-        let end = special.end.filter(|_| special.add_end);
-        begin
-            .into_iter()
-            .chain(ids.iter().copied())
-            .chain(end)
-            .collect()
+        between(begin, ids, special.end.filter(|_| special.add_end))
     }
 
     /// The ids between the tokens that begin and end a text, where there are such tokens: an encoder reads a text with both, whether
     /// or not its vocabulary's file asks for them.
     fn enclosed(&self, ids: &[usize]) -> Vec<usize> {
-        let special = self.special();
-        let ids = special.begin.into_iter().chain(ids.iter().copied());
-        ids.chain(special.end).collect()
+        between(self.special().begin, ids, self.special().end)
     }
 
-    /// The bytes of a text given by its ids; tokens that are no text add nothing.
+    /// The bytes of a text given by its ids; tokens without text add nothing.
     ///
     /// # Errors
     /// When there is no token of one of these ids.
@@ -111,13 +123,18 @@ pub trait Tokenizer {
         Ok(bytes)
     }
 
-    /// The text given by its ids. Bytes that are no UTF-8 become U+FFFD.
+    /// The text given by its ids. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     /// When there is no token of one of these ids.
     fn decode(&self, ids: &[usize]) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.decode_bytes(ids)?).into_owned())
     }
+}
+
+fn between(begin: Option<usize>, ids: &[usize], end: Option<usize>) -> Vec<usize> {
+    let ids = begin.into_iter().chain(ids.iter().copied());
+    ids.chain(end).collect()
 }
 
 /// The error of an id that a vocabulary does not have.

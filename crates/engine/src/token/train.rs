@@ -1,13 +1,13 @@
-//! Learning the merges of a byte-level vocabulary from text.
+//! Training of a byte-level vocabulary: its merges are learned from text.
 //!
 //! Start with the 256 bytes. Count every pair of neighbours inside the words of the text, make the most frequent pair a new
-//! token, and repeat. Of pairs that are equally frequent the one with the lower left id is taken, then the one with the lower
-//! right id, so that the same text gives the same vocabulary everywhere.
+//! token, and repeat. Of equally frequent pairs the one with the lower left id is taken, then the one with the lower
+//! right id, so the same text gives the same vocabulary everywhere.
 //!
 //! ```
 //! use engine::token::{split::Split, tokenizer::Tokenizer, train::train};
 //! let trained = train("low low lower lowest", 3, Split::Gpt2)?;
-//! let learned: Vec<_> = trained.steps.iter().map(|step| (step.text.as_str(), step.count)).collect();
+//! let learned: Vec<_> = trained.merges.iter().map(|merge| (merge.text.as_str(), merge.count)).collect();
 //! assert_eq!(learned, [("lo", 4), ("low", 4), (" low", 3)]);
 //! assert_eq!(trained.tokenizer.encode("slow low")?.len(), 3);
 //! # Ok::<(), engine::EngineError>(())
@@ -23,31 +23,31 @@ use super::byte_bpe::{ByteBpe, ByteBpeFiles};
 use super::split::Split;
 use crate::error::Result;
 
-/// One merge as it was learned.
+/// One merge that was learned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct Merge {
     /// The left token of the pair.
     pub left: usize,
     /// The right token of the pair.
     pub right: usize,
     /// The token that the pair becomes.
     pub id: usize,
-    /// Its text; bytes that are no whole character are shown as U+FFFD.
+    /// Its text, with U+FFFD for bytes that are not a whole character.
     pub text: String,
-    /// How often the pair stood in the text when it was chosen.
+    /// The number of times that the pair occurred in the text when it was chosen.
     pub count: usize,
 }
 
-/// A vocabulary and how it was learned.
+/// A trained vocabulary with its merges.
 #[derive(Debug, Clone)]
 pub struct Trained {
-    /// Ready to use. Ids 0 to 255 are the bytes, the others are in the order of learning.
+    /// The tokenizer. Ids 0 to 255 are the bytes, the others are in the order of learning.
     pub tokenizer: ByteBpe,
     /// The merges in order.
-    pub steps: Vec<Step>,
+    pub merges: Vec<Merge>,
 }
 
-/// A word of the text as tokens, and how often it stands there.
+/// A word of the text as tokens, and the number of times that it occurs.
 struct Word {
     tokens: Vec<usize>,
     count: usize,
@@ -55,20 +55,20 @@ struct Word {
 
 type Pair = (usize, usize);
 
-/// How often each pair of neighbours stands in the text, and in which words.
+/// The count of each pair of neighbours in the text, and the words that have it.
 #[derive(Default)]
 struct Pairs {
     counts: HashMap<Pair, usize>,
-    places: HashMap<Pair, BTreeSet<usize>>,
+    words: HashMap<Pair, BTreeSet<usize>>,
     /// The counts again, most frequent first. An entry whose count has changed since is skipped.
     queue: BinaryHeap<(usize, Reverse<Pair>)>,
 }
 
 impl Pairs {
-    fn add(&mut self, word: &Word, place: usize) {
+    fn add(&mut self, word: &Word, index: usize) {
         for pair in neighbours(word) {
             *self.counts.entry(pair).or_default() += word.count;
-            self.places.entry(pair).or_default().insert(place);
+            self.words.entry(pair).or_default().insert(index);
         }
     }
 
@@ -103,24 +103,24 @@ fn neighbours(word: &Word) -> impl Iterator<Item = Pair> {
     word.tokens.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
-/// Learns at most `merges` merges from a text; fewer where no pair stands in it twice. Each merge costs the length of the different
-/// words that have its pair.
+/// Learns at most `merges` merges from a text; fewer where no pair occurs twice. The time of a merge grows with the length of the
+/// different words that have its pair.
 ///
 /// # Errors
-/// None that a text could cause; the type is that of [`ByteBpe::new`], which checks what was learned.
+/// Those of [`ByteBpe::new`], which no text can cause.
 pub fn train(text: &str, merges: usize, split: Split) -> Result<Trained> {
     let mut words = count_words(text, split);
     let mut bytes: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut pairs = Pairs::default();
-    for (place, word) in words.iter().enumerate() {
-        pairs.add(word, place);
+    for (index, word) in words.iter().enumerate() {
+        pairs.add(word, index);
     }
     let all: Vec<Pair> = pairs.counts.keys().copied().collect();
     all.into_iter().for_each(|pair| pairs.queue(pair));
 
-    let mut steps = Vec::new();
-    while steps.len() < merges {
+    let mut learned = Vec::new();
+    while learned.len() < merges {
         let Some((pair, count)) = pairs.most_frequent().filter(|&(_, count)| count > 1) else {
             break;
         };
@@ -131,7 +131,7 @@ pub fn train(text: &str, merges: usize, split: Split) -> Result<Trained> {
             bytes.push(token);
         }
         merge_everywhere(&mut words, &mut pairs, pair, id);
-        steps.push(Step {
+        learned.push(Merge {
             left: pair.0,
             right: pair.1,
             id,
@@ -139,20 +139,20 @@ pub fn train(text: &str, merges: usize, split: Split) -> Result<Trained> {
             count,
         });
     }
-    let line = |step: &Step| {
-        format!(
-            "{} {}",
-            written(&bytes[step.left]),
-            written(&bytes[step.right])
-        )
+    let line = |merge: &Merge| {
+        let [left, right] = [merge.left, merge.right].map(|id| written(&bytes[id]));
+        format!("{left} {right}")
     };
     let tokenizer = ByteBpe::new(ByteBpeFiles {
         tokens: bytes.iter().map(|token| written(token)).collect(),
-        merges: steps.iter().map(line).collect(),
+        merges: learned.iter().map(line).collect(),
         split,
         ..ByteBpeFiles::default()
     })?;
-    Ok(Trained { tokenizer, steps })
+    Ok(Trained {
+        tokenizer,
+        merges: learned,
+    })
 }
 
 /// The different words of a text as bytes, in alphabetical order.
@@ -168,15 +168,15 @@ fn count_words(text: &str, split: Split) -> Vec<Word> {
     counts.into_iter().map(word).collect()
 }
 
-/// Puts `id` for the pair in every word, and counts again what stands in the words that change.
+/// Replaces the pair by `id` in every word, and counts the pairs of the words that change again.
 fn merge_everywhere(words: &mut [Word], pairs: &mut Pairs, pair: Pair, id: usize) {
     let mut changed = BTreeSet::new();
-    for place in pairs.places.remove(&pair).unwrap_or_default() {
-        let word = &mut words[place];
+    for index in pairs.words.remove(&pair).unwrap_or_default() {
+        let word = &mut words[index];
         changed.extend(neighbours(word));
         pairs.remove(word);
         word.tokens = replaced(&word.tokens, pair, id);
-        pairs.add(word, place);
+        pairs.add(word, index);
         changed.extend(neighbours(word));
     }
     for pair in changed {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::token::tokenizer::Tokenizer;
 
-    /// The same by counting everything again before each merge.
+    /// The same merges, by counting all pairs again before each one.
     fn plainly(text: &str, merges: usize) -> Vec<(Pair, usize)> {
         let mut words = count_words(text, Split::Gpt2);
         let mut steps = Vec::new();
@@ -231,15 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn counting_changes_only_gives_the_same_merges_as_counting_all() {
+    fn counting_changes_gives_the_same_merges_as_counting_all() {
         let text =
             "aaaa aaab abab the cat sat on the mat, the bat at the hat. aaaaaaa ééé\n\n\nthat"
                 .repeat(2);
         let trained = train(&text, 60, Split::Gpt2).unwrap();
         let found: Vec<_> = trained
-            .steps
+            .merges
             .iter()
-            .map(|step| ((step.left, step.right), step.count))
+            .map(|merge| ((merge.left, merge.right), merge.count))
             .collect();
         assert_eq!(found, plainly(&text, 60));
         assert!(found.len() > 25, "{}", found.len());
@@ -248,14 +248,14 @@ mod tests {
     #[test]
     fn equal_counts_go_to_the_lower_ids() {
         let trained = train("dc\nba\ndc\nba", 1, Split::Gpt2).unwrap();
-        let step = &trained.steps[0];
-        assert_eq!((step.text.as_str(), step.count, step.id), ("ba", 2, 256));
-        assert!(train("ab", 9, Split::Gpt2).unwrap().steps.is_empty());
-        assert!(train("", 9, Split::Gpt2).unwrap().steps.is_empty());
+        let merge = &trained.merges[0];
+        assert_eq!((merge.text.as_str(), merge.count, merge.id), ("ba", 2, 256));
+        assert!(train("ab", 9, Split::Gpt2).unwrap().merges.is_empty());
+        assert!(train("", 9, Split::Gpt2).unwrap().merges.is_empty());
     }
 
     #[test]
-    fn what_was_learned_encodes_the_text_in_fewer_tokens() {
+    fn merges_encode_the_text_in_fewer_tokens() {
         let text = "She sells sea shells by the sea shore. ".repeat(3);
         let tokenizer = train(&text, 40, Split::Gpt2).unwrap().tokenizer;
         let ids = tokenizer.encode(&text).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Byte strings with an id each, as a tree over their bytes.
+/// A set of byte strings with an id each, as a tree over their bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trie {
     children: HashMap<(u32, u8), u32>,
@@ -29,7 +29,7 @@ impl Trie {
         self.ids[node as usize].get_or_insert(id);
     }
 
-    /// Whether there is no string in the set.
+    /// True without any string.
     pub(super) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

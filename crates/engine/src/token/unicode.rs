@@ -1,4 +1,4 @@
-//! The classes of characters that tokenizers split by, and the letters that stay when accents are dropped.
+//! The classes of characters by which tokenizers split, and the letters that remain when accents are dropped.
 //!
 //! The standard library knows letters only together with vowel signs ("alphabetic"); the rules of GPT-2 and BERT are written in
 //! general categories, so those are tables here.
@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 use super::unicode_tables::{FORMATS, LETTERS, MARKS, PUNCTUATION};
 
-/// Whether a character is in a class given as the borders at which it begins and ends.
+/// True for a character in a class, which is given by the borders at which it begins and ends.
 fn within(borders: &[u32], character: char) -> bool {
     borders.partition_point(|&border| border <= u32::from(character)) % 2 == 1
 }
 
-/// General category L.
+/// True for general category L.
 pub(super) fn is_letter(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphabetic();
@@ -21,27 +21,27 @@ pub(super) fn is_letter(character: char) -> bool {
     within(&LETTERS, character)
 }
 
-/// General category N.
+/// True for general category N.
 pub(super) fn is_number(character: char) -> bool {
     character.is_numeric()
 }
 
-/// General category P.
+/// True for general category P.
 pub(super) fn is_punctuation(character: char) -> bool {
     within(&PUNCTUATION, character)
 }
 
-/// Invisible characters: control, format and private use (general categories Cc, Cf, Co).
+/// True for invisible characters: control, format and private use (general categories Cc, Cf, Co).
 pub(super) fn is_invisible(character: char) -> bool {
     character.is_control()
         || within(&FORMATS, character)
         || matches!(character, '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{FFFFD}' | '\u{100000}'..='\u{10FFFD}')
 }
 
-/// Lines `what stays TAB the characters that become it`.
+/// Lines `remaining letters TAB the characters that become them`.
 static ACCENTS: &str = include_str!("accents.txt");
 
-/// Appends what stays of a character when it is decomposed canonically (NFD) and marks (general category Mn) are dropped.
+/// Appends the remaining letters of a character that is decomposed canonically (NFD) and loses its marks (general category Mn).
 pub(super) fn push_without_accents(character: char, out: &mut String) {
     static STAYS: OnceLock<HashMap<char, &'static str>> = OnceLock::new();
     if character.is_ascii() {

@@ -1,7 +1,8 @@
-//! WordPiece, the vocabulary of BERT: the longest piece that a word begins with, then the longest that goes on, and so on.
+//! WordPiece, the vocabulary of BERT: the longest token that a word begins with, then the longest at the start of the rest, and so
+//! on.
 //!
-//! Pieces inside a word are written with `##` before them. A word that cannot be written, or is longer than 100 characters, is
-//! `[UNK]` as a whole.
+//! Tokens inside a word are written with `##` before them. A word that the tokens cannot write, or that is longer than 100
+//! characters, is `[UNK]` as a whole.
 //!
 //! ```
 //! use engine::token::{tokenizer::Tokenizer, word_piece::{WordPiece, WordPieceFiles}};
@@ -19,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use super::added::{AddedToken, AddedTokens, Part};
+use super::added::{AddedToken, AddedTokens};
 use super::bert_text::BertText;
 use super::gguf::GgufVocabulary;
 use super::llama::TokenKind;
@@ -28,49 +29,41 @@ use super::trie::Trie;
 use super::vocabulary::Vocabulary;
 use crate::error::{EngineError, Result};
 
-/// Marks a piece that goes on inside a word.
+/// The mark of a token inside a word.
 const INSIDE: &str = "##";
 
-/// What the files of a WordPiece vocabulary say.
+/// The content of the files of a WordPiece vocabulary.
 #[derive(Debug, Clone)]
 pub struct WordPieceFiles {
     /// The tokens in the order of their ids.
     pub tokens: Vec<String>,
-    /// How text is cleaned and cut.
+    /// The rules by which text is cleaned and cut.
     pub text: BertText,
-    /// Words with more characters are unknown.
+    /// The most characters of a word; longer words are unknown.
     pub longest_word: usize,
-    /// Tokens that are looked for in the text before it is cleaned.
+    /// Tokens that are found in the text before it is cleaned.
     pub added: Vec<AddedToken>,
     /// The ids with a meaning of their own; `unknown` is needed.
     pub special: SpecialTokens,
 }
 
 impl WordPieceFiles {
-    /// BERT's special tokens by their usual names. The vocabulary is uncased where no token has a capital letter.
+    /// A vocabulary with BERT's special tokens by their usual names, uncased where no token has a capital letter.
     pub fn named(tokens: Vec<String>) -> Self {
-        let place = |name: &str| tokens.iter().position(|token| token == name);
+        let id = |name: &str| tokens.iter().position(|token| token == name);
         let special = SpecialTokens {
-            begin: place("[CLS]"),
-            end: place("[SEP]"),
-            unknown: place("[UNK]"),
-            padding: place("[PAD]"),
-            mask: place("[MASK]"),
+            begin: id("[CLS]"),
+            end: id("[SEP]"),
+            unknown: id("[UNK]"),
+            padding: id("[PAD]"),
+            mask: id("[MASK]"),
             add_begin: true,
             add_end: true,
         };
-        let is_name = |token: &str| token.starts_with('[') && token.ends_with(']');
         let uncased = (tokens.iter())
             .filter(|token| !is_name(token))
             .all(|token| token.to_lowercase() == *token);
-        let ids = [
-            special.begin,
-            special.end,
-            special.unknown,
-            special.padding,
-            special.mask,
-        ];
-        let added = ids.into_iter().flatten().map(|id| AddedToken {
+        let added = special.ids().map(|id| AddedToken {
             text: tokens[id].clone(),
             id,
             special: true,
@@ -91,6 +84,11 @@ impl WordPieceFiles {
     }
 }
 
+/// True for the spelling of a special token, `[CLS]`.
+pub(super) fn is_name(token: &str) -> bool {
+    token.starts_with('[') && token.ends_with(']')
+}
+
 /// A WordPiece vocabulary.
 #[derive(Debug, Clone)]
 pub struct WordPiece {
@@ -105,7 +103,7 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    /// A tokenizer from what its files say.
+    /// A tokenizer from the content of its files.
     ///
     /// # Errors
     /// When there is no token, or none for the unknown.
@@ -115,15 +113,12 @@ impl WordPiece {
             .filter(|&id| id < vocabulary.len())
             .ok_or_else(|| EngineError::value("WordPiece::new", "tokens", "with [UNK]", "none"))?;
         let (mut starts, mut insides) = (Trie::default(), Trie::default());
-        for (id, piece) in (0u32..).zip(vocabulary.pieces()) {
-            match piece.strip_prefix(INSIDE) {
-                Some(inside) => insides.insert(inside.as_bytes(), id),
-                None => starts.insert(piece.as_bytes(), id),
+        for (id, token) in (0u32..).zip(vocabulary.tokens()) {
+            if let Some(inside) = token.strip_prefix(INSIDE) {
+                insides.insert(inside.as_bytes(), id);
             }
-        }
-        // A sign such as `##` may itself begin a word.
-        for (id, piece) in (0u32..).zip(vocabulary.pieces()) {
-            starts.insert(piece.as_bytes(), id);
+            // A token such as `##` may also begin a word.
+            starts.insert(token.as_bytes(), id);
         }
         Ok(Self {
             vocabulary,
@@ -137,22 +132,17 @@ impl WordPiece {
         })
     }
 
-    /// Appends the pieces of one word, or the unknown token.
+    /// Appends the tokens of one word, or the unknown token.
     fn encode_word(&self, word: &str, ids: &mut Vec<usize>) {
         let start = ids.len();
         let mut rest = word.as_bytes();
-        let short = word
-            .chars()
-            .take(self.longest_word.saturating_add(1))
-            .count()
-            <= self.longest_word;
-        while short && !rest.is_empty() {
-            let pieces = if ids.len() == start {
-                &self.starts
-            } else {
-                &self.insides
+        let is_short = word.chars().nth(self.longest_word).is_none();
+        while is_short && !rest.is_empty() {
+            let tokens = match ids.len() == start {
+                true => &self.starts,
+                false => &self.insides,
             };
-            let Some((length, id)) = pieces.longest(rest) else {
+            let Some((length, id)) = tokens.longest(rest) else {
                 break;
             };
             ids.push(id as usize);
@@ -163,51 +153,31 @@ impl WordPiece {
             ids.push(self.unknown);
         }
     }
-
-    fn encode_parts(&self, text: &str, marked: bool) -> Vec<usize> {
-        let mut ids = Vec::new();
-        for part in self.added.cut(text, marked) {
-            match part {
-                Part::Token(id) => ids.push(id),
-                Part::Text(text) => {
-                    for word in self.text.words(text) {
-                        self.encode_word(&word, &mut ids);
-                    }
-                }
-            }
-        }
-        ids
-    }
 }
 
 impl Tokenizer for WordPiece {
-    fn encode(&self, text: &str) -> Result<Vec<usize>> {
-        Ok(self.encode_parts(text, false))
-    }
-
-    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
-        Ok(self.encode_parts(text, true))
+    fn encode_as(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
+        self.added.encode(text, marked, |text, ids| {
+            let words = self.text.words(text);
+            words.iter().for_each(|word| self.encode_word(word, ids));
+            Ok(())
+        })
     }
 
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// Words are written with a space between, punctuation too: what stood in the text is not kept.
+    /// The bytes of a token; words and punctuation get a space before them, whatever white space the text had.
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
-        let piece = self
-            .piece(id)
-            .ok_or_else(|| unknown_id("WordPiece", id, self.size()))?;
-        let is_end =
-            [self.special.begin, self.special.end, self.special.padding].contains(&Some(id));
-        let inside = piece
-            .strip_prefix(INSIDE)
-            .filter(|inside| !inside.is_empty());
-        Ok(match inside {
-            _ if is_end => None,
+        let unknown = || unknown_id("WordPiece", id, self.size());
+        let token = self.token(id).ok_or_else(unknown)?;
+        let ends = [self.special.begin, self.special.end, self.special.padding];
+        Ok(match inside(token) {
+            _ if ends.contains(&Some(id)) => None,
             Some(inside) => Some(Cow::Borrowed(inside.as_bytes())),
-            None if first => Some(Cow::Borrowed(piece.as_bytes())),
-            None => Some(Cow::Owned(format!(" {piece}").into_bytes())),
+            None if first => Some(Cow::Borrowed(token.as_bytes())),
+            None => Some(Cow::Owned(format!(" {token}").into_bytes())),
         })
     }
 
@@ -216,25 +186,31 @@ impl Tokenizer for WordPiece {
     }
 
     fn gguf(&self) -> Option<GgufVocabulary> {
-        // GGUF marks the pieces that begin a word instead of those inside one.
-        let piece = |(id, piece): (usize, &String)| match piece.strip_prefix(INSIDE) {
-            _ if self.added.get(id).is_some() => piece.clone(),
-            Some(inside) if !inside.is_empty() => inside.to_owned(),
-            _ => format!("\u{2581}{piece}"),
+        // GGUF marks the tokens that begin a word instead of those inside one.
+        let written = |(id, token): (usize, &String)| match inside(token) {
+            _ if self.added.get(id).is_some() => token.clone(),
+            Some(inside) => inside.to_owned(),
+            None => format!("\u{2581}{token}"),
         };
         let kind = |id: usize| match self.added.get(id) {
             Some(_) => TokenKind::Control,
             None => TokenKind::Normal,
         };
-        let pieces = self.vocabulary.pieces();
+        let tokens = self.vocabulary.tokens();
         Some(GgufVocabulary {
-            tokens: pieces.iter().enumerate().map(piece).collect(),
-            token_types: Some((0..pieces.len()).map(|id| kind(id).number()).collect()),
+            tokens: tokens.iter().enumerate().map(written).collect(),
+            token_types: Some((0..tokens.len()).map(|id| kind(id).number()).collect()),
             class: self.special.begin,
             separator: self.special.end,
             ..GgufVocabulary::with_special("bert", &self.special)
         })
     }
+}
+
+/// The text of a token inside a word; `None` for a token that begins one.
+fn inside(token: &str) -> Option<&str> {
+    let inside = token.strip_prefix(INSIDE)?;
+    (!inside.is_empty()).then_some(inside)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Words and punctuation as tokens: the simplest split, for lessons that need no trained vocabulary.
+//! Words and punctuation marks as tokens: the simplest split, for lessons without a trained vocabulary.
 //!
 //! A token is a run of letters and digits (an apostrophe or hyphen between two letters belongs to the word), or one other
-//! character that is not white space. Ids come from a hash of the lower-cased word, so that any word has one without a list;
+//! character that is not white space. Ids come from a hash of the lower-cased word, so every word has one without a list;
 //! two words may share an id, with probability 1/V for each pair.
 //!
 //! ```
@@ -12,7 +12,7 @@
 
 use crate::rng::{fnv1a64, mix};
 
-/// The first `max` tokens of `text`, in their own spelling. Work and memory stop at `max` tokens however long the text is.
+/// The first `max` tokens of `text`, in their own spelling. Work and memory are bounded by `max`, for a text of any length.
 pub fn split(text: &str, max: usize) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -31,7 +31,7 @@ pub fn split(text: &str, max: usize) -> Vec<String> {
     tokens
 }
 
-/// The bytes of the word at the start of `text`.
+/// The number of bytes of the word at the start of `text`.
 fn word_length(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
@@ -46,7 +46,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The bytes of one sign at the start of `text`, with the marks and joiners that belong to it, so that no emoji is torn apart.
+/// The number of bytes of one sign at the start of `text`, with its marks and joiners, so an emoji stays whole.
 fn cluster_length(text: &str) -> usize {
     let mut after_joiner = true;
     for (at, character) in text.char_indices() {
@@ -58,7 +58,7 @@ fn cluster_length(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a character changes the one before it and never stands alone: combining marks, variation selectors, the joiner, skin
+/// True for a character that only changes the one before it: combining marks, variation selectors, the joiner, skin
 /// tones. (The ranges used in practice; the full Unicode table would outweigh the lesson.)
 fn is_joined(character: char) -> bool {
     matches!(character,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_at_the_limit_and_takes_nothing_from_nothing() {
+    fn stops_at_the_limit_and_gives_no_tokens_for_white_space() {
         assert_eq!(split("a b c d", 2), ["a", "b"]);
         assert_eq!(split("a b", 0), Vec::<String>::new());
         assert_eq!(split(" \n\t ", 9), Vec::<String>::new());

@@ -1,13 +1,13 @@
-//! Which source words a translation was written from: the weights of additive attention, token by token and word by word.
+//! Alignments of a translation with its source: the weights of additive attention, from token to token and from word to word.
 //!
 //! ```text
 //! token t of the target, the end among them:  α_t = softmax over the source of the scores for s_{t−1}       [T, S]
 //! word to word:  A_ij = mean over the tokens t of word i of Σ over the tokens s of word j of α_ts           [I, J]
 //! ```
-//! A row of α is a share of one: the shares of a word's pieces add up to the word's. A target word that takes several steps is
-//! given the mean of its rows, so that a row of A still adds up to one.
+//! A row of α sums to 1; the weights of a source word's tokens are added. A target word of several tokens has the mean of their rows,
+//! so a row of A sums to 1 too.
 //!
-//! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several pieces Clark et al. 2019, "What does BERT
+//! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several tokens Clark et al. 2019, "What does BERT
 //! look at?", section 4.1.
 
 use super::{LONGEST, TranslationModel, Translator};
@@ -19,12 +19,12 @@ use crate::trace::Recorder;
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use std::ops::Range;
 
-/// A translation, and for each of its tokens the weights of the source's.
+/// A translation, and the attention weights of each of its tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignments {
     /// `[T]`: the translation, the token for the end included where it was reached.
     pub target: Vec<usize>,
-    /// `[T, S]`: row t belongs to the step that wrote token t.
+    /// `[T, S]`: row t has the weights of the step that wrote token t.
     pub weights: Array2<f32>,
 }
 
@@ -98,13 +98,8 @@ pub fn by_words(
     let mut out = Array2::zeros((target.len(), source.len()));
     for (i, rows) in target.iter().enumerate() {
         if rows.is_empty() {
-            let found = format!("{rows:?}");
-            return Err(EngineError::value(
-                "by_words",
-                "word",
-                "of at least 1 token",
-                found,
-            ));
+            let (expected, found) = ("of at least 1 token", format!("{rows:?}"));
+            return Err(EngineError::value("by_words", "word", expected, found));
         }
         for (j, columns) in source.iter().enumerate() {
             let part = weights.slice(s![rows.clone(), columns.clone()]);
@@ -114,7 +109,7 @@ pub fn by_words(
     Ok(out)
 }
 
-/// For each row the column with the largest weight, of equal ones the first.
+/// The column with the largest weight of each row, of equal ones the first.
 pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
     // weights [I, J] -> [I]
     let first = |row: ArrayView1<'_, f32>| {
@@ -129,7 +124,7 @@ pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
     weights.rows().into_iter().map(first).collect()
 }
 
-/// The pairs of lines that cross when each target word is joined to one source word: 0 where both sentences have one order.
+/// The number of pairs of lines that cross when each target word is joined to one source word: 0 where both sentences have one order.
 pub fn crossings(joined: &[usize]) -> usize {
     let later = |i: usize| joined.iter().skip(i + 1);
     let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();

@@ -1,4 +1,4 @@
-//! Translating: three kinds of model behind one door, with the vocabulary that they share.
+//! Translation: three kinds of model behind one type, with the vocabulary that they share.
 //!
 //! ```text
 //! text -> normalised -> ids of the source -> [model, token after token from ⟨end⟩ until ⟨end⟩] -> ids -> text
@@ -20,7 +20,7 @@ pub use text::{length, normalised};
 
 use crate::beam::{Beam, Hypothesis, NextToken, search};
 use crate::error::{EngineError, Result};
-use crate::grad::Answers;
+use crate::model::encoder_decoder::EncoderDecoder;
 use crate::model::seq2seq::Seq2Seq;
 use crate::model::seq2seq_attention::AttentiveSeq2Seq;
 use crate::model::transformer::Transformer;
@@ -35,7 +35,7 @@ use ndarray::Array1;
 /// A translation model of one of three kinds.
 #[derive(Debug, Clone)]
 pub enum TranslationModel {
-    /// Through one fixed vector.
+    /// With one context vector, the encoder's final hidden state.
     Gru(Seq2Seq),
     /// With additive attention.
     Attention(Box<AttentiveSeq2Seq>),
@@ -43,12 +43,8 @@ pub enum TranslationModel {
     Transformer(Transformer),
 }
 
-impl TranslationModel {
-    /// The logits at every place of the targets, `[N, V]` in their order, generic over the executor.
-    ///
-    /// # Errors
-    /// When an id is outside the vocabulary, a source is empty, or there are more of one side than of the other.
-    pub fn run<C: Compute>(
+impl EncoderDecoder for TranslationModel {
+    fn run<C: Compute>(
         &self,
         compute: &mut C,
         source: &Packed,
@@ -60,17 +56,6 @@ impl TranslationModel {
             Self::Attention(model) => model.run(compute, source, target),
             Self::Transformer(model) => model.run(compute, source, target),
         }
-    }
-}
-
-impl Answers for TranslationModel {
-    fn answers<C: Compute>(
-        &self,
-        compute: &mut C,
-        source: &Packed,
-        target: &Packed,
-    ) -> Result<C::Matrix> {
-        self.run(compute, source, target)
     }
 }
 
@@ -102,14 +87,11 @@ impl Translator {
     /// # Errors
     /// When the vocabulary has no token for the end, or is not as large as the model's.
     pub fn new(model: TranslationModel, tokenizer: ByteBpe) -> Result<Self> {
-        let end = tokenizer.special().end.ok_or_else(|| {
-            EngineError::value(
-                "translator",
-                "vocabulary",
-                "with a token for the end",
-                "none",
-            )
-        })?;
+        let refused = |expected: &str, found: &dyn std::fmt::Display| {
+            EngineError::value("translator", "vocabulary", expected, found)
+        };
+        let end = tokenizer.special().end;
+        let end = end.ok_or_else(|| refused("with a token for the end", &"none"))?;
         let sizes = match &model {
             TranslationModel::Gru(model) => {
                 let config = model.config();
@@ -123,13 +105,7 @@ impl Translator {
         };
         if sizes != [tokenizer.size(); 2] {
             let expected = format!("of {sizes:?} tokens");
-            let found = tokenizer.size();
-            return Err(EngineError::value(
-                "translator",
-                "vocabulary",
-                expected,
-                found,
-            ));
+            return Err(refused(&expected, &tokenizer.size()));
         }
         Ok(Self {
             model,
@@ -148,8 +124,8 @@ impl Translator {
         self.end
     }
 
-    /// The ids of a sentence of either language: normalised, every word with the space before it, so that a word has the same
-    /// tokens wherever it stands.
+    /// The ids of a sentence of either language: normalised, every word with the space before it, so a word has the same
+    /// tokens at every position.
     ///
     /// # Errors
     /// When the vocabulary cannot write it.
@@ -173,7 +149,7 @@ impl Translator {
         Reading::new(&self.model, source)
     }
 
-    /// The likeliest token again and again, until the end (which is not given back) or [`LONGEST`] tokens.
+    /// A target by greedy decoding, the most likely token at each step, until the end (which is not returned) or [`LONGEST`] tokens.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -190,7 +166,7 @@ impl Translator {
         Ok(target)
     }
 
-    /// A sentence in the other language, by [`Self::greedy`]; of nothing, nothing.
+    /// A sentence in the other language, by [`Self::greedy`]; empty for an empty sentence.
     ///
     /// # Errors
     /// When the vocabulary cannot write the sentence.

@@ -1,4 +1,4 @@
-//! A source that was read, and where its translation stands.
+//! A source that was read, and the state of its translation.
 
 use super::TranslationModel;
 use crate::error::{EngineError, Result};
@@ -7,7 +7,7 @@ use crate::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use crate::model::transformer::Translation;
 use ndarray::Array1;
 
-/// A translation that is being written. A clone goes on by itself, as beams do.
+/// A translation that is being written. A clone continues independently, as beams do.
 #[derive(Debug, Clone)]
 pub struct Reading<'a>(Inner<'a>);
 
@@ -21,12 +21,8 @@ enum Inner<'a> {
 impl<'a> Reading<'a> {
     pub(super) fn new(model: &'a TranslationModel, source: &[usize]) -> Result<Self> {
         if source.is_empty() {
-            return Err(EngineError::value(
-                "translator",
-                "source tokens",
-                "at least 1",
-                0,
-            ));
+            let name = "source tokens";
+            return Err(EngineError::value("translator", name, "at least 1", 0));
         }
         Ok(Self(match model {
             TranslationModel::Gru(model) => Inner::Gru(model, model.encode(source, None)?),
@@ -37,7 +33,7 @@ impl<'a> Reading<'a> {
         }))
     }
 
-    /// Reads one more token of the target; gives the scores of the next, `[V]`.
+    /// Reads one more token of the target; returns the scores of the next, `[V]`.
     ///
     /// # Errors
     /// When the id is outside the vocabulary.

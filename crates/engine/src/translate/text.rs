@@ -1,6 +1,6 @@
 //! Sentences as the translators know them.
 
-/// A sentence in lower case, with straight quotes, single spaces, and without the full stop or exclamation mark at its end, so that
+/// A sentence in lower case, with straight quotes, single spaces, and without the full stop or exclamation mark at its end, so
 /// "We see the sky." and "we see the sky" are one sentence. A question keeps its mark, which changes the meaning.
 ///
 /// ```
@@ -33,7 +33,7 @@ pub fn normalised(sentence: &str) -> String {
     out.trim_start().trim_end_matches(end).to_owned()
 }
 
-/// The words of a normalised sentence, as lengths are counted in: what stands between spaces.
+/// The number of words of a normalised sentence, which spaces separate.
 pub fn length(normalised: &str) -> usize {
     normalised
         .split(' ')

@@ -61,7 +61,7 @@ impl Trainable for Bag {
             trainable::weight(weight, &format!("w{n}"), Kind::Matrix, visit)?;
         }
         for (n, vector) in self.vectors.iter_mut().enumerate() {
-            trainable::vector(vector, &format!("v{n}"), Kind::Bias, visit)?;
+            trainable::array(vector, &format!("v{n}"), Kind::Bias, visit)?;
         }
         Ok(())
     }

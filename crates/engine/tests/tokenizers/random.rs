@@ -45,7 +45,7 @@ fn use_all(tokenizer: &dyn Tokenizer, text: &str) {
         assert_eq!(given + &stream.finish(), whole);
     }
     let size = tokenizer.size();
-    assert!(tokenizer.decode(&[size]).is_err() && tokenizer.piece(size).is_none());
+    assert!(tokenizer.decode(&[size]).is_err() && tokenizer.token(size).is_none());
     assert!(tokenizer.decode(&(0..size).collect::<Vec<_>>()).is_ok());
 }
 
@@ -111,7 +111,7 @@ proptest! {
         let ids = tokenizer.encode(&text).unwrap();
         // A space and the sign that it is written with are the same to a vocabulary of this kind.
         let plain = |text: String| text.replace('▁', " ").trim_start_matches(' ').to_owned();
-        if ids.iter().all(|&id| tokenizer.piece(id) != Some("<unk>")) {
+        if ids.iter().all(|&id| tokenizer.token(id) != Some("<unk>")) {
             prop_assert_eq!(plain(tokenizer.decode(&ids).unwrap()), plain(text));
         }
     }

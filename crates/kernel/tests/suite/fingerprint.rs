@@ -17,7 +17,7 @@ const KNOWN: [(&str, u64); 5] = [
 /// The number of the elementary functions.
 const KNOWN_MATH: u64 = 0xa93d_e37a_de94_d8c2;
 
-/// Compares all implementations that are here, and the elementary functions, with the known numbers.
+/// Compares all implementations of this machine, and the elementary functions, with the known numbers.
 pub(crate) fn check() {
     let known = |name| KNOWN.iter().find(|(known, _)| *known == name);
     let mut different = Vec::new();
@@ -44,7 +44,7 @@ impl Bits {
     }
 }
 
-/// Every kernel on sizes with and without remainders.
+/// The results of every kernel on sizes with and without remainders.
 fn of(kernels: &Kernels) -> u64 {
     let mut bits = Bits(0);
     for (seed, length) in (0..).zip([1, 3, 4, 7, 8, 15, 33, 64, 97, 130]) {
@@ -125,7 +125,7 @@ fn packed(kernels: &Kernels, seed: u64, [rows, inner, tokens]: [usize; 3], bits:
     }
 }
 
-/// The elementary functions, which are the same code everywhere.
+/// The results of the elementary functions, which are the same code everywhere.
 fn of_math() -> u64 {
     let single: [fn(f32) -> f32; 7] = [
         math::exp,

@@ -1,6 +1,6 @@
 //! One suite for every implementation of the kernels, natively and in the browser.
 //!
-//! A check takes an implementation, a seed and three sizes, computes the same thing with the plain loops, and panics where the
+//! A check takes an implementation, a seed and three sizes, computes the same results with the plain loops, and panics where the
 //! two differ by more than rounding. `stamp!` turns the list of checks into the tests of one implementation.
 
 pub(crate) mod fingerprint;
@@ -25,23 +25,23 @@ pub(crate) use rows::{
 };
 pub(crate) use special::{activations_keep_nan, max_special, softmax_special};
 
-/// One property, on one implementation, for one seed and sizes.
+/// A check of one property, on one implementation, for one seed and sizes.
 pub(crate) type Check = fn(&Kernels, u64, [usize; 3]);
 
 /// The largest size that is drawn: more than four times four times eight lanes, and every remainder.
 #[cfg(not(miri))]
 pub(crate) const LARGEST: usize = 130;
 
-/// Allowed difference of two sums, as a share of the sum of the absolute terms: 130 roundings of 2⁻²⁴ at worst, usually few.
+/// The allowed difference of two sums, as a share of the sum of the absolute terms: 130 roundings of 2⁻²⁴ at worst, usually few.
 pub(crate) const SUM_TOLERANCE: f32 = 2e-6;
 
-/// Allowed difference of softmax weights and of normalised numbers, absolute.
+/// The allowed difference of softmax weights and of normalised numbers, absolute.
 pub(crate) const WEIGHT_TOLERANCE: f32 = 1e-6;
 
-/// Allowed difference of activations, as a share of max(1, |x|): the error of formula 7.1.26 and of rounding.
+/// The allowed difference of activations, as a share of max(1, |x|): the error of formula 7.1.26 and of rounding.
 pub(crate) const ACTIVATION_TOLERANCE: f32 = 5e-7;
 
-/// `length` normal numbers, some of them made 0, −0, large or small.
+/// A list of `length` normal numbers, some of them made 0, −0, large or small.
 pub(crate) fn numbers(seed: u64, name: &str, length: usize) -> Vec<f32> {
     let mut rng = Rng::named(seed, name);
     (0..length)

@@ -1,4 +1,4 @@
-//! Products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
+//! Checks of products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
@@ -6,18 +6,18 @@ use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActiva
 
 const KINDS: [BlockType; 2] = [BlockType::Q8_0, BlockType::Q4_0];
 
-/// Half precision: 0, the smallest number, one, the largest, and numbers of the size that weights have.
+/// Numbers in half precision: 0, the smallest, 1, the largest, and numbers of the size of weights.
 const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
 
-/// 1 in half precision.
+/// The number 1 in half precision.
 const ONE: u16 = 0x3c00;
 
-/// Rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
+/// The numbers of rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
 fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
     [a % 27, b % 6, c % 11]
 }
 
-/// Random blocks as a file has them: extreme bytes, zeros, and the rest.
+/// Random blocks in the form of a file: extreme bytes, zeros, and other bytes.
 fn blocks(
     rng: &mut Rng,
     kind: BlockType,
@@ -41,7 +41,7 @@ fn blocks(
     bytes
 }
 
-/// Whole numbers of which every block has one of 127, so that its scale is 1.
+/// Whole numbers with 127 in every block, so its scale is 1.
 fn whole(rng: &mut Rng, count: usize) -> Vec<f32> {
     let mut x = Vec::new();
     for _ in 0..count {
@@ -126,7 +126,7 @@ pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
         for m in 0..rows {
             weights.unpack_row(m, &mut row);
             for t in 0..tokens.tokens() {
-                // Each block is rounded a few times, whatever its terms add up to.
+                // Each block is rounded a few times, for any sum of its terms.
                 let at = |k: usize| t * row.len() + k;
                 let term = |k: usize| {
                     let x = f32::from(tokens.numbers()[at(k)]) * tokens.scales()[at(k) / BLOCK];
@@ -140,7 +140,7 @@ pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     }
 }
 
-/// One token at a time or all together, whatever rows and tokens stand beside: the same bits. Rows that are no numbers stay alone.
+/// Tokens have the same bits one at a time and all together, beside any rows and tokens. A row of NaN changes no other row.
 pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
     let cols = count * BLOCK;
@@ -158,7 +158,7 @@ pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usi
             assert_eq!(bits(&alone), bits(&all[t * rows..(t + 1) * rows]));
         }
 
-        // Some rows by themselves, as a worker has them.
+        // Some rows by themselves.
         let row_bytes = count * kind.block_bytes();
         let first = rng.below(rows);
         let part = PackedBlocks::new(kind, &bytes[first * row_bytes..], rows - first, cols);
@@ -190,7 +190,7 @@ pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usi
     }
 }
 
-/// Quantized activations are the same to the bit everywhere, what is no number included.
+/// Quantized activations have the same bits everywhere, also those of NaN and infinities.
 pub(crate) fn quantize(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [_, count, tokens] = shape(sizes);
     let cols = count * BLOCK;

@@ -1,4 +1,4 @@
-//! Matrix products against the plain loops, and what holds for them to the last bit.
+//! Checks of matrix products against the plain loops, and of properties that hold to the last bit.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
@@ -49,7 +49,7 @@ pub(crate) fn matmul(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     product(kernels, Kernels::matmul, reference::matmul, &a, &b, sizes);
 }
 
-/// Also the bits of the product with A turned before, so that what holds for a row's place there holds here.
+/// The product has the bits of that with A transposed before, so its bits do not depend on a row's position either.
 pub(crate) fn matmul_tn(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, inner, cols] = sizes;
     let (a, b) = (
@@ -94,7 +94,7 @@ pub(crate) fn mix(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     product(kernels, Kernels::mix, reference::mix, &a, &b, sizes);
 }
 
-/// A row moved to another place gives the same bits there: in every product for rows of A, in A · Bᵀ for rows of B too.
+/// A row moved to another position gives the same bits there: in every product for rows of A, in A · Bᵀ for rows of B too.
 pub(crate) fn place_of_a_row_changes_no_bit(
     kernels: &Kernels,
     seed: u64,
@@ -136,7 +136,7 @@ pub(crate) fn place_of_a_row_changes_no_bit(
     }
 }
 
-/// What stands behind a weight of exactly 0 cannot change a bit of the sum, NaN and ∞ included.
+/// Values with a weight of exactly 0 change no bit of the sum, NaN and ∞ included.
 pub(crate) fn zero_weights_read_nothing(
     kernels: &Kernels,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Kernels on one row against the plain loops.
+//! Checks of kernels on one row against the plain loops.
 
 use super::{ACTIVATION_TOLERANCE, SUM_TOLERANCE, WEIGHT_TOLERANCE, assert_close, numbers};
 use kernel::{Kernels, reference};
@@ -71,7 +71,7 @@ pub(crate) fn layer_norm(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3])
     reference::layer_norm(&x, &gamma, &beta, 1e-5, &mut expected);
     let spread = spread(&x);
     for i in 0..length {
-        // The mean's rounding, seen through the division by the deviation, is scaled by gamma.
+        // The rounding error of the mean is divided by the deviation and scaled by gamma.
         let size = 1.0 + gamma[i].abs() * spread + beta[i].abs();
         assert_close(
             found[i],
@@ -97,7 +97,7 @@ pub(crate) fn rms_norm(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     }
 }
 
-/// The largest magnitude over the deviation: how strongly a normalised number repeats the rounding of what it came from.
+/// The largest magnitude over the deviation: the factor by which normalisation amplifies a rounding error.
 fn spread(x: &[f32]) -> f32 {
     let mean = x.iter().sum::<f32>() / x.len().max(1) as f32;
     let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / x.len().max(1) as f32;

@@ -1,4 +1,4 @@
-//! NaN, infinities, −0 and empty slices, at every place of a slice of every length.
+//! Checks of NaN, infinities, −0 and empty slices, at every position of a slice of every length.
 
 use super::{WEIGHT_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
@@ -11,7 +11,7 @@ fn softmax_of(kernels: &Kernels, x: &[f32]) -> Vec<f32> {
 }
 
 pub(crate) fn softmax_special(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
-    // Nothing, and nothing to see: no weights, all weights 0.
+    // An empty slice has no weights; a slice with every entry masked has weights of 0.
     assert!(softmax_of(kernels, &[]).is_empty());
     let hidden = vec![f32::NEG_INFINITY; length];
     assert!(
@@ -25,7 +25,7 @@ pub(crate) fn softmax_special(kernels: &Kernels, seed: u64, [length, ..]: [usize
     let mut rng = Rng::new(seed);
     let x = numbers(seed, "x", length);
 
-    // One NaN or +∞ anywhere spoils the whole row.
+    // One NaN or +∞ anywhere makes the whole row NaN.
     for poison in [f32::NAN, f32::INFINITY] {
         let mut spoiled = x.clone();
         spoiled[rng.below(length)] = poison;
@@ -35,7 +35,7 @@ pub(crate) fn softmax_special(kernels: &Kernels, seed: u64, [length, ..]: [usize
         );
     }
 
-    // One visible entry gets everything, to the bit, whatever it is; −10,000 against 0 is also exactly 0.
+    // One visible entry of any value has the weight 1, to the bit; the weight of −10,000 beside 0 is also exactly 0.
     for low in [f32::NEG_INFINITY, -1e4] {
         let mut single = vec![low; length];
         let at = rng.below(length);

@@ -4,7 +4,7 @@ use super::arguments::{Arguments, Failure, number, say, start_threads};
 use super::files;
 use engine::kernel::threads;
 use engine::ndarray::Array3;
-use engine::open::{Labels, Model, top};
+use engine::open::{Labels, OpenedModel, top};
 use engine::parameters::MatrixForm;
 use engine::picture::from_rgb8;
 use std::io::Cursor;
@@ -53,7 +53,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(cores)?;
     let files = files::files(Path::new(model), None)?;
     let opened = files::model(&files, form)?;
-    let (Model::Vit(_) | Model::Swin(_), Some(preparation)) = (&opened.model, &opened.preparation)
+    let (OpenedModel::Vit(_) | OpenedModel::Swin(_), Some(preparation)) =
+        (&opened.model, &opened.preparation)
     else {
         return Err(files::wrong_kind(&files, &opened.model));
     };
@@ -70,8 +71,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         let image = preparation.apply(read(path)?.view())?;
         let start = Instant::now();
         let logits = match &opened.model {
-            Model::Vit(model) => model.forward(image.view(), None)?,
-            Model::Swin(model) => model.forward(image.view(), None)?,
+            OpenedModel::Vit(model) => model.forward(image.view(), None)?,
+            OpenedModel::Swin(model) => model.forward(image.view(), None)?,
             other => return Err(files::wrong_kind(&files, other)),
         };
         eprintln!(

@@ -3,7 +3,7 @@
 use super::arguments::{Failure, bytes, progress};
 use engine::format::tensors::{Element, Tensors};
 use engine::model::bert::Bert;
-use engine::open::{Files, Model, Opened, Weights, open};
+use engine::open::{Files, Opened, OpenedModel, Weights, open};
 use engine::parameters::MatrixForm;
 use engine::quant::Type;
 use engine::token::tokenizer::Tokenizer;
@@ -152,18 +152,18 @@ pub(crate) fn encoder<'a>(
     opened: &'a Opened,
 ) -> Result<(&'a Bert, &'a dyn Tokenizer), Failure> {
     match &opened.model {
-        Model::Bert(model) => Ok((model, vocabulary(files, opened)?)),
+        OpenedModel::Bert(model) => Ok((model, vocabulary(files, opened)?)),
         other => Err(wrong_kind(files, other)),
     }
 }
 
 /// The error for a model that cannot do what is asked.
-pub(crate) fn wrong_kind(files: &Files, model: &Model) -> Failure {
+pub(crate) fn wrong_kind(files: &Files, model: &OpenedModel) -> Failure {
     let commands = match model {
-        Model::Gpt2(_) | Model::Llama(_) => "generate",
-        Model::Bert(_) => "embed or fill-mask",
-        Model::Vit(_) | Model::Swin(_) => "classify",
-        Model::Dinov2(_) => "nothing here: it has no classes",
+        OpenedModel::Gpt2(_) | OpenedModel::Llama(_) => "generate",
+        OpenedModel::Bert(_) => "embed or fill-mask",
+        OpenedModel::Vit(_) | OpenedModel::Swin(_) => "classify",
+        OpenedModel::Dinov2(_) => "nothing here: it has no classes",
     };
     Failure::Other(format!(
         "{}: this is a {}; use {commands}",

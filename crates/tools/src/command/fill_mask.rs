@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             say!("[MASK] {}:", n + 1);
         }
         for (id, probability) in top(&logits.row(gap).to_owned(), count) {
-            say!("{probability:.4}  {}", tokenizer.piece(id).unwrap_or("?"));
+            say!("{probability:.4}  {}", tokenizer.token(id).unwrap_or("?"));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
 use engine::drawing::{SIDE, greys, halved};
 use engine::grad::{Draw, Schedule, Tape, Var};
 use engine::model::decoder::{Decoder, Tokens};
-use engine::model::image_gpt::{Config, ImageGpt, clusters};
+use engine::model::image_gpt::{Config, ImageGpt, clusters, shapes};
 use engine::ndarray::Axis;
 use engine::nn::plain::Plain;
 use engine::parameters::Parameters;
@@ -140,7 +140,7 @@ impl Subject for DigitGpt {
             }
             (name, shape)
         };
-        sizes().shapes().into_iter().map(turned).collect()
+        shapes(&sizes()).into_iter().map(turned).collect()
     }
 
     fn config(&self) -> Value {

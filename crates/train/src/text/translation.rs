@@ -10,6 +10,7 @@ use super::vocabulary::{joined, learned};
 use crate::Result;
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
 use engine::grad::{Draw, Schedule, Tape, Var};
+use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};

@@ -17,7 +17,7 @@ pub const END: &str = "<|endoftext|>";
 pub fn learned(text: &str, size: usize) -> Result<ByteBpe> {
     let trained = train(text, size.saturating_sub(257), Split::Gpt2)?;
     let learned = trained.tokenizer;
-    let piece = |id: usize| learned.piece(id).unwrap_or_default().to_owned();
+    let piece = |id: usize| learned.token(id).unwrap_or_default().to_owned();
     let mut tokens: Vec<String> = (0..learned.size()).map(piece).collect();
     let merges = learned.merges().into_iter();
     let merges = merges.map(|(left, right, _)| format!("{} {}", tokens[left], tokens[right]));

@@ -48,38 +48,38 @@ impl ModelConfig {
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.
-    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<open::Model> {
+    pub fn load(&self, source: &mut dyn Parameters) -> engine::Result<open::OpenedModel> {
         Ok(match self.clone() {
-            Self::Gpt2(config) => open::Model::Gpt2(Gpt2::load(config, source)?),
-            Self::Llama(config) => open::Model::Llama(Llama::load(config, source)?),
-            Self::Bert(config) => open::Model::Bert(Bert::load(config, source)?),
-            Self::Vit(config) => open::Model::Vit(Vit::load(config, source)?),
+            Self::Gpt2(config) => open::OpenedModel::Gpt2(Gpt2::load(config, source)?),
+            Self::Llama(config) => open::OpenedModel::Llama(Llama::load(config, source)?),
+            Self::Bert(config) => open::OpenedModel::Bert(Bert::load(config, source)?),
+            Self::Vit(config) => open::OpenedModel::Vit(Vit::load(config, source)?),
         })
     }
 }
 
 /// Numbers of layers and heads whose attention weights can be shown; 0 where they cannot.
-pub fn layers_and_heads(model: &open::Model) -> (usize, usize) {
+pub fn layers_and_heads(model: &open::OpenedModel) -> (usize, usize) {
     match model {
-        open::Model::Gpt2(model) => (model.config().layers, model.config().heads),
-        open::Model::Llama(model) => (model.config().layers, model.config().heads),
-        open::Model::Bert(model) => (model.config().layers, model.config().heads),
-        open::Model::Vit(model) => (model.config().layers, model.config().heads),
-        open::Model::Dinov2(model) => (model.config().layers, model.config().heads),
+        open::OpenedModel::Gpt2(model) => (model.config().layers, model.config().heads),
+        open::OpenedModel::Llama(model) => (model.config().layers, model.config().heads),
+        open::OpenedModel::Bert(model) => (model.config().layers, model.config().heads),
+        open::OpenedModel::Vit(model) => (model.config().layers, model.config().heads),
+        open::OpenedModel::Dinov2(model) => (model.config().layers, model.config().heads),
         // It attends within windows that move from layer to layer.
-        open::Model::Swin(_) => (0, 0),
+        open::OpenedModel::Swin(_) => (0, 0),
     }
 }
 
-impl From<open::Model> for AnyModel {
-    fn from(model: open::Model) -> Self {
+impl From<open::OpenedModel> for AnyModel {
+    fn from(model: open::OpenedModel) -> Self {
         match model {
-            open::Model::Gpt2(model) => Self::Text(Rc::new(model)),
-            open::Model::Llama(model) => Self::Text(Rc::new(model)),
-            open::Model::Bert(model) => Self::Sentence(Rc::new(model)),
-            open::Model::Vit(model) => Self::Picture(Rc::new(model)),
-            open::Model::Swin(model) => Self::Windows(Rc::new(model)),
-            open::Model::Dinov2(model) => Self::Features(Rc::new(model)),
+            open::OpenedModel::Gpt2(model) => Self::Text(Rc::new(model)),
+            open::OpenedModel::Llama(model) => Self::Text(Rc::new(model)),
+            open::OpenedModel::Bert(model) => Self::Sentence(Rc::new(model)),
+            open::OpenedModel::Vit(model) => Self::Picture(Rc::new(model)),
+            open::OpenedModel::Swin(model) => Self::Windows(Rc::new(model)),
+            open::OpenedModel::Dinov2(model) => Self::Features(Rc::new(model)),
         }
     }
 }

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::Result;
 use engine::ndarray::{Array2, ArrayD};
 use engine::parameters::{MatrixForm, Parameters, Weight};
-use engine::quant::Type;
 
 /// The counts of what was taken from a source.
 pub(super) struct LoadCounts<'a> {
@@ -103,21 +102,7 @@ impl<'a> CountingLoader<'a> {
 }
 
 impl Parameters for CountingLoader<'_> {
-    fn names(&self) -> Vec<String> {
-        self.source.names()
-    }
-
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        self.source.shape(name)
-    }
-
-    fn form(&self, name: &str) -> Type {
-        self.source.form(name)
-    }
-
-    fn known_as(&self, name: &str) -> String {
-        self.source.known_as(name)
-    }
+    engine::forward_description!(self => self.source);
 
     fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
         let read = self.source.read(name)?;
@@ -154,6 +139,7 @@ mod tests {
     use engine::formula::Formula;
     use engine::ndarray::Ix2;
     use engine::parameters::Compressed;
+    use engine::quant::Type;
 
     #[test]
     fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {

@@ -25,7 +25,7 @@ impl NumberTokenizer {
 }
 
 impl Tokenizer for NumberTokenizer {
-    fn encode(&self, text: &str) -> Result<Vec<usize>> {
+    fn encode_as(&self, text: &str, _marked: bool) -> Result<Vec<usize>> {
         let size = self.size();
         let number = |word: &str| {
             let id = word.parse().ok().filter(|&id: &usize| id < size);
@@ -37,21 +37,17 @@ impl Tokenizer for NumberTokenizer {
         text.split_whitespace().map(number).collect()
     }
 
-    fn encode_marked(&self, text: &str) -> Result<Vec<usize>> {
-        self.encode(text)
-    }
-
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
-        let piece = self.piece(id).ok_or_else(|| {
+        let number = self.token(id).ok_or_else(|| {
             EngineError::value("decode", "id", format!("below {}", self.size()), id)
         })?;
         Ok(Some(match first {
-            true => Cow::Borrowed(piece.as_bytes()),
-            false => Cow::Owned(format!(" {piece}").into_bytes()),
+            true => Cow::Borrowed(number.as_bytes()),
+            false => Cow::Owned(format!(" {number}").into_bytes()),
         }))
     }
 

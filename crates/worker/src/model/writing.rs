@@ -150,7 +150,7 @@ pub(super) fn token_text(
     let text = bytes
         .as_deref()
         .and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let name = || tokenizer.piece(id).unwrap_or_default();
+    let name = || tokenizer.token(id).unwrap_or_default();
     Ok(text
         .filter(|text| !text.is_empty())
         .unwrap_or_else(name)

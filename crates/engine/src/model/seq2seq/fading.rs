@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! h_s                 the state of all layers after s of the S tokens, in the order of reading             [layers · C]
-//! h_s(p, r)           the same where the token at place p was replaced by r
+//! h_s(p, r)           the same where the token at position p is replaced by r
 //! m(p, r, s) = ‖h_s(p, r) − h_s‖ / ‖h_s‖                how far the replacement moves the state, as a share of its length
 //! ```
 //! A token whose replacement does not move the last state h_S is forgotten: the decoder starts from that state and cannot tell the two
@@ -15,7 +15,7 @@ use ndarray::{Array1, Array2, Array3, Axis, s};
 /// The distance by which replacing a token moves the state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fading {
-    /// m `[S, R, S]`: place of the token that is replaced, what replaces it, tokens read less one. Places are counted in the order of
+    /// m `[S, R, S]`: position of the replaced token, replacement, tokens read less one. Positions are counted in the order of
     /// reading. 0 before the token is read, and where the replacement is the token itself.
     pub moves: Array3<f32>,
     /// `[S, S]`: the mean over the replacements that are not the token itself; 0 where there are none.
@@ -39,27 +39,27 @@ impl Seq2Seq {
         let states = self.states(&self.encoder.start(), &ids)?;
         let mut moves = Array3::zeros((count, replacements.len(), count));
         let mut mean = Array2::zeros((count, count));
-        for place in 0..count {
+        for position in 0..count {
             let mut others = 0;
             for (r, &other) in replacements.iter().enumerate() {
-                if other == ids[place] {
+                if other == ids[position] {
                     continue;
                 }
                 others += 1;
-                let mut changed = ids[place..].to_vec();
+                let mut changed = ids[position..].to_vec();
                 changed[0] = other;
-                let before = match place {
+                let before = match position {
                     0 => self.encoder.start(),
-                    _ => states[place - 1].clone(),
+                    _ => states[position - 1].clone(),
                 };
                 let after = self.states(&before, &changed)?;
-                for (n, (now, was)) in after.iter().zip(&states[place..]).enumerate() {
-                    moves[[place, r, place + n]] = share(now, was);
+                for (n, (now, was)) in after.iter().zip(&states[position..]).enumerate() {
+                    moves[[position, r, position + n]] = share(now, was);
                 }
             }
             if others > 0 {
-                let sum = moves.slice(s![place, .., ..]).sum_axis(Axis(0));
-                mean.row_mut(place).assign(&(sum / others as f32));
+                let sum = moves.slice(s![position, .., ..]).sum_axis(Axis(0));
+                mean.row_mut(position).assign(&(sum / others as f32));
             }
         }
         Ok(Fading { moves, mean })
@@ -113,7 +113,7 @@ mod tests {
         Seq2Seq::load(config, &mut Formula::new(3, config.shapes())).unwrap()
     }
 
-    /// The last column is what encoding the two sentences anew and comparing their vectors gives, in either order of reading.
+    /// The last column equals a comparison of the vectors of the two encoded sentences, in either order of reading.
     #[test]
     fn the_last_column_compares_two_vectors() {
         let source = [3, 1, 4, 1, 5];

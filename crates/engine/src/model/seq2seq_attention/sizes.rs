@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::model::config::{self, Lookup};
+use crate::model::names::Shapes;
 use crate::nn::bahdanau::AdditiveAttention;
 use crate::nn::gru::GruCell;
 
@@ -41,37 +42,26 @@ impl Config {
 
     /// The names of all parameters with their shapes.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let Self {
-            embedding: e,
-            width: c,
-            target_vocabulary: v,
-            ..
-        } = *self;
-        let mut all = vec![
-            (
-                "encoder.embedding.weight".to_owned(),
-                vec![self.source_vocabulary, e],
-            ),
-            ("bridge.weight".to_owned(), vec![c, c]),
-            ("bridge.bias".to_owned(), vec![c]),
-            ("decoder.embedding.weight".to_owned(), vec![v, e]),
-            ("decoder.output.weight".to_owned(), vec![v, self.seen()]),
-            ("decoder.output.bias".to_owned(), vec![v]),
-        ];
+        let (e, c, v) = (self.embedding, self.width, self.target_vocabulary);
+        let mut all = Shapes::default();
+        all.add("encoder.embedding.weight", &[self.source_vocabulary, e]);
+        all.layer("bridge", &[c, c]);
+        all.add("decoder.embedding.weight", &[v, e]);
+        all.layer("decoder.output", &[v, self.seen()]);
         if let Some(r) = self.readout {
-            all.push(("decoder.readout.weight".to_owned(), vec![r, 3 * c + e]));
-            all.push(("decoder.readout.bias".to_owned(), vec![r]));
+            all.layer("decoder.readout", &[r, 3 * c + e]);
         }
-        all.extend(GruCell::shapes("encoder.gru", "l0", e, c));
-        all.extend(GruCell::shapes("encoder.gru", "l0_reverse", e, c));
-        all.extend(AdditiveAttention::shapes(
-            "decoder.attention",
-            c,
-            2 * c,
-            self.inner,
-        ));
-        all.extend(GruCell::shapes("decoder.gru", "l0", e + 2 * c, c));
-        all
+        for (side, suffix, inputs) in [
+            ("encoder", "l0", e),
+            ("encoder", "l0_reverse", e),
+            ("decoder", "l0", e + 2 * c),
+        ] {
+            all.0
+                .extend(GruCell::shapes(&format!("{side}.gru"), suffix, inputs, c));
+        }
+        let attention = "decoder.attention";
+        (all.0).extend(AdditiveAttention::shapes(attention, c, 2 * c, self.inner));
+        all.0
     }
 
     /// The width of the vector that the logits are computed from.

@@ -2,12 +2,12 @@
 
 use super::Config;
 use crate::error::Result;
-use crate::model::names::{SEPARATE, norm, packed};
+use crate::model::names::{SEPARATE, packed};
 use crate::nn::cross_attention::CrossAttention;
 use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::full_attention::FullAttention;
 use crate::nn::grouped::{GroupedAttention, Qkv};
-use crate::nn::norm::Norm;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::parts::Parts;
 use crate::nn::post_norm::PostNormBlock;
 use crate::nn::post_norm_decoder::PostNormDecoderBlock;
@@ -21,19 +21,17 @@ pub(super) fn encoder_block(
     source: &mut dyn Parameters,
     n: usize,
 ) -> Result<PostNormBlock> {
-    let (c, eps) = (config.width, config.norm_eps);
     let place = format!("transformer.encoder.layers.{n}");
-    let [q, k, v] = packed(source, &format!("{place}.self_attn"), c)?;
-    let output = format!("{place}.self_attn.out_proj");
+    let [q, k, v, output] = projections(config, source, &format!("{place}.self_attn"))?;
     Ok(PostNormBlock {
         attention: FullAttention {
             qkv: Qkv::Separate { q, k, v },
-            output: Projection::load(source, &output, c, c, true)?,
+            output,
             heads: config.heads,
         },
-        norm_1: norm(source, &format!("{place}.norm1"), c, eps)?,
+        norm_1: norm(config, source, &place, 1)?,
         mlp: feed_forward(config, source, &place)?,
-        norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
+        norm_2: norm(config, source, &place, 2)?,
         parts: Parts::default(),
     })
 }
@@ -44,35 +42,53 @@ pub(super) fn decoder_block(
     source: &mut dyn Parameters,
     n: usize,
 ) -> Result<PostNormDecoderBlock> {
-    let (c, eps) = (config.width, config.norm_eps);
+    let heads = config.heads;
     let place = format!("transformer.decoder.layers.{n}");
-    let [q, k, v] = packed(source, &format!("{place}.self_attn"), c)?;
-    let output = format!("{place}.self_attn.out_proj");
+    let [q, k, v, output] = projections(config, source, &format!("{place}.self_attn"))?;
     let attention = GroupedAttention {
         qkv: Qkv::Separate { q, k, v },
-        output: Projection::load(source, &output, c, c, true)?,
-        heads: config.heads,
-        kv_heads: config.heads,
-        head_width: c / config.heads,
+        output,
+        heads,
+        kv_heads: heads,
+        head_width: config.width / heads,
     };
-    let [q, k, v] = packed(source, &format!("{place}.multihead_attn"), c)?;
-    let output = format!("{place}.multihead_attn.out_proj");
-    let cross = CrossAttention {
-        q,
-        k,
-        v,
-        output: Projection::load(source, &output, c, c, true)?,
-        heads: config.heads,
-    };
+    let [q, k, v, output] = projections(config, source, &format!("{place}.multihead_attn"))?;
     Ok(PostNormDecoderBlock {
         attention,
-        norm_1: norm(source, &format!("{place}.norm1"), c, eps)?,
-        cross,
-        norm_2: norm(source, &format!("{place}.norm2"), c, eps)?,
+        norm_1: norm(config, source, &place, 1)?,
+        cross: CrossAttention {
+            q,
+            k,
+            v,
+            output,
+            heads,
+        },
+        norm_2: norm(config, source, &place, 2)?,
         mlp: feed_forward(config, source, &place)?,
-        norm_3: norm(source, &format!("{place}.norm3"), c, eps)?,
+        norm_3: norm(config, source, &place, 3)?,
         parts: Parts::default(),
     })
+}
+
+/// The projections of an attention: to queries, keys and values, and the output.
+fn projections(
+    config: &Config,
+    source: &mut dyn Parameters,
+    name: &str,
+) -> Result<[Projection; 4]> {
+    let c = config.width;
+    let [q, k, v] = packed(source, name, c)?;
+    let output = Projection::load(source, &format!("{name}.out_proj"), c, c, true)?;
+    Ok([q, k, v, output])
+}
+
+fn norm(config: &Config, source: &mut dyn Parameters, place: &str, n: usize) -> Result<LayerNorm> {
+    LayerNorm::load(
+        source,
+        &format!("{place}.norm{n}"),
+        config.width,
+        config.norm_eps,
+    )
 }
 
 fn feed_forward(config: &Config, source: &mut dyn Parameters, place: &str) -> Result<FeedForward> {
@@ -92,19 +108,11 @@ pub(super) fn encoder_parameters(
 ) -> Result<()> {
     let place = format!("transformer.encoder.layers.{n}");
     let attention = format!("{place}.self_attn.");
-    let PostNormBlock {
-        attention: FullAttention { qkv, output, .. },
-        norm_1,
-        mlp,
-        norm_2,
-        parts: _,
-    } = block;
+    let FullAttention { qkv, output, .. } = &mut block.attention;
     qkv.parameters(&attention, "in_proj", SEPARATE, visit)?;
     output.parameters(&format!("{attention}out_proj"), visit)?;
-    mlp.up.parameters(&format!("{place}.linear1"), visit)?;
-    mlp.down.parameters(&format!("{place}.linear2"), visit)?;
-    norm_1.parameters(&format!("{place}.norm1"), visit)?;
-    norm_2.parameters(&format!("{place}.norm2"), visit)
+    let norms = [&mut block.norm_1, &mut block.norm_2];
+    mlp_and_norms(&mut block.mlp, norms, &place, visit)
 }
 
 /// Visits block `n` of the decoder under the names that it is loaded by.
@@ -121,20 +129,24 @@ pub(super) fn decoder_parameters(
     let CrossAttention {
         q, k, v, output, ..
     } = &mut block.cross;
-    let cross = format!("{place}.multihead_attn.");
-    for (layer, name) in [q, k, v].into_iter().zip(SEPARATE) {
-        layer.parameters(&format!("{cross}{name}"), visit)?;
+    let names = SEPARATE.into_iter().chain(["out_proj"]);
+    for (layer, name) in [q, k, v, output].into_iter().zip(names) {
+        layer.parameters(&format!("{place}.multihead_attn.{name}"), visit)?;
     }
-    output.parameters(&format!("{cross}out_proj"), visit)?;
-    block
-        .mlp
-        .up
-        .parameters(&format!("{place}.linear1"), visit)?;
-    block
-        .mlp
-        .down
-        .parameters(&format!("{place}.linear2"), visit)?;
-    block.norm_1.parameters(&format!("{place}.norm1"), visit)?;
-    block.norm_2.parameters(&format!("{place}.norm2"), visit)?;
-    block.norm_3.parameters(&format!("{place}.norm3"), visit)
+    let norms = [&mut block.norm_1, &mut block.norm_2, &mut block.norm_3];
+    mlp_and_norms(&mut block.mlp, norms, &place, visit)
+}
+
+fn mlp_and_norms<const N: usize>(
+    mlp: &mut FeedForward,
+    norms: [&mut LayerNorm; N],
+    place: &str,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    mlp.up.parameters(&format!("{place}.linear1"), visit)?;
+    mlp.down.parameters(&format!("{place}.linear2"), visit)?;
+    for (n, norm) in norms.into_iter().enumerate() {
+        norm.parameters(&format!("{place}.norm{}", n + 1), visit)?;
+    }
+    Ok(())
 }

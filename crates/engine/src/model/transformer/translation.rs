@@ -1,4 +1,4 @@
-//! Writing a target token by token.
+//! A target that is written token by token.
 
 use super::{Memories, Transformer};
 use crate::error::{EngineError, Result};
@@ -8,7 +8,7 @@ use crate::nn::plain::Plain;
 use crate::trace::Observer;
 use ndarray::Array1;
 
-/// A source that was read and the target written so far. A clone goes on by itself, as beams do.
+/// A source that was read and the target written so far. A clone continues independently, as beams do.
 #[derive(Debug, Clone)]
 pub struct Translation<'a> {
     pub(super) model: &'a Transformer,
@@ -17,7 +17,7 @@ pub struct Translation<'a> {
 }
 
 impl Translation<'_> {
-    /// Reads new target tokens; gives the logits after the last.
+    /// Reads new target tokens; returns the logits after the last.
     ///
     /// # Errors
     /// When there is no token, or one is outside the vocabulary.
@@ -26,29 +26,24 @@ impl Translation<'_> {
         self.feed_traced(ids, None)
     }
 
-    /// As [`Self::feed`], with an observer, which gets what [`Transformer::forward`] lists from `decoder.embedding` on.
+    /// As [`Self::feed`], with an observer, which gets the intermediates of [`Transformer::forward`] from `decoder.embedding` on.
     ///
     /// # Errors
     /// As [`Self::feed`].
     pub fn feed_traced(
         &mut self,
         ids: &[usize],
-        trace: Option<&mut dyn Observer>,
+        mut trace: Option<&mut dyn Observer>,
     ) -> Result<Array1<f32>> {
         // ids [T] -> [V]
-        let mut trace = trace;
         let Some(last) = ids.len().checked_sub(1) else {
             return Err(EngineError::value("feed", "tokens", "at least 1", 0));
         };
         let mut target = Packed::one(ids);
         let before = self.caches.position(0);
         target.positions.iter_mut().for_each(|p| *p += before);
-        let logits = self.model.decode(
-            &mut Plain::new(&mut trace),
-            &target,
-            &mut self.caches,
-            &self.memories,
-        )?;
+        let (compute, caches) = (&mut Plain::new(&mut trace), &mut self.caches);
+        let logits = (self.model).decode(compute, &target, caches, &self.memories)?;
         Ok(logits.row(last).to_owned())
     }
 

@@ -1,4 +1,4 @@
-//! Absolute positions enter once, before the first layer: each token's vector gets the vector of its place added.
+//! Absolute positions enter once, before the first layer: the vector of its position is added to each token's vector.
 //!
 //! ```text
 //! add(x, positions)[t] = x[t] + positions[t]      x [T, C], positions [T_max, C], T ≤ T_max -> [T, C]
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::shape::mismatch;
 use ndarray::{Array2, ArrayView2, s};
 
-/// `x` with the position vector of each row's place added; `positions` may be longer than `x`.
+/// `x` plus the vector of each row's position; `positions` may be longer than `x`.
 ///
 /// # Errors
 /// When the widths differ or there are fewer positions than rows of `x`.
@@ -27,12 +27,9 @@ pub fn add(x: ArrayView2<'_, f32>, positions: ArrayView2<'_, f32>) -> Result<Arr
     // x [T, C], positions [T_max, C] -> [T, C]
     let tokens = x.nrows();
     if positions.nrows() < tokens || positions.ncols() != x.ncols() {
-        return Err(mismatch(
-            "position::absolute::add",
-            "x [T, C] and positions [at least T, C]",
-            x.shape(),
-            positions.shape(),
-        ));
+        let expected = "x [T, C] and positions [at least T, C]";
+        let (operation, table) = ("position::absolute::add", positions.shape());
+        return Err(mismatch(operation, expected, x.shape(), table));
     }
     Ok(&x + &positions.slice(s![..tokens, ..]))
 }

@@ -1,4 +1,4 @@
-//! ALiBi: attention with linear biases. No position vectors; each head takes off its slope times the distance.
+//! ALiBi: attention with linear biases. No position vectors; each head subtracts its slope times the distance.
 //!
 //! ```text
 //! bias[t, s] = −slope · |t − s|                                            -> [T, T], added to the scores

@@ -30,7 +30,7 @@ const A: f64 = -0.75;
 /// The table of another grid; grids are (rows, columns).
 ///
 /// # Errors
-/// When a side is 0, or the table has not one row for each place of `from`.
+/// When a side is 0, or the table has not one row for each cell of `from`.
 pub fn bicubic(
     table: ArrayView2<'_, f32>,
     from: (usize, usize),
@@ -50,8 +50,8 @@ pub fn bicubic(
     for x in 0..to.1 {
         for (source, weight) in taps(x, from.1, to.1) {
             for y in 0..from.0 {
-                let mut place = rows.slice_mut(ndarray::s![y, x, ..]);
-                place.scaled_add(weight, &table.row(y * from.1 + source));
+                let mut entry = rows.slice_mut(ndarray::s![y, x, ..]);
+                entry.scaled_add(weight, &table.row(y * from.1 + source));
             }
         }
     }
@@ -59,21 +59,21 @@ pub fn bicubic(
     for y in 0..to.0 {
         for (source, weight) in taps(y, from.0, to.0) {
             for x in 0..to.1 {
-                let mut place = out.row_mut(y * to.1 + x);
-                place.scaled_add(weight, &rows.slice(ndarray::s![source, x, ..]));
+                let mut entry = out.row_mut(y * to.1 + x);
+                entry.scaled_add(weight, &rows.slice(ndarray::s![source, x, ..]));
             }
         }
     }
     Ok(out)
 }
 
-/// The entries that place `at` of `to` takes from a line of `from`, with their weights.
+/// The entries of a line of length `from` that contribute to entry `at` of a line of length `to`, with their weights.
 fn taps(at: usize, from: usize, to: usize) -> [(usize, f32); 4] {
     let centre = (at as f64 + 0.5) * from as f64 / to as f64 - 0.5;
     let first = centre.floor() - 1.0;
     [0.0, 1.0, 2.0, 3.0].map(|n| {
-        let place = (first + n).clamp(0.0, from as f64 - 1.0);
-        (place as usize, cubic((first + n - centre).abs()) as f32)
+        let entry = (first + n).clamp(0.0, from as f64 - 1.0);
+        (entry as usize, cubic((first + n - centre).abs()) as f32)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Positions of tokens: what is added to vectors, to scores, or turns queries and keys.
+//! Positions of tokens: vectors added to embeddings, biases added to scores, and rotations of queries and keys.
 
 pub mod absolute;
 pub mod alibi;

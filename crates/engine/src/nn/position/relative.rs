@@ -25,19 +25,17 @@ pub fn bias_matrix(bias_by_offset: &[f32], tokens: usize, sources: usize) -> Res
     // bias_by_offset [2R + 1] -> [T, S]
     let count = bias_by_offset.len();
     if count.is_multiple_of(2) {
-        return Err(EngineError::shape(
-            "bias_matrix",
-            "bias_by_offset [2R + 1]",
-            format!("[{count}]"),
-        ));
+        let (expected, found) = ("bias_by_offset [2R + 1]", format!("[{count}]"));
+        return Err(EngineError::shape("bias_matrix", expected, found));
     }
     let reach = count / 2;
     Ok(Array2::from_shape_fn((tokens, sources), |(t, s)| {
         let distance = t.abs_diff(s).min(reach);
-        bias_by_offset[if s >= t {
+        let offset = if s >= t {
             reach + distance
         } else {
             reach - distance
-        }]
+        };
+        bias_by_offset[offset]
     }))
 }

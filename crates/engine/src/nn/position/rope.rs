@@ -1,4 +1,4 @@
-//! The rotary positions of a model: which planes turn, how fast, and what stretches them to longer texts.
+//! The rotary positions of a model: the planes, their angular speeds, and the scaling for longer texts.
 //!
 //! ```text
 //! θᵢ = base^(−2i/D), then scaled                                           i = 0 … D/2 − 1
@@ -6,7 +6,7 @@
 //! linear:  θ / factor
 //! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
 //! ```
-//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the same turn on one matrix, for lessons.
+//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the same rotation of one matrix, for lessons.
 //!
 //! ```
 //! use engine::explain::rotary::rotate;
@@ -39,8 +39,8 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// The two places of plane `i`.
-    pub(super) fn places(self, i: usize, planes: usize) -> (usize, usize) {
+    /// The two elements of plane `i`.
+    fn elements(self, i: usize, planes: usize) -> (usize, usize) {
         match self {
             Self::Neighbours => (2 * i, 2 * i + 1),
             Self::Halves => (i, i + planes),
@@ -51,14 +51,14 @@ impl Pairing {
 /// A scaling of the angles for longer texts than the model was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scaling {
-    /// Not at all.
+    /// No scaling.
     None,
-    /// Every plane turns `factor` times slower.
+    /// Every plane rotates `factor` times slower.
     Linear {
         /// Above 0.
         factor: f32,
     },
-    /// Slow planes turn `factor` times slower, fast ones as they did.
+    /// Slow planes rotate `factor` times slower, fast ones as before.
     Llama3 {
         /// Above 0.
         factor: f32,
@@ -69,7 +69,7 @@ pub enum Scaling {
         /// L, the length of the texts before stretching.
         original_context: usize,
     },
-    /// Plane i turns `divisors[i]` times slower (GGUF's `rope_freqs.weight`).
+    /// Plane i rotates `divisors[i]` times slower (GGUF's `rope_freqs.weight`).
     Divisors(Vec<f32>),
 }
 
@@ -80,13 +80,13 @@ pub struct Rope {
     pub width: usize,
     /// Above 0; 10,000 in the paper.
     pub base: f32,
-    /// Which numbers make a plane.
+    /// The pairs of numbers that make a plane.
     pub pairing: Pairing,
     /// Scaling of the angles.
     pub scaling: Scaling,
 }
 
-/// Cosine and sine of each token's turn in each plane.
+/// Cosine and sine of each token's angle in each plane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RotaryTable {
     /// `[T, D/2]`.
@@ -103,14 +103,14 @@ impl Rope {
     /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for each plane.
     pub fn angular(&self) -> Result<Vec<f64>> {
         // -> [D / 2]
-        let positive = |argument: &'static str, value: f32| {
-            let fits = value > 0.0 && value.is_finite();
-            let error = || EngineError::value("rope", argument, "above 0 and finite", value);
-            if fits {
-                Ok(f64::from(value))
-            } else {
-                Err(error())
-            }
+        let positive = |argument: &'static str, value: f32| match value > 0.0 && value.is_finite() {
+            true => Ok(f64::from(value)),
+            false => Err(EngineError::value(
+                "rope",
+                argument,
+                "above 0 and finite",
+                value,
+            )),
         };
         if !self.width.is_multiple_of(2) {
             return Err(EngineError::value("rope", "width", "even", self.width));
@@ -148,10 +148,8 @@ impl Rope {
             }
             Scaling::Divisors(divisors) => {
                 expect("rope", "divisors", &[planes], &[divisors.len()])?;
-                let scaled = plain.zip(divisors);
-                scaled
-                    .map(|(theta, &d)| Ok(theta / positive("divisor", d)?))
-                    .collect()
+                let scaled = |(theta, &d): (f64, &f32)| Ok(theta / positive("divisor", d)?);
+                plain.zip(divisors).map(scaled).collect()
             }
         }
     }
@@ -165,7 +163,7 @@ impl Rope {
         self.at(positions.len(), |t| positions[t] as f64)
     }
 
-    /// The same at positions that need not be whole numbers, as interpolation has them.
+    /// As [`Self::table`], at positions that need not be whole numbers, such as interpolated ones.
     ///
     /// # Errors
     /// As [`Self::angular`].
@@ -195,23 +193,20 @@ impl RotaryTable {
     /// Rotates the first numbers of each head of each token.
     ///
     /// # Errors
-    /// When there is not one row for each token, or heads of `head_width` do not fill it or are narrower than what turns.
+    /// When there is not one row for each token, or heads of `head_width` do not fill it or are narrower than the rotated part.
     pub fn apply(&self, x: &mut Array2<f32>, head_width: usize) -> Result<()> {
         // x [T, H·D]
         let (tokens, planes) = self.cos.dim();
         expect("rope", "rows", &[tokens, x.ncols()], x.shape())?;
         if head_width < 2 * planes || head_width == 0 || !x.ncols().is_multiple_of(head_width) {
             let expected = format!("heads of {head_width}, at least {}", 2 * planes);
-            return Err(EngineError::shape(
-                "rope",
-                expected,
-                format!("{:?}", x.shape()),
-            ));
+            let found = format!("{:?}", x.shape());
+            return Err(EngineError::shape("rope", expected, found));
         }
         for (t, mut row) in x.rows_mut().into_iter().enumerate() {
             for head in (0..row.len()).step_by(head_width) {
                 for i in 0..planes {
-                    let (first, second) = self.pairing.places(i, planes);
+                    let (first, second) = self.pairing.elements(i, planes);
                     let (first, second) = (head + first, head + second);
                     let (cos, sin) = (self.cos[[t, i]], self.sin[[t, i]]);
                     let (a, b) = (row[first], row[second]);
@@ -227,7 +222,7 @@ impl RotaryTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::rotary::rotate_half;
+    use crate::explain::rotary::rotate_pairs;
     use crate::rng::normal_matrix;
     use ndarray::s;
 
@@ -248,7 +243,8 @@ mod tests {
         rope.table(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
         for head in [0, 10] {
             let part = s![.., head..head + 8];
-            let plain = rotate_half(x.slice(part), &[4.0, 9.0], 500_000.0).unwrap();
+            let (own, positions) = (x.slice(part), [4.0, 9.0]);
+            let plain = rotate_pairs(own, &positions, 500_000.0, Pairing::Halves).unwrap();
             assert_eq!(turned.slice(part), plain);
             let rest = s![.., head + 8..head + 10];
             assert_eq!(turned.slice(rest), x.slice(rest));

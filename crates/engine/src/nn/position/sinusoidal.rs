@@ -12,10 +12,11 @@
 //! assert_eq!(found, ["-0.96", "0.28", "0.05", "1.00"]);
 //! ```
 //!
-//! Angles are computed in f64, so that far positions keep their digits. An odd width ends on a sine.
+//! Angles are computed in f64, so far positions keep their digits. An odd width ends on a sine.
 //!
 //! Source: Vaswani et al. 2017, section 3.5.
 
+use super::rope::plain_angular;
 use crate::error::{EngineError, Result};
 use crate::math::double;
 use ndarray::{Array1, Array2};
@@ -24,27 +25,24 @@ use std::collections::BTreeMap;
 /// The base of the geometric series of wave lengths, 2π to 10000 · 2π.
 const BASE: f64 = 10_000.0;
 
-/// ωᵢ = 10000^(−2i/C), the angle in radians that pair `i` turns from one position to the next.
+/// ωᵢ = 10000^(−2i/C), the angle in radians by which pair `i` rotates from one position to the next.
 pub fn frequency(i: usize, width: usize) -> f32 {
-    angular(i, width) as f32
-}
-
-fn angular(i: usize, width: usize) -> f64 {
-    double::pow(BASE, -2.0 * i as f64 / width as f64)
+    plain_angular(i, width, BASE) as f32
 }
 
 /// The encoding of position `p` (any real number).
 pub fn encode(p: f32, width: usize) -> Array1<f32> {
     // -> [C]
-    turned(p, &frequencies(width), width)
+    encode_with(p, &frequencies(width), width)
 }
 
 /// ωᵢ of every pair.
 fn frequencies(width: usize) -> Vec<f64> {
-    (0..width.div_ceil(2)).map(|i| angular(i, width)).collect()
+    let pairs = 0..width.div_ceil(2);
+    pairs.map(|i| plain_angular(i, width, BASE)).collect()
 }
 
-fn turned(p: f32, frequencies: &[f64], width: usize) -> Array1<f32> {
+fn encode_with(p: f32, frequencies: &[f64], width: usize) -> Array1<f32> {
     Array1::from_shape_fn(width, |c| {
         let angle = f64::from(p) * frequencies[c / 2];
         (if c % 2 == 0 {
@@ -58,11 +56,8 @@ fn turned(p: f32, frequencies: &[f64], width: usize) -> Array1<f32> {
 /// The encodings of positions 0 to `tokens` − 1, one a row.
 pub fn table(tokens: usize, width: usize) -> Array2<f32> {
     // -> [T, C]
-    let mut table = Array2::zeros((tokens, width));
-    for (p, mut row) in table.rows_mut().into_iter().enumerate() {
-        row.assign(&encode(p as f32, width));
-    }
-    table
+    let positions: Vec<f32> = (0..tokens).map(|p| p as f32).collect();
+    encode_all(&positions, width)
 }
 
 /// The encodings of any positions, also negative or fractional ones, one a row.
@@ -75,7 +70,7 @@ pub fn encode_all(positions: &[f32], width: usize) -> Array2<f32> {
     for (&p, mut row) in positions.iter().zip(rows.rows_mut()) {
         let encoded = known
             .entry(p.to_bits())
-            .or_insert_with(|| turned(p, &frequencies, width));
+            .or_insert_with(|| encode_with(p, &frequencies, width));
         row.assign(encoded);
     }
     rows
@@ -84,7 +79,7 @@ pub fn encode_all(positions: &[f32], width: usize) -> Array2<f32> {
 /// M_k with PE(p + k) = M_k · PE(p) for every p: rotations by k · ωᵢ on the diagonal.
 ///
 /// # Errors
-/// When the width is odd: the last sine then has no cosine to turn with.
+/// When the width is odd: the last sine then has no cosine for a rotation.
 pub fn shift_matrix(k: f32, width: usize) -> Result<Array2<f32>> {
     // -> [C, C]
     if !width.is_multiple_of(2) {
@@ -92,7 +87,7 @@ pub fn shift_matrix(k: f32, width: usize) -> Result<Array2<f32>> {
     }
     let mut shift = Array2::zeros((width, width));
     for i in 0..width / 2 {
-        let angle = f64::from(k) * angular(i, width);
+        let angle = f64::from(k) * plain_angular(i, width, BASE);
         let (sin, cos) = (double::sin(angle) as f32, double::cos(angle) as f32);
         let (s, c) = (2 * i, 2 * i + 1);
         // sin(a + b) = sin a cos b + cos a sin b;  cos(a + b) = cos a cos b − sin a sin b.
