@@ -7,23 +7,11 @@ use cells::format::{self, Format};
 use cells::{CellSpec, Computation};
 use leptos::mount::mount_to;
 use leptos::prelude::*;
-use serde::Deserialize;
 use web_sys::HtmlElement;
 
 use crate::browser::dom;
 use crate::cells::registry;
 use crate::client;
-
-/// An exercise as the page carries it.
-#[derive(Debug, Clone, Deserialize)]
-struct Props {
-    #[serde(flatten)]
-    exercise: Exercise,
-    #[serde(default)]
-    hint: Option<String>,
-    #[serde(default)]
-    explain: Option<String>,
-}
 
 /// Answer of the form to "Check".
 #[derive(Debug, Clone)]
@@ -36,20 +24,23 @@ enum Verdict {
 pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
     let body = dom::find(section, ".exercise-body")?;
     let id = section.id();
-    let props = serde_json::from_str::<Props>(&dom::data(section, "props"));
+    let exercise = serde_json::from_str::<Exercise>(&dom::data(section, "props"));
     body.set_inner_html("");
-    let spec = |props: &Props| registry::find(&props.exercise.cell).map(|entry| entry.spec);
-    let known = props.ok().and_then(|props| Some((spec(&props)?, props)));
+    let spec = |exercise: &Exercise| registry::find(&exercise.cell).map(|entry| entry.spec);
+    let known = exercise
+        .ok()
+        .and_then(|exercise| Some((spec(&exercise)?, exercise)));
     Some(match known {
-        Some((spec, props)) => Box::new(mount_to(body, move || form(&id, spec, props))),
+        Some((spec, exercise)) => Box::new(mount_to(body, move || form(&id, spec, exercise))),
         None => Box::new(mount_to(body, || {
             view! { <p class="cell-error">"This exercise cannot be read. Reload the page."</p> }
         })),
     })
 }
 
-fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
-    let exercise = StoredValue::new(props.exercise);
+fn form(id: &str, spec: &'static CellSpec, mut exercise: Exercise) -> AnyView {
+    let (hint, explain) = (exercise.hint.take(), exercise.explain.take());
+    let exercise = StoredValue::new(exercise);
     let shape = RwSignal::new((1, 1));
     let entries = RwSignal::new(vec![String::new()]);
     let chosen = RwSignal::new(None::<usize>);
@@ -95,12 +86,12 @@ fn form(id: &str, spec: &'static CellSpec, props: Props) -> AnyView {
             fields.into_any()
         }
     };
-    let hint = props.hint.map(|hint| {
+    let hint = hint.map(|hint| {
         view! {
             <details class="hint"><summary>"Hint"</summary><div inner_html=hint></div></details>
         }
     });
-    let explain = StoredValue::new(props.explain);
+    let explain = StoredValue::new(explain);
     view! {
         <form class="exercise-form" on:submit=check novalidate>
             {fields}

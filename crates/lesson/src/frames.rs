@@ -77,31 +77,29 @@ fn exercise_frame(exercise: &Exercise) -> String {
 
 /// An exercise as the site reads it.
 pub(crate) fn exercise_json(exercise: &Exercise) -> Value {
-    let mut out = json!({ "cell": exercise.cell, "given": exercise.props });
-    let answer = match &exercise.answer {
+    let tolerance = exercise.tolerance;
+    let kind = match &exercise.answer {
         Answer::Number(element) => {
-            json!({ "kind": "number", "answer": element.to_string(), "tolerance": exercise.tolerance })
+            json!({ "number": { "answer": element.to_string(), "tolerance": tolerance } })
         }
         Answer::Matrix(element) => {
-            json!({ "kind": "matrix", "answer": element.to_string(), "tolerance": exercise.tolerance })
+            json!({ "matrix": { "answer": element.to_string(), "tolerance": tolerance } })
         }
         Answer::Choice(choices) => {
             let list: Vec<Value> = choices
                 .iter()
                 .map(|c| json!({ "text": c.html, "claim": c.claim }))
                 .collect();
-            json!({ "kind": "choice", "choices": list })
+            json!({ "choice": { "choices": list } })
         }
     };
-    if let (Value::Object(out), Value::Object(answer)) = (&mut out, answer) {
-        out.extend(answer);
-        for (key, html) in [("hint", &exercise.hint), ("explain", &exercise.explain)] {
-            if let Some(html) = html {
-                out.insert(key.to_owned(), Value::from(html.as_str()));
-            }
-        }
-    }
-    out
+    json!({
+        "cell": exercise.cell,
+        "given": exercise.props,
+        "kind": kind,
+        "hint": exercise.hint,
+        "explain": exercise.explain,
+    })
 }
 
 impl Exercise {

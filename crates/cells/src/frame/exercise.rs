@@ -18,13 +18,18 @@ pub struct Exercise {
     #[serde(default)]
     pub given: Map<String, Value>,
     /// Form of the reader's answer.
-    #[serde(flatten)]
     pub kind: Kind,
+    /// A hint as HTML.
+    #[serde(default)]
+    pub hint: Option<String>,
+    /// An explanation as HTML, shown with the verdict.
+    #[serde(default)]
+    pub explain: Option<String>,
 }
 
 /// The kinds of answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One number.
     Number {
@@ -214,16 +219,12 @@ mod tests {
     }
 
     fn exercise(kind: Value) -> Exercise {
-        let mut all = json!({ "cell": "three-patches" });
-        all.as_object_mut()
-            .unwrap()
-            .extend(kind.as_object().unwrap().clone());
-        serde_json::from_value(all).unwrap()
+        serde_json::from_value(json!({ "cell": "three-patches", "kind": kind })).unwrap()
     }
 
     #[test]
     fn a_number_is_right_within_its_tolerance() {
-        let e = exercise(json!({ "kind": "number", "answer": "weights[0,0]", "tolerance": 0.005 }));
+        let e = exercise(json!({ "number": { "answer": "weights[0,0]", "tolerance": 0.005 } }));
         assert!(
             e.grade(&computed(&e), &Answer::Number(0.41))
                 .unwrap()
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_matrix_is_graded_entry_by_entry() {
-        let e = exercise(json!({ "kind": "matrix", "answer": "weights", "tolerance": 1e-9 }));
+        let e = exercise(json!({ "matrix": { "answer": "weights", "tolerance": 1e-9 } }));
         let mut right = e.expected(&computed(&e)).unwrap();
         assert_eq!(e.answer_shape(&computed(&e)).unwrap(), (3, 3));
         assert!(
@@ -258,18 +259,18 @@ mod tests {
 
     #[test]
     fn exactly_one_claim_must_hold() {
-        let two = json!({ "kind": "choice", "choices": [
-            { "text": "a", "claim": "weights[0,0] > weights[0,2]" }, { "text": "b", "claim": "weights[0,0] < weights[0,2]" } ] });
+        let two = json!({ "choice": { "choices": [
+            { "text": "a", "claim": "weights[0,0] > weights[0,2]" }, { "text": "b", "claim": "weights[0,0] < weights[0,2]" } ] } });
         assert_eq!(expected(exercise(two)).unwrap(), vec![0.0]);
         let none =
-            json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "weights[0,0] > 2" }] });
+            json!({ "choice": { "choices": [{ "text": "a", "claim": "weights[0,0] > 2" }] } });
         assert!(
             expected(exercise(none))
                 .unwrap_err()
                 .contains("exactly one")
         );
         let broken =
-            json!({ "kind": "choice", "choices": [{ "text": "a", "claim": "nothing[0] > 2" }] });
+            json!({ "choice": { "choices": [{ "text": "a", "claim": "nothing[0] > 2" }] } });
         assert!(expected(exercise(broken)).is_err());
     }
 }

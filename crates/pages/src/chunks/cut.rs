@@ -84,7 +84,13 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
         })
         .map(|hash| format!("{SITE}{hash}"))
         .ok_or_else(|| BuildError::Other(format!("Trunk left no {SITE}…_bg.wasm")))?;
-    cut(linked, &read_bytes(linked)?, &stem, MOST_SHARED, out)
+    cut(
+        linked,
+        &read_bytes(linked)?,
+        &stem,
+        (MOST_SHARED, false),
+        out,
+    )
 }
 
 /// Cuts the wasm of a worker, as the linker left it, into the folder `out`. Its first part is called `name` and a hash.
@@ -94,16 +100,16 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
 pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), BuildError> {
     let whole = read_bytes(linked)?;
     let stem = format!("{name}-{}", hash(&whole));
-    cut(linked, &whole, &stem, MOST_SHARED_OF_WORKER, out).map(|_| ())
+    cut(linked, &whole, &stem, (MOST_SHARED_OF_WORKER, true), out).map(|_| ())
 }
 
 /// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with its script, and a folder with the
-/// others, of which a chunk needs at most `most_shared` that it shares.
+/// others, of which a chunk needs at most `most_shared` that it shares; whether shared parts may join the first ([`plan`]).
 fn cut(
     linked: &Path,
     whole: &[u8],
     stem: &str,
-    most_shared: usize,
+    (most_shared, fills_first): (usize, bool),
     out: &Path,
 ) -> Result<Chunks, BuildError> {
     // One name for all: the files belong together, and to no other build.
@@ -121,7 +127,17 @@ fn cut(
     let names = cut.needed.keys().map(|chunk| (chunk.clone(), Vec::new()));
     let mut files: BTreeMap<String, Vec<String>> = names.collect();
     let mut shared = 0;
-    for group in plan(cut.parts(linked)?, most_shared) {
+    let plan = plan(cut.parts(linked)?, most_shared, fills_first);
+    let merged = |parts: &[String]| {
+        let contents = parts.iter().map(|part| read_bytes(&cut.path(part)));
+        merge(&contents.collect::<Result<Vec<_>, _>>()?)
+            .map_err(|error| failed(linked, "the parts cannot be merged", &error))
+    };
+    if !plan.first.is_empty() {
+        let parts = [&[FIRST.to_owned()][..], &plan.first].concat();
+        write_bytes(&cut.path(FIRST), &merged(&parts)?)?;
+    }
+    for group in plan.files {
         let name = match group.chunks.first() {
             Some(chunk) if group.chunks.len() == 1 => format!("{chunk}.wasm"),
             _ => {
@@ -129,10 +145,7 @@ fn cut(
                 format!("shared-{shared}.wasm")
             }
         };
-        let contents = group.parts.iter().map(|part| read_bytes(&cut.path(part)));
-        let merged = merge(&contents.collect::<Result<Vec<_>, _>>()?)
-            .map_err(|error| failed(linked, "the parts cannot be merged", &error))?;
-        write_bytes(&site.join(&name), &merged)?;
+        write_bytes(&site.join(&name), &merged(&group.parts)?)?;
         for chunk in group.chunks {
             files.entry(chunk).or_default().push(name.clone());
         }

@@ -48,9 +48,19 @@ fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
+/// What becomes of the parts of a cut program.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Parts that join the first file.
+    pub(super) first: Vec<String>,
+    /// The other files.
+    pub(super) files: Vec<Group>,
+}
+
 /// Joins parts until no chunk needs more than `most` files that it shares with others. The parts that only one chunk needs are one
-/// file.
-pub(super) fn plan(parts: Vec<Group>, most: usize) -> Vec<Group> {
+/// file. Where `fills_first`, shared parts may also join the first file, which every chunk comes after.
+pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
+    let all: BTreeSet<String> = parts.iter().flat_map(|part| part.chunks.clone()).collect();
     let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
     for part in parts {
         match same.get_mut(&part.chunks) {
@@ -71,17 +81,36 @@ pub(super) fn plan(parts: Vec<Group>, most: usize) -> Vec<Group> {
             None => groups.push(crumb),
         }
     }
-    while let Some((a, b)) = next(&groups, most) {
-        let other = groups.remove(b);
-        if let Some(group) = groups.get_mut(a) {
-            group.join(other);
+    let mut first = Vec::new();
+    while let Some(step) = next(&groups, most, fills_first.then_some(all.len())) {
+        match step {
+            Step::Join(a, b) => {
+                let other = groups.remove(b);
+                if let Some(group) = groups.get_mut(a) {
+                    group.join(other);
+                }
+            }
+            Step::ToFirst(a) => first.extend(groups.remove(a).parts),
         }
     }
-    groups
+    Plan {
+        first,
+        files: groups,
+    }
 }
 
-/// The two groups to join next, the lower index first; `None` where every chunk needs few enough files and joining saves nothing.
-fn next(groups: &[Group], most: usize) -> Option<(usize, usize)> {
+/// A step of [`plan`]; the numbers are indices of groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// Joins two groups, the lower index first.
+    Join(usize, usize),
+    /// Joins a group to the first file.
+    ToFirst(usize),
+}
+
+/// The cheapest next step; `None` where every chunk needs few enough files and no step saves anything. `all` is the number of chunks
+/// where groups may join the first file.
+fn next(groups: &[Group], most: usize, all: Option<usize>) -> Option<Step> {
     let mut files: BTreeMap<&String, usize> = BTreeMap::new();
     for chunk in groups
         .iter()
@@ -100,14 +129,17 @@ fn next(groups: &[Group], most: usize) -> Option<(usize, usize)> {
         let later = shared.iter().skip(at + 1);
         later.map(move |second| (first, second))
     });
-    pairs
-        .filter_map(|(&(a, first), &(b, second))| {
-            let cost = first.cost(second)?;
-            let mut both = first.chunks.intersection(&second.chunks);
-            (cost < 0 || both.any(is_crowded)).then_some((cost, (a, b)))
-        })
-        .min()
-        .map(|(_, pair)| pair)
+    let joins = pairs.filter_map(|(&(a, first), &(b, second))| {
+        let cost = first.cost(second)?;
+        let mut both = first.chunks.intersection(&second.chunks);
+        (cost < 0 || both.any(is_crowded)).then_some((cost, Step::Join(a, b)))
+    });
+    let to_first = shared.iter().filter_map(|&(a, group)| {
+        let needed = group.chunks.len();
+        let cost = signed(group.size * (all? - needed)) - signed(REQUEST * needed);
+        (cost < 0 || group.chunks.iter().any(is_crowded)).then_some((cost, Step::ToFirst(a)))
+    });
+    joins.chain(to_first).min().map(|(_, step)| step)
 }
 
 #[cfg(test)]
@@ -131,7 +163,7 @@ mod tests {
             group(&["a", "b"], "ab2", 10),
             group(&["b"], "b", 5),
         ];
-        let groups = plan(parts, 3);
+        let groups = plan(parts, 3, false).files;
         let parts: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
         assert_eq!(parts, ["a1 a2", "ab1 ab2", "b"]);
     }
@@ -143,12 +175,12 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "c"], "small", 20_000),
         ];
-        let groups = plan(parts.clone(), 2);
+        let groups = plan(parts.clone(), 2, false).files;
         let names: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
         // The small part is of no use to b; the large one would be of no use to c.
         assert_eq!(names, ["large", "all small"]);
         assert_eq!(groups[1].chunks.len(), 3);
-        assert_eq!(plan(parts, 3).len(), 3);
+        assert_eq!(plan(parts, 3, false).files.len(), 3);
     }
 
     #[test]
@@ -157,7 +189,21 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "b"], "tiny", 500),
         ];
-        assert_eq!(plan(parts, 9).len(), 1);
+        assert_eq!(plan(parts, 9, false).files.len(), 1);
+    }
+
+    #[test]
+    fn what_all_need_joins_the_first_file_where_it_may() {
+        let parts = vec![
+            group(&["a", "b", "c", "d"], "all", 80_000),
+            group(&["a", "b", "c"], "most", 70_000),
+            group(&["a", "b"], "left", 90_000),
+            group(&["c", "d"], "right", 90_000),
+        ];
+        let plan = plan(parts, 1, true);
+        assert_eq!(plan.first, ["all", "most"]);
+        let names: Vec<_> = plan.files.iter().map(|file| file.parts.join(" ")).collect();
+        assert_eq!(names, ["left", "right"]);
     }
 
     #[test]
@@ -172,7 +218,7 @@ mod tests {
                 size: usize::try_from(bits % 9_000).unwrap(),
             }
         });
-        let groups = plan(parts.collect(), 3);
+        let groups = plan(parts.collect(), 3, false).files;
         for lesson in (0..26).map(name) {
             let files = groups.iter().filter(|group| group.chunks.contains(&lesson));
             // Three shared files and the one of its own, if it has one.
