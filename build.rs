@@ -1,4 +1,5 @@
-//! Says whether the wasm is made to be cut into chunks: in release builds, where `pages` cuts it after the build.
+//! Says whether the wasm is made to be cut into chunks: in release builds, where `pages` cuts it
+//! after the build.
 #![allow(
     clippy::disallowed_methods,
     reason = "this runs on the machine that builds, which has an environment"

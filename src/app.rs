@@ -1,4 +1,5 @@
-//! The running site: one open page at a time, adopted as it was served and replaced when the reader follows a link.
+//! The running site: one open page at a time, adopted as it was served and replaced when the reader
+//! follows a link.
 
 use std::cell::RefCell;
 
@@ -59,8 +60,8 @@ pub(crate) fn start() {
     }
 }
 
-/// Brings the present `<main>` to life, once the cells that it holds are here. After a move to another page its heading
-/// takes the focus.
+/// Brings the present `<main>` to life, once the cells that it holds are here. After a move to
+/// another page its heading takes the focus.
 fn open(arrival: Arrival) {
     close();
     let Some(main) = dom::main() else { return };
@@ -141,8 +142,8 @@ fn mount_page_parts(
     })));
 }
 
-/// Scrolls to where the reader wants to be: back to where the page was left, to a heading, or to the top of a new page;
-/// and moves the focus there after a move.
+/// Scrolls to where the reader wants to be: back to where the page was left, to a heading, or to
+/// the top of a new page; and moves the focus there after a move.
 fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
     let target = if heading.is_empty() {
         None
@@ -165,7 +166,8 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
         if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {
             dom::focus(&focused);
         }
-        // The browser keeps what is in view in place while the cells above it grow, which leads away from the place.
+        // The browser keeps what is in view in place while the cells above it grow, which leads
+        // away from the place.
         if let Some(y) = left_at {
             for wait_ms in [100, 200] {
                 clock::wait_ms(wait_ms).await;

@@ -1,4 +1,5 @@
-//! The page's requests to the workers for cells, one worker for each kind: long computations, and those that need a model.
+//! The page's requests to the workers for cells, one worker for each kind: long computations, and
+//! those that need a model.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,7 +26,8 @@ thread_local! {
     static CLIENT: RefCell<Client> = RefCell::new(Client::default());
 }
 
-/// Asks the worker of a kind to compute a cell; `listener` is called with each answer. Returns the id of the request.
+/// Asks the worker of a kind to compute a cell; `listener` is called with each answer. Returns the
+/// id of the request.
 pub(crate) fn compute(
     kind: WorkerKind,
     cell: &str,
@@ -99,8 +101,8 @@ fn worker(kind: WorkerKind) -> Result<Rc<Port>, String> {
     Ok(worker)
 }
 
-/// Calls a request's listener, which may itself ask for more work: it is taken out meanwhile. An answer without a listener is that of a
-/// request that was dropped.
+/// Calls a request's listener, which may itself ask for more work: it is taken out meanwhile. An
+/// answer without a listener is that of a request that was dropped.
 fn deliver(id: u64, reply: CellReply) {
     let taken = CLIENT.with_borrow_mut(|client| client.listeners.remove(&id));
     let Some((kind, mut listener)) = taken else {
@@ -113,7 +115,8 @@ fn deliver(id: u64, reply: CellReply) {
     }
 }
 
-/// Ends the worker of a kind and answers all of its requests with the reason. The next request starts another one.
+/// Ends the worker of a kind and answers all of its requests with the reason. The next request
+/// starts another one.
 fn fail_all(kind: WorkerKind, why: &str) {
     let (worker, waiting) = CLIENT.with_borrow_mut(|client| {
         let all = std::mem::take(&mut client.listeners);

@@ -1,9 +1,10 @@
 //! The site: adopts the page as it was served and brings its cells to life.
 //!
-//! Prose and formulas are in the served HTML; nothing here knows them. `app` opens pages, `lesson` finds the cells of a
-//! page, `state` holds their shared, undoable inputs, `cells` draws them with `widgets` and `plot`, and `shell` is
-//! what surrounds a lesson. `browser` holds what the browser is asked to do. Which module may use which is in
-//! `ARCHITECTURE.md`, and `tests/house.rs` checks it.
+//! Prose and formulas are in the served HTML; nothing here knows them. `app` opens pages, `lesson`
+//! finds the cells of a page, `state` holds their shared, undoable inputs, `cells` draws them with
+//! `widgets` and `plot`, and `shell` is what surrounds a lesson. `browser` holds what the browser
+//! is asked to do. Which module may use which is in `ARCHITECTURE.md`, and `tests/house.rs` checks
+//! it.
 
 mod app;
 mod bench;

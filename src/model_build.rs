@@ -7,7 +7,8 @@ use crate::browser::{abilities, port};
 /// The largest number of threads unless more are asked for.
 const USUAL_THREADS: usize = 8;
 
-/// The build to run for a purpose, and its number of threads. `None` leaves a choice to the browser.
+/// The build to run for a purpose, and its number of threads. `None` leaves a choice to the
+/// browser.
 ///
 /// # Errors
 /// The reason why a build that was asked for does not run here.

@@ -1,4 +1,5 @@
-//! A worker of its own for a full-size model: requests go in, events come out one by one. Ending it gives all of its memory back.
+//! A worker of its own for a full-size model: requests go in, events come out one by one. Ending it
+//! gives all of its memory back.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

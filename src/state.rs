@@ -216,8 +216,8 @@ impl PageState {
             .any(|slot| slot.value.with(|value| !same(value, &slot.initial)))
     }
 
-    /// The inputs that differ from their default, as the address holds them; whether a picture of the
-    /// reader's own was left out.
+    /// The inputs that differ from their default, as the address holds them; whether a picture of
+    /// the reader's own was left out.
     fn changed(self) -> (BTreeMap<String, Value>, bool) {
         let mut left_out = false;
         let mut values = BTreeMap::new();
@@ -326,7 +326,8 @@ impl PageState {
 }
 
 impl Inner {
-    /// Appends a step, merged into the last one where it changes the same single input shortly after.
+    /// Appends a step, merged into the last one where it changes the same single input shortly
+    /// after.
     fn push(&mut self, step: Step, merge: bool) {
         if let (true, Some(last)) = (merge, self.past.last_mut())
             && let ([old], [new]) = (last.changes.as_mut_slice(), step.changes.as_slice())
@@ -344,7 +345,8 @@ impl Inner {
     }
 }
 
-/// True where two values are the same edit; a sample picture is the same before and after it was decoded.
+/// True where two values are the same edit; a sample picture is the same before and after it was
+/// decoded.
 fn same(a: &InputValue, b: &InputValue) -> bool {
     match (a, b) {
         (InputValue::Picture(a), InputValue::Picture(b)) if a.name != Picture::YOURS => {

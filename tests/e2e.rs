@@ -1,6 +1,6 @@
-//! End-to-end tests: the built site in `dist/` (or the folder named by `E2E_DIST`), served from this machine and driven
-//! through WebDriver in headless Chromium. `cargo xtask test` builds the site first and sets `CHROME` and
-//! `CHROMEDRIVER`; alone they run with
+//! End-to-end tests: the built site in `dist/` (or the folder named by `E2E_DIST`), served from
+//! this machine and driven through WebDriver in headless Chromium. `cargo xtask test` builds the
+//! site first and sets `CHROME` and `CHROMEDRIVER`; alone they run with
 //!
 //! ```text
 //! cargo xtask build && cargo test --test e2e

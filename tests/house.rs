@@ -1,5 +1,5 @@
-//! Checks of the rules of the house that neither the compiler nor clippy holds: which module and which crate may use which,
-//! where the browser is called, where the cells are.
+//! Checks of the rules of the house that neither the compiler nor clippy holds: which module and
+//! which crate may use which, where the browser is called, where the cells are.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -60,7 +60,8 @@ fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|(i, line)| (i + 1, line.split("//").next().unwrap_or_default()))
 }
 
-/// The names that follow `start` in a line: `crate::a::b` gives `a`, `crate::{a, b::c}` gives `a` and `b`.
+/// The names that follow `start` in a line: `crate::a::b` gives `a`, `crate::{a, b::c}` gives `a`
+/// and `b`.
 fn after<'a>(line: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
     line.match_indices(start).flat_map(move |(at, _)| {
         let before = line[..at].chars().next_back();
@@ -106,7 +107,8 @@ fn top_names(text: &str, in_list: usize) -> Vec<&str> {
     }
 }
 
-/// The list in ARCHITECTURE.md whose code block is marked with this word: `a: b c` says that `a` uses `b` and `c`.
+/// The list in ARCHITECTURE.md whose code block is marked with this word: `a: b c` says that `a`
+/// uses `b` and `c`.
 fn listed(mark: &str) -> Arrows {
     let text = read(&project().join("ARCHITECTURE.md"));
     let start = format!("```{mark}\n");
@@ -193,7 +195,8 @@ fn modules_of_the_site_use_each_other_as_listed() {
         let path = relative(&file);
         let mut parts = path.trim_end_matches(".rs").split('/').skip(1);
         let (here, inner) = (parts.next().unwrap_or_default(), parts.next());
-        // `super` is the root of the crate in `src/client.rs` and `src/plot/mod.rs`, not further down.
+        // `super` is the root of the crate in `src/client.rs` and `src/plot/mod.rs`, not further
+        // down.
         let is_top = inner.is_none_or(|inner| inner == "mod");
         let source = read(&file);
         let text: String = code(&source).map(|(_, line)| format!("{line} ")).collect();
@@ -353,7 +356,8 @@ fn product_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Cells in the folders of lessons, in both halves, are those of the list, and nothing else is there.
+/// Cells in the folders of lessons, in both halves, are those of the list, and nothing else is
+/// there.
 #[test]
 fn folders_of_lessons_hold_their_cells_and_nothing_else() {
     let mut wanted: Vec<(String, Vec<String>)> = registry::GROUPS

@@ -32,7 +32,8 @@ fn inputs_of(page: &Lesson, cell: &Cell) -> Inputs {
         .unwrap_or_else(|e| panic!("{}: {e}", cell.id))
 }
 
-/// Compiling checks cells, props, formulas, links, exercises and inline values; a mistake names file and line.
+/// Compiling checks cells, props, formulas, links, exercises and inline values; a mistake names
+/// file and line.
 #[test]
 fn every_lesson_compiles() {
     let content = content();
@@ -52,7 +53,8 @@ fn every_lesson_compiles() {
     );
 }
 
-/// The folders of cells are the lessons, and each lesson has its cells in the order of the registry.
+/// The folders of cells are the lessons, and each lesson has its cells in the order of the
+/// registry.
 #[test]
 fn every_cell_is_on_the_page_of_its_lesson() {
     let content = content();
@@ -87,7 +89,8 @@ fn no_two_cells_have_the_same_name() {
     assert_eq!(names.len(), registry::all().count());
 }
 
-/// Prose between 800 and 2,000 words, as the curriculum asks; formulas, cells and exercises not counted.
+/// Prose between 800 and 2,000 words, as the curriculum asks; formulas, cells and exercises not
+/// counted.
 #[test]
 fn lessons_are_as_long_as_promised() {
     for page in &content().lessons {
@@ -111,8 +114,9 @@ fn lessons_are_as_long_as_promised() {
     }
 }
 
-/// Verifying a page means verifying what it shows: each reference belongs to a cell of the page, and one reference of
-/// each such cell stands on the inputs that the page gives it. Others may stand on inputs that a reader would choose.
+/// Verifying a page means verifying what it shows: each reference belongs to a cell of the page,
+/// and one reference of each such cell stands on the inputs that the page gives it. Others may
+/// stand on inputs that a reader would choose.
 #[test]
 fn references_stand_on_the_inputs_of_their_page() {
     let mut off = Vec::new();

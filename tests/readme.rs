@@ -1,6 +1,7 @@
 //! The README's list of lessons equals `lessons/`.
 //!
-//! After a lesson was added or retitled, `UPDATE_README=1 cargo test --test readme` writes the list again.
+//! After a lesson was added or retitled, `UPDATE_README=1 cargo test --test readme` writes the list
+//! again.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

@@ -1,5 +1,5 @@
-//! Names this build by a hash of the code that the page and its workers share, so that each can tell a file of another build;
-//! and says whether the wasm will be cut into chunks.
+//! Names this build by a hash of the code that the page and its workers share, so that each can
+//! tell a file of another build; and says whether the wasm will be cut into chunks.
 #![allow(
     clippy::disallowed_methods,
     reason = "this runs on the machine that builds, which has files"
@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Says whether the wasm is made to be cut into chunks: a release of the file for cells, which `pages` cuts after the build.
+/// Says whether the wasm is made to be cut into chunks: a release of the file for cells, which
+/// `pages` cuts after the build.
 fn cut_into_chunks() {
     println!("cargo::rustc-check-cfg=cfg(chunks)");
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
@@ -43,7 +44,8 @@ fn cut_into_chunks() {
         variable("PROFILE") == "release" && variable("CARGO_CFG_TARGET_ARCH") == "wasm32";
     if is_release && has("CELLS") && !has("MODELS") {
         println!("cargo::rustc-cfg=chunks");
-        // The places where each function is called: without them nothing can be moved to another file.
+        // The places where each function is called: without them nothing can be moved to another
+        // file.
         println!("cargo::rustc-link-arg-bins=--emit-relocs");
     }
 }

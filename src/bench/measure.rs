@@ -1,4 +1,5 @@
-//! One measurement from the query to the report: chooses the worker's build, loads the model in it and runs it.
+//! One measurement from the query to the report: chooses the worker's build, loads the model in it
+//! and runs it.
 
 use std::rc::Rc;
 

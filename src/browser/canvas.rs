@@ -19,8 +19,9 @@ pub(crate) fn device_scale() -> f64 {
     window().device_pixel_ratio().max(1.0)
 }
 
-/// Gives the canvas as many pixels as the screen has in its area. Only where the layout is known: asking for it in the middle of a
-/// change to the page would have the browser lay everything out at once.
+/// Gives the canvas as many pixels as the screen has in its area. Only where the layout is known:
+/// asking for it in the middle of a change to the page would have the browser lay everything out at
+/// once.
 fn fit_to_screen(canvas: &HtmlCanvasElement) {
     let scale = device_scale();
     let width = (f64::from(canvas.client_width()) * scale).round() as u32;
@@ -34,7 +35,8 @@ fn fit_to_screen(canvas: &HtmlCanvasElement) {
     }
 }
 
-/// The context of a canvas and its size in device pixels, as [`size_of`] keeps it; `None` while it is not laid out.
+/// The context of a canvas and its size in device pixels, as [`size_of`] keeps it; `None` while it
+/// is not laid out.
 pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, f64, f64)> {
     let (width, height) = (canvas.width(), canvas.height());
     if width == 0 || height == 0 {
@@ -43,8 +45,8 @@ pub(crate) fn fit(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2
     Some((context(canvas)?, f64::from(width), f64::from(height)))
 }
 
-/// Keeps the canvas as large as its area on the screen. Changes whenever it is resized, shown for the first time, or the theme
-/// changes: an effect that tracks it draws again.
+/// Keeps the canvas as large as its area on the screen. Changes whenever it is resized, shown for
+/// the first time, or the theme changes: an effect that tracks it draws again.
 pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     let count = RwSignal::new(0_u32);
     let theme = theme::changes();

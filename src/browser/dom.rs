@@ -68,7 +68,8 @@ pub(crate) fn say_failed(why: &str) {
     }
 }
 
-/// Scrolls the page to `y` pixels from its top at once, without the smooth movement of links within a page.
+/// Scrolls the page to `y` pixels from its top at once, without the smooth movement of links within
+/// a page.
 pub(crate) fn scroll_at_once(y: f64) {
     let options = web_sys::ScrollToOptions::new();
     options.set_top(y);

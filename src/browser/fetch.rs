@@ -21,7 +21,8 @@ pub(crate) struct Head {
     pub(crate) status: u16,
     /// True for a status from 200 to 299.
     pub(crate) ok: bool,
-    /// Size of the file in bytes, where the host states it. The size of a compressed answer is another one, and left out.
+    /// Size of the file in bytes, where the host states it. The size of a compressed answer is
+    /// another one, and left out.
     pub(crate) bytes: Option<u64>,
 }
 

@@ -4,8 +4,8 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::Element;
 
-/// Toggles full screen for an element. Where the browser has no such mode, the class `is-full` lets the
-/// style sheet fill the window instead.
+/// Toggles full screen for an element. Where the browser has no such mode, the class `is-full` lets
+/// the style sheet fill the window instead.
 pub(crate) async fn toggle(element: &Element) {
     let Some(document) = super::dom::document() else {
         return;

@@ -5,7 +5,8 @@ use web_sys::{Document, DomParser, HtmlAnchorElement, SupportedType};
 
 use super::{address, dom};
 
-/// Links outside `<main>` stay when the page changes, so they must not depend on the page's own address.
+/// Links outside `<main>` stay when the page changes, so they must not depend on the page's own
+/// address.
 pub(crate) fn pin_links_outside_main() {
     let Some(body) = dom::document().and_then(|d| d.body()) else {
         return;

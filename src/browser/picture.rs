@@ -8,7 +8,8 @@ use web_sys::{Blob, CanvasRenderingContext2d, File, HtmlCanvasElement, ImageBitm
 /// Longest side that a picture of a cell keeps.
 pub(crate) const LONGEST_SIDE: u32 = 512;
 
-/// Decodes a file that the reader gave; a side longer than `longest` is scaled down to it by the browser.
+/// Decodes a file that the reader gave; a side longer than `longest` is scaled down to it by the
+/// browser.
 ///
 /// # Errors
 /// A sentence for the reader.
@@ -97,7 +98,8 @@ async fn decode(blob: &Blob, longest_side: u32) -> Result<Pixels, JsValue> {
     })
 }
 
-/// `createImageBitmap` called through reflection, so that a missing function is an error and no throw.
+/// `createImageBitmap` called through reflection, so that a missing function is an error and no
+/// throw.
 fn create_bitmap(window: &web_sys::Window, blob: &Blob) -> Result<js_sys::Promise, JsValue> {
     let function = js_sys::Reflect::get(window, &JsValue::from_str("createImageBitmap"))?;
     let function: js_sys::Function = function.dyn_into()?;

@@ -1,4 +1,5 @@
-//! The page's end of a worker: starts it, checks that it is of this build, sends requests and reads its messages.
+//! The page's end of a worker: starts it, checks that it is of this build, sends requests and reads
+//! its messages.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +19,8 @@ use super::dom;
 pub(crate) enum PortEvent<T> {
     /// A message.
     Message(Envelope<T>),
-    /// The worker could not be started, stopped, or cannot be understood; the reason, in words. It is of no use any more.
+    /// The worker could not be started, stopped, or cannot be understood; the reason, in words. It
+    /// is of no use any more.
     Failed(String),
 }
 
@@ -116,7 +118,8 @@ impl Drop for Port {
     }
 }
 
-/// The listener to the worker's messages. After one that cannot be understood the worker is ended: it may be of another build.
+/// The listener to the worker's messages. After one that cannot be understood the worker is ended:
+/// it may be of another build.
 fn reader<T: DeserializeOwned + 'static>(
     worker: Worker,
     waiting: Rc<RefCell<Option<Vec<Array>>>>,

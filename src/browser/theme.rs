@@ -28,7 +28,8 @@ thread_local! {
     static CHANGES: OnceCell<ArcRwSignal<u32>> = const { OnceCell::new() };
 }
 
-/// Counts changes of the theme, by the reader's switch or by the system. One watcher serves all drawings of the page.
+/// Counts changes of the theme, by the reader's switch or by the system. One watcher serves all
+/// drawings of the page.
 pub(crate) fn changes() -> ArcRwSignal<u32> {
     CHANGES.with(|cell| cell.get_or_init(watch).clone())
 }

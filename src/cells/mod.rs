@@ -1,4 +1,5 @@
-//! The views of the cells: one file a cell, beside the file of the same name in `crates/cells`, and what surrounds and joins them.
+//! The views of the cells: one file a cell, beside the file of the same name in `crates/cells`, and
+//! what surrounds and joins them.
 
 pub(crate) mod frame;
 mod lessons;

@@ -1,7 +1,8 @@
-//! The map from the names of cells to their computations and views, made from the list of cells in `crates/cells`.
+//! The map from the names of cells to their computations and views, made from the list of cells in
+//! `crates/cells`.
 //!
-//! The cells of a lesson are a chunk of the wasm, fetched when a page first needs one of them: a reader of one lesson
-//! does not wait for the cells of all others.
+//! The cells of a lesson are a chunk of the wasm, fetched when a page first needs one of them: a
+//! reader of one lesson does not wait for the cells of all others.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -53,7 +54,8 @@ thread_local! {
     static LOADED: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Fetches what holds the cells of these names, where it is not here yet. A name that no chunk has is passed over.
+/// Fetches what holds the cells of these names, where it is not here yet. A name that no chunk has
+/// is passed over.
 ///
 /// # Errors
 /// When a chunk cannot be fetched; the next call tries again.

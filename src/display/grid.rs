@@ -1,4 +1,5 @@
-//! A matrix on its way from a computation to the page: values, labels, and where each value came from.
+//! A matrix on its way from a computation to the page: values, labels, and where each value came
+//! from.
 
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The matrix `name` of a computation, or the slice of it behind `prefix`; `None` where there is no such
-    /// tensor or the slice has more than two axes. A vector becomes one row.
+    /// The matrix `name` of a computation, or the slice of it behind `prefix`; `None` where there
+    /// is no such tensor or the slice has more than two axes. A vector becomes one row.
     pub fn from_tensor(computation: &Computation, name: &str, prefix: Vec<usize>) -> Option<Self> {
         let tensor = computation.tensor(name)?;
         let mut slice = tensor.values.view();

@@ -1,4 +1,5 @@
-//! Grids of numbers, concepts and their colours, colour maps, and printed numbers, which widgets and charts share.
+//! Grids of numbers, concepts and their colours, colour maps, and printed numbers, which widgets
+//! and charts share.
 
 pub mod concept;
 pub mod grid;

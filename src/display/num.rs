@@ -6,7 +6,8 @@ use leptos::prelude::*;
 /// The text in place of a number that is not known (yet).
 pub(crate) const NOTHING: &str = "\u{2013}";
 
-/// A number with its origin: `<span class="num" data-from="weights[0,1]" data-format="fixed3">0.406</span>`.
+/// A number with its origin: `<span class="num" data-from="weights[0,1]"
+/// data-format="fixed3">0.406</span>`.
 #[component]
 pub fn Num(
     /// The number; a dash is shown while there is none.

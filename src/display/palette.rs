@@ -13,10 +13,12 @@ const ENTRIES: usize = 256;
 /// A colour map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// From little to much: Viridis (Smith and van der Walt 2015), uniform in lightness and safe for colour-blind readers.
+    /// From little to much: Viridis (Smith and van der Walt 2015), uniform in lightness and safe
+    /// for colour-blind readers.
     #[default]
     Sequential,
-    /// Two hues around zero, straight lines in Oklab (Ottosson 2020) of equal length: equal steps look equal.
+    /// Two hues around zero, straight lines in Oklab (Ottosson 2020) of equal length: equal steps
+    /// look equal.
     Diverging,
 }
 
@@ -26,7 +28,8 @@ impl Palette {
         self.table()[entry(t)]
     }
 
-    /// The colour of `value` on a scale from `low` to `high`; a scale without length gives the middle.
+    /// The colour of `value` on a scale from `low` to `high`; a scale without length gives the
+    /// middle.
     pub fn of(self, value: f64, ends: (f64, f64)) -> [u8; 3] {
         self.colour(share(value, ends))
     }
@@ -63,7 +66,8 @@ impl Palette {
     }
 }
 
-/// Position of `value` between the ends, from 0 to 1; a scale without length has its middle everywhere.
+/// Position of `value` between the ends, from 0 to 1; a scale without length has its middle
+/// everywhere.
 fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     if high > low {
         (value - low) / (high - low)

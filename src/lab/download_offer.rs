@@ -74,7 +74,8 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
 
-/// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose memory is given back.
+/// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose
+/// memory is given back.
 async fn bandwidth() -> Result<f64, String> {
     let (build, threads) = choose(Purpose::Lab, None, None)?;
     let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
@@ -89,7 +90,8 @@ async fn bandwidth() -> Result<f64, String> {
     }
 }
 
-/// Waits for the worker, and for the reader's consent where something has to be fetched; returns the engine that runs.
+/// Waits for the worker, and for the reader's consent where something has to be fetched; returns
+/// the engine that runs.
 ///
 /// # Errors
 /// When the reader declines, or the worker failed.

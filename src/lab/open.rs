@@ -107,7 +107,8 @@ impl Form {
         });
     }
 
-    /// Writes what is opened into the page's address, so that a link leads to it. Files of the reader's cannot be in a link.
+    /// Writes what is opened into the page's address, so that a link leads to it. Files of the
+    /// reader's cannot be in a link.
     fn note(self, origin: &Origin) {
         let mut query = Vec::new();
         match origin {

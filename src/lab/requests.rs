@@ -43,7 +43,8 @@ impl Requests {
         *newest = Some(id);
     }
 
-    /// The part that waits for answers to this request; `None` where a newer request has taken its place.
+    /// The part that waits for answers to this request; `None` where a newer request has taken its
+    /// place.
     pub(super) fn part(&self, id: u64) -> Option<Part> {
         let parts = [
             (self.text, Part::Text),

@@ -1,4 +1,5 @@
-//! The panels of a sentence encoder: the similarity of two sentences, and predictions for gaps where the model has a head for them.
+//! The panels of a sentence encoder: the similarity of two sentences, and predictions for gaps
+//! where the model has a head for them.
 
 use cells::format::Format;
 use leptos::prelude::*;

@@ -1,4 +1,5 @@
-//! The life of a model in the lab: starts its worker, opens it, and passes its answers to the parts of the page.
+//! The life of a model in the lab: starts its worker, opens it, and passes its answers to the parts
+//! of the page.
 
 use std::rc::Rc;
 
@@ -165,7 +166,8 @@ pub(super) struct Lab {
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
     /// Requests to that worker.
     requests: StoredValue<Requests>,
-    /// The number of models that the reader has opened so far: results of an earlier opening are dropped.
+    /// The number of models that the reader has opened so far: results of an earlier opening are
+    /// dropped.
     opened: StoredValue<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! The list of files that came from an address and are stored on this device, to be opened again or deleted.
+//! The list of files that came from an address and are stored on this device, to be opened again or
+//! deleted.
 
 use leptos::prelude::*;
 

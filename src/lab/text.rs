@@ -192,7 +192,8 @@ fn output(text: TextSignals) -> AnyView {
 /// The tokens, to choose one. Each is drawn once, when it comes.
 fn tokens(text: TextSignals) -> AnyView {
     let count = Memo::new(move |_| text.tokens.with(Vec::len));
-    // One stop for the Tab key: hundreds of tokens would stand between the text and what is below. Arrow keys walk.
+    // One stop for the Tab key: hundreds of tokens would stand between the text and what is below.
+    // Arrow keys walk.
     let list = NodeRef::<Ol>::new();
     let cursor = RwSignal::new(0_usize);
     let stop = Memo::new(move |_| cursor.get().min(count.get().saturating_sub(1)));

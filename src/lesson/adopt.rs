@@ -1,5 +1,5 @@
-//! Brings a served page to life: one view in each cell, exercise and inline value. Everything else in the
-//! document stays untouched.
+//! Brings a served page to life: one view in each cell, exercise and inline value. Everything else
+//! in the document stays untouched.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -45,7 +45,8 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
     registry::load(&[named(CELLS, "cell"), named(EXERCISES, "of")].concat()).await
 }
 
-/// Mounts everything below `main`, with the state of the address restored before the first computation.
+/// Mounts everything below `main`, with the state of the address restored before the first
+/// computation.
 pub(crate) fn adopt(
     main: &HtmlElement,
     page: PageState,

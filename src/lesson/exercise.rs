@@ -20,7 +20,8 @@ enum Verdict {
     Graded(Grade),
 }
 
-/// Mounts the form of an exercise; `None` where the served page lacks what it needs, or its cell is not loaded.
+/// Mounts the form of an exercise; `None` where the served page lacks what it needs, or its cell is
+/// not loaded.
 pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
     let body = dom::find(section, ".exercise-body")?;
     let id = section.id();

@@ -1,7 +1,7 @@
 //! Numbers in prose that a cell of the page computes: `<output data-inline="CELL-ID.TENSOR[I,J]">`.
 //!
-//! Prose speaks of the lesson's own inputs, so its numbers are computed from those and do not change while the reader
-//! edits the cell.
+//! Prose speaks of the lesson's own inputs, so its numbers are computed from those and do not
+//! change while the reader edits the cell.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ pub(crate) fn fill(main: &HtmlElement, cells: &BTreeMap<String, CellCx>) {
     }
 }
 
-/// Takes the cell's first result, where that belongs to the lesson's own inputs; otherwise computes those apart.
+/// Takes the cell's first result, where that belongs to the lesson's own inputs; otherwise computes
+/// those apart.
 fn keep(cx: CellCx, quotes: Quotes) {
     Effect::new(move |taken: Option<bool>| {
         if taken == Some(true) {

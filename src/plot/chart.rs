@@ -19,7 +19,8 @@ pub enum Kind {
 pub struct Series {
     /// Name in the legend and in the table.
     pub name: String,
-    /// Origin of `ys`: the name of a vector, or a reference with `{}` for the running index (`table[{},4]`).
+    /// Origin of `ys`: the name of a vector, or a reference with `{}` for the running index
+    /// (`table[{},4]`).
     pub source: String,
     /// Its form.
     pub kind: Kind,

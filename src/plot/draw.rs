@@ -8,7 +8,8 @@ use super::chart::{Chart, Kind, Series};
 use super::frame::{Failed, Frame, LEGEND_ROW, draw_axes, half_bar, legend_places, rgb, text};
 use super::theme::Theme;
 
-/// Lengths of strokes and gaps in CSS pixels that tell curves apart without colour: the first is solid.
+/// Lengths of strokes and gaps in CSS pixels that tell curves apart without colour: the first is
+/// solid.
 const DASHES: [&[f64]; 4] = [&[], &[7.0, 4.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0]];
 
 /// Draws the whole chart but its title.

@@ -8,7 +8,8 @@ use super::theme::Theme;
 
 /// Size of an exported chart in CSS pixels.
 const SIZE: (u32, u32) = (720, 400);
-/// Pixels of the drawing per CSS pixel: plotters rounds to whole pixels, a quarter of one is not seen.
+/// Pixels of the drawing per CSS pixel: plotters rounds to whole pixels, a quarter of one is not
+/// seen.
 pub(crate) const FINE: u32 = 4;
 /// The SVG backend divides font sizes by this.
 pub(crate) const SVG_TEXT: f64 = 1.24;
@@ -24,14 +25,16 @@ pub struct Drawing {
     pub height: u32,
 }
 
-/// The chart as an SVG document in the colours of a theme; empty in the (unheard-of) case that writing to memory fails.
+/// The chart as an SVG document in the colours of a theme; empty in the (unheard-of) case that
+/// writing to memory fails.
 pub fn svg(chart: &Chart, theme: Theme) -> Drawing {
     finish(SIZE, &chart.title, theme, |root, theme| {
         draw(root, chart, theme).is_ok()
     })
 }
 
-/// Runs a drawing through the SVG backend in fine pixels, then states its size in CSS pixels and its title.
+/// Runs a drawing through the SVG backend in fine pixels, then states its size in CSS pixels and
+/// its title.
 pub(crate) fn finish(
     (width, height): (u32, u32),
     title: &str,

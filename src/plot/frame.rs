@@ -142,7 +142,8 @@ fn axes(chart: &Chart) -> (Axis, Axis) {
     }
     if !chart.y_log {
         let bars = chart.series.iter().any(|s| s.kind == Kind::Bars);
-        // Bars grow from zero; curves get a little air, but not below a zero that they do not cross.
+        // Bars grow from zero; curves get a little air, but not below a zero that they do not
+        // cross.
         let air = 0.05 * (y_high - y_low);
         let floor = if bars || y_low >= 0.0 && y_low < 0.35 * y_high {
             y_low.min(0.0)
@@ -209,7 +210,8 @@ pub(crate) fn draw_axes<DB: DrawingBackend>(
     label_axes(root, frame, chart, theme)
 }
 
-/// Names of the axes: one below the numbers, one above the other axis, where it reads without turning the head.
+/// Names of the axes: one below the numbers, one above the other axis, where it reads without
+/// turning the head.
 fn label_axes<DB: DrawingBackend>(
     root: &DrawingArea<DB, Shift>,
     frame: &Frame,
@@ -248,8 +250,8 @@ fn legend_width(name: &str, theme: &Theme) -> i32 {
     ((34.0 + name.chars().count() as f64 * TEXT * LETTER) * theme.scale) as i32
 }
 
-/// Position of each series in the legend of a chart `width` pixels wide: pixels from the left, and row. Only several
-/// series need one.
+/// Position of each series in the legend of a chart `width` pixels wide: pixels from the left, and
+/// row. Only several series need one.
 pub(crate) fn legend_places(chart: &Chart, theme: &Theme, width: u32) -> Vec<(i32, i32)> {
     if chart.series.len() < 2 {
         return Vec::new();

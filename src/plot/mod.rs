@@ -1,5 +1,5 @@
-//! Charts and exported figures, drawn once through plotters' drawing area: on screen by the canvas backend at device
-//! pixels, for export by the SVG backend.
+//! Charts and exported figures, drawn once through plotters' drawing area: on screen by the canvas
+//! backend at device pixels, for export by the SVG backend.
 
 pub mod chart;
 mod draw;

@@ -59,7 +59,8 @@ impl Default for Theme {
 impl Theme {
     /// The theme that the page has now.
     pub fn current() -> Self {
-        // It is read once for each change: to ask for a colour has the browser lay out the page at once.
+        // It is read once for each change: to ask for a colour has the browser lay out the page at
+        // once.
         let now = changes().get_untracked();
         let known = KNOWN.with_borrow(|known| known.clone().filter(|(read_at, _)| *read_at == now));
         let (_, theme) = known.unwrap_or_else(|| {

@@ -11,7 +11,8 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// An axis over `low..high`; one without length is widened, a logarithmic one starts above zero.
+    /// An axis over `low..high`; one without length is widened, a logarithmic one starts above
+    /// zero.
     pub(crate) fn new(low: f64, high: f64, log: bool) -> Self {
         if log {
             let high = if high > 0.0 { high } else { 1.0 };
@@ -30,7 +31,8 @@ impl Axis {
         }
     }
 
-    /// Share of the way along the axis; values outside lie outside 0 to 1, and what has no logarithm at the low end.
+    /// Share of the way along the axis; values outside lie outside 0 to 1, and what has no
+    /// logarithm at the low end.
     pub(crate) fn share(self, value: f64) -> f64 {
         if !self.log {
             return (value - self.low) / (self.high - self.low);

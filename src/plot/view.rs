@@ -68,8 +68,8 @@ pub fn ChartView(
     }
 }
 
-/// Paints at once at another size or in another theme, and another chart with the next frame: to set a font has the browser lay out the
-/// page, which is best done after all changes of an edit.
+/// Paints at once at another size or in another theme, and another chart with the next frame: to
+/// set a font has the browser lay out the page, which is best done after all changes of an edit.
 fn keep_painted(canvas: NodeRef<Canvas>, chart: Signal<Option<Chart>>) {
     let size = size_of(canvas);
     let now = move || {

@@ -5,7 +5,8 @@ use crate::browser::dom;
 /// Share of the window's height below which a heading counts as not yet reached.
 const READING_LINE: f64 = 0.3;
 
-/// Follows scrolling for as long as the site is open; headings are looked up again each time, as pages change.
+/// Follows scrolling for as long as the site is open; headings are looked up again each time, as
+/// pages change.
 pub(crate) fn follow() {
     let Some(window) = dom::window() else { return };
     mark();

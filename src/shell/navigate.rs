@@ -1,5 +1,5 @@
-//! Moves from page to page without loading the site again: the file of the next page is fetched and its
-//! `<main>` put in place of the present one.
+//! Moves from page to page without loading the site again: the file of the next page is fetched and
+//! its `<main>` put in place of the present one.
 
 use std::cell::{Cell, RefCell};
 
@@ -87,8 +87,8 @@ thread_local! {
     static SCROLLED_AT: Cell<Option<f64>> = const { Cell::new(None) };
 }
 
-/// Notes where the reader is once the page has come to rest, so that "back" leads there again. Browsers refuse a note
-/// on every step of a scroll.
+/// Notes where the reader is once the page has come to rest, so that "back" leads there again.
+/// Browsers refuse a note on every step of a scroll.
 fn note_scroll() {
     if SCROLLED_AT.replace(Some(clock::now_ms())).is_some() {
         return;

@@ -1,4 +1,5 @@
-//! Undo, redo, reset and verify for the whole page, and the line that says what a link could not restore.
+//! Undo, redo, reset and verify for the whole page, and the line that says what a link could not
+//! restore.
 
 use leptos::prelude::*;
 
@@ -6,8 +7,8 @@ use crate::browser::dom;
 use crate::cells::frame::sheet::{Sheet, SheetSignal};
 use crate::state::PageState;
 
-/// The buttons of the page. One that can do nothing stays in the order of focus: pressing it must not lose the reader's
-/// place.
+/// The buttons of the page. One that can do nothing stays in the order of focus: pressing it must
+/// not lose the reader's place.
 pub(crate) fn tools(page: PageState, sheet: SheetSignal, can_verify: bool) -> AnyView {
     let (past, future) = (
         move || (page.history.get().0 == 0).to_string(),
@@ -40,8 +41,8 @@ pub(crate) fn notice(page: PageState) -> AnyView {
     .into_any()
 }
 
-/// Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y) undo and redo edits of cells, except while a text is being typed,
-/// where the browser's own undo is what a reader means.
+/// Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y) undo and redo edits of cells, except while a text is being
+/// typed, where the browser's own undo is what a reader means.
 pub(crate) fn undo_by_keyboard(page: impl Fn() -> Option<PageState> + 'static) {
     let Some(document) = dom::document() else {
         return;

@@ -5,7 +5,8 @@ use super::Place;
 /// Rows that Page Up and Page Down move by.
 const PAGE: usize = 5;
 
-/// The place that `key` leads to from `at` in a row of `length`, `None` for any other key, and at an end.
+/// The place that `key` leads to from `at` in a row of `length`, `None` for any other key, and at
+/// an end.
 pub(crate) fn moved_along(key: &str, at: usize, length: usize) -> Option<usize> {
     match key {
         "ArrowLeft" => at.checked_sub(1),
@@ -16,8 +17,8 @@ pub(crate) fn moved_along(key: &str, at: usize, length: usize) -> Option<usize> 
     }
 }
 
-/// The place that `key` leads to from `at` in a grid of `rows` x `cols`, `None` for any other key. Home
-/// and End stay in the row; with `control` they go to the first and last cell of the grid.
+/// The place that `key` leads to from `at` in a grid of `rows` x `cols`, `None` for any other key.
+/// Home and End stay in the row; with `control` they go to the first and last cell of the grid.
 pub(crate) fn moved(
     key: &str,
     control: bool,

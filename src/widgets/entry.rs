@@ -1,5 +1,5 @@
-//! A box for one exact number. What is typed stays, also when it is no number; then the box says what is
-//! wrong and which value is still in use.
+//! A box for one exact number. What is typed stays, also when it is no number; then the box says
+//! what is wrong and which value is still in use.
 
 use cells::format::{Format, number};
 use leptos::prelude::*;
@@ -69,8 +69,8 @@ fn plain(x: f64) -> String {
     )
 }
 
-/// Reads a number as people type it: a comma or a point for decimals, the minus sign of a keyboard or of print,
-/// a power of ten.
+/// Reads a number as people type it: a comma or a point for decimals, the minus sign of a keyboard
+/// or of print, a power of ten.
 ///
 /// # Errors
 /// [`Wrong`], also for "NaN" and "inf".
@@ -105,8 +105,8 @@ pub struct Problem {
     pub wrong: Wrong,
 }
 
-/// Counts resets: where a cell provides this in its context, number boxes drop what was typed and not taken whenever
-/// it changes.
+/// Counts resets: where a cell provides this in its context, number boxes drop what was typed and
+/// not taken whenever it changes.
 #[derive(Debug, Clone, Copy)]
 pub struct ClearDrafts(pub Signal<u64>);
 
@@ -166,7 +166,8 @@ pub fn ProblemNote(
     }
 }
 
-/// A value that changed from outside (undo, reset, the slider beside) takes the place of what was typed.
+/// A value that changed from outside (undo, reset, the slider beside) takes the place of what was
+/// typed.
 fn forget_stale_draft(draft: RwSignal<Option<String>>, value: Signal<f64>, limits: Limits) {
     Effect::new(move |before: Option<f64>| {
         let now = value.get();

@@ -1,4 +1,5 @@
-//! A heat map of more than a thousand cells: one canvas with a cursor, and the selected row and column as tables.
+//! A heat map of more than a thousand cells: one canvas with a cursor, and the selected row and
+//! column as tables.
 
 use std::ops::Range;
 
@@ -175,7 +176,8 @@ type Line = (String, Vec<(String, Place)>);
 /// The selected row and column as tables of numbers, of long ones the part around the cursor.
 #[component]
 fn Lines(heat: Heat, label: String) -> impl IntoView {
-    // Memos: a table is built again only when its own row or column changes, not with every value or move.
+    // Memos: a table is built again only when its own row or column changes, not with every value
+    // or move.
     let row = Memo::new(move |_| {
         let (row, col) = heat.selected.get().unwrap_or_default();
         heat.grid.with(|g| {

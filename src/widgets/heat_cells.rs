@@ -1,4 +1,5 @@
-//! The cells of a heat table: written as markup in one go, then changed where a value, the cursor or a mark changes.
+//! The cells of a heat table: written as markup in one go, then changed where a value, the cursor
+//! or a mark changes.
 
 use std::cell::OnceCell;
 use std::fmt::Write;
@@ -307,7 +308,8 @@ struct Marks {
     outlined: Vec<Place>,
 }
 
-/// Shows the selected cell with its row and column, the marks, and the one cell that the Tab key leads to.
+/// Shows the selected cell with its row and column, the marks, and the one cell that the Tab key
+/// leads to.
 pub(super) fn keep_marked(
     heat: Heat,
     table: NodeRef<Table>,

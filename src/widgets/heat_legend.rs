@@ -6,7 +6,8 @@ use leptos::prelude::*;
 use super::{Domain, Grid, Num, Palette, Place};
 use crate::display::palette::hex;
 
-/// Colour stops of the bar; neighbours differ too little for the eye to see the straight line between them.
+/// Colour stops of the bar; neighbours differ too little for the eye to see the straight line
+/// between them.
 const STOPS: usize = 13;
 
 /// A bar of colours with the value at each end.
@@ -32,7 +33,8 @@ fn stops(palette: Palette) -> String {
     colours.join(",")
 }
 
-/// One end of the scale: an element of the tensor where the scale ends at one, else a label of the axis.
+/// One end of the scale: an element of the tensor where the scale ends at one, else a label of the
+/// axis.
 fn end(
     grid: Signal<Option<Grid>>,
     domain: Signal<Domain>,

@@ -74,7 +74,8 @@ impl Heat {
         }
     }
 
-    /// Handles a key with the cursor at `at`: Enter and Space press, others move. Returns the new position.
+    /// Handles a key with the cursor at `at`: Enter and Space press, others move. Returns the new
+    /// position.
     pub(crate) fn key(
         self,
         event: &leptos::ev::KeyboardEvent,
@@ -93,7 +94,8 @@ impl Heat {
     }
 }
 
-/// A matrix as colours, with its scale, a readout of the cell under pointer or cursor, and keys to walk it.
+/// A matrix as colours, with its scale, a readout of the cell under pointer or cursor, and keys to
+/// walk it.
 #[component]
 pub fn HeatMap(
     /// The matrix.

@@ -7,8 +7,9 @@ use super::events::{focus_place, place_of};
 use super::heat_cells::{Elements, Heads, Names, keep_drawn, keep_marked, keep_named, rows_markup};
 use super::heat_map::{Frame, Heat};
 
-/// The table. One listener for each kind of event is on the table, not on its cells, and one effect draws all of them: an edit
-/// changes every number of a map, and a thousand effects would be a long task.
+/// The table. One listener for each kind of event is on the table, not on its cells, and one effect
+/// draws all of them: an edit changes every number of a map, and a thousand effects would be a long
+/// task.
 pub(crate) fn heat_table(
     heat: Heat,
     frame: &Frame,

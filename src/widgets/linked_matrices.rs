@@ -1,5 +1,5 @@
-//! Three linked matrices, left · right = product: each cell of the product shows the row and the column it
-//! came from, and its sum written out.
+//! Three linked matrices, left · right = product: each cell of the product shows the row and the
+//! column it came from, and its sum written out.
 
 use cells::format::Format;
 use leptos::prelude::*;

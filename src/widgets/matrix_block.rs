@@ -2,9 +2,9 @@
 
 use super::{Limits, parse_number};
 
-/// Rows of numbers from text that a spreadsheet, a CSV file or a program printed: lines are rows; tabs, semicolons or
-/// spaces part the numbers, and commas where there is nothing else. `None` where anything is no number, or where there is
-/// only one number (which needs no block).
+/// Rows of numbers from text that a spreadsheet, a CSV file or a program printed: lines are rows;
+/// tabs, semicolons or spaces part the numbers, and commas where there is nothing else. `None`
+/// where anything is no number, or where there is only one number (which needs no block).
 pub(crate) fn parse_block(text: &str) -> Option<Vec<Vec<f32>>> {
     let rows: Vec<Vec<f32>> = text
         .lines()

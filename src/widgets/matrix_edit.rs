@@ -283,7 +283,8 @@ fn edit_row(edit: Edit, i: usize, cols: usize, note: &str) -> impl IntoView + us
     }
 }
 
-/// The box that a key leads to: up, down and Enter always; left and right only from an end of the text.
+/// The box that a key leads to: up, down and Enter always; left and right only from an end of the
+/// text.
 fn next_box(
     event: &leptos::ev::KeyboardEvent,
     (i, j): Place,

@@ -1,8 +1,8 @@
 //! Controls and drawings that cells are built from.
 //!
-//! A widget takes signals and callbacks: it never fetches, routes or stores. Every number that a widget
-//! prints goes through [`Num`], which also writes where the number came from (`data-from`); digits that
-//! are labels, not results (axes, row numbers), are in elements with `data-label`.
+//! A widget takes signals and callbacks: it never fetches, routes or stores. Every number that a
+//! widget prints goes through [`Num`], which also writes where the number came from (`data-from`);
+//! digits that are labels, not results (axes, row numbers), are in elements with `data-label`.
 
 pub mod choice;
 mod cursor;

@@ -72,7 +72,8 @@ fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
     ctx.set_global_alpha(1.0);
 }
 
-/// Grid lines, dark under light so that they show on any picture. Left out where they would hide it.
+/// Grid lines, dark under light so that they show on any picture. Left out where they would hide
+/// it.
 fn lines(ctx: &CanvasRenderingContext2d, (rows, cols): Place, side: f64) {
     if side < 6.0 {
         return;

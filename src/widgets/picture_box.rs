@@ -8,8 +8,8 @@ use leptos::web_sys::{DataTransfer, File, HtmlInputElement};
 use super::choice::words;
 use super::ids;
 
-/// Samples as buttons, and every way to bring a picture of one's own. The file stays on this device; decoding it is the
-/// caller's business.
+/// Samples as buttons, and every way to bring a picture of one's own. The file stays on this
+/// device; decoding it is the caller's business.
 #[component]
 pub fn PictureBox(
     /// Label of the picture.

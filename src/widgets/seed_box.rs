@@ -43,7 +43,8 @@ pub fn SeedBox(
     }
 }
 
-/// The seed after this one: drawn from the engine's own stream, so that the walk is the same for everybody.
+/// The seed after this one: drawn from the engine's own stream, so that the walk is the same for
+/// everybody.
 fn next_seed(seed: f64, max: f64) -> f64 {
     let now = seed.max(0.0) as u64;
     let next = engine::rng::Rng::new(now).below(max as usize + 1);

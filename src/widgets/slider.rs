@@ -30,7 +30,8 @@ pub fn Slider(
     /// Text of the value for assistive technology.
     #[prop(default = Format::Typed)]
     format: Format,
-    /// Equal ratios instead of equal steps along the slider; for positive ranges over several powers of ten.
+    /// Equal ratios instead of equal steps along the slider; for positive ranges over several
+    /// powers of ten.
     #[prop(optional)]
     log: bool,
 ) -> impl IntoView {

@@ -9,7 +9,8 @@ use super::cursor::moved_along;
 use super::events::{capture, focus_place, place_of, place_text};
 use crate::browser::dom;
 
-/// The order after the item at `from` moved to `to`: `order[place]` is where the item at `place` stood.
+/// The order after the item at `from` moved to `to`: `order[place]` is where the item at `place`
+/// stood.
 pub(crate) fn moved_order(len: usize, from: usize, to: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     if from < len && to < len {
@@ -73,8 +74,8 @@ impl Strip {
     }
 }
 
-/// A list of tokens as buttons. With `on_reorder` they can be dragged, moved with Alt and the arrow keys, or moved with the
-/// buttons below.
+/// A list of tokens as buttons. With `on_reorder` they can be dragged, moved with Alt and the arrow
+/// keys, or moved with the buttons below.
 #[component]
 pub fn TokenStrip(
     /// The tokens in the order shown.
@@ -83,7 +84,8 @@ pub fn TokenStrip(
     /// Label of the tokens.
     #[prop(into)]
     label: String,
-    /// Origin of the tokens (`input:NAME`); token `i` is `input:NAME[i]`. Empty where the lesson gives them.
+    /// Origin of the tokens (`input:NAME`); token `i` is `input:NAME[i]`. Empty where the lesson
+    /// gives them.
     #[prop(into, optional)]
     source: String,
     /// The selected token.
@@ -199,7 +201,8 @@ fn start_drag(strip: Strip, event: &web_sys::PointerEvent) {
     };
     strip.drag.set(Some((at, at)));
     if let Some(list) = strip.list.get_untracked() {
-        // Touch captures to the token, where the move would end with it; the list sees the whole way.
+        // Touch captures to the token, where the move would end with it; the list sees the whole
+        // way.
         capture(&list, event);
     }
 }

@@ -1,4 +1,5 @@
-//! axe-core finds no violation on any page once every cell is ready, nor with any of its dialogs open.
+//! axe-core finds no violation on any page once every cell is ready, nor with any of its dialogs
+//! open.
 
 use fantoccini::Locator;
 use serde_json::{Value, json};
@@ -88,8 +89,8 @@ const DIALOGS: &[(&str, Locator<'static>, &str)] = &[
 /// The button that checks the page against PyTorch's values.
 const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
 
-/// What axe-core finds on an open page: as it is and, where it has cells, with each dialog open and with a cell that fills the
-/// screen.
+/// What axe-core finds on an open page: as it is and, where it has cells, with each dialog open and
+/// with a cell that fills the screen.
 async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
     let mut faults = violations(browser, axe, "html").await;
     if browser
@@ -100,8 +101,8 @@ async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
     {
         return faults;
     }
-    // What stands behind an open dialog is inert and was checked above. Whether both fit together (landmarks, ids)
-    // depends on neither width nor theme: one look at the whole is enough.
+    // What stands behind an open dialog is inert and was checked above. Whether both fit together
+    // (landmarks, ids) depends on neither width nor theme: one look at the whole is enough.
     let whole = look.width == 1280 && !look.dark;
     for &(name, button, content) in DIALOGS {
         // A page without reference values has no button to verify it.

@@ -1,4 +1,5 @@
-//! What a reader may well do wrong: each gets a message in place, nothing else on the page breaks, nothing typed is lost.
+//! What a reader may well do wrong: each gets a message in place, nothing else on the page breaks,
+//! nothing typed is lost.
 
 use fantoccini::Locator;
 use serde_json::{Value, json};

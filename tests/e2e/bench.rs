@@ -1,5 +1,6 @@
-//! The bench page: models are measured, each build of the worker says its name, mistakes are told in words, and the worker ends
-//! when it is stopped or left. Nothing depends on how long anything takes.
+//! The bench page: models are measured, each build of the worker says its name, mistakes are told
+//! in words, and the worker ends when it is stopped or left. Nothing depends on how long anything
+//! takes.
 
 use std::path::{Path, PathBuf};
 

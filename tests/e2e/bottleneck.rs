@@ -1,4 +1,5 @@
-//! The lesson on the bottleneck as a reader uses it: types a sentence, measures and stops, trains two models, asks for a way between words.
+//! The lesson on the bottleneck as a reader uses it: types a sentence, measures and stops, trains
+//! two models, asks for a way between words.
 
 use fantoccini::Locator;
 use serde_json::json;
@@ -47,7 +48,8 @@ async fn translations(browser: &Browser) -> Vec<String> {
     found
 }
 
-/// Three translations stand there; another sentence has others; without a sentence there is a message, and the text stays.
+/// Three translations stand there; another sentence has others; without a sentence there is a
+/// message, and the text stays.
 #[test]
 fn a_sentence_is_translated_by_all_three() {
     let server = site::serve(Habits::ROOT);
@@ -85,14 +87,16 @@ fn a_sentence_is_translated_by_all_three() {
     });
 }
 
-/// Measuring goes on until it is stopped; what was measured stays, is in the address, and clearing begins anew.
+/// Measuring goes on until it is stopped; what was measured stays, is in the address, and clearing
+/// begins anew.
 #[test]
 fn measuring_can_be_stopped_and_keeps_what_it_has() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open(browser, &server).await;
         assert_eq!(readout_of(browser, MEASURE, "steps").await, "0");
-        // All of it takes a few seconds: the page itself presses again as soon as the first sentences are there.
+        // All of it takes a few seconds: the page itself presses again as soon as the first
+        // sentences are there.
         let briefly =
             "const of = name => document.querySelector(`#race-measure [data-train=${name}]`);
             of('start').click();
@@ -123,7 +127,8 @@ fn measuring_can_be_stopped_and_keeps_what_it_has() {
     });
 }
 
-/// Two models learn side by side; a pause is a pause; back at the beginning and on again, the same digits.
+/// Two models learn side by side; a pause is a pause; back at the beginning and on again, the same
+/// digits.
 #[test]
 fn two_models_race_and_can_be_rewound() {
     let server = site::serve(Habits::ROOT);

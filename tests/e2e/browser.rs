@@ -166,7 +166,8 @@ impl Browser {
         result.unwrap_or_else(|error| panic!("{method} failed: {error}"))
     }
 
-    /// What went wrong since the last call: warnings and errors in the console, requests to other origins.
+    /// What went wrong since the last call: warnings and errors in the console, requests to other
+    /// origins.
     pub(crate) async fn complaints(&self, origin: &str) -> Vec<String> {
         let mut complaints = Vec::new();
         for entry in self.log("browser").await {

@@ -1,4 +1,5 @@
-//! Files that do not arrive: each cell says so and offers to try again, the prose stays, and trying again works.
+//! Files that do not arrive: each cell says so and offers to try again, the prose stays, and trying
+//! again works.
 
 use serde_json::json;
 

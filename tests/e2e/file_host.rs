@@ -1,4 +1,5 @@
-//! A host of files of another origin: it knows ranges, lets every site read, can break off, and remembers what it was asked.
+//! A host of files of another origin: it knows ranges, lets every site read, can break off, and
+//! remembers what it was asked.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -33,7 +34,8 @@ pub(crate) struct FileHost {
 }
 
 impl FileHost {
-    /// Serves files by their paths on a free port of 127.0.0.1. `/huge.gguf` is said to have five gigabytes and never comes.
+    /// Serves files by their paths on a free port of 127.0.0.1. `/huge.gguf` is said to have five
+    /// gigabytes and never comes.
     pub(crate) fn start(files: Vec<(&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port's number");

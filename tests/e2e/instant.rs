@@ -1,5 +1,6 @@
-//! An edit of a cell is answered with little work on the page's thread: few changes of the document, few layouts. The
-//! counts are the same on a busy machine. How long edits take is measured by `cargo xtask bench --edits`.
+//! An edit of a cell is answered with little work on the page's thread: few changes of the
+//! document, few layouts. The counts are the same on a busy machine. How long edits take is
+//! measured by `cargo xtask bench --edits`.
 
 use browser_harness::Habits;
 use serde_json::{Value, json};
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 use super::browser::{Browser, Look, with_browser};
 use super::site;
 
-/// Changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell has answered, be it
-/// that the value cannot be, and has painted, and gives what it counted meanwhile; null where there is no such control.
+/// Changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell
+/// has answered, be it that the value cannot be, and has painted, and gives what it counted
+/// meanwhile; null where there is no such control.
 const EDIT: &str = "
     const [number, done] = arguments;
     const kinds = 'input:not([type=file]):not([type=radio]), select, textarea';
@@ -60,12 +62,12 @@ const EDIT: &str = "
     setTimeout(() => { edit(); requestAnimationFrame(() => setTimeout(settled)); });
 ";
 
-/// Most changes of the document that an edit may make, each of one attribute, text or list of children. The largest heat
-/// maps have some thousand cells.
+/// Most changes of the document that an edit may make, each of one attribute, text or list of
+/// children. The largest heat maps have some thousand cells.
 const MOST_CHANGES: u64 = 20_000;
 
-/// Most layouts for each frame: one for the frame, one for what an observer of sizes then draws. Code that reads a size
-/// after each change forces one for each change.
+/// Most layouts for each frame: one for the frame, one for what an observer of sizes then draws.
+/// Code that reads a size after each change forces one for each change.
 const LAYOUTS_A_FRAME: u64 = 3;
 
 /// Layouts of frames before and after those that the page counts.

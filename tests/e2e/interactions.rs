@@ -1,4 +1,5 @@
-//! What a reader does on a page: turns the theme, goes on to the next lesson and back, follows a link to a heading.
+//! What a reader does on a page: turns the theme, goes on to the next lesson and back, follows a
+//! link to a heading.
 
 use fantoccini::Locator;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! The lab: files from disk become models that write, what is no model is named, and the worker ends with the model.
+//! The lab: files from disk become models that write, what is no model is named, and the worker
+//! ends with the model.
 
 use std::path::{Path, PathBuf};
 

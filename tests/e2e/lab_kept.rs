@@ -1,4 +1,5 @@
-//! What the lab fetches is kept: a download that breaks off goes on where it was, and what is here is not fetched again.
+//! What the lab fetches is kept: a download that breaks off goes on where it was, and what is here
+//! is not fetched again.
 
 use fantoccini::Locator;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The lab with models that do not write: sentences as alike as in the stored reference, a picture's classes, what a patch attends to.
+//! The lab with models that do not write: sentences as alike as in the stored reference, a
+//! picture's classes, what a patch attends to.
 
 use fantoccini::Locator;
 use serde_json::{Value, json};

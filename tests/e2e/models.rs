@@ -1,4 +1,5 @@
-//! Cells on trained models and on random weights: what a reader who goes from one to the other sees, and where a model's card is.
+//! Cells on trained models and on random weights: what a reader who goes from one to the other
+//! sees, and where a model's card is.
 
 use fantoccini::Locator;
 use serde_json::json;
@@ -16,7 +17,8 @@ async fn numbers(browser: &Browser, cell: &str) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// Chooses an option of a cell, as a click on its label does, and waits until the cell has answered.
+/// Chooses an option of a cell, as a click on its label does, and waits until the cell has
+/// answered.
 async fn choose(browser: &Browser, cell: &str, option: &str) {
     let script = "const [cell, option] = arguments;
         const radio = document.querySelector(`#${cell} input[type=radio][value='${option}']`);

@@ -1,5 +1,5 @@
-//! With JavaScript off: prose and formulas read well, cells say why they are empty, and no number is there that the
-//! engine should have computed.
+//! With JavaScript off: prose and formulas read well, cells say why they are empty, and no number
+//! is there that the engine should have computed.
 
 use serde_json::json;
 

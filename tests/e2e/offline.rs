@@ -1,4 +1,5 @@
-//! After one visit to the home page the whole site can be read without a network, and what it computes with once the models have been used.
+//! After one visit to the home page the whole site can be read without a network, and what it
+//! computes with once the models have been used.
 
 use super::browser::{Look, with_browser};
 use super::site;

@@ -1,5 +1,5 @@
-//! Every page, at both ends of the widths, in both themes, at the root and in a sub-folder: cells get ready, nothing
-//! complains, nothing leaves the host, nothing scrolls sideways.
+//! Every page, at both ends of the widths, in both themes, at the root and in a sub-folder: cells
+//! get ready, nothing complains, nothing leaves the host, nothing scrolls sideways.
 
 use serde_json::{Value, json};
 

@@ -6,7 +6,8 @@ use cells::{InputKind, InputSpec, InputValue, Picture};
 use engine::rng::Rng;
 use ndarray::Array2;
 
-/// Words for random sentences: short and long, with an accent, without a meaning that could help a cell.
+/// Words for random sentences: short and long, with an accent, without a meaning that could help a
+/// cell.
 const WORDS: &[&str] = &[
     "river", "a", "paper", "sings", "blue", "because", "naïve", "stone", "under", "seven",
     "clocks", "turn",
@@ -23,7 +24,8 @@ pub(crate) fn value(random: &mut Rng, spec: &InputSpec, present: &InputValue) ->
     present.clone()
 }
 
-/// Most steps of a training that is computed again: more of them are the same steps again, and would take minutes.
+/// Most steps of a training that is computed again: more of them are the same steps again, and
+/// would take minutes.
 const MOST_STEPS: usize = 12;
 
 fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue {
@@ -32,7 +34,8 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
             InputValue::Number(random.below(MOST_STEPS + 1) as f64)
         }
         (InputKind::Number { min, max, step }, _) => {
-            // Sliders over thousands of sizes are tried in their lower tenth too, where readers are.
+            // Sliders over thousands of sizes are tried in their lower tenth too, where readers
+            // are.
             let span = if random.below(2) == 0 {
                 max - min
             } else {
@@ -62,7 +65,8 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
     }
 }
 
-/// Adds noise to each entry, in hundredths, as a reader would type; a mask of zeros and ones stays one.
+/// Adds noise to each entry, in hundredths, as a reader would type; a mask of zeros and ones stays
+/// one.
 fn shake(random: &mut Rng, matrix: &Array2<f32>) -> Array2<f32> {
     let is_mask = matrix.iter().all(|&entry| entry == 0.0 || entry == 1.0);
     matrix.mapv(|entry| {

@@ -1,5 +1,5 @@
-//! Nothing is canned: every digit that a cell shows names where it comes from, and is what the engine gives natively
-//! for the same inputs, also after every input was changed at random.
+//! Nothing is canned: every digit that a cell shows names where it comes from, and is what the
+//! engine gives natively for the same inputs, also after every input was changed at random.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -18,13 +18,14 @@ use browser_harness::Habits;
 /// Props that every cell takes and that are no inputs.
 const COMMON_PROPS: &[&str] = &["title", "caption", "height"];
 
-/// Relative difference between the browser's kernels and the native ones: their sums run in another order.
+/// Relative difference between the browser's kernels and the native ones: their sums run in another
+/// order.
 const RELATIVE: f64 = 2e-5;
 /// Absolute difference, for numbers that cancel to nearly nothing.
 const ABSOLUTE: f64 = 2e-6;
 
-/// Digits in a cell that stand in no element which says where they come from. Titles, captions and labels are the
-/// lesson's; formulas are the lesson's; what stands in a form control is an input.
+/// Digits in a cell that stand in no element which says where they come from. Titles, captions and
+/// labels are the lesson's; formulas are the lesson's; what stands in a form control is an input.
 const STRAY_DIGITS: &str = r"
     const exempt = '[data-from], [data-label], .cell-title, .cell-caption, math, input, textarea, select, script, style';
     const stray = [];
@@ -168,7 +169,8 @@ fn compare_one(
     ))
 }
 
-/// The words that may stand where `data-from` names a text: the one at the index, or the tokens of an input.
+/// The words that may stand where `data-from` names a text: the one at the index, or the tokens of
+/// an input.
 fn words_of(inputs: &Inputs, computed: &Computation, from: &str) -> Option<Vec<String>> {
     let (name, index) =
         cells::computation::parse_reference(from.strip_prefix("input:").unwrap_or(from))?;
@@ -183,7 +185,8 @@ fn words_of(inputs: &Inputs, computed: &Computation, from: &str) -> Option<Vec<S
     }
 }
 
-/// Whether `text` prints `value` or a number so near that only the order of a sum can tell them apart.
+/// Whether `text` prints `value` or a number so near that only the order of a sum can tell them
+/// apart.
 fn reads_as(value: f64, format: Format, text: &str) -> bool {
     let near = ABSOLUTE + RELATIVE * value.abs();
     if [value, value - near, value + near]

@@ -35,7 +35,8 @@ pub(crate) fn all_pages() -> Vec<String> {
     [pages(), others.collect()].concat()
 }
 
-/// Every page with cells, relative to the site's base: `` for the home page, `lesson/self-attention/` for a lesson.
+/// Every page with cells, relative to the site's base: `` for the home page,
+/// `lesson/self-attention/` for a lesson.
 pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();

@@ -1,4 +1,5 @@
-//! Edits in the address: a link restores them, reset and undo take them back, a damaged link says so.
+//! Edits in the address: a link restores them, reset and undo take them back, a damaged link says
+//! so.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ async fn state(browser: &Browser) -> String {
     hash.as_str().unwrap_or_default().to_owned()
 }
 
-/// Waits until the state in the address says what `expected` holds; the text may be written differently.
+/// Waits until the state in the address says what `expected` holds; the text may be written
+/// differently.
 async fn wait_for_state(browser: &Browser, expected: &BTreeMap<String, Value>, when: &str) {
     let mut found = BTreeMap::new();
     for _ in 0..100 {

@@ -12,7 +12,8 @@ const START: Locator<'static> = Locator::Css("#train-tiny [data-train=start]");
 const STEP: Locator<'static> = Locator::Css("#train-tiny [data-train=step]");
 const REWIND: Locator<'static> = Locator::Css("#train-tiny [data-train=rewind]");
 
-/// Longest time between two frames while the model learns, in milliseconds: longer halts the page, whatever else the machine does.
+/// Longest time between two frames while the model learns, in milliseconds: longer halts the page,
+/// whatever else the machine does.
 const LONGEST_FRAME_MS: f64 = 1000.0;
 
 /// What the cell with the player says.
@@ -31,8 +32,8 @@ pub(crate) async fn readout_of(browser: &Browser, cell: &str, name: &str) -> Str
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// Waits until the steps of a cell fulfil a condition; an exact number has to be there with all that it gives, and a run that goes on is
-/// hardly ever found at rest.
+/// Waits until the steps of a cell fulfil a condition; an exact number has to be there with all
+/// that it gives, and a run that goes on is hardly ever found at rest.
 pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: &str) {
     let goes_on = condition.starts_with('>');
     let script = format!(
@@ -57,7 +58,8 @@ async fn open(browser: &Browser, server: &Server) {
         .expect("the lesson works");
 }
 
-/// Three steps, all the way back, three steps again: the same digits; and not those of another seed.
+/// Three steps, all the way back, three steps again: the same digits; and not those of another
+/// seed.
 #[test]
 fn rewinding_gives_the_same_losses_again() {
     let server = site::serve(Habits::ROOT);
@@ -80,7 +82,8 @@ fn rewinding_gives_the_same_losses_again() {
     });
 }
 
-/// While it learns, frames go on; a pause is a pause; the way it was run changes nothing; who leaves the page ends the work.
+/// While it learns, frames go on; a pause is a pause; the way it was run changes nothing; who
+/// leaves the page ends the work.
 #[test]
 fn a_run_can_be_paused_and_the_page_stays_smooth() {
     let server = site::serve(Habits::ROOT);
@@ -109,7 +112,8 @@ fn a_run_can_be_paused_and_the_page_stays_smooth() {
         pause(1500).await;
         assert_eq!(readout(browser, "steps").await, steps, "a pause is a pause");
 
-        // The address holds the number of steps: opened anew, the page trains as far and gets there.
+        // The address holds the number of steps: opened anew, the page trains as far and gets
+        // there.
         browser
             .wait_for(
                 "the state in the address",

@@ -1,4 +1,5 @@
-//! Workers that the page cannot work with: the cell says why in words, and Retry computes once the right files are there.
+//! Workers that the page cannot work with: the cell says why in words, and Retry computes once the
+//! right files are there.
 
 use std::path::{Path, PathBuf};
 
@@ -50,8 +51,8 @@ fn worker_chunk(site: &Path, lesson: &str) -> PathBuf {
     folder.join(format!("{lesson}.wasm"))
 }
 
-/// Opens the page while one of the worker's files holds other text: the cell shows an error with these words. With the right content
-/// back in its place, Retry computes.
+/// Opens the page while one of the worker's files holds other text: the cell shows an error with
+/// these words. With the right content back in its place, Retry computes.
 async fn refuses_and_recovers(
     browser: &Browser,
     name: &str,

@@ -126,7 +126,8 @@ pub(crate) fn focused_at() -> Option<String> {
     document().active_element()?.get_attribute("data-at")
 }
 
-/// Lets effects run and frames be drawn: a canvas learns its size from one and is painted with the next.
+/// Lets effects run and frames be drawn: a canvas learns its size from one and is painted with the
+/// next.
 pub(crate) async fn settle() {
     for _ in 0..3 {
         let frame = js_sys::Promise::new(&mut |resolve, _| {

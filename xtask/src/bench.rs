@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: builds the site and has `crates/bench` measure full-size models in headless Chromium.
+//! `cargo xtask bench`: builds the site and has `crates/bench` measure full-size models in headless
+//! Chromium.
 
 use std::process::{Command, ExitCode};
 
@@ -10,7 +11,8 @@ use crate::{build, npm, project, tools};
 /// Builds the site unless `--no-build` is given, and measures what the other options choose.
 ///
 /// # Errors
-/// When an option is wrong, something cannot be installed or built, or the browser cannot be driven.
+/// When an option is wrong, something cannot be installed or built, or the browser cannot be
+/// driven.
 pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     let builds = !options.iter().any(|option| option == "--no-build");
     let options: Vec<&String> = options

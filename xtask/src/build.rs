@@ -22,8 +22,8 @@ const WASM_FEATURES: &[&str] = &[
 /// What the engine for full-size models may use besides.
 const ENGINE_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-threads"];
 
-/// Flags for the site by the nightly compiler: those of `.cargo/config.toml`, and a panic, which is a mistake of ours, stops the program
-/// without a text.
+/// Flags for the site by the nightly compiler: those of `.cargo/config.toml`, and a panic, which is
+/// a mistake of ours, stops the program without a text.
 const SITE_FLAGS: &str = "-Ctarget-feature=+simd128 --cfg erase_components -Zunstable-options -Cpanic=immediate-abort \
      -Zlocation-detail=none";
 
@@ -92,8 +92,9 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
         .arg(project::dist()))
 }
 
-/// Has a command compile the site by the nightly compiler, where there is one: it can build the standard library for its size and
-/// leave out the texts of panics, and saves a fifth of what a reader downloads. Without it the site does the same.
+/// Has a command compile the site by the nightly compiler, where there is one: it can build the
+/// standard library for its size and leave out the texts of panics, and saves a fifth of what a
+/// reader downloads. Without it the site does the same.
 fn for_size(command: &mut Command) -> &mut Command {
     match nightly::name() {
         Some(toolchain) => command

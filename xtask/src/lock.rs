@@ -1,4 +1,5 @@
-//! Reads a version out of `Cargo.lock`: the wasm-bindgen program must match the locked library exactly.
+//! Reads a version out of `Cargo.lock`: the wasm-bindgen program must match the locked library
+//! exactly.
 
 use crate::failure::Failure;
 use crate::project;

@@ -1,5 +1,5 @@
-//! `cargo xtask`: set-up and chores of this project, with the standard library alone, so that it builds in a second on
-//! a machine that has nothing yet.
+//! `cargo xtask`: set-up and chores of this project, with the standard library alone, so that it
+//! builds in a second on a machine that has nothing yet.
 
 mod bench;
 mod build;

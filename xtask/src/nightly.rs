@@ -53,7 +53,8 @@ pub(crate) fn name() -> Option<&'static str> {
     [VERSION, ANY].into_iter().find(|name| is_there(name))
 }
 
-/// A nightly toolchain with Miri, which is installed where it is missing; `None` where it cannot be had.
+/// A nightly toolchain with Miri, which is installed where it is missing; `None` where it cannot be
+/// had.
 pub(crate) fn with_miri() -> Option<&'static str> {
     ensure();
     let toolchain = name()?;

@@ -43,7 +43,8 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
         .current_dir(project::root())
         .env("PATH", search_path());
-    // Set by `cargo run` for this program alone; inherited, they would make the inner cargo rebuild with other settings.
+    // Set by `cargo run` for this program alone; inherited, they would make the inner cargo rebuild
+    // with other settings.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -176,7 +177,8 @@ fn run_to_end(command: &mut Command) -> Result<(ExitStatus, String), Failure> {
     Ok((status, text))
 }
 
-/// Reads a stream line by line into `all`, and copies it to the terminal where `echo` asks for that.
+/// Reads a stream line by line into `all`, and copies it to the terminal where `echo` asks for
+/// that.
 fn read(stream: impl Read, all: &Mutex<String>, echo: bool) {
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();

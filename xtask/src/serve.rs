@@ -7,8 +7,9 @@ use crate::process::{cargo, run, say};
 use crate::system::{self, Need};
 use crate::tools;
 
-/// Makes sure of the linker and the wasm target, then runs the development server (`crates/devserver`), which needs no other tool.
-/// With `--release` Trunk builds and serves what is published.
+/// Makes sure of the linker and the wasm target, then runs the development server
+/// (`crates/devserver`), which needs no other tool. With `--release` Trunk builds and serves what
+/// is published.
 ///
 /// # Errors
 /// When something cannot be installed or built, or the server fails.

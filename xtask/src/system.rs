@@ -1,4 +1,5 @@
-//! System packages: finds what is missing and installs it as root, or names the one command that does.
+//! System packages: finds what is missing and installs it as root, or names the one command that
+//! does.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -89,7 +90,8 @@ impl Manager {
 /// Makes sure that everything in `needs` is installed.
 ///
 /// # Errors
-/// When something is missing and this program may not install it: the message holds the command that does.
+/// When something is missing and this program may not install it: the message holds the command
+/// that does.
 pub(crate) fn ensure(needs: &[Need]) -> Result<(), Failure> {
     let missing: Vec<Need> = needs
         .iter()
@@ -135,8 +137,9 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<(), Failure> {
     }
 }
 
-/// Installs a package if the system offers it in exactly this version and it can be installed without asking anybody; whether it did.
-/// Where it is offered to the machine's owner only, says so: that is quicker than compiling.
+/// Installs a package if the system offers it in exactly this version and it can be installed
+/// without asking anybody; whether it did. Where it is offered to the machine's owner only, says
+/// so: that is quicker than compiling.
 pub(crate) fn install_version(package: &str, version: &str) -> bool {
     let Some(manager) = Manager::here() else {
         return false;
@@ -166,7 +169,8 @@ pub(crate) fn install_version(package: &str, version: &str) -> bool {
     }
 }
 
-/// Returns whether a package manager's description names this version, with or without the distribution's own number after it (`0.21.14-1`).
+/// Returns whether a package manager's description names this version, with or without the
+/// distribution's own number after it (`0.21.14-1`).
 fn offers(description: &str, version: &str) -> bool {
     description
         .split([' ', '\t', '\n', ','])

@@ -1,4 +1,5 @@
-//! Rust tools: the wasm target, Trunk and the wasm-bindgen programs, each of the version that this project needs.
+//! Rust tools: the wasm target, Trunk and the wasm-bindgen programs, each of the version that this
+//! project needs.
 
 use std::process::Command;
 
@@ -47,7 +48,8 @@ pub(crate) fn ensure_target() -> Result<(), Failure> {
     run(command("rustup").args(["target", "add", WASM_TARGET]))
 }
 
-/// The wasm-bindgen program must be of exactly the locked library's version: they share an unstable format.
+/// The wasm-bindgen program must be of exactly the locked library's version: they share an unstable
+/// format.
 fn ensure_wasm_bindgen() -> Result<(), Failure> {
     let version = lock::version_of("wasm-bindgen")?;
     let is_there = || {
@@ -90,8 +92,8 @@ fn has_version(program: &str, version: &str) -> bool {
             .is_some_and(|text| text.split_whitespace().any(|word| word == version))
 }
 
-/// Gets a program that others have compiled, where one can be had: from the system's packages, or through `cargo binstall` where
-/// that is installed. Whether either did.
+/// Gets a program that others have compiled, where one can be had: from the system's packages, or
+/// through `cargo binstall` where that is installed. Whether either did.
 fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
     if system::install_version(system_package, version) {
         return true;
@@ -123,7 +125,8 @@ fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
     run(&mut install)
 }
 
-/// Profile for compiling tools: they ask for whole-program optimisation, which costs minutes and gains nothing here.
+/// Profile for compiling tools: they ask for whole-program optimisation, which costs minutes and
+/// gains nothing here.
 const QUICK_PROFILE: [(&str, &str); 4] = [
     ("LTO", "off"),
     ("OPT_LEVEL", "1"),

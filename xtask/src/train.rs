@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::process::{cargo, run};
 use crate::system::{self, Need};
 
-/// Each step of training takes the same large pieces of memory and gives them back. Unless told otherwise, glibc's allocator has the
-/// system take them away and clear them anew each time, page by page, which was a third of the time. Other allocators read none of
-/// these.
+/// Each step of training takes the same large pieces of memory and gives them back. Unless told
+/// otherwise, glibc's allocator has the system take them away and clear them anew each time, page
+/// by page, which was a third of the time. Other allocators read none of these.
 const KEEP_MEMORY: [(&str, &str); 3] = [
     ("MALLOC_MMAP_THRESHOLD_", "1073741824"),
     ("MALLOC_TRIM_THRESHOLD_", "4294967296"),

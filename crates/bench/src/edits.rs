@@ -1,6 +1,6 @@
-//! How long edits take: the longest task on the page's thread that each control of the lessons causes. A task of 50 ms
-//! or more is one that the reader can see; what takes longer is to be the worker's. How much work edits make is counted
-//! by `tests/e2e/instant.rs`.
+//! How long edits take: the longest task on the page's thread that each control of the lessons
+//! causes. A task of 50 ms or more is one that the reader can see; what takes longer is to be the
+//! worker's. How much work edits make is counted by `tests/e2e/instant.rs`.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use crate::BenchError;
 /// How long the cells of a page may take until their numbers are on screen.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
-/// How often an edit is tried: on a busy machine a task can be long because another program had the processor.
+/// How often an edit is tried: on a busy machine a task can be long because another program had the
+/// processor.
 const TRIES: usize = 6;
 
 /// The browser logs no task that is shorter, in milliseconds.
@@ -23,9 +24,9 @@ const LONG_TASK_MS: f64 = 50.0;
 /// A script: whether every cell of the page has its numbers.
 const READY: &str = "return [...document.querySelectorAll('[data-cell]')].every(cell => cell.dataset.state === 'ready')";
 
-/// A script: changes the control numbered `arguments[0]` by as little as a reader can, waits until its cell has answered,
-/// be it that the value cannot be, and has painted, and gives the longest task that the browser logged meanwhile, in
-/// milliseconds; null where there is no such control.
+/// A script: changes the control numbered `arguments[0]` by as little as a reader can, waits until
+/// its cell has answered, be it that the value cannot be, and has painted, and gives the longest
+/// task that the browser logged meanwhile, in milliseconds; null where there is no such control.
 const EDIT: &str = "
     const [number, done] = arguments;
     const kinds = 'input:not([type=file]):not([type=radio]), select, textarea';
@@ -122,8 +123,8 @@ async fn open(client: &Client, url: &str) -> Result<(), BenchError> {
     }
 }
 
-/// The quietest try of each control. `pace` is the least time that the page's loop ever took: where it takes longer,
-/// because other programs run, the edit is given as much longer.
+/// The quietest try of each control. `pace` is the least time that the page's loop ever took: where
+/// it takes longer, because other programs run, the edit is given as much longer.
 async fn of_page(client: &Client, page: &str, pace: &mut f64) -> Result<Value, BenchError> {
     let (mut controls, mut long) = (0, Vec::new());
     loop {

@@ -1,5 +1,6 @@
-//! `bench`: measures full-size models in headless Chromium through the bench page of the built site, and prints one JSON
-//! line for each; with `--edits`, how long edits of the lessons' cells take. `cargo xtask bench` builds the site and runs it.
+//! `bench`: measures full-size models in headless Chromium through the bench page of the built
+//! site, and prints one JSON line for each; with `--edits`, how long edits of the lessons' cells
+//! take. `cargo xtask bench` builds the site and runs it.
 
 mod cases;
 mod edits;

@@ -9,7 +9,8 @@ use crate::BenchError;
 /// How long one line of the list may take.
 const MOST: Duration = Duration::from_secs(1200);
 
-/// A script: the page's result as JSON once it is there, with the spread of each figure over the runs; null before.
+/// A script: the page's result as JSON once it is there, with the spread of each figure over the
+/// runs; null before.
 const RESULT: &str = "const result = window.benchResult;
     if (result === undefined) return null;
     const line = { ...result };
@@ -22,8 +23,8 @@ const RESULT: &str = "const result = window.benchResult;
     }
     return JSON.stringify(line);";
 
-/// Measures the same in several browsers at once. What they reach together is what this machine's cores and memory give
-/// to work that shares nothing: the most that as many threads could reach.
+/// Measures the same in several browsers at once. What they reach together is what this machine's
+/// cores and memory give to work that shares nothing: the most that as many threads could reach.
 ///
 /// # Errors
 /// When a browser cannot be driven, or its page gives no result.

@@ -1,5 +1,5 @@
-//! Time of a save until the open page shows it: the development server builds, Chromium shows a page of it, and
-//! files of the project are changed as an author would and put back.
+//! Time of a save until the open page shows it: the development server builds, Chromium shows a
+//! page of it, and files of the project are changed as an author would and put back.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -34,10 +34,12 @@ struct Save {
     /// Seconds that it may take.
     goal: f64,
     file: &'static str,
-    /// The text that is replaced, and what by; `@n` is the number of the save. Without a text, the new one goes to the end.
+    /// The text that is replaced, and what by; `@n` is the number of the save. Without a text, the
+    /// new one goes to the end.
     old: &'static str,
     new: &'static str,
-    /// A script: whether the page shows save number `arguments[0]`. `arguments[1]` is what `BEFORE` gave.
+    /// A script: whether the page shows save number `arguments[0]`. `arguments[1]` is what `BEFORE`
+    /// gave.
     shown: &'static str,
 }
 
@@ -242,7 +244,8 @@ impl Trunk {
         drop(free);
         let process = Command::new("trunk")
             .args(["serve", "--port", &port.to_string()])
-            // Trunk reads NO_COLOR as a truth value and stops at the "1" that other programs agree on.
+            // Trunk reads NO_COLOR as a truth value and stops at the "1" that other programs agree
+            // on.
             .env_remove("NO_COLOR")
             .current_dir(root)
             .stdin(Stdio::null())

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::driver::Driver;
 
-/// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself. The runner of browser tests
-/// takes the same from the files `webdriver.json`.
+/// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself. The
+/// runner of browser tests takes the same from the files `webdriver.json`.
 const ARGUMENTS: &[&str] = &[
     "--headless",
     "--no-sandbox",

@@ -1,7 +1,8 @@
-//! What tests and measurements need around a browser: a static file server ([`Server`]), a chromedriver process
-//! ([`Driver`]) and a headless Chromium under it ([`Chromium`]).
+//! What tests and measurements need around a browser: a static file server ([`Server`]), a
+//! chromedriver process ([`Driver`]) and a headless Chromium under it ([`Chromium`]).
 //!
-//! The environment variables `CHROME` and `CHROMEDRIVER` name the programs; `cargo xtask` sets them.
+//! The environment variables `CHROME` and `CHROMEDRIVER` name the programs; `cargo xtask` sets
+//! them.
 
 mod chromium;
 mod driver;

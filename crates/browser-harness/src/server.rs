@@ -1,5 +1,6 @@
-//! A static file server with the habits of the hosts that the site may meet: under a sub-folder or not, redirecting a
-//! folder's address to the one with a slash or not, isolating the page from other origins or not.
+//! A static file server with the habits of the hosts that the site may meet: under a sub-folder or
+//! not, redirecting a folder's address to the one with a slash or not, isolating the page from
+//! other origins or not.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,7 +15,8 @@ use std::time::Duration;
 pub struct Habits {
     /// The folder under which the site lies: `/` or `/sub/folder/`.
     pub base: &'static str,
-    /// Whether `/lesson/x` is redirected to `/lesson/x/`; otherwise it answers with the folder's `index.html` as is.
+    /// Whether `/lesson/x` is redirected to `/lesson/x/`; otherwise it answers with the folder's
+    /// `index.html` as is.
     pub redirects_folders: bool,
     /// Whether it sends the headers that isolate the page (COOP and COEP).
     pub isolates: bool,
@@ -150,7 +152,8 @@ fn serve(
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut lines = BufReader::new(stream).lines();
-    // A browser opens connections before it needs them, and closes some unused: that asks for nothing.
+    // A browser opens connections before it needs them, and closes some unused: that asks for
+    // nothing.
     let Some(request) = lines.next().transpose()? else {
         return Ok(());
     };

@@ -1,16 +1,17 @@
 //! The list of all cells, which everything else is made from.
 //!
-//! [`for_each_lesson!`](crate::for_each_lesson) holds the list. It expands to the modules of the cells (`lessons/`), to the
-//! groups below, to what each worker computes ([`crate::jobs`]) and, in the site, to the views and the chunks of the wasm
-//! (`src/cells/registry.rs`).
+//! [`for_each_lesson!`](crate::for_each_lesson) holds the list. It expands to the modules of the
+//! cells (`lessons/`), to the groups below, to what each worker computes ([`crate::jobs`]) and, in
+//! the site, to the views and the chunks of the wasm (`src/cells/registry.rs`).
 
 use crate::frame::spec::{CellSpec, Run, WorkerKind};
 
 /// Calls a macro with the list of all cells, in the order of the course.
 ///
-/// A lesson is a name (its slug with underscores, which is also the name of the folder of its cells) with its cells. A line
-/// is the module of a cell, which is its name with underscores, and where it computes: on the `page`, within a frame, or in
-/// the worker for `training` (with differentiation) or `models` (with trained models). A cell of a worker has an `ENTRY`.
+/// A lesson is a name (its slug with underscores, which is also the name of the folder of its
+/// cells) with its cells. A line is the module of a cell, which is its name with underscores, and
+/// where it computes: on the `page`, within a frame, or in the worker for `training` (with
+/// differentiation) or `models` (with trained models). A cell of a worker has an `ENTRY`.
 #[macro_export]
 macro_rules! for_each_lesson {
     ($callback:ident) => {
@@ -74,7 +75,8 @@ macro_rules! for_each_lesson {
 
 /// The cells of one lesson, which the site loads together.
 pub struct Group {
-    /// Slug of the lesson with underscores: the folder of its cells, and the chunk of the site that holds their views.
+    /// Slug of the lesson with underscores: the folder of its cells, and the chunk of the site that
+    /// holds their views.
     pub name: &'static str,
     /// The cells, in the order of the lesson.
     pub cells: &'static [&'static CellSpec],

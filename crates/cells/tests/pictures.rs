@@ -30,8 +30,8 @@ fn decode(file: &str) -> Pixels {
     }
 }
 
-/// `REFRESH_PICTURES=1 cargo test -p cells --test pictures` writes the file anew after a change of the drawing;
-/// the scripts of tests/golden/lessons must then run again.
+/// `REFRESH_PICTURES=1 cargo test -p cells --test pictures` writes the file anew after a change of
+/// the drawing; the scripts of tests/golden/lessons must then run again.
 #[test]
 fn the_drawn_picture_is_the_one_that_pytorch_saw() {
     let file = "tests/golden/lessons/harbour.png";

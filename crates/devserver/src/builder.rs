@@ -37,7 +37,8 @@ enum Engines {
     Settled,
 }
 
-/// Cargo's arguments for the site and its worker: in one call, so that the crates that both hold are compiled once.
+/// Cargo's arguments for the site and its worker: in one call, so that the crates that both hold
+/// are compiled once.
 const SITE: [&str; 8] = [
     "build",
     "--package",
@@ -78,7 +79,8 @@ enum Stage {
 }
 
 impl Builder {
-    /// For a project, whose target folder is `target`; `orders` leads to [`Builder::work`]'s other end.
+    /// For a project, whose target folder is `target`; `orders` leads to [`Builder::work`]'s other
+    /// end.
     pub fn new(
         project: Project,
         folders: Folders,
@@ -167,7 +169,8 @@ impl Builder {
         });
     }
 
-    /// Builds everything, saying which step of how many it is; `cargo xtask serve` has taken the first two.
+    /// Builds everything, saying which step of how many it is; `cargo xtask serve` has taken the
+    /// first two.
     fn first(&mut self) {
         self.say("[3/5] compiling the program that makes the pages");
         let maker = self.stage(Stage::Maker, Self::compile_maker);
@@ -229,7 +232,8 @@ impl Builder {
         self.rest();
     }
 
-    /// Makes the pages that changed, and has them reload: all of them, where a file changed that they fetch.
+    /// Makes the pages that changed, and has them reload: all of them, where a file changed that
+    /// they fetch.
     fn make_pages(&mut self, files: bool) {
         let Some(answer) = self.stage(Stage::Pages, |this| this.ask("pages")) else {
             return;
@@ -263,7 +267,8 @@ impl Builder {
         }
     }
 
-    /// Builds the files of the lab and of measuring for browsers that can do more, behind everything else.
+    /// Builds the files of the lab and of measuring for browsers that can do more, behind
+    /// everything else.
     fn build_engines(&mut self) {
         if !self.board.is_ready() {
             return;

@@ -100,7 +100,8 @@ impl Project {
     }
 }
 
-/// The project's crates that a package is compiled from, itself included: names of folders in `crates/`.
+/// The project's crates that a package is compiled from, itself included: names of folders in
+/// `crates/`.
 fn crates_of(root: &Path, package: &str) -> Result<BTreeSet<String>, ServeError> {
     let output = Command::new("cargo")
         .args(["tree", "--package", package, "--edges", "normal,build"])
@@ -123,8 +124,8 @@ fn crates_of(root: &Path, package: &str) -> Result<BTreeSet<String>, ServeError>
     Ok(folders.collect())
 }
 
-/// The contents of files as they were when they were last looked at, so that a file that was written with the same text does not
-/// count as changed.
+/// The contents of files as they were when they were last looked at, so that a file that was
+/// written with the same text does not count as changed.
 #[derive(Debug, Clone, Default)]
 pub struct Seen(BTreeMap<PathBuf, Option<u64>>);
 

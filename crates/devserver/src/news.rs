@@ -48,7 +48,8 @@ pub enum News {
     },
 }
 
-/// Messages kept for a slow page. A page that misses some connects again and compares the number of the build.
+/// Messages kept for a slow page. A page that misses some connects again and compares the number of
+/// the build.
 const KEPT: usize = 64;
 
 /// Holds the news for every open page.

@@ -24,7 +24,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Starts to serve the project in `root`, on this port of this machine or on a free one for 0, and to build it.
+    /// Starts to serve the project in `root`, on this port of this machine or on a free one for 0,
+    /// and to build it.
     ///
     /// # Errors
     /// When the port is taken or files cannot be watched.

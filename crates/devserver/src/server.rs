@@ -42,7 +42,8 @@ struct Shared {
     orders: Sender<Order>,
 }
 
-/// The server's answers: what is built, then what lies in `public/`, then the page for unknown addresses with status 404.
+/// The server's answers: what is built, then what lies in `public/`, then the page for unknown
+/// addresses with status 404.
 pub fn router(folders: &Folders, board: Board, orders: Sender<Order>) -> Router {
     let missing = ServeFile::new(folders.out.join("404.html"));
     let public = ServeDir::new(folders.project.join("public")).not_found_service(missing.clone());
@@ -70,8 +71,8 @@ pub fn router(folders: &Folders, board: Board, orders: Sender<Order>) -> Router 
         .with_state(shared)
 }
 
-/// Looks at a request before the folders do: nothing is there before the first build, notes are not shipped, and the pages of
-/// full-size models ask for files that are built for them.
+/// Looks at a request before the folders do: nothing is there before the first build, notes are not
+/// shipped, and the pages of full-size models ask for files that are built for them.
 async fn gate(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if NOTES.iter().any(|end| path.ends_with(end)) {
@@ -118,7 +119,8 @@ async fn news(State(shared): State<Shared>) -> Sse<impl Stream<Item = Result<Eve
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-/// The next message; `None` at the server's end, and for a page that missed some: it connects again and sees which build is served.
+/// The next message; `None` at the server's end, and for a page that missed some: it connects again
+/// and sees which build is served.
 async fn next_of(receiver: &mut Receiver<News>) -> Option<News> {
     receiver.recv().await.ok()
 }

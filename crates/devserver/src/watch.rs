@@ -10,10 +10,12 @@ use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 use crate::builder::Order;
 use crate::error::ServeError;
 
-/// Wait after the first change of a save for the rest of it: an editor writes, renames and sets the date.
+/// Wait after the first change of a save for the rest of it: an editor writes, renames and sets the
+/// date.
 const SETTLED: Duration = Duration::from_millis(60);
 
-/// Folders and files that are watched. Naming them keeps `target` and `dist` out, where builds write all the time.
+/// Folders and files that are watched. Naming them keeps `target` and `dist` out, where builds
+/// write all the time.
 const WATCHED: [&str; 12] = [
     "lessons",
     "public",

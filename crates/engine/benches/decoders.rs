@@ -1,5 +1,5 @@
-//! One step of each decoder at full size (the lessons' and the mixture of experts: smaller): the next token behind 64 others,
-//! and those 64 at once. `cargo bench -p engine --bench decoders`
+//! One step of each decoder at full size (the lessons' and the mixture of experts: smaller): the
+//! next token behind 64 others, and those 64 at once. `cargo bench -p engine --bench decoders`
 
 #[cfg(not(target_family = "wasm"))]
 mod native {

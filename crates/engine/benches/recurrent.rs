@@ -1,5 +1,5 @@
-//! One step of each recurrent translator, and its reading of the source: 32 tokens, states 512 wide, vocabularies of 8192.
-//! `cargo bench -p engine --bench recurrent`
+//! One step of each recurrent translator, and its reading of the source: 32 tokens, states 512
+//! wide, vocabularies of 8192. `cargo bench -p engine --bench recurrent`
 
 #[cfg(not(target_family = "wasm"))]
 mod native {

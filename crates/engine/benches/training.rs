@@ -1,7 +1,8 @@
 //! One step of training, with the plain kernels and with each of the quick ones in one run:
 //! `cargo bench -p engine --bench training`
 //!
-//! The Transformer of 2 + 2 blocks, 64 wide, that reverses 16 symbols, and the translator through one fixed vector.
+//! The Transformer of 2 + 2 blocks, 64 wide, that reverses 16 symbols, and the translator through
+//! one fixed vector.
 
 #[cfg(not(target_family = "wasm"))]
 mod native {

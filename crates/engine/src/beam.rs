@@ -1,4 +1,5 @@
-//! Beam search: the most probable texts so far are continued by every token, and the most probable of the continuations are kept.
+//! Beam search: the most probable texts so far are continued by every token, and the most probable
+//! of the continuations are kept.
 //!
 //! ```text
 //! log P(Y) = Σₜ ln softmax(scores after Y₁ … Yₜ₋₁)[Yₜ]
@@ -22,7 +23,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Wu et al. 2016, "Google's neural machine translation system", section 7 and equation 14, without its coverage penalty.
+//! Source: Wu et al. 2016, "Google's neural machine translation system", section 7 and equation 14,
+//! without its coverage penalty.
 
 use ndarray::Array1;
 
@@ -97,11 +99,12 @@ struct Continuation {
     id: usize,
 }
 
-/// The best texts after a prompt, best first, at most `width` of them. Equally probable texts are in the order of the probability of
-/// their beginnings, then of their last ids.
+/// The best texts after a prompt, best first, at most `width` of them. Equally probable texts are
+/// in the order of the probability of their beginnings, then of their last ids.
 ///
 /// # Errors
-/// When a parameter of the search is out of range, or the model refuses or gives scores that are NaN.
+/// When a parameter of the search is out of range, or the model refuses or gives scores that are
+/// NaN.
 pub fn search(model: &mut dyn NextToken, prompt: &[usize], beam: &Beam) -> Result<Vec<Hypothesis>> {
     beam.check()?;
     let mut live = vec![Live {
@@ -168,8 +171,8 @@ fn log_sum(scores: &Array1<f32>) -> Result<f64> {
     Ok(largest + double::ln(sum))
 }
 
-/// The live texts after the best steps, at most `width` of them; texts that a step ends are added to `ended`. Only one of the `width`
-/// best steps may end a text.
+/// The live texts after the best steps, at most `width` of them; texts that a step ends are added
+/// to `ended`. Only one of the `width` best steps may end a text.
 fn advance(
     live: &[Live],
     steps: &[Continuation],
@@ -204,7 +207,8 @@ fn hypothesis(ids: Vec<usize>, log_probability: f64, ended: bool, beam: &Beam) -
     }
 }
 
-/// Sorts texts, best first, and keeps `width` of them; equal ones stay in the order in which they were found.
+/// Sorts texts, best first, and keeps `width` of them; equal ones stay in the order in which they
+/// were found.
 fn rank(found: &mut Vec<Hypothesis>, width: usize) {
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(width);
@@ -227,7 +231,8 @@ mod tests {
         }
     }
 
-    /// A table in which token 2 ends a text. Greedy choice takes 0, after which no token is likely; 1 leads to the most probable text.
+    /// A table in which token 2 ends a text. Greedy choice takes 0, after which no token is likely;
+    /// 1 leads to the most probable text.
     fn trap() -> Table {
         Table(vec![
             (vec![7], [0.5, 0.4, 0.1]),
@@ -261,7 +266,8 @@ mod tests {
         assert_eq!(beam(1, 0.0).penalty(9), 1.0);
         assert!((beam(1, 1.0).penalty(7) - 2.0).abs() < 1e-12);
         assert!((beam(1, 0.5).penalty(13) - 3f64.sqrt()).abs() < 1e-12);
-        // One token of probability 0.4, or three of 0.36 together: ln 0.4 = −0.916, ln 0.36 · 6/8 = −0.766.
+        // One token of probability 0.4, or three of 0.36 together: ln 0.4 = −0.916, ln 0.36 · 6/8 =
+        // −0.766.
         let table = || {
             let mut table = trap();
             table.0[0].1 = [0.2, 0.4, 0.4];

@@ -1,10 +1,12 @@
-//! A drawing in the form of MNIST's digits: scaled into a box, then moved so that its centre of mass is in the middle.
+//! A drawing in the form of MNIST's digits: scaled into a box, then moved so that its centre of
+//! mass is in the middle.
 //!
 //! ```text
 //! box:     the rectangle around all ink, scaled so that its longer side is 20 pixels
 //! centre:  Σ p · ink(p) / Σ ink(p), moved by whole pixels to the one nearest to (14, 14), counted from 0     [H, W] -> [1, 28, 28]
 //! ```
-//! MNIST's own digits are reproduced to the bit from any position in a picture, but for the very few whose box is smaller.
+//! MNIST's own digits are reproduced to the bit from any position in a picture, but for the very
+//! few whose box is smaller.
 //!
 //! ```
 //! use engine::drawing::{SIDE, centred};
@@ -18,7 +20,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section III.A.
+//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section
+//! III.A.
 
 use crate::error::{EngineError, Result};
 use crate::picture::{grey, resize};
@@ -37,8 +40,8 @@ const PAPER: f32 = 0.5 / 255.0;
 /// The row and the column of the centre of mass.
 const MIDDLE: f64 = 14.0;
 
-/// The ink of a picture, from 0 (paper) to 1. The picture's border decides whether paper is light or dark, so dark ink on white and
-/// chalk on a board are both read.
+/// The ink of a picture, from 0 (paper) to 1. The picture's border decides whether paper is light
+/// or dark, so dark ink on white and chalk on a board are both read.
 pub fn ink(image: ArrayView3<'_, f32>) -> Array2<f32> {
     // image [C, H, W], from 0 to 1 -> [H, W]
     let one = grey(image).index_axis_move(Axis(0), 0);
@@ -88,7 +91,8 @@ pub fn centred(ink: ArrayView2<'_, f32>) -> Result<Array3<f32>> {
     Ok(digit)
 }
 
-/// A picture with half as many pixels in each row and column, each the mean of four; a last odd row or column is left out.
+/// A picture with half as many pixels in each row and column, each the mean of four; a last odd row
+/// or column is left out.
 pub fn halved(image: ArrayView3<'_, f32>) -> Array3<f32> {
     // image [C, H, W] -> [C, ⌊H/2⌋, ⌊W/2⌋]
     let (channels, height, width) = image.dim();
@@ -98,7 +102,8 @@ pub fn halved(image: ArrayView3<'_, f32>) -> Array3<f32> {
     })
 }
 
-/// Greys from 0 to 1, evenly apart, as colours to choose from ([`crate::model::image_gpt::clusters`]).
+/// Greys from 0 to 1, evenly apart, as colours to choose from
+/// ([`crate::model::image_gpt::clusters`]).
 pub fn greys(count: usize) -> Array2<f32> {
     // -> [count, 1]
     let last = count.saturating_sub(1).max(1) as f32;

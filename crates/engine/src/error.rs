@@ -1,6 +1,7 @@
 //! The crate's one error type.
 
-/// What can go wrong in the engine. The text names the operation, what it expected and what it was given.
+/// What can go wrong in the engine. The text names the operation, what it expected and what it was
+/// given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// Two shapes do not fit, or one is not what the operation needs.

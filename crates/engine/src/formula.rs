@@ -1,4 +1,5 @@
-//! Parameters and pictures that a formula gives, so that two programs can build the same full-size model without its weights.
+//! Parameters and pictures that a formula gives, so that two programs can build the same full-size
+//! model without its weights.
 //!
 //! ```text
 //! z_i = mix(fnv1a64(name) + seed + i + 0x9E3779B97F4A7C15)       i counts the elements row by row, all modulo 2⁶⁴
@@ -6,7 +7,8 @@
 //! two axes or more: 0.08 u     one axis, name ends in `weight` or `lambda1`: 1 + 0.1 u     any other: 0.05 u
 //! image_c(x, y) = sin(2π((c+1) x + (c+2) y) + 0.7 c + 0.1 seed) · cos(3π (x − y)(c+1)),  x and y from 0 to 1
 //! ```
-//! `mix` and `fnv1a64` are those of [`crate::rng`]. Everything but the picture is f32, with one rounding for each operation.
+//! `mix` and `fnv1a64` are those of [`crate::rng`]. Everything but the picture is f32, with one
+//! rounding for each operation.
 //!
 //! ```
 //! use engine::formula::Formula;

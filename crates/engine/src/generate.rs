@@ -1,7 +1,8 @@
 //! Autoregressive generation of text with a decoder.
 //!
-//! [`Generation`] reads the prompt, then chooses a token, returns the text that is complete with it, and feeds the token back, until
-//! one of four conditions ends the text ([`Ending`]). Text that may be the beginning of a stop string is held back.
+//! [`Generation`] reads the prompt, then chooses a token, returns the text that is complete with
+//! it, and feeds the token back, until one of four conditions ends the text ([`Ending`]). Text that
+//! may be the beginning of a stop string is held back.
 //!
 //! ```
 //! use engine::generate::{IncrementalDecoder, Ending, Generation, Options};
@@ -57,7 +58,8 @@ pub trait IncrementalDecoder {
 /// The options of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The parameters by which each token is chosen. The repetition penalty counts the prompt as text.
+    /// The parameters by which each token is chosen. The repetition penalty counts the prompt as
+    /// text.
     pub sampling: Sampling,
     /// The seed of the random draws.
     pub seed: u64,
@@ -140,8 +142,9 @@ impl<'a> Generation<'a> {
     /// Reads the prompt.
     ///
     /// # Errors
-    /// When the prompt is empty or longer than the room that is left in the context, has an id that the tokenizer or the model does
-    /// not know, a stop string is empty, or a parameter of the sampling is out of range.
+    /// When the prompt is empty or longer than the room that is left in the context, has an id that
+    /// the tokenizer or the model does not know, a stop string is empty, or a parameter of the
+    /// sampling is out of range.
     pub fn new(
         decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
@@ -158,11 +161,12 @@ impl<'a> Generation<'a> {
         Self::after(decoder, tokenizer, prompt, scores, options)
     }
 
-    /// Continues from a prompt that the decoder has read already; `scores` are those of the token after it.
+    /// Continues from a prompt that the decoder has read already; `scores` are those of the token
+    /// after it.
     ///
     /// # Errors
-    /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or a parameter of the sampling is out of
-    /// range.
+    /// When the prompt has an id that the tokenizer does not know, a stop string is empty, or a
+    /// parameter of the sampling is out of range.
     pub fn after(
         decoder: &'a mut dyn IncrementalDecoder,
         tokenizer: &'a dyn Tokenizer,
@@ -198,7 +202,8 @@ impl<'a> Generation<'a> {
         self.ending.as_ref()
     }
 
-    /// The prompt and every token since. The decoder has not read the last one: to continue the text, feed that token first.
+    /// The prompt and every token since. The decoder has not read the last one: to continue the
+    /// text, feed that token first.
     pub fn ids(&self) -> &[usize] {
         &self.ids
     }
@@ -243,7 +248,8 @@ impl<'a> Generation<'a> {
         Ok(GeneratedToken { id, text })
     }
 
-    /// Takes more text and returns the text that is known to be before a stop string; a complete stop string ends the generation.
+    /// Takes more text and returns the text that is known to be before a stop string; a complete
+    /// stop string ends the generation.
     fn take(&mut self, more: &str) -> String {
         let (text, found) = self.stop.push(more);
         if let Some(stop) = found {

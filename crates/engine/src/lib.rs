@@ -1,8 +1,9 @@
 //! The numeric core: every number on a page of the notebook is computed here.
 //!
-//! The crate knows nothing of browsers or of the page. It runs natively and in wasm, on `f32`, with [`ndarray`] arrays at
-//! every public border. The fast loops live in [`kernel`] and work on contiguous slices; the layers in [`nn`] check shapes
-//! and return an [`EngineError`] that names the operation and both shapes.
+//! The crate knows nothing of browsers or of the page. It runs natively and in wasm, on `f32`, with
+//! [`ndarray`] arrays at every public border. The fast loops live in [`kernel`] and work on
+//! contiguous slices; the layers in [`nn`] check shapes and return an [`EngineError`] that names
+//! the operation and both shapes.
 //!
 //! # One alphabet for shapes
 //!
@@ -18,12 +19,14 @@
 //! | V | vocabulary |
 //! | P | side of a square patch |
 //!
-//! `[T, C]` is an array with T rows and C columns, rows contiguous. Vectors are rows: a projection is written `x · W`.
+//! `[T, C]` is an array with T rows and C columns, rows contiguous. Vectors are rows: a projection
+//! is written `x · W`.
 //!
 //! # The same bits everywhere
 //!
-//! Elementary functions ([`math`]) and random numbers ([`rng`]) give the same bits natively and in wasm. The fast kernels add
-//! in another order than the plain loops, so their sums differ by rounding errors.
+//! Elementary functions ([`math`]) and random numbers ([`rng`]) give the same bits natively and in
+//! wasm. The fast kernels add in another order than the plain loops, so their sums differ by
+//! rounding errors.
 
 pub mod beam;
 pub mod drawing;

@@ -1,8 +1,9 @@
 //! The sources of a model's parameters: a file, a formula, random draws.
 //!
-//! A model asks for each of its parameters by the name that the source gives it, with the shape that it needs; a parameter that
-//! is missing or has another shape is an error that names it. A matrix that a model only multiplies with is a [`Weight`];
-//! [`Compressed`] converts the matrices of a source to one [`MatrixForm`] while they are loaded.
+//! A model asks for each of its parameters by the name that the source gives it, with the shape
+//! that it needs; a parameter that is missing or has another shape is an error that names it. A
+//! matrix that a model only multiplies with is a [`Weight`]; [`Compressed`] converts the matrices
+//! of a source to one [`MatrixForm`] while they are loaded.
 //!
 //! ```
 //! use engine::parameters::{Memory, Parameters, matrix, vector};
@@ -61,7 +62,8 @@ pub trait Parameters {
         self.pack(name, fixed::<Ix2>(name, read, &[rows, cols])?)
     }
 
-    /// A matrix that was made from parameters, such as a transposed one, in the form of this source's matrices.
+    /// A matrix that was made from parameters, such as a transposed one, in the form of this
+    /// source's matrices.
     ///
     /// # Errors
     /// When it cannot be packed into that form; `name` is for the message.
@@ -71,8 +73,9 @@ pub trait Parameters {
     }
 }
 
-/// The methods of [`Parameters`] that describe parameters, answered by another source: for a source that wraps one and changes only
-/// how parameters are read. `forward_description!(self => self.source);` is written among the methods.
+/// The methods of [`Parameters`] that describe parameters, answered by another source: for a source
+/// that wraps one and changes only how parameters are read. `forward_description!(self =>
+/// self.source);` is written among the methods.
 #[macro_export]
 macro_rules! forward_description {
     ($self:ident => $source:expr) => {
@@ -158,7 +161,8 @@ impl Weight {
     /// The linear layer x · weightᵀ + bias; see [`linear`].
     ///
     /// # Errors
-    /// When the columns of `x` and the weight differ, or the bias is not one number for each row of the weight.
+    /// When the columns of `x` and the weight differ, or the bias is not one number for each row of
+    /// the weight.
     pub fn linear(
         &self,
         x: ArrayView2<'_, f32>,
@@ -239,12 +243,13 @@ fn wrong_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> Eng
 /// The form in which a model keeps the matrices that it multiplies with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixForm {
-    /// As stored, but for types without a fast product of their own ([`Type::has_fast_product`]): these become Q8_0, in
-    /// which the numbers of 4 to 6 bits keep their values to 1/254 of the largest in their block, and products take 8 bits of the
-    /// activations.
+    /// As stored, but for types without a fast product of their own ([`Type::has_fast_product`]):
+    /// these become Q8_0, in which the numbers of 4 to 6 bits keep their values to 1/254 of the
+    /// largest in their block, and products take 8 bits of the activations.
     #[default]
     Fast,
-    /// As stored. A product with a type that has no fast product of its own unpacks the matrix each time.
+    /// As stored. A product with a type that has no fast product of its own unpacks the matrix each
+    /// time.
     Stored,
     /// All in one type. Matrices whose rows are not whole blocks of it become plain numbers.
     In(Type),
@@ -313,7 +318,8 @@ fn refuse(name: &str, kind: Type) -> impl Fn(QuantError) -> EngineError + '_ {
     }
 }
 
-/// Another source whose matrices are converted to one form while they are loaded, to take less memory and time.
+/// Another source whose matrices are converted to one form while they are loaded, to take less
+/// memory and time.
 ///
 /// ```
 /// use engine::parameters::{Compressed, Memory, Parameters, Weight};
@@ -333,7 +339,8 @@ pub struct Compressed<P> {
 }
 
 impl<P: Parameters> Compressed<P> {
-    /// The parameters of `source` with matrices in `form`; a [`Type`] stands for [`MatrixForm::In`] it.
+    /// The parameters of `source` with matrices in `form`; a [`Type`] stands for [`MatrixForm::In`]
+    /// it.
     pub fn new(source: P, form: impl Into<MatrixForm>) -> Self {
         let form = form.into();
         Self { source, form }

@@ -16,8 +16,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Sources: `torch.nn.functional.interpolate` with `mode="bilinear"` or `"bicubic"`, `antialias=True, align_corners=False`;
-//! ITU-R BT.601, section 2.5.1, for the grey weights.
+//! Sources: `torch.nn.functional.interpolate` with `mode="bilinear"` or `"bicubic"`,
+//! `antialias=True, align_corners=False`; ITU-R BT.601, section 2.5.1, for the grey weights.
 
 use ndarray::{Array2, Array3, ArrayView3, Axis};
 
@@ -115,7 +115,8 @@ pub fn resize_by(
     Ok(out)
 }
 
-/// The weights `[to, from]` by which a line of `from` pixels becomes one of `to`; each row sums to 1.
+/// The weights `[to, from]` by which a line of `from` pixels becomes one of `to`; each row sums to
+/// 1.
 fn weights(from: usize, to: usize, by: Filter) -> Array2<f32> {
     let step = from as f32 / to as f32;
     let stretch = step.max(1.0);
@@ -160,7 +161,8 @@ mod tests {
         assert!(from_rgb8(&[], 0, 0).is_err());
     }
 
-    /// Values of `F.interpolate(arange(6).reshape(1, 1, 1, 6), (1, n), mode="bilinear", antialias=True)`.
+    /// Values of `F.interpolate(arange(6).reshape(1, 1, 1, 6), (1, n), mode="bilinear",
+    /// antialias=True)`.
     #[test]
     fn scaling_agrees_with_pytorch() {
         let line = Array3::from_shape_fn((1, 1, 6), |(_, _, x)| x as f32);

@@ -1,7 +1,8 @@
 //! Seeded random numbers, the same bits natively, in wasm and in a few lines of Python.
 //!
-//! The stream is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", OOPSLA, figure 17),
-//! which is a counter passed through a mixing function. All arithmetic is modulo 2⁶⁴:
+//! The stream is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
+//! generators", OOPSLA, figure 17), which is a counter passed through a mixing function. All
+//! arithmetic is modulo 2⁶⁴:
 //!
 //! ```text
 //! mix(z):  z = (z ^ (z >> 30)) · 0xBF58476D1CE4E5B9
@@ -15,8 +16,8 @@
 //! named stream:             seed' = mix(seed) ^ fnv1a64(name)
 //! ```
 //!
-//! The normal draws are the cosine half of Box and Muller (1958). The sine half is not used, so every normal takes exactly
-//! two draws and the stream stays a plain counter.
+//! The normal draws are the cosine half of Box and Muller (1958). The sine half is not used, so
+//! every normal takes exactly two draws and the stream stays a plain counter.
 //!
 //! ```
 //! use engine::rng::Rng;
@@ -32,14 +33,16 @@ use ndarray::Array2;
 /// 2⁶⁴ divided by the golden ratio, made odd: the counter's step.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SplitMix64's output function: a bijection of 64 bits in which each input bit moves about half of the output bits.
+/// SplitMix64's output function: a bijection of 64 bits in which each input bit moves about half of
+/// the output bits.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-/// The 64-bit FNV-1a hash of a name (Fowler, Noll and Vo), used to give each named tensor its own stream.
+/// The 64-bit FNV-1a hash of a name (Fowler, Noll and Vo), used to give each named tensor its own
+/// stream.
 pub fn fnv1a64(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -58,7 +61,8 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// The stream of the tensor called `name` under `seed`; it does not depend on which other tensors were drawn before.
+    /// The stream of the tensor called `name` under `seed`; it does not depend on which other
+    /// tensors were drawn before.
     pub fn named(seed: u64, name: &str) -> Self {
         Self::new(mix(seed) ^ fnv1a64(name))
     }
@@ -88,7 +92,8 @@ impl Rng {
         (double::sqrt(-2.0 * double::ln(u)) * double::cos(std::f64::consts::TAU * v)) as f32
     }
 
-    /// A whole number in 0..`n`; 0 when `n` is 0. The bias of the multiply-and-shift is below n / 2⁶⁴.
+    /// A whole number in 0..`n`; 0 when `n` is 0. The bias of the multiply-and-shift is below n /
+    /// 2⁶⁴.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
@@ -103,14 +108,16 @@ impl Rng {
     }
 }
 
-/// A `[rows, cols]` matrix of normal draws with mean 0 and standard deviation `std`, filled row by row from the stream `name`.
+/// A `[rows, cols]` matrix of normal draws with mean 0 and standard deviation `std`, filled row by
+/// row from the stream `name`.
 pub fn normal_matrix(seed: u64, name: &str, rows: usize, cols: usize, std: f32) -> Array2<f32> {
     let mut rng = Rng::named(seed, name);
     Array2::from_shape_simple_fn((rows, cols), || rng.normal() * std)
 }
 
-/// A `[rows, cols]` matrix of standard normal draws in which row r has a stream of its own, named `name.R` with R = `first` + r.
-/// More columns keep the numbers of the first ones, and rows can be drawn in any portions.
+/// A `[rows, cols]` matrix of standard normal draws in which row r has a stream of its own, named
+/// `name.R` with R = `first` + r. More columns keep the numbers of the first ones, and rows can be
+/// drawn in any portions.
 pub fn normal_rows(seed: u64, name: &str, first: usize, rows: usize, cols: usize) -> Array2<f32> {
     let mut out = Array2::zeros((rows, cols));
     for (r, mut row) in out.rows_mut().into_iter().enumerate() {
@@ -126,7 +133,8 @@ pub fn normal_rows(seed: u64, name: &str, first: usize, rows: usize, cols: usize
 mod tests {
     use super::*;
 
-    /// The first outputs of the authors' generator for seed 1234567, as printed in many ports of it.
+    /// The first outputs of the authors' generator for seed 1234567, as printed in many ports of
+    /// it.
     #[test]
     fn splitmix64_gives_the_published_sequence() {
         let mut rng = Rng::new(1_234_567);

@@ -7,8 +7,8 @@
 //! top-p      wᵢ = 0 after the first of the highest that together have at least p of the sum
 //! drawn      id i with probability wᵢ / Σⱼ wⱼ
 //! ```
-//! in this order. Sums are plain loops in `f64` and the draws are [`crate::rng`]'s, so equal scores and an equal seed give the
-//! same ids natively and in wasm.
+//! in this order. Sums are plain loops in `f64` and the draws are [`crate::rng`]'s, so equal scores
+//! and an equal seed give the same ids natively and in wasm.
 //!
 //! ```
 //! use engine::sample::{Sampler, Sampling, greedy};
@@ -21,10 +21,11 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Ackley, Hinton and Sejnowski 1985, "A learning algorithm for Boltzmann machines" (temperature); Fan, Lewis and Dauphin
-//! 2018, "Hierarchical neural story generation", section 5 (top-k); Holtzman et al. 2020, "The curious case of neural text
-//! degeneration", equation 2 (top-p); Keskar et al. 2019, "CTRL", section 4.1 (penalty). CTRL divides every score by θ, which would
-//! raise a negative score: here these are multiplied, as in other implementations.
+//! Source: Ackley, Hinton and Sejnowski 1985, "A learning algorithm for Boltzmann machines"
+//! (temperature); Fan, Lewis and Dauphin 2018, "Hierarchical neural story generation", section 5
+//! (top-k); Holtzman et al. 2020, "The curious case of neural text degeneration", equation 2
+//! (top-p); Keskar et al. 2019, "CTRL", section 4.1 (penalty). CTRL divides every score by θ, which
+//! would raise a negative score: here these are multiplied, as in other implementations.
 
 use ndarray::{Array1, ArrayView1};
 
@@ -165,7 +166,8 @@ fn kept(
     if sampling.top_k.is_none() && sampling.top_p.is_none() {
         return Ok(kept);
     }
-    // Highest score first, of equal ones the lowest id. The scores decide, not the weights, which round more of them to one.
+    // Highest score first, of equal ones the lowest id. The scores decide, not the weights, which
+    // round more of them to one.
     kept.sort_unstable_by(|&(a, _), &(b, _)| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     if let Some(k) = sampling.top_k {
         kept.truncate(k);

@@ -1,10 +1,11 @@
 //! Observation of a forward pass.
 //!
-//! An observer may also change an intermediate before the model continues with it ([`Observer::change`]): zero a head, scale a
-//! branch, insert another run's values.
+//! An observer may also change an intermediate before the model continues with it
+//! ([`Observer::change`]): zero a head, scale a branch, insert another run's values.
 //!
-//! A layer that takes `Option<&mut dyn Observer>` passes each intermediate, under a name such as `blocks.0.attention.weights`,
-//! to the observer. Without an observer no name is built and nothing is copied.
+//! A layer that takes `Option<&mut dyn Observer>` passes each intermediate, under a name such as
+//! `blocks.0.attention.weights`, to the observer. Without an observer no name is built and nothing
+//! is copied.
 //!
 //! ```
 //! use engine::trace::{Observer, Prefixed, Recorder};
@@ -21,15 +22,18 @@ use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Dimension};
 
 /// Receives the intermediates of a forward pass in the order in which they are computed.
 pub trait Observer {
-    /// Receives the intermediate called `name`; an observer copies the values that should outlive the call.
+    /// Receives the intermediate called `name`; an observer copies the values that should outlive
+    /// the call.
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>);
 
-    /// Is called before [`Self::observe`]; the model continues with the values that are written into `tensor`.
+    /// Is called before [`Self::observe`]; the model continues with the values that are written
+    /// into `tensor`.
     fn change(&mut self, name: &str, tensor: ArrayViewMutD<'_, f32>) {
         let _ = (name, tensor);
     }
 
-    /// Is called before a part of a model is computed: `function` is the path of the function that computes the part `name`.
+    /// Is called before a part of a model is computed: `function` is the path of the function that
+    /// computes the part `name`.
     fn called(&mut self, name: &str, function: &'static str) {
         let _ = (name, function);
     }
@@ -121,7 +125,8 @@ impl Recorder {
         last(&self.tensors, name)
     }
 
-    /// The path of the function that computed the part `name`, such as `blocks.0.attention`; the last one where it ran twice.
+    /// The path of the function that computed the part `name`, such as `blocks.0.attention`; the
+    /// last one where it ran twice.
     pub fn function(&self, name: &str) -> Option<&'static str> {
         last(&self.functions, name).copied()
     }

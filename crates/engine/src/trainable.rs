@@ -1,7 +1,8 @@
 //! The parameters of a model that can be trained, each under one name and visited in one order.
 //!
-//! A model lists its parameters once ([`Trainable`]). Initialisation, the optimiser, saving and the check that each parameter got
-//! a gradient all use that list. The names are those that the model's `load` asks for, so a saved model can be loaded.
+//! A model lists its parameters once ([`Trainable`]). Initialisation, the optimiser, saving and the
+//! check that each parameter got a gradient all use that list. The names are those that the model's
+//! `load` asks for, so a saved model can be loaded.
 //!
 //! ```
 //! use engine::model::gpt2::{Config, Gpt2};
@@ -150,7 +151,8 @@ pub fn saved(model: &mut dyn Trainable) -> Result<Memory> {
     Ok(memory)
 }
 
-/// Replaces all parameters by the numbers that a source (a copy of [`saved`] or a file) has under their names.
+/// Replaces all parameters by the numbers that a source (a copy of [`saved`] or a file) has under
+/// their names.
 ///
 /// # Errors
 /// When one is missing, has another shape or cannot be read; nothing is changed then.

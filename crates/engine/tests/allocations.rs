@@ -1,4 +1,5 @@
-//! Reading a file's directory allocates at most 16 times the file's size and a mebibyte, whatever the file says.
+//! Reading a file's directory allocates at most 16 times the file's size and a mebibyte, whatever
+//! the file says.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     unsafe_code,

@@ -1,4 +1,5 @@
-//! What holds of every decoder, on small models that the formula fills: cache, batch, hooks, and what is refused.
+//! What holds of every decoder, on small models that the formula fills: cache, batch, hooks, and
+//! what is refused.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Encoders at toy sizes: steps and batches of a translation, ablation of every intermediate, missing parameters.
+//! Encoders at toy sizes: steps and batches of a translation, ablation of every intermediate,
+//! missing parameters.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

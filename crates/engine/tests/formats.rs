@@ -1,4 +1,5 @@
-//! The readers of weight files: damaged files are refused, trained ones tell the stories that are known of them.
+//! The readers of weight files: damaged files are refused, trained ones tell the stories that are
+//! known of them.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Models through GGUF and back: filled by the formula, written under llama.cpp's names and metadata, loaded, compared bit for bit.
+//! Models through GGUF and back: filled by the formula, written under llama.cpp's names and
+//! metadata, loaded, compared bit for bit.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -86,7 +87,8 @@ fn llama() {
         let source = permuted(&halves, &mut llama_source(&halves, false));
         let direct = Llama::load(neighbours, &mut in_panels(source)).unwrap();
         assert_eq!(bits(&logits(&read)), bits(&logits(&direct)));
-        // Hugging Face's order adds the products of q and k in another order: the same but for rounding.
+        // Hugging Face's order adds the products of q and k in another order: the same but for
+        // rounding.
         let direct = Llama::load(halves.clone(), &mut llama_source(&halves, false)).unwrap();
         let difference = logits(&read) - logits(&direct);
         assert!(difference.iter().all(|d| d.abs() < 1e-6));

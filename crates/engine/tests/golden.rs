@@ -1,5 +1,6 @@
-//! Each layer against PyTorch, at each intermediate: `cargo test -p engine --test golden -- --nocapture` prints the largest
-//! difference of each tensor. The values and the script that made them are in `tests/golden/engine/`.
+//! Each layer against PyTorch, at each intermediate: `cargo test -p engine --test golden --
+//! --nocapture` prints the largest difference of each tensor. The values and the script that made
+//! them are in `tests/golden/engine/`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! A trained GPT of 86,000 numbers that sorts letters, against all the intermediates that its authors' page stores.
+//! A trained GPT of 86,000 numbers that sorts letters, against all the intermediates that its
+//! authors' page stores.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Every model that is trained: gradients against central differences, all parameters reached, saved and loaded again.
+//! Every model that is trained: gradients against central differences, all parameters reached,
+//! saved and loaded again.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

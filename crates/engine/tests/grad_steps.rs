@@ -288,7 +288,8 @@ fn dropout_keeps_the_mean_and_its_gradient() {
     assert_eq!(Plain::silent().dropout(x.clone()), x);
 }
 
-/// The tape's results are those of inference, to rounding; with the plain kernels both add in one order.
+/// The tape's results are those of inference, to rounding; with the plain kernels both add in one
+/// order.
 #[test]
 fn a_tape_computes_what_inference_does() {
     let x = normal_matrix(2, "x", 7, 12, 1.0);

@@ -47,7 +47,8 @@ fn training_never_uses_relaxed_simd() {
     assert_eq!(kernel::steady().name(), expected);
 }
 
-/// Seconds until 98 % of 500 held-out sequences of 16 symbols are reversed wholly right; 100 of them are looked at every 50 steps.
+/// Seconds until 98 % of 500 held-out sequences of 16 symbols are reversed wholly right; 100 of
+/// them are looked at every 50 steps.
 #[wasm_bindgen_test]
 #[ignore = "a measurement, not a test"]
 fn time_to_learn_to_reverse() {

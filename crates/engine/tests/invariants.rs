@@ -1,4 +1,5 @@
-//! What holds of attention whatever kernels are in use, and results whose bits are the same natively and in the browser.
+//! What holds of attention whatever kernels are in use, and results whose bits are the same
+//! natively and in the browser.
 //!
 //! The same tests run in the browser: `invariants_wasm.rs`.
 #![cfg(not(target_family = "wasm"))]

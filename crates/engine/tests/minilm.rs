@@ -1,4 +1,5 @@
-//! all-MiniLM-L6-v2, a trained sentence encoder, against stored embeddings (a float64 forward in numpy).
+//! all-MiniLM-L6-v2, a trained sentence encoder, against stored embeddings (a float64 forward in
+//! numpy).
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Models with a part left out: without positions an encoder reads a set, without the mask a decoder sees the future.
+//! Models with a part left out: without positions an encoder reads a set, without the mask a
+//! decoder sees the future.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 

@@ -1,5 +1,6 @@
-//! One attention: the source of all crates is searched for functions that compute a softmax and a product with its result. Each of
-//! them is named here with its reason; attention over queries, keys and values is written three times and not once more.
+//! One attention: the source of all crates is searched for functions that compute a softmax and a
+//! product with its result. Each of them is named here with its reason; attention over queries,
+//! keys and values is written three times and not once more.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +22,8 @@ const ATTENTION: [(&str, &str); 3] = [
 
 /// Functions that compute a softmax and a product and are not that attention.
 const OTHERS: [(&str, &str); 5] = [
-    // Additive attention (Bahdanau et al. 2015): its scores come from a small network, and it has no queries of a width.
+    // Additive attention (Bahdanau et al. 2015): its scores come from a small network, and it has
+    // no queries of a width.
     ("nn/bahdanau.rs", "additive_attention"),
     ("grad/recurrent.rs", "additive_attention"),
     // The lesson on gradients: one word whose scores are themselves parameters.
@@ -116,7 +118,8 @@ fn functions(code: &str) -> Vec<(String, &str)> {
     found
 }
 
-/// The paths that are called in a body, or named as the function of a `shown!` or `traced!`: a path before `(` or `,`.
+/// The paths that are called in a body, or named as the function of a `shown!` or `traced!`: a path
+/// before `(` or `,`.
 fn calls(body: &str) -> Vec<&str> {
     let in_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut all = Vec::new();
@@ -170,7 +173,8 @@ fn attention_is_written_three_times() {
     );
 }
 
-/// The search finds what it is for, and a softmax without a product or in a comment is not an attention.
+/// The search finds what it is for, and a softmax without a product or in a comment is not an
+/// attention.
 #[test]
 fn the_search_sees_an_attention() {
     let text = "fn scores() { softmax(x); }\nfn reads<T>(x: T) -> f32 {\n let w = kernel::softmax(row);\n if x { y } \n kernel::mix(&w, v) }\n";

@@ -1,4 +1,5 @@
-//! Models from files: types without a fast product are repacked, and what is not computed is refused by name.
+//! Models from files: types without a fast product are repacked, and what is not computed is
+//! refused by name.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -194,7 +195,8 @@ fn types_without_a_fast_product_are_repacked() {
         assert_eq!(plain, ["F32"]);
         let (fast, repacked) = noted(&file, MatrixForm::default());
         assert_eq!(repacked, ["Q8_0"]);
-        // Rounding weights and activations to 8 bits moves logits by a few hundredths of their deviation.
+        // Rounding weights and activations to 8 bits moves logits by a few hundredths of their
+        // deviation.
         let moved = distance(&logits(&exact), &logits(&fast));
         assert!(moved > 0.0 && moved < 0.06, "{kinds:?}: {moved}");
         let (stored, kept) = noted(&file, MatrixForm::Stored);

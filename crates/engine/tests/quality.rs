@@ -1,4 +1,5 @@
-//! What Q8_0 costs: full-size and trained models with packed weights and 8-bit activations beside the same in f32.
+//! What Q8_0 costs: full-size and trained models with packed weights and 8-bit activations beside
+//! the same in f32.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! The types of weight files against the `gguf` package: bytes to numbers on the stored vectors, numbers to bytes on
-//! `tests/golden/engine/quant.json`.
+//! The types of weight files against the `gguf` package: bytes to numbers on the stored vectors,
+//! numbers to bytes on `tests/golden/engine/quant.json`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -76,7 +76,8 @@ fn step(kind: Type) -> f32 {
         Type::F16 => 0.5 / 1024.0,
         Type::Bf16 => 0.5 / 128.0,
         Type::Q8_0 => 0.57 / 127.0,
-        // Half a step, a whole one where the sign of the largest decides, and what rounded scales lose.
+        // Half a step, a whole one where the sign of the largest decides, and what rounded scales
+        // lose.
         Type::Q6K => 1.1 / 32.0,
         Type::Q5_1 => 1.05 / 31.0,
         Type::Q5K => 1.1 / 31.0,

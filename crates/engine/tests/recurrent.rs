@@ -1,4 +1,5 @@
-//! GRUs, sequence-to-sequence models and the mixture of experts against PyTorch, at each intermediate.
+//! GRUs, sequence-to-sequence models and the mixture of experts against PyTorch, at each
+//! intermediate.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,8 @@
-//! GPT-2 and ViT at full size against PyTorch in headless Chromium, through the same code as `notebook reference`.
+//! GPT-2 and ViT at full size against PyTorch in headless Chromium, through the same code as
+//! `notebook reference`.
 //!
-//! `cargo xtask test --only reference-wasm`, or from the root of the repository with the absolute path of the shared folder:
+//! `cargo xtask test --only reference-wasm`, or from the root of the repository with the absolute
+//! path of the shared folder:
 //! ```text
 //! export CHROMEDRIVER=/usr/bin/chromedriver NOTEBOOK_SHARED=/path/to/shared WASM_BINDGEN_TEST_TIMEOUT=600
 //! cargo test --release -p engine --target wasm32-unknown-unknown --test reference_wasm --features reference-wasm -- --nocapture

@@ -39,7 +39,8 @@ fn expected(path: &Path) -> (Value, Vec<u64>) {
     (file, ids)
 }
 
-/// The pieces in a llama2.c vocabulary: length of the longest, then for each score, length and bytes.
+/// The pieces in a llama2.c vocabulary: length of the longest, then for each score, length and
+/// bytes.
 fn pieces(path: &Path) -> Vec<Vec<u8>> {
     let bytes = std::fs::read(path).unwrap();
     let (mut rest, mut pieces) = (&bytes[4..], Vec::new());

@@ -1,4 +1,5 @@
-//! Tokenizers against the vectors of published vocabularies and against the packages that the field uses.
+//! Tokenizers against the vectors of published vocabularies and against the packages that the field
+//! uses.
 //!
 //! A test of a published vocabulary is skipped where its file is absent from the shared folder.
 //! `tests/golden/engine/make_tokens.py` made `tokens.json`.
@@ -174,7 +175,8 @@ fn stories260k_text() {
     for tokenizer in [&bin as &dyn Tokenizer, &*gguf] {
         assert_eq!(tokenizer.size(), 512);
         check_run(tokenizer, &ids, &text);
-        // The model writes as its tokenizer does: encoding its text gives the very ids that it drew.
+        // The model writes as its tokenizer does: encoding its text gives the very ids that it
+        // drew.
         assert_eq!(tokenizer.with_ends(&tokenizer.encode(&text).unwrap()), ids);
         let space = tokenizer.id("▁").unwrap();
         let bytes = "日\n".bytes().map(|byte| 3 + usize::from(byte));

@@ -1,4 +1,5 @@
-//! ViT-Tiny/16, trained on ImageNet, against stored logits of six pictures (a float64 forward in numpy).
+//! ViT-Tiny/16, trained on ImageNet, against stored logits of six pictures (a float64 forward in
+//! numpy).
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

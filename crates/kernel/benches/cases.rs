@@ -1,5 +1,5 @@
-//! The measured cases: each kernel at a size of a small model. The native benchmark (`kernels.rs`) and the one in the browser
-//! (`tests/speed_wasm.rs`) share them.
+//! The measured cases: each kernel at a size of a small model. The native benchmark (`kernels.rs`)
+//! and the one in the browser (`tests/speed_wasm.rs`) share them.
 
 use crate::random::Rng;
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
@@ -9,7 +9,8 @@ use std::rc::Rc;
 pub(crate) struct Case {
     /// The kernel's name and the size.
     pub(crate) name: String,
-    /// The number of multiplications and additions of one call; 0 where the benchmark does not print it.
+    /// The number of multiplications and additions of one call; 0 where the benchmark does not
+    /// print it.
     pub(crate) operations: f64,
     /// The number of bytes of weights that one call reads.
     pub(crate) bytes: f64,

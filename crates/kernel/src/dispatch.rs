@@ -1,7 +1,9 @@
-//! The public kernels: each checks the lengths of its arguments once, then runs the best implementation that this machine has.
+//! The public kernels: each checks the lengths of its arguments once, then runs the best
+//! implementation that this machine has.
 //!
-//! A wrong length is a bug of the caller, as a wrong index is, and panics. The engine's layers check shapes first and return
-//! errors. The checks here also make the pointer arithmetic of the implementations sound.
+//! A wrong length is a bug of the caller, as a wrong index is, and panics. The engine's layers
+//! check shapes first and return errors. The checks here also make the pointer arithmetic of the
+//! implementations sound.
 
 use super::threads::{self, LEAST_ELEMENTS};
 use super::{PackedBlocks, PackedF32, QuantizedActivations, reference, table::Kernels};
@@ -65,8 +67,8 @@ pub(crate) fn best() -> &'static Kernels {
     })
 }
 
-/// The fastest implementation whose results depend on the build alone: never relaxed SIMD, which each machine may round in
-/// its own way. Training uses it, because small differences grow there.
+/// The fastest implementation whose results depend on the build alone: never relaxed SIMD, which
+/// each machine may round in its own way. Training uses it, because small differences grow there.
 pub fn steady() -> &'static Kernels {
     static STEADY: OnceLock<&'static Kernels> = OnceLock::new();
     STEADY.get_or_init(|| {
@@ -76,8 +78,9 @@ pub fn steady() -> &'static Kernels {
     })
 }
 
-/// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits in plain Rust. It is for results
-/// that must be repeated elsewhere to the last bit, such as a training run in the tab. A build with neither has the plain loops.
+/// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits
+/// in plain Rust. It is for results that must be repeated elsewhere to the last bit, such as a
+/// training run in the tab. A build with neither has the plain loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
     return &super::portable::KERNELS;
@@ -125,7 +128,8 @@ pub fn matvec(a: &[f32], x: &[f32], out: &mut [f32]) {
     best().matvec(a, x, out);
 }
 
-/// The product C = A · B. Each element of C is computed by the same operations in the same order wherever its row is.
+/// The product C = A · B. Each element of C is computed by the same operations in the same order
+/// wherever its row is.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -135,7 +139,8 @@ pub fn matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, 
     best().matmul(a, b, out, rows, inner, cols);
 }
 
-/// The product C = A · Bᵀ. Each element of C is computed by the same operations in the same order wherever its row and column are.
+/// The product C = A · Bᵀ. Each element of C is computed by the same operations in the same order
+/// wherever its row and column are.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -145,8 +150,8 @@ pub fn matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
     best().matmul_nt(a, b, out, rows, inner, cols);
 }
 
-/// The product C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same operations in the same order wherever its row
-/// is.
+/// The product C = Aᵀ · B: the gradient of a weight. Each element of C is computed by the same
+/// operations in the same order wherever its row is.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -158,8 +163,9 @@ pub fn matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usiz
 
 /// The weighted sum C = W · B, where a weight of exactly 0 leaves its row of B unread.
 ///
-/// This is attention's weighted sum of values. In [`matmul`] a weight of 0 still multiplies: 0 · ∞ is NaN and 0 · −1 is −0, so a
-/// masked token could leave a trace in the result. Here it cannot, with any values.
+/// This is attention's weighted sum of values. In [`matmul`] a weight of 0 still multiplies: 0 · ∞
+/// is NaN and 0 · −1 is −0, so a masked token could leave a trace in the result. Here it cannot,
+/// with any values.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -178,14 +184,15 @@ pub fn mix(
 
 /// The softmax in place: exp(xᵢ − max x) / Σⱼ exp(xⱼ − max x).
 ///
-/// An entry of −∞ becomes exactly 0. A slice with −∞ alone becomes all 0, by choice: a token that may attend to no other
-/// has no weights. NaN or +∞ anywhere makes every entry NaN.
+/// An entry of −∞ becomes exactly 0. A slice with −∞ alone becomes all 0, by choice: a token that
+/// may attend to no other has no weights. NaN or +∞ anywhere makes every entry NaN.
 pub fn softmax(x: &mut [f32]) {
     // x [N]
     best().softmax(x);
 }
 
-/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (Ba, Kiros and Hinton 2016, equation 3).
+/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (Ba,
+/// Kiros and Hinton 2016, equation 3).
 ///
 /// # Panics
 /// When the lengths differ.
@@ -205,8 +212,8 @@ pub fn rms_norm(x: &[f32], gamma: &[f32], eps: f32, out: &mut [f32]) {
     best().rms_norm(x, gamma, eps, out);
 }
 
-/// The number of elements that one thread takes together when threads share a slice: whole vectors on every machine, so the bits of
-/// an element do not depend on the thread that computes it.
+/// The number of elements that one thread takes together when threads share a slice: whole vectors
+/// on every machine, so the bits of an element do not depend on the thread that computes it.
 const UNIT: usize = 64;
 
 /// Changes each element, on all threads.
@@ -214,7 +221,8 @@ fn element_wise(x: &mut [f32], change: impl Fn(&mut [f32]) + Sync) {
     threads::spans(x, UNIT, LEAST_ELEMENTS / UNIT, |_, part| change(part));
 }
 
-/// GELU in place: x · Φ(x), Φ the normal distribution function (Hendrycks and Gimpel 2016, equation 1).
+/// GELU in place: x · Φ(x), Φ the normal distribution function (Hendrycks and Gimpel 2016, equation
+/// 1).
 pub fn gelu(x: &mut [f32]) {
     // x [N]
     element_wise(x, |part| best().gelu(part));
@@ -250,8 +258,9 @@ pub fn gelu_tanh(x: &mut [f32]) {
     element_wise(x, |part| best().gelu_tanh(part));
 }
 
-/// The product out = X · Wᵀ, with a weight matrix that was packed when it was loaded. Each element is computed by the same operations in the same
-/// order, for any number of tokens and any position of its row and token.
+/// The product out = X · Wᵀ, with a weight matrix that was packed when it was loaded. Each element
+/// is computed by the same operations in the same order, for any number of tokens and any position
+/// of its row and token.
 ///
 /// # Panics
 /// When a length does not fit its shape.
@@ -264,8 +273,9 @@ pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
 /// The product out = X · Wᵀ, with quantized weights and activations:
 /// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers.
 ///
-/// The inner sums are integers and exact on every machine. The outer sum is in `f32`, in the order of the blocks, by the
-/// same operations for any number of tokens and any position of row and token; so no bit of a result depends on these.
+/// The inner sums are integers and exact on every machine. The outer sum is in `f32`, in the order
+/// of the blocks, by the same operations for any number of tokens and any position of row and
+/// token; so no bit of a result depends on these.
 ///
 /// ```
 /// use kernel::{QuantizedActivations, BlockType, PackedBlocks, matmul_blocks};

@@ -1,18 +1,22 @@
-//! The fast algorithms for products, each written once over [`Vector`]; those on single rows are in `generic_rows.rs`.
+//! The fast algorithms for products, each written once over [`Vector`]; those on single rows are in
+//! `generic_rows.rs`.
 //!
-//! Every function here is `unsafe` for the same two reasons: the machine must have the vector's instruction set, and slices must
-//! have the lengths that the comment under the signature says (a product's `rows`, `inner`, `cols` describe its slices). All
-//! pointers are offsets into those slices, at most up to those lengths.
+//! Every function here is `unsafe` for the same two reasons: the machine must have the vector's
+//! instruction set, and slices must have the lengths that the comment under the signature says (a
+//! product's `rows`, `inner`, `cols` describe its slices). All pointers are offsets into those
+//! slices, at most up to those lengths.
 //!
-//! Each element of a product is accumulated over k = 0, 1, 2, … by the same operations wherever its row (and in `matmul_nt` its
-//! column) is, in a whole tile or in a remainder. So moving a token moves its results and changes no bit of them.
+//! Each element of a product is accumulated over k = 0, 1, 2, … by the same operations wherever its
+//! row (and in `matmul_nt` its column) is, in a whole tile or in a remainder. So moving a token
+//! moves its results and changes no bit of them.
 //!
-//! There are no closures between these functions and the vector's methods: a closure is compiled without the instruction set,
-//! and each method in it may remain a call.
+//! There are no closures between these functions and the vector's methods: a closure is compiled
+//! without the instruction set, and each method in it may remain a call.
 
 use super::vector::Vector;
 
-/// The number of vectors in one step of a long reduction, whose additions do not wait for each other.
+/// The number of vectors in one step of a long reduction, whose additions do not wait for each
+/// other.
 const UNROLL: usize = 4;
 
 /// The dot product Σᵢ aᵢ bᵢ.
@@ -111,20 +115,23 @@ unsafe fn product<V: Vector, const TRANSPOSED: bool>(
     cols: usize,
 ) {
     let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
-    // SAFETY: `panel` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns that there are.
+    // SAFETY: `panel` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns
+    // that there are.
     unsafe {
         if cols < V::LANES {
             panel::<V, 1, true, TRANSPOSED>(a, b, out, rows, inner, cols, 0);
             return;
         }
-        // Columns outside, rows inside: one panel of B stays in cache while all rows are multiplied with it.
+        // Columns outside, rows inside: one panel of B stays in cache while all rows are multiplied
+        // with it.
         let mut col = 0;
         while col + 2 * V::LANES <= cols {
             panel::<V, 2, false, TRANSPOSED>(a, b, out, rows, inner, cols, col);
             col += 2 * V::LANES;
         }
         while col < cols {
-            // The last vector may overlap columns that are done; it writes the same bits there again.
+            // The last vector may overlap columns that are done; it writes the same bits there
+            // again.
             let last = col.min(cols - V::LANES);
             panel::<V, 1, false, TRANSPOSED>(a, b, out, rows, inner, cols, last);
             col += V::LANES;
@@ -132,7 +139,8 @@ unsafe fn product<V: Vector, const TRANSPOSED: bool>(
     }
 }
 
-/// All rows of C in `N` vectors of columns from `col` on; with `PART` in the `cols` < LANES columns of a narrow matrix.
+/// All rows of C in `N` vectors of columns from `col` on; with `PART` in the `cols` < LANES columns
+/// of a narrow matrix.
 ///
 /// # Safety
 /// As `product`, and the columns must exist.
@@ -148,7 +156,8 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TRANSPOSED: b
 ) {
     // The distances to the next row and the next k in `a`.
     let (row_step, k_step) = if TRANSPOSED { (1, rows) } else { (inner, 1) };
-    // SAFETY: each tile starts at a row below `rows` and holds R rows; the columns are the caller's promise.
+    // SAFETY: each tile starts at a row below `rows` and holds R rows; the columns are the caller's
+    // promise.
     unsafe {
         let mut row = 0;
         while row + 4 <= rows {
@@ -179,8 +188,8 @@ unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TRANSPOSED: b
 /// A tile of C, `R` rows by `N` vectors, kept in registers over all of K.
 ///
 /// # Safety
-/// `a` is at `R` rows of `inner`, as far apart as the steps say, `b` and `out` at columns of which N · LANES (with `PART`:
-/// `cols`) exist.
+/// `a` is at `R` rows of `inner`, as far apart as the steps say, `b` and `out` at columns of which
+/// N · LANES (with `PART`: `cols`) exist.
 #[inline(always)]
 unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
     a: *const f32,
@@ -190,7 +199,8 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
     inner: usize,
     cols: usize,
 ) {
-    // SAFETY: k < inner and r < R stay inside `a`; rows of `b` and `out` are `cols` apart and hold the columns read and written.
+    // SAFETY: k < inner and r < R stay inside `a`; rows of `b` and `out` are `cols` apart and hold
+    // the columns read and written.
     unsafe {
         let mut totals = [[V::splat(0.0); N]; R];
         for k in 0..inner {
@@ -281,7 +291,8 @@ unsafe fn strip<V: Vector, const N: usize>(
 /// A tile of A · Bᵀ, `R` rows by `N` columns: R · N dot products that share their loads.
 ///
 /// # Safety
-/// `a` is at `R` rows of `inner`, `b` at `N` rows of `inner`, `out` at R rows, `cols` apart, of which N columns exist.
+/// `a` is at `R` rows of `inner`, `b` at `N` rows of `inner`, `out` at R rows, `cols` apart, of
+/// which N columns exist.
 #[inline(always)]
 unsafe fn tile_nt<V: Vector, const R: usize, const N: usize>(
     a: *const f32,
@@ -333,7 +344,8 @@ pub(crate) unsafe fn mix<V: Vector>(
     let (values, out) = (values.as_ptr(), out.as_mut_ptr());
     for row in 0..rows {
         let weights = &weights[row * inner..(row + 1) * inner];
-        // SAFETY: `mix_row` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns that there are.
+        // SAFETY: `mix_row` is called with col + N · LANES ≤ cols, or with the `cols` < LANES
+        // columns that there are.
         unsafe {
             let out = out.add(row * cols);
             if cols < V::LANES {
@@ -346,7 +358,8 @@ pub(crate) unsafe fn mix<V: Vector>(
                 col += UNROLL * V::LANES;
             }
             while col < cols {
-                // The last vector may overlap columns that are done; it writes the same bits there again.
+                // The last vector may overlap columns that are done; it writes the same bits there
+                // again.
                 let from = col.min(cols - V::LANES);
                 mix_row::<V, 1, false>(weights, values.add(from), out.add(from), cols);
                 col += V::LANES;
@@ -358,7 +371,8 @@ pub(crate) unsafe fn mix<V: Vector>(
 /// One row of W · B in `N` vectors of columns; a weight of exactly 0 is skipped.
 ///
 /// # Safety
-/// `values` and `out` are at columns of which N · LANES (with `PART`: `cols`) exist, in one row for each weight.
+/// `values` and `out` are at columns of which N · LANES (with `PART`: `cols`) exist, in one row for
+/// each weight.
 #[inline(always)]
 unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
     weights: &[f32],
@@ -366,7 +380,8 @@ unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
     out: *mut f32,
     cols: usize,
 ) {
-    // SAFETY: k counts the weights, so row k of `values` exists; the columns are the caller's promise.
+    // SAFETY: k counts the weights, so row k of `values` exists; the columns are the caller's
+    // promise.
     unsafe {
         let mut totals = [V::splat(0.0); N];
         for (k, &weight) in weights.iter().enumerate() {

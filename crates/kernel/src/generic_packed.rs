@@ -1,5 +1,5 @@
-//! The fast algorithms for packed `f32` weights and for quantizing activations; `unsafe` for the reasons that
-//! [`super::generic`] gives. The products of quantized weights are in `int8_gemm.rs`.
+//! The fast algorithms for packed `f32` weights and for quantizing activations; `unsafe` for the
+//! reasons that [`super::generic`] gives. The products of quantized weights are in `int8_gemm.rs`.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use super::vector::Vector;
 /// Quantizes blocks of 32; see [`crate::QuantizedActivations`].
 ///
 /// # Safety
-/// The machine has the instruction set of `V`, and the slices have the lengths that the comment says.
+/// The machine has the instruction set of `V`, and the slices have the lengths that the comment
+/// says.
 #[inline(always)]
 pub(crate) unsafe fn quantize<V: Vector>(
     x: &[f32],
@@ -45,8 +46,9 @@ pub(crate) unsafe fn quantize<V: Vector>(
 /// The product out = X · Wᵀ for the rows of some panels; see [`crate::matmul_f32`].
 ///
 /// # Safety
-/// The machine has the instruction set of `V`; `x` is whole tokens of K numbers; the panels exist; `out` is valid for `[T, M]`
-/// numbers, and no other thread touches the columns of these panels meanwhile.
+/// The machine has the instruction set of `V`; `x` is whole tokens of K numbers; the panels exist;
+/// `out` is valid for `[T, M]` numbers, and no other thread touches the columns of these panels
+/// meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn matmul_f32<V: Vector>(
     weights: &PackedF32,
@@ -54,9 +56,9 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     range: Range<usize>,
     out: *mut f32,
 ) {
-    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
-    // Eight totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve the registers run out.
-    // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
+    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written Eight
+    // totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve
+    // the registers run out. SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
             panels::<V, 2, 4>(weights, x, range, out);
@@ -66,7 +68,8 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     }
 }
 
-/// The product for some panels: `P` vectors make a panel, which is multiplied with `N` tokens at a time.
+/// The product for some panels: `P` vectors make a panel, which is multiplied with `N` tokens at a
+/// time.
 ///
 /// # Safety
 /// As [`matmul_f32`], and P · LANES is 8.
@@ -84,7 +87,8 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     // SAFETY: `row` is the first of a panel and `token` + the tile's tokens are at most `tokens`.
     unsafe {
         let mut row = range.start * PANEL_ROWS;
-        // One token: the additions of one panel would wait for each other, those of four panels do not.
+        // One token: the additions of one panel would wait for each other, those of four panels do
+        // not.
         while tokens == 1 && row + 4 * PANEL_ROWS <= end {
             four_panels::<V, P>(from.add(row * inner), x, inner, out.add(row));
             row += 4 * PANEL_ROWS;
@@ -113,7 +117,8 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
 /// The product of one panel with `N` tokens, all totals in registers.
 ///
 /// # Safety
-/// `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with room for `left` numbers each.
+/// `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with
+/// room for `left` numbers each.
 #[inline(always)]
 unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     panel: *const f32,

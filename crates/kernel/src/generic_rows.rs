@@ -1,15 +1,16 @@
-//! The fast algorithms on one row: reductions, softmax, norms and activation functions; `unsafe` for the reasons that
-//! [`super::generic`] gives, so each needs a machine with the instruction set of `V`.
+//! The fast algorithms on one row: reductions, softmax, norms and activation functions; `unsafe`
+//! for the reasons that [`super::generic`] gives, so each needs a machine with the instruction set
+//! of `V`.
 //!
-//! A remainder shorter than a vector is filled up with a neutral number: 0 in a sum, −∞ in a maximum or a softmax, the mean
-//! in a variance.
+//! A remainder shorter than a vector is filled up with a neutral number: 0 in a sum, −∞ in a
+//! maximum or a softmax, the mean in a variance.
 
 use super::generic::dot;
 use super::vector::Vector;
 use crate::math;
 
-/// Replaces each vector of a slice by an expression of it; the remainder is filled up. A macro, because a closure is compiled
-/// without the instruction set. To be used in an `unsafe` block.
+/// Replaces each vector of a slice by an expression of it; the remainder is filled up. A macro,
+/// because a closure is compiled without the instruction set. To be used in an `unsafe` block.
 macro_rules! map {
     ($vector:ty, $x:expr, $fill:expr, |$value:ident| $change:expr) => {
         let (length, x) = ($x.len(), $x.as_mut_ptr());
@@ -22,7 +23,8 @@ macro_rules! map {
     };
 }
 
-/// Folds the vectors of a slice into four, in turn; the remainder is filled up. A macro for the same reason as `map`.
+/// Folds the vectors of a slice into four, in turn; the remainder is filled up. A macro for the
+/// same reason as `map`.
 macro_rules! fold {
     ($vector:ty, $x:expr, $start:expr, $fill:expr, |$total:ident, $value:ident| $join:expr) => {{
         let (length, x) = ($x.len(), $x.as_ptr());
@@ -123,7 +125,8 @@ pub(crate) unsafe fn layer_norm<V: Vector>(
 ) {
     // x, gamma, beta, out [C]
     let (length, width) = (x.len(), x.len() as f32);
-    // SAFETY: `sum` and `fold` stay inside `x`; below, `length` − `at` numbers remain in all four slices.
+    // SAFETY: `sum` and `fold` stay inside `x`; below, `length` − `at` numbers remain in all four
+    // slices.
     unsafe {
         let mean = sum::<V>(x) / width;
         let shift = V::splat(mean);
@@ -253,10 +256,12 @@ unsafe fn sigmoid_times<V: Vector>(z: V, value: V) -> V {
     }
 }
 
-/// The exponential exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3, where f32 would leave its normal range.
+/// The exponential exp(x) for x up to 88, within 2 units in the last place; exactly 0 below −87.3,
+/// where f32 would leave its normal range.
 ///
-/// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library (Moshier, `expf.c`). ln 2 is subtracted
-/// in two parts, the first of which has so few digits that n times it is exact.
+/// x = n ln 2 + r with |r| ≤ ln 2 / 2, and exp(r) from the polynomial of the Cephes library
+/// (Moshier, `expf.c`). ln 2 is subtracted in two parts, the first of which has so few digits that
+/// n times it is exact.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.
@@ -289,7 +294,8 @@ unsafe fn exp_below_88<V: Vector>(x: V) -> V {
     }
 }
 
-/// The tail 1 − Φ(z) = erfc(z/√2)/2 for z ≥ 0, within 1e-7: Abramowitz and Stegun 1964, formula 7.1.26.
+/// The tail 1 − Φ(z) = erfc(z/√2)/2 for z ≥ 0, within 1e-7: Abramowitz and Stegun 1964, formula
+/// 7.1.26.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`.

@@ -1,12 +1,15 @@
-//! The int8 GEMM: products of packed Q8_0 and Q4_0 weights with quantized activations, written once over [`Int8Kernel`].
+//! The int8 GEMM: products of packed Q8_0 and Q4_0 weights with quantized activations, written once
+//! over [`Int8Kernel`].
 //!
-//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and converted to `f32` once, so their
-//! sum is exact in any order. The blocks of a row are added in their order, by the same operations for one token and for many. So
-//! the bits of a result do not depend on the position of its row or token, or on the number of tokens.
+//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and
+//! converted to `f32` once, so their sum is exact in any order. The blocks of a row are added in
+//! their order, by the same operations for one token and for many. So the bits of a result do not
+//! depend on the position of its row or token, or on the number of tokens.
 //!
-//! With one token every weight is needed once, and the loop reads the packed bytes as they come from memory. With many tokens each
-//! panel of eight rows is first expanded into the form that the inner loop reads, and stays in the nearest cache while it is
-//! multiplied with all tokens in tiles:
+//! With one token every weight is needed once, and the loop reads the packed bytes as they come
+//! from memory. With many tokens each panel of eight rows is first expanded into the form that the
+//! inner loop reads, and stays in the nearest cache while it is multiplied with all tokens in
+//! tiles:
 //!
 //! ```text
 //! prepared panel, block after block      | STEPS x 32 bytes of weights | 8 sums, i32 | 8 scales, f32 |
@@ -35,8 +38,8 @@ const MAX_STEPS: usize = 16;
 /// The operations of an instruction set on eight rows of weights.
 ///
 /// # Safety
-/// The machine has the instruction set of the implementation. Each pointer is valid for as many bytes or numbers as the method's
-/// comment says; none needs to be aligned.
+/// The machine has the instruction set of the implementation. Each pointer is valid for as many
+/// bytes or numbers as the method's comment says; none needs to be aligned.
 pub(crate) trait Int8Kernel {
     /// Eight integers, the sums of a block.
     type Sums: Copy;
@@ -44,12 +47,15 @@ pub(crate) trait Int8Kernel {
     type Totals: Copy;
     /// The weights of one step, of eight rows.
     type Weights: Copy;
-    /// The activations of one block of one token, in registers or in memory, as the products with one token read them.
+    /// The activations of one block of one token, in registers or in memory, as the products with
+    /// one token read them.
     type Block: Copy;
 
-    /// The number of tokens that a panel is multiplied with at a time, 4 or 8: as many as have their sums in registers.
+    /// The number of tokens that a panel is multiplied with at a time, 4 or 8: as many as have
+    /// their sums in registers.
     const TILE: usize;
-    /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16 bits.
+    /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16
+    /// bits.
     const STEPS: usize;
 
     /// Eight zeros.
@@ -77,7 +83,8 @@ pub(crate) trait Int8Kernel {
 
     /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
     unsafe fn prepare_token(from: *const i8, to: *mut u8);
-    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`. Returns the sums to start from.
+    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`.
+    /// Returns the sums to start from.
     unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Self::Sums;
     /// The same for Q4_0, 128 bytes at `from`.
     unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Self::Sums;
@@ -91,8 +98,8 @@ pub(crate) trait Int8Kernel {
     unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
-/// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first load the values that all turns
-/// share: more than there are registers.
+/// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first
+/// load the values that all turns share: more than there are registers.
 #[inline(always)]
 pub(crate) fn opaque(turns: usize) -> usize {
     // SAFETY: a reference is valid to read.
@@ -120,8 +127,9 @@ unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
 /// The product out = X · Wᵀ for the rows of some panels; see [`crate::matmul_blocks`].
 ///
 /// # Safety
-/// The machine has the instruction set of `E`; `weights` and `tokens` have the same number of blocks in a row; `panels` exist;
-/// `out` is valid for `[T, M]` numbers, and no other thread touches the columns of these panels meanwhile.
+/// The machine has the instruction set of `E`; `weights` and `tokens` have the same number of
+/// blocks in a row; `panels` exist; `out` is valid for `[T, M]` numbers, and no other thread
+/// touches the columns of these panels meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     weights: &PackedBlocks,
@@ -130,7 +138,8 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     out: *mut f32,
 ) {
     // weights [M, K], tokens [T, K], out [T, M], of which the columns of these panels are written
-    // SAFETY: `Kernels::matmul_blocks` has checked that the shapes fit each other; both types hold as much as their shapes say.
+    // SAFETY: `Kernels::matmul_blocks` has checked that the shapes fit each other; both types hold
+    // as much as their shapes say.
     unsafe {
         match (tokens.tokens, weights.kind) {
             (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
@@ -156,7 +165,8 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     let numbers = tokens.numbers.as_ptr();
     for panel in panels {
         let row = panel * PANEL_ROWS;
-        // SAFETY: a panel of `blocks` blocks of `size` + 16 bytes begins at `row`; the token has as many blocks.
+        // SAFETY: a panel of `blocks` blocks of `size` + 16 bytes begins at `row`; the token has as
+        // many blocks.
         unsafe {
             let mut from = weights
                 .chunks
@@ -203,8 +213,8 @@ unsafe fn many_tokens<E: Int8Kernel>(
         panel.as_mut_ptr().cast::<u8>(),
     );
     let whole = count / E::TILE * E::TILE;
-    // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the tile's tokens are at most
-    // `count`.
+    // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the
+    // tile's tokens are at most `count`.
     unsafe {
         for token in 0..count {
             let (first, n) = if token < whole {
@@ -269,7 +279,8 @@ unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut
     }
 }
 
-/// Writes a token as number `index` of a tile of `tile` tokens: block by block the steps of all tokens, then all their scales.
+/// Writes a token as number `index` of a tile of `tile` tokens: block by block the steps of all
+/// tokens, then all their scales.
 ///
 /// # Safety
 /// `token` exists, the machine has the instruction set, and `to` has room for the tile.
@@ -282,7 +293,8 @@ unsafe fn prepare_token<E: Int8Kernel>(
     to: *mut u8,
 ) {
     let first = token * tokens.blocks;
-    // SAFETY: block < blocks and step < STEPS stay inside the token and the tile; a step is at most 4 · 16 bytes a block.
+    // SAFETY: block < blocks and step < STEPS stay inside the token and the tile; a step is at most
+    // 4 · 16 bytes a block.
     unsafe {
         for block in 0..tokens.blocks {
             let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
@@ -303,8 +315,8 @@ unsafe fn prepare_token<E: Int8Kernel>(
 /// The product of a prepared panel with a prepared tile of `N` tokens, all sums in registers.
 ///
 /// # Safety
-/// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile of `N` with as many; `out` is at `N` rows, `stride` apart,
-/// with room for `left` numbers each.
+/// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile
+/// of `N` with as many; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
 unsafe fn tile<E: Int8Kernel, const N: usize>(
     panel: *const u8,

@@ -1,12 +1,15 @@
-//! The engine's fast loops, on contiguous slices; the engine exports this crate as `engine::kernel`.
+//! The engine's fast loops, on contiguous slices; the engine exports this crate as
+//! `engine::kernel`.
 //!
-//! It is a crate of its own because it alone is compiled for speed, while the rest of the engine is compiled for size: the files that
-//! run full-size models in the tab are half as large as with everything compiled for speed, and as fast.
+//! It is a crate of its own because it alone is compiled for speed, while the rest of the engine is
+//! compiled for size: the files that run full-size models in the tab are half as large as with
+//! everything compiled for speed, and as fast.
 //!
-//! [`mod@reference`] holds plain loops: the documentation, the oracle of the tests, and the fallback without a faster implementation.
-//! `generic.rs` and its neighbours write each fast algorithm once over a small vector type; one thin file for each instruction set
-//! defines that vector. The public functions are not generic, so they are compiled with this crate's settings and not with the
-//! caller's.
+//! [`mod@reference`] holds plain loops: the documentation, the oracle of the tests, and the
+//! fallback without a faster implementation. `generic.rs` and its neighbours write each fast
+//! algorithm once over a small vector type; one thin file for each instruction set defines that
+//! vector. The public functions are not generic, so they are compiled with this crate's settings
+//! and not with the caller's.
 //!
 //! | file | contents |
 //! |---|---|
@@ -22,22 +25,25 @@
 //!
 //! # Tests
 //!
-//! `cargo test -p kernel` compares every implementation that the machine has with the plain loops, on random sizes, and its bits
-//! with known ones; `tests/kernels_wasm.rs` has the commands for the browser. Miri runs the same suite on a few small sizes, on the
-//! portable vector, with packed weights and with threads:
+//! `cargo test -p kernel` compares every implementation that the machine has with the plain loops,
+//! on random sizes, and its bits with known ones; `tests/kernels_wasm.rs` has the commands for the
+//! browser. Miri runs the same suite on a few small sizes, on the portable vector, with packed
+//! weights and with threads:
 //!
 //! ```text
 //! rustup +nightly component add miri rust-src
 //! MIRIFLAGS="-Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p kernel
 //! ```
 //!
-//! The threads of the pool never end, which Miri would report as a leak; skipped tests are written to a file, which isolation forbids.
+//! The threads of the pool never end, which Miri would report as a leak; skipped tests are written
+//! to a file, which isolation forbids.
 //!
 //! # Speed
 //!
-//! The time of the plain loops in microseconds, and how many times faster the other implementations are; each is the fastest of many
-//! rounds on one core of an AMD EPYC server (a shared machine: read them as orders of magnitude). AVX2 by `benches/kernels.rs`; SIMD128 and relaxed
-//! SIMD in headless Chromium by `tests/speed_wasm.rs`.
+//! The time of the plain loops in microseconds, and how many times faster the other implementations
+//! are; each is the fastest of many rounds on one core of an AMD EPYC server (a shared machine:
+//! read them as orders of magnitude). AVX2 by `benches/kernels.rs`; SIMD128 and relaxed SIMD in
+//! headless Chromium by `tests/speed_wasm.rs`.
 //!
 //! | kernel | natively | avx2 | in wasm | simd128 | relaxed |
 //! |---|---|---|---|---|---|
@@ -55,15 +61,17 @@
 //! | sum 4096 | 2.1 | 20.1 x | 2.1 | 13.0 x | 12.2 x |
 //! | max 4096 | 2.2 | 12.2 x | 2.1 | 1.8 x | 1.8 x |
 //!
-//! `axpy` is the plain loop everywhere: the compiler vectorises it, and a version of our own was 1.4 times as fast with AVX2 and
-//! no faster in wasm, too little for its lines.
+//! `axpy` is the plain loop everywhere: the compiler vectorises it, and a version of our own was
+//! 1.4 times as fast with AVX2 and no faster in wasm, too little for its lines.
 //!
 //! # Packed weights
 //!
-//! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into panels of eight rows in the order
-//! in which [`matmul_blocks`] and [`matmul_f32`] read them. Quantized weights are multiplied as integers, with activations in
-//! eight bits ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs` writes the algorithm once over
-//! eight rows at a time. Measured as above, by one thread of the same machine; "all" has as many weights as GPT-2 124M.
+//! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into
+//! panels of eight rows in the order in which [`matmul_blocks`] and [`matmul_f32`] read them.
+//! Quantized weights are multiplied as integers, with activations in eight bits
+//! ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs`
+//! writes the algorithm once over eight rows at a time. Measured as above, by one thread of the
+//! same machine; "all" has as many weights as GPT-2 124M.
 //!
 //! | product | reference in wasm | simd128 | relaxed |
 //! |---|---|---|---|
@@ -75,9 +83,9 @@
 //! | Q4_0 all by one token | 161 ms | 7.9 ms, 8.9 GB/s | 4.7 ms, 14.7 GB/s |
 //! | f32 768x768 by 128 tokens | | 59 GFLOP/s | 60 GFLOP/s |
 //!
-//! Most of the speed comes from two decisions: the order of the weights, and inner loops so short that all their values stay in
-//! registers. LLVM would unroll these loops and first load the values that all turns share; `opaque` in `int8_gemm.rs` hides the
-//! number of turns from it.
+//! Most of the speed comes from two decisions: the order of the weights, and inner loops so short
+//! that all their values stay in registers. LLVM would unroll these loops and first load the values
+//! that all turns share; `opaque` in `int8_gemm.rs` hides the number of turns from it.
 
 mod dispatch;
 pub mod math;

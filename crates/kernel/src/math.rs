@@ -1,9 +1,10 @@
 //! Elementary functions that give the same bits natively and in wasm.
 //!
-//! `f32::exp` and its kind call the platform's C library or compiler runtime, so their last bit depends on where they run.
-//! These call the `libm` crate (a port of musl's), which is plain Rust arithmetic in a fixed order and is compiled into every
-//! build. A square root alone is the processor's own: IEEE 754 says its last bit. The functions here work on `f32`; [`double`]
-//! holds their `f64` twins.
+//! `f32::exp` and its kind call the platform's C library or compiler runtime, so their last bit
+//! depends on where they run. These call the `libm` crate (a port of musl's), which is plain Rust
+//! arithmetic in a fixed order and is compiled into every build. A square root alone is the
+//! processor's own: IEEE 754 says its last bit. The functions here work on `f32`; [`double`] holds
+//! their `f64` twins.
 //!
 //! ```
 //! assert_eq!(kernel::math::exp(0.0), 1.0);
@@ -51,7 +52,8 @@ pub fn pow(x: f32, y: f32) -> f32 {
     libm::powf(x, y)
 }
 
-/// The same functions on `f64`, for angles and random numbers, where `f32` would lose digits on the way.
+/// The same functions on `f64`, for angles and random numbers, where `f32` would lose digits on the
+/// way.
 pub mod double {
     /// e to the power `x`.
     pub fn exp(x: f64) -> f64 {

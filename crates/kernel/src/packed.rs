@@ -1,7 +1,9 @@
-//! Weight matrices in the order in which the products read them, packed once when a model is loaded.
+//! Weight matrices in the order in which the products read them, packed once when a model is
+//! loaded.
 //!
-//! Eight rows make a panel; the last panel is filled up with rows of zeros. Within a panel the numbers are in the order of the
-//! columns, so a product reads memory once, from its beginning to its end:
+//! Eight rows make a panel; the last panel is filled up with rows of zeros. Within a panel the
+//! numbers are in the order of the columns, so a product reads memory once, from its beginning to
+//! its end:
 //!
 //! ```text
 //! matrix [M, K]                          memory
@@ -52,8 +54,8 @@ impl BlockType {
 
 /// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::matmul_blocks`].
 ///
-/// A panel is its blocks, one after the other: the numbers of eight rows and 32 columns, then their eight scales. `r3 c0-3` are
-/// columns 0 to 3 of row 3; each line is a chunk of 16 bytes:
+/// A panel is its blocks, one after the other: the numbers of eight rows and 32 columns, then their
+/// eight scales. `r3 c0-3` are columns 0 to 3 of row 3; each line is a chunk of 16 bytes:
 ///
 /// ```text
 /// a block of Q8_0: 17 chunks, a number is a byte
@@ -77,7 +79,8 @@ impl BlockType {
 /// chunk  8   scales of r0, r1, r2, r3, r4, r5, r6, r7 in f16
 /// ```
 ///
-/// One instruction multiplies and sums four columns of a row. A weight takes as many bytes as in the file.
+/// One instruction multiplies and sums four columns of a row. A weight takes as many bytes as in
+/// the file.
 #[derive(Clone, PartialEq)]
 pub struct PackedBlocks {
     pub(crate) kind: BlockType,
@@ -278,7 +281,8 @@ impl PackedBlocks {
     }
 }
 
-/// A matrix `[M, K]` of `f32`, packed for [`crate::matmul_f32`]: panels of eight rows, column by column, without scales.
+/// A matrix `[M, K]` of `f32`, packed for [`crate::matmul_f32`]: panels of eight rows, column by
+/// column, without scales.
 ///
 /// ```text
 /// r0 c0   r1 c0   r2 c0   ...   r7 c0   r0 c1   r1 c1   ...   r7 c1   r0 c2   ...
@@ -399,7 +403,8 @@ impl PackedF32 {
     }
 }
 
-/// The value of a number in half precision. (Written out, as the SIMD implementations do it; so this crate needs no `half`.)
+/// The value of a number in half precision. (Written out, as the SIMD implementations do it; so
+/// this crate needs no `half`.)
 fn half(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);

@@ -1,8 +1,9 @@
 //! A vector of four lanes in plain Rust: natively the same bits as SIMD128 gives in wasm.
 //!
-//! Each lane is rounded as WebAssembly does it: a product and a sum are rounded separately, a reduction adds the halves first. So
-//! a training run in the tab can be repeated natively, to the last bit, without falling back to the plain loops. Miri runs the
-//! generic algorithms on this vector.
+//! Each lane is rounded as WebAssembly does it: a product and a sum are rounded separately, a
+//! reduction adds the halves first. So a training run in the tab can be repeated natively, to the
+//! last bit, without falling back to the plain loops. Miri runs the generic algorithms on this
+//! vector.
 
 use super::vector::Vector;
 use std::array::from_fn;

@@ -3,12 +3,12 @@
 use super::{Kernels, dispatch, packed::BLOCK, threads};
 use std::sync::{Mutex, PoisonError};
 
-/// The activations of T tokens, `[T, K]`, quantized to 8 bits in blocks of 32: integers q from −127 to 127 and a scale s, with
-/// x ≈ s · q.
+/// The activations of T tokens, `[T, K]`, quantized to 8 bits in blocks of 32: integers q from −127
+/// to 127 and a scale s, with x ≈ s · q.
 ///
-/// s = max |x| / 127 and q is the integer nearest to x · (127 / max |x|), ties to even: the same bits on every machine. A block
-/// of zeros, or of magnitudes so small that 127 / max |x| overflows, has s = 0. A block with NaN or ∞ has q = 0 and NaN or ∞ as
-/// scale, so its products are NaN.
+/// s = max |x| / 127 and q is the integer nearest to x · (127 / max |x|), ties to even: the same
+/// bits on every machine. A block of zeros, or of magnitudes so small that 127 / max |x| overflows,
+/// has s = 0. A block with NaN or ∞ has q = 0 and NaN or ∞ as scale, so its products are NaN.
 ///
 /// A value can be filled many times and reuses its memory.
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,5 @@
-//! The plain loops: the documentation of each kernel's computation, the oracle of the tests, and the fallback.
+//! The plain loops: the documentation of each kernel's computation, the oracle of the tests, and
+//! the fallback.
 //!
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
@@ -143,7 +144,8 @@ pub fn softmax(x: &mut [f32]) {
     }
 }
 
-/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (not N − 1).
+/// The layer norm out = (x − mean x) / √(var x + eps) · gamma + beta, with the variance over N (not
+/// N − 1).
 pub fn layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) {
     // x, gamma, beta, out [C]
     let width = x.len() as f32;

@@ -1,5 +1,5 @@
-//! Plain loops for quantizing activations and for the products with packed weights: the documentation of these kernels'
-//! computations, and the oracle of the tests.
+//! Plain loops for quantizing activations and for the products with packed weights: the
+//! documentation of these kernels' computations, and the oracle of the tests.
 
 use std::ops::Range;
 
@@ -39,11 +39,12 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
     }
 }
 
-/// The product out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their order, the inner sum in integers; the
-/// columns m of the panels asked for.
+/// The product out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their
+/// order, the inner sum in integers; the columns m of the panels asked for.
 ///
 /// # Safety
-/// `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of `weights`.
+/// `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of
+/// `weights`.
 pub(crate) unsafe fn matmul_blocks(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,

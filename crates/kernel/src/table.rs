@@ -5,9 +5,10 @@ use super::quantized_activations::QuantizedActivations;
 use super::threads;
 use std::ops::Range;
 
-// The types of the table's functions. A function's contract has two halves. The file that builds a table is responsible for
-// one: it returns the table only on a machine that has the instruction set. The methods of `Kernels` keep the other: they call
-// a function with arguments for which the section "Safety" of its type holds.
+// The types of the table's functions. A function's contract has two halves. The file that builds a
+// table is responsible for one: it returns the table only on a machine that has the instruction
+// set. The methods of `Kernels` keep the other: they call a function with arguments for which the
+// section "Safety" of its type holds.
 
 /// The dot product Σᵢ aᵢ bᵢ of `a` `[N]` and `b` `[N]`.
 ///
@@ -30,7 +31,8 @@ type Matvec = unsafe fn(&[f32], &[f32], &mut [f32]);
 /// A product of two matrices, with their slices, `out` `[M, N]` and the sizes M, K, N.
 ///
 /// # Safety
-/// The machine has the table's instruction set, and the slices have M · K, K · N and M · N elements.
+/// The machine has the table's instruction set, and the slices have M · K, K · N and M · N
+/// elements.
 type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
 
 /// A function of each element, or of a row, in place.
@@ -66,18 +68,22 @@ type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 /// The product of `x` `[T, K]` with some panels of a packed matrix `[M, K]`, into `[T, M]` numbers.
 ///
 /// # Safety
-/// The machine has the table's instruction set; `x` has T · K elements; the panels exist; the pointer is valid for T · M
-/// numbers, and no other thread touches the columns of these panels meanwhile.
+/// The machine has the table's instruction set; `x` has T · K elements; the panels exist; the
+/// pointer is valid for T · M numbers, and no other thread touches the columns of these panels
+/// meanwhile.
 type MatmulF32 = unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32);
 
-/// The product of quantized activations `[T, K]` with some panels of a packed matrix `[M, K]`, into `[T, M]` numbers.
+/// The product of quantized activations `[T, K]` with some panels of a packed matrix `[M, K]`, into
+/// `[T, M]` numbers.
 ///
 /// # Safety
-/// The machine has the table's instruction set; both factors have the same K; the panels exist; the pointer is valid for T · M
-/// numbers, and no other thread touches the columns of these panels meanwhile.
+/// The machine has the table's instruction set; both factors have the same K; the panels exist; the
+/// pointer is valid for T · M numbers, and no other thread touches the columns of these panels
+/// meanwhile.
 type MatmulBlocks = unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32);
 
-/// All kernels of one instruction set. Each method computes and panics like the function of the same name in [`crate`].
+/// All kernels of one instruction set. Each method computes and panics like the function of the
+/// same name in [`crate`].
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
     pub(crate) name: &'static str,
@@ -128,11 +134,13 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
 /// The fewest multiplications for which waking a thread pays.
 const LEAST_WORK: usize = 1 << 17;
 
-/// Runs a product on all threads, each with panels of rows of its own. They write to different columns of `out` `[T, rows]`.
+/// Runs a product on all threads, each with panels of rows of its own. They write to different
+/// columns of `out` `[T, rows]`.
 fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
     /// The start of the product, which several threads write to.
     struct Out(*mut f32);
-    // SAFETY: no two threads are given the same panel, so none writes where another reads or writes.
+    // SAFETY: no two threads are given the same panel, so none writes where another reads or
+    // writes.
     unsafe impl Sync for Out {}
 
     let panels = rows.div_ceil(PANEL_ROWS);
@@ -142,7 +150,8 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
 }
 
 impl Kernels {
-    /// The name of the implementation: `reference`, `portable`, `avx2`, `avx-vnni`, `simd128`, `relaxed-wide` or `relaxed`.
+    /// The name of the implementation: `reference`, `portable`, `avx2`, `avx-vnni`, `simd128`,
+    /// `relaxed-wide` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -216,7 +225,8 @@ impl Kernels {
             inner,
             cols,
         );
-        // SAFETY: the lengths are checked (K · N is N · K); the table is of this machine's instruction set.
+        // SAFETY: the lengths are checked (K · N is N · K); the table is of this machine's
+        // instruction set.
         unsafe { (self.matmul_nt)(a, b, out, rows, inner, cols) }
     }
 
@@ -239,7 +249,8 @@ impl Kernels {
             inner,
             cols,
         );
-        // SAFETY: the lengths are checked (M · K is K · M); the table is of this machine's instruction set.
+        // SAFETY: the lengths are checked (M · K is K · M); the table is of this machine's
+        // instruction set.
         unsafe { (self.matmul_tn)(a, b, out, rows, inner, cols) }
     }
 
@@ -362,8 +373,9 @@ impl Kernels {
         check_product("matmul_f32", lengths, tokens, cols, rows);
         let work = out.len() * cols;
         share(rows, work, out, |panels, out| {
-            // SAFETY: the lengths are checked, the weights are as many as their shape says, and no other thread writes to the columns
-            // of these panels; the table is of this machine's instruction set.
+            // SAFETY: the lengths are checked, the weights are as many as their shape says, and no
+            // other thread writes to the columns of these panels; the table is of this machine's
+            // instruction set.
             unsafe { (self.matmul_f32)(weights, x, panels, out) }
         });
     }
@@ -387,8 +399,9 @@ impl Kernels {
         );
         let work = out.len() * weights.cols();
         share(weights.rows(), work, out, |panels, out| {
-            // SAFETY: the shapes fit, both factors hold what their shapes say, and no other thread writes to the columns of these
-            // panels; the table is of this machine's instruction set.
+            // SAFETY: the shapes fit, both factors hold what their shapes say, and no other thread
+            // writes to the columns of these panels; the table is of this machine's instruction
+            // set.
             unsafe { (self.matmul_blocks)(weights, tokens, panels, out) }
         });
     }

@@ -1,13 +1,15 @@
 //! A pool of threads that share the work of one product.
 //!
-//! A job is cut into parts; the thread that asks for it takes part itself and returns when all parts are done. Chance decides
-//! which thread takes which part; the result of a part does not depend on it, so results have the same bits with any number of
-//! threads.
+//! A job is cut into parts; the thread that asks for it takes part itself and returns when all
+//! parts are done. Chance decides which thread takes which part; the result of a part does not
+//! depend on it, so results have the same bits with any number of threads.
 //!
-//! Natively [`start`] starts the threads. In wasm with shared memory each is a web worker that calls [`serve`] and stays in it;
-//! without shared memory there is one thread, which runs every job itself.
+//! Natively [`start`] starts the threads. In wasm with shared memory each is a web worker that
+//! calls [`serve`] and stays in it; without shared memory there is one thread, which runs every job
+//! itself.
 //!
-//! A thread without work polls for a short while, since the next product usually comes at once, and then sleeps.
+//! A thread without work polls for a short while, since the next product usually comes at once, and
+//! then sleeps.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -19,10 +21,12 @@ const ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomi
 /// The fewest elements, each changed by itself, for which waking a thread pays.
 pub const LEAST_ELEMENTS: usize = 1 << 13;
 
-/// The number of times that a thread polls for work before it sleeps. Waking a thread takes about 0.4 ms, so it polls about as
-/// long: once takes a nanosecond or two in wasm and, by the hint to the processor, some tens natively.
+/// The number of times that a thread polls for work before it sleeps. Waking a thread takes about
+/// 0.4 ms, so it polls about as long: once takes a nanosecond or two in wasm and, by the hint to
+/// the processor, some tens natively.
 const LOOKS: usize = if cfg!(miri) {
-    // Miri takes a microsecond for each poll and has one core: a thread that polls keeps the others from working.
+    // Miri takes a microsecond for each poll and has one core: a thread that polls keeps the others
+    // from working.
     4
 } else if cfg!(target_family = "wasm") {
     1 << 18
@@ -30,7 +34,8 @@ const LOOKS: usize = if cfg!(miri) {
     1 << 14
 };
 
-/// The number of parts of a job for each thread: several, so the others can take parts of a thread that is held up.
+/// The number of parts of a job for each thread: several, so the others can take parts of a thread
+/// that is held up.
 const PARTS_PER_THREAD: usize = 4;
 
 /// The most parts of a job: they are counted in 16 bits.
@@ -41,7 +46,8 @@ type Task<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// The state that all threads share.
 struct Pool {
-    /// Number of the job (32 bits), its parts (16 bits), and the next part that is not taken yet (16 bits).
+    /// Number of the job (32 bits), its parts (16 bits), and the next part that is not taken yet
+    /// (16 bits).
     state: AtomicU64,
     /// The address of the task, in the frame of the asking thread.
     task: AtomicPtr<Task<'static>>,
@@ -57,7 +63,8 @@ struct Pool {
     sleeping: AtomicUsize,
     sleep: Mutex<()>,
     wake: Condvar,
-    /// Locked while a job runs: the thread that asks for a second job meanwhile, or inside the first, runs it alone.
+    /// Locked while a job runs: the thread that asks for a second job meanwhile, or inside the
+    /// first, runs it alone.
     asking: Mutex<()>,
 }
 
@@ -84,7 +91,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of threads that share a job: those that serve and the one that asks, at most the [`limit`].
+/// The number of threads that share a job: those that serve and the one that asks, at most the
+/// [`limit`].
 pub fn count() -> usize {
     if ALONE {
         return 1;
@@ -101,7 +109,8 @@ pub fn limit(threads: usize) {
     POOL.most.store(threads, Ordering::Relaxed);
 }
 
-/// Starts threads until `threads`, the caller's own included, share the work. They live as long as the program.
+/// Starts threads until `threads`, the caller's own included, share the work. They live as long as
+/// the program.
 ///
 /// # Errors
 /// When the system gives no more threads.
@@ -153,14 +162,16 @@ fn take_part() -> bool {
 /// Runs a part that was taken.
 fn run(part: usize) {
     let task = POOL.task.load(Ordering::Acquire);
-    // SAFETY: a part that is taken and not done keeps the asking thread in `share`, in whose frame the task is.
+    // SAFETY: a part that is taken and not done keeps the asking thread in `share`, in whose frame
+    // the task is.
     let attempt = std::panic::AssertUnwindSafe(|| unsafe { (*task)(part) });
     let outcome = std::panic::catch_unwind(attempt);
     if outcome.is_err() {
         // This tells the asking thread of the panic; this thread continues to serve.
         POOL.failed.store(true, Ordering::Relaxed);
     }
-    // Only here, where no function that got the task is running any more: the asking thread may now drop it.
+    // Only here, where no function that got the task is running any more: the asking thread may now
+    // drop it.
     POOL.done.fetch_add(1, Ordering::Release);
 }
 
@@ -230,7 +241,8 @@ fn share(parts: usize, task: Task<'_>) {
     );
 }
 
-/// Runs `task` on ranges that together are `0..total`, each at least `least` long except the last. With one thread it is one call.
+/// Runs `task` on ranges that together are `0..total`, each at least `least` long except the last.
+/// With one thread it is one call.
 pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
     let threads = count();
     if total == 0 {
@@ -247,8 +259,9 @@ pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
     });
 }
 
-/// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and runs `task` on each with the
-/// number of its first unit; a span has at least `least` units. With one thread the slice is one span.
+/// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and
+/// runs `task` on each with the number of its first unit; a span has at least `least` units. With
+/// one thread the slice is one span.
 pub fn spans<T: Send>(
     slice: &mut [T],
     unit: usize,

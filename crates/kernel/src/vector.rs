@@ -1,5 +1,5 @@
-//! The trait of a small vector, over which the fast kernels are written, and the macro that turns a vector into a table of
-//! kernels.
+//! The trait of a small vector, over which the fast kernels are written, and the macro that turns a
+//! vector into a table of kernels.
 
 /// The most lanes that any implementation has; scratch buffers are this long.
 pub(crate) const MAX_LANES: usize = 8;
@@ -7,8 +7,9 @@ pub(crate) const MAX_LANES: usize = 8;
 /// A vector of `f32` lanes that the machine adds and multiplies at once.
 ///
 /// # Safety
-/// The machine has the instruction set of the implementation. `load`, `store` and their variants read or write `LANES`, `count`
-/// or `left` numbers at the pointer, which must be valid for that but need not be aligned. `LANES` is at most [`MAX_LANES`].
+/// The machine has the instruction set of the implementation. `load`, `store` and their variants
+/// read or write `LANES`, `count` or `left` numbers at the pointer, which must be valid for that
+/// but need not be aligned. `LANES` is at most [`MAX_LANES`].
 pub(crate) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
@@ -31,16 +32,18 @@ pub(crate) trait Vector: Copy {
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
     /// The larger number; NaN where either is NaN.
     unsafe fn max(self, b: Self) -> Self;
-    /// The lanes of `then` where `self` < `limit`, and of `otherwise` elsewhere, also where `self` is NaN.
+    /// The lanes of `then` where `self` < `limit`, and of `otherwise` elsewhere, also where `self`
+    /// is NaN.
     unsafe fn select_lt(self, limit: Self, then: Self, otherwise: Self) -> Self;
     /// The nearest integer, ties to even.
     unsafe fn round(self) -> Self;
     /// The largest magnitude of the 32 numbers at `from`; NaN if any is NaN.
     unsafe fn block_largest(from: *const f32) -> f32;
-    /// Writes the integers nearest to the 32 at `from` times `factor`, which lie from −127 to 127, ties to even, as bytes to
-    /// `to`. Returns their sum.
+    /// Writes the integers nearest to the 32 at `from` times `factor`, which lie from −127 to 127,
+    /// ties to even, as bytes to `to`. Returns their sum.
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32;
-    /// The power of 2 with each lane as exponent; lanes are integers from −126 to 127 (others give an unspecified value).
+    /// The power of 2 with each lane as exponent; lanes are integers from −126 to 127 (others give
+    /// an unspecified value).
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.
     unsafe fn reduce_add(self) -> f32;
@@ -49,7 +52,8 @@ pub(crate) trait Vector: Copy {
     #[inline(always)]
     unsafe fn load_part(from: *const f32, count: usize, fill: f32) -> Self {
         let mut lanes = [fill; MAX_LANES];
-        // SAFETY: the caller vouches for `count` numbers at `from`; `count` < LANES ≤ MAX_LANES, so both copies stay inside.
+        // SAFETY: the caller vouches for `count` numbers at `from`; `count` < LANES ≤ MAX_LANES, so
+        // both copies stay inside.
         unsafe {
             std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
             Self::load(lanes.as_ptr())
@@ -60,7 +64,8 @@ pub(crate) trait Vector: Copy {
     #[inline(always)]
     unsafe fn store_part(self, to: *mut f32, count: usize) {
         let mut lanes = [0.0; MAX_LANES];
-        // SAFETY: the caller vouches for `count` numbers at `to`; `count` < LANES ≤ MAX_LANES, so both copies stay inside.
+        // SAFETY: the caller vouches for `count` numbers at `to`; `count` < LANES ≤ MAX_LANES, so
+        // both copies stay inside.
         unsafe {
             self.store(lanes.as_mut_ptr());
             std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
@@ -70,7 +75,8 @@ pub(crate) trait Vector: Copy {
     /// The numbers at `from`, of which `left` remain: a whole vector, or the last ones and `fill`.
     #[inline(always)]
     unsafe fn load_up_to(from: *const f32, left: usize, fill: f32) -> Self {
-        // SAFETY: the caller vouches for `left` numbers at `from`; no more than that and no more than LANES are read.
+        // SAFETY: the caller vouches for `left` numbers at `from`; no more than that and no more
+        // than LANES are read.
         unsafe {
             if left >= Self::LANES {
                 Self::load(from)
@@ -83,7 +89,8 @@ pub(crate) trait Vector: Copy {
     /// Writes the lanes to `to`, where `left` numbers remain.
     #[inline(always)]
     unsafe fn store_up_to(self, to: *mut f32, left: usize) {
-        // SAFETY: the caller vouches for `left` numbers at `to`; no more than that and no more than LANES are written.
+        // SAFETY: the caller vouches for `left` numbers at `to`; no more than that and no more than
+        // LANES are written.
         unsafe {
             if left >= Self::LANES {
                 self.store(to);
@@ -103,8 +110,8 @@ pub(crate) trait Vector: Copy {
     }
 }
 
-/// Defines the table `KERNELS` of a file: each generic algorithm compiled for one vector type and its instruction set. `axpy` is
-/// the plain loop, which the compiler vectorises by itself.
+/// Defines the table `KERNELS` of a file: each generic algorithm compiled for one vector type and
+/// its instruction set. `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
     ($name:literal, $vector:ty, $int8:ty, $features:literal) => {
         implementation! { @functions int8_gemm, $int8, $features,
@@ -152,7 +159,8 @@ macro_rules! implementation {
         $(
             #[target_feature(enable = $features)]
             unsafe fn $function($($argument: $type),*) -> $result {
-                // SAFETY: this function's callers vouch for the instruction set and for the lengths, as the algorithm asks.
+                // SAFETY: this function's callers vouch for the instruction set and for the
+                // lengths, as the algorithm asks.
                 unsafe { $crate::$module::$function::<$vector>($($argument),*) }
             }
         )*

@@ -1,6 +1,8 @@
-//! The kernels of WebAssembly with relaxed SIMD: as SIMD128, but a · b + c may be one instruction that rounds once.
+//! The kernels of WebAssembly with relaxed SIMD: as SIMD128, but a · b + c may be one instruction
+//! that rounds once.
 //!
-//! The processor decides if it rounds once or twice, so results may differ between machines in the last bits.
+//! The processor decides if it rounds once or twice, so results may differ between machines in the
+//! last bits.
 
 use super::int8_gemm;
 use super::table::Kernels;

@@ -1,10 +1,12 @@
 //! The int8 kernels of relaxed SIMD, with its dot product of bytes.
 //!
-//! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one result for b from 0 to 127. Beyond
-//! that b counts as signed or as unsigned, and instructions that sum two products in 16 bits saturate or wrap. Which of the two
-//! signs it is, and whether a multiply-add is fused, are "global parameters", "constant during the execution of any given program"
-//! (core specification 3.0, "Relaxed Operations"). So [`find`] tests it once, with extremes that would saturate or wrap, and products
-//! with many tokens use the form that is exact on this machine with all eight bits of an activation q:
+//! `i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c)` sums a · b in fours. The standard promises one
+//! result for b from 0 to 127. Beyond that b counts as signed or as unsigned, and instructions that
+//! sum two products in 16 bits saturate or wrap. Which of the two signs it is, and whether a
+//! multiply-add is fused, are "global parameters", "constant during the execution of any given
+//! program" (core specification 3.0, "Relaxed Operations"). So [`find`] tests it once, with
+//! extremes that would saturate or wrap, and products with many tokens use the form that is exact
+//! on this machine with all eight bits of an activation q:
 //!
 //! | [`Choice`] | b | where |
 //! |---|---|---|
@@ -12,7 +14,8 @@
 //! | `Unsigned` | q + 127, from 0 to 254; each sum starts from −127 Σ w | x86 with AVX-VNNI |
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
-//! A product with one token stays within the promise everywhere: memory is slower than two dots. All forms give the same integers.
+//! A product with one token stays within the promise everywhere: memory is slower than two dots.
+//! All forms give the same integers.
 
 use super::int8_gemm::{Int8Kernel, opaque};
 use super::wasm_simd128_int8::Simd128Int8;
@@ -32,7 +35,8 @@ pub(crate) enum Choice {
     Neither,
 }
 
-/// Finds this machine's reading, by all pairs of extreme weights with the activations that could go wrong.
+/// Finds this machine's reading, by all pairs of extreme weights with the activations that could go
+/// wrong.
 pub(crate) fn find() -> Choice {
     let exact = |tokens: [i8; 5], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
@@ -40,7 +44,8 @@ pub(crate) fn find() -> Choice {
             weights.iter().all(|&b| {
                 tokens.iter().all(|&x| {
                     tokens.iter().all(|&y| {
-                        // The compiler must not know the arguments: it would compute with a choice of its own.
+                        // The compiler must not know the arguments: it would compute with a choice
+                        // of its own.
                         let (w, t) = std::hint::black_box((
                             i8x16(a, b, a, b, a, a, b, b, b, a, a, b, a, a, a, a),
                             i8x16(x, y, x, y, x, x, y, y, y, x, x, y, x, x, x, x),
@@ -71,13 +76,15 @@ pub(crate) fn find() -> Choice {
     }
 }
 
-/// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to their activations.
+/// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to
+/// their activations.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
 /// The kernel that multiplies many tokens by numbers of 16 bits.
 pub(crate) struct RelaxedWide;
 
-/// Adds products of 16 weights with 16 activations, whose positive and negative parts come separately.
+/// Adds products of 16 weights with 16 activations, whose positive and negative parts come
+/// separately.
 #[inline(always)]
 fn dot_parts(weights: v128, (plus, minus): Pair, (p, n): &mut Pair) {
     *p = i32x4_relaxed_dot_i8x16_i7x16_add(weights, plus, *p);
@@ -162,7 +169,8 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
         let zero = i8x16_splat(0);
         let (mut low, mut high) = ((zero, zero), (zero, zero));
         for half in 0..opaque(2) {
-            // SAFETY: half < 2 stays inside the 32 activations and the 8 pairs of chunks at `weights`.
+            // SAFETY: half < 2 stays inside the 32 activations and the 8 pairs of chunks at
+            // `weights`.
             unsafe {
                 let x = v128_load(block.add(16 * half).cast());
                 let plus = splats(i8x16_max(x, zero));

@@ -100,7 +100,8 @@ impl Vector for Simd128 {
 
     #[inline(always)]
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
-        // From 2²³ to 2²⁴ neighbouring f32 are 1 apart: adding 1.5 · 2²³ rounds, and the number is in the lowest bits.
+        // From 2²³ to 2²⁴ neighbouring f32 are 1 apart: adding 1.5 · 2²³ rounds, and the number is
+        // in the lowest bits.
         let (shift, bits) = (f32x4_splat(12_582_912.0), i32x4_splat(0x4b40_0000));
         let factor = f32x4_splat(factor);
         let whole = |at: usize| {

@@ -1,4 +1,5 @@
-//! The kernels of x86-64 with AVX2 and FMA: 8 lanes, chosen at run time where the processor has them.
+//! The kernels of x86-64 with AVX2 and FMA: 8 lanes, chosen at run time where the processor has
+//! them.
 
 use super::x86_int8::{self, Vnni, X86Int8};
 use super::{Kernels, PackedBlocks, QuantizedActivations, int8_gemm, vector::Vector};
@@ -12,7 +13,8 @@ pub(crate) fn detect() -> Option<&'static Kernels> {
     all.then_some(&KERNELS)
 }
 
-/// The table of AVX2 with the dot product of bytes of AVX-VNNI, or `None` where this processor lacks it.
+/// The table of AVX2 with the dot product of bytes of AVX-VNNI, or `None` where this processor
+/// lacks it.
 pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     static VNNI: Kernels = Kernels {
         name: "avx-vnni",
@@ -32,7 +34,8 @@ unsafe fn matmul_blocks_vnni(
     panels: std::ops::Range<usize>,
     out: *mut f32,
 ) {
-    // SAFETY: this function's callers vouch for the instruction set and for the shapes, as the algorithm asks.
+    // SAFETY: this function's callers vouch for the instruction set and for the shapes, as the
+    // algorithm asks.
     unsafe { int8_gemm::matmul_blocks::<X86Int8<Vnni>>(weights, tokens, panels, out) }
 }
 
@@ -51,13 +54,15 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller vouches for AVX and for 8 readable numbers; `loadu` asks for no alignment.
+        // SAFETY: the caller vouches for AVX and for 8 readable numbers; `loadu` asks for no
+        // alignment.
         unsafe { Self(_mm256_loadu_ps(from)) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller vouches for AVX and for 8 writable numbers; `storeu` asks for no alignment.
+        // SAFETY: the caller vouches for AVX and for 8 writable numbers; `storeu` asks for no
+        // alignment.
         unsafe { _mm256_storeu_ps(to, self.0) }
     }
 
@@ -95,7 +100,8 @@ impl Vector for Avx2 {
     unsafe fn max(self, b: Self) -> Self {
         // SAFETY: the caller vouches for AVX.
         unsafe {
-            // `max_ps` drops a NaN in its first argument. The comparison is all ones, itself a NaN, where either is NaN.
+            // `max_ps` drops a NaN in its first argument. The comparison is all ones, itself a NaN,
+            // where either is NaN.
             let either_nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(self.0, b.0);
             Self(_mm256_or_ps(_mm256_max_ps(self.0, b.0), either_nan))
         }

@@ -4,14 +4,17 @@ use super::int8_gemm::Int8Kernel;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-/// The dot product of 32 signed weights with 32 activations, for which the instruction sets have different instructions.
+/// The dot product of 32 signed weights with 32 activations, for which the instruction sets have
+/// different instructions.
 ///
 /// # Safety
 /// The machine has the instruction set of the implementation.
 pub(crate) trait Dot {
-    /// A number added to the activations of many tokens; each sum starts from a value that subtracts its share again.
+    /// A number added to the activations of many tokens; each sum starts from a value that
+    /// subtracts its share again.
     const BIAS: i8;
-    /// The updated sums: sums + |weights| · tokens, in fours; weights as unsigned bytes, none above 128, and tokens from −127 to 127.
+    /// The updated sums: sums + |weights| · tokens, in fours; weights as unsigned bytes, none above
+    /// 128, and tokens from −127 to 127.
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
     /// The updated sums: sums + weights · (tokens + bias), in fours.
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
@@ -27,7 +30,8 @@ impl Dot for Avx2 {
 
     #[inline(always)]
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
-        // SAFETY: the caller vouches for AVX2. A sum of two products is at most 2 · 128 · 127 = 32,512 and does not saturate.
+        // SAFETY: the caller vouches for AVX2. A sum of two products is at most 2 · 128 · 127 =
+        // 32,512 and does not saturate.
         unsafe {
             let twos = _mm256_maddubs_epi16(weights, tokens);
             _mm256_add_epi32(sums, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)))
@@ -36,7 +40,8 @@ impl Dot for Avx2 {
 
     #[inline(always)]
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
-        // SAFETY: the caller vouches for AVX2. The sign goes to the token; −128 has the unsigned magnitude 128.
+        // SAFETY: the caller vouches for AVX2. The sign goes to the token; −128 has the unsigned
+        // magnitude 128.
         unsafe {
             let tokens = _mm256_sign_epi8(tokens, weights);
             Self::unsigned(_mm256_abs_epi8(weights), tokens, sums)
@@ -137,7 +142,8 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
 
     #[inline(always)]
     unsafe fn dot_q8(weights: *const u8, block: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 256 bytes of weights and for 32 of the block.
+        // SAFETY: the caller vouches for the instruction set, for 256 bytes of weights and for 32
+        // of the block.
         unsafe {
             // Two sums, so that one addition need not wait for the other.
             let mut sums = [_mm256_setzero_si256(); 2];
@@ -152,7 +158,8 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
 
     #[inline(always)]
     unsafe fn dot_q4(weights: *const u8, block: *const u8, sum: i32) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 128 bytes of weights and for 32 of the block.
+        // SAFETY: the caller vouches for the instruction set, for 128 bytes of weights and for 32
+        // of the block.
         unsafe {
             // Σ (w − 8) x = Σ w x − 8 Σ x.
             let mut sums = [_mm256_set1_epi32(-8 * sum), _mm256_setzero_si256()];
@@ -175,7 +182,8 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
 
     #[inline(always)]
     unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable bytes.
+        // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable
+        // bytes.
         unsafe {
             let mut sums = _mm256_setzero_si256();
             for step in 0..8 {
@@ -189,7 +197,8 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
 
     #[inline(always)]
     unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable bytes.
+        // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable
+        // bytes.
         unsafe {
             let mut sums = _mm256_setzero_si256();
             for step in 0..8 {

@@ -1,4 +1,5 @@
-//! Property tests of the kernels, natively: every implementation that this machine has against the plain loops.
+//! Property tests of the kernels, natively: every implementation that this machine has against the
+//! plain loops.
 //!
 //! `cargo test -p kernel --test kernels`
 //!
@@ -13,7 +14,8 @@ mod suite;
 
 use kernel::{BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 
-/// Runs a check on the implementation called `name`; the test is skipped where this machine does not have it.
+/// Runs a check on the implementation called `name`; the test is skipped where this machine does
+/// not have it.
 fn run(name: &str, check: suite::Check) {
     let found = kernel::implementations()
         .into_iter()
@@ -44,7 +46,8 @@ fn draw(kernels: &Kernels, check: suite::Check) {
     drawn.unwrap();
 }
 
-/// The sizes for Miri, which runs some thousand times slower: 0, single elements, remainders of every kind of tile.
+/// The sizes for Miri, which runs some thousand times slower: 0, single elements, remainders of
+/// every kind of tile.
 #[cfg(miri)]
 fn draw(kernels: &Kernels, check: suite::Check) {
     for (seed, sizes) in (0..).zip([[0, 0, 0], [1, 1, 1], [5, 7, 3], [37, 2, 9], [9, 13, 18]]) {

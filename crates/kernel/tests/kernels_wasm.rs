@@ -1,6 +1,8 @@
-//! The suite of `kernels.rs` in headless Chromium: with relaxed SIMD, with SIMD128, and with neither.
+//! The suite of `kernels.rs` in headless Chromium: with relaxed SIMD, with SIMD128, and with
+//! neither.
 //!
-//! From the root of the repository (`webdriver.json` beside `Cargo.toml` holds Chromium's arguments):
+//! From the root of the repository (`webdriver.json` beside `Cargo.toml` holds Chromium's
+//! arguments):
 //! ```text
 //! export CHROMEDRIVER=/usr/bin/chromedriver
 //! cargo test -p kernel --target wasm32-unknown-unknown --test kernels_wasm
@@ -9,8 +11,8 @@
 //! RUSTFLAGS="-Ctarget-feature=-simd128" \
 //!   cargo test -p kernel --target wasm32-unknown-unknown --test kernels_wasm
 //! ```
-//! Without `RUSTFLAGS` the flags of `.cargo/config.toml` hold, which switch SIMD128 on. Tests of an implementation that is not in
-//! the build are ignored and say so.
+//! Without `RUSTFLAGS` the flags of `.cargo/config.toml` hold, which switch SIMD128 on. Tests of an
+//! implementation that is not in the build are ignored and say so.
 #![cfg(target_family = "wasm")]
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +29,8 @@ wasm_bindgen_test_configure!(run_in_browser);
 /// The number of random sizes of each check, besides one run for each length.
 const CASES: u64 = 60;
 
-/// Runs a check on every length once, then on random sizes: a seeded loop instead of proptest, which needs the system's entropy.
+/// Runs a check on every length once, then on random sizes: a seeded loop instead of proptest,
+/// which needs the system's entropy.
 fn run(name: &str, check: suite::Check) {
     let kernels = kernel::implementations()
         .into_iter()

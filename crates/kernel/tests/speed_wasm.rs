@@ -1,4 +1,5 @@
-//! Each fast kernel against the plain loops in headless Chromium: prints the times, asserts nothing, runs only when asked for.
+//! Each fast kernel against the plain loops in headless Chromium: prints the times, asserts
+//! nothing, runs only when asked for.
 //!
 //! ```text
 //! export CHROMEDRIVER=/usr/bin/chromedriver
@@ -19,14 +20,15 @@ use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_te
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-/// The time for which each kernel is measured; the fastest round counts, the others were interrupted.
+/// The time for which each kernel is measured; the fastest round counts, the others were
+/// interrupted.
 const MEASURE_MS: f64 = 300.0;
 
 /// The length of one round. The browser's clock has steps of 0.1 ms.
 const ROUND_MS: f64 = 3.0;
 
-/// The time for which each kernel runs before it is measured: the browser starts with quickly made machine code and replaces it by
-/// better code later, from another thread.
+/// The time for which each kernel runs before it is measured: the browser starts with quickly made
+/// machine code and replaces it by better code later, from another thread.
 const WARM_UP_MS: f64 = 200.0;
 
 /// The microseconds of one call.
@@ -103,7 +105,8 @@ fn speed_of_each_kernel() {
     );
 }
 
-/// Measures the packed products with this start of a name, in a test of their own: the browser gives a test 30 seconds.
+/// Measures the packed products with this start of a name, in a test of their own: the browser
+/// gives a test 30 seconds.
 fn packed(start: &str) {
     if ONLY.is_none_or(|part| part.starts_with(start) || start.contains(part)) {
         print(cases::packed_cases(Some(ONLY.unwrap_or(start))));

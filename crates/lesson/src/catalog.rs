@@ -36,7 +36,8 @@ impl Refusal {
 
 /// Knows cells, what they compute, and which files the site ships.
 ///
-/// `props` are a cell's inputs as JSON; a text `"$name"` in them binds to the input `name` in `shared`.
+/// `props` are a cell's inputs as JSON; a text `"$name"` in them binds to the input `name` in
+/// `shared`.
 pub trait Catalog {
     /// Checks that a cell of this name exists and takes these inputs.
     ///
@@ -69,8 +70,8 @@ pub trait Catalog {
         element: &ElementRef,
     ) -> Result<(), Refusal>;
 
-    /// Checks that the engine can grade this exercise: the answer exists, and of several choices exactly
-    /// one claim holds.
+    /// Checks that the engine can grade this exercise: the answer exists, and of several choices
+    /// exactly one claim holds.
     ///
     /// # Errors
     /// A problem, in words for the author.

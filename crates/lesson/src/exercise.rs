@@ -14,8 +14,8 @@ const KNOWN: &str = "question, kind, cell, answer, tolerance, choices, hint, exp
 /// Fewest and most answers to choose from.
 const CHOICES: std::ops::RangeInclusive<usize> = 2..=6;
 
-/// Reads an exercise. `source` is the TOML; `render` compiles Markdown that starts at a line, and its
-/// last argument is true where it may contain inline values.
+/// Reads an exercise. `source` is the TOML; `render` compiles Markdown that starts at a line, and
+/// its last argument is true where it may contain inline values.
 pub(crate) fn exercise(
     source: &Source<'_>,
     id: &str,
@@ -172,7 +172,8 @@ fn choices(
         }
         let statement = unwrap_paragraph(&render(statement, at, false));
         Ok(Choice {
-            // The letter also names an answer that is nothing but a formula, which has no name for a screen reader.
+            // The letter also names an answer that is nothing but a formula, which has no name for
+            // a screen reader.
             html: format!("<b class=\"choice-letter\">{letter}</b> {statement}"),
             claim: claim.to_owned(),
         })

@@ -25,7 +25,8 @@ pub(crate) fn inline_value(value: &InlineRef) -> String {
 pub(crate) enum Target {
     /// Another site, by mail, or a shipped file: the address as it goes into the page.
     Plain(String),
-    /// A page or place of this site, to be checked once all pages are known; the address for the page.
+    /// A page or place of this site, to be checked once all pages are known; the address for the
+    /// page.
     Internal(String),
 }
 
@@ -67,8 +68,8 @@ pub(crate) fn image(address: &str, has_asset: impl Fn(&str) -> bool) -> Result<S
     }
 }
 
-/// Checks raw HTML and points its addresses inside the site to the root. Gives the HTML and the internal
-/// links in it, as written.
+/// Checks raw HTML and points its addresses inside the site to the root. Gives the HTML and the
+/// internal links in it, as written.
 pub(crate) fn raw_html(
     html: &str,
     has_asset: impl Fn(&str) -> bool,

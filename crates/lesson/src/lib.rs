@@ -1,7 +1,7 @@
 //! Lessons: Markdown with LaTeX formulas, cells and exercises, compiled to the segments of a page.
 //!
-//! The compiler runs at build time and in tests. It knows the shape of a lesson and nothing of what a
-//! cell computes: the caller passes a [`Catalog`] that checks cells, tensors and exercises.
+//! The compiler runs at build time and in tests. It knows the shape of a lesson and nothing of what
+//! a cell computes: the caller passes a [`Catalog`] that checks cells, tensors and exercises.
 //!
 //! `docs/authoring.md` describes the language for authors.
 

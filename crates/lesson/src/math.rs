@@ -50,8 +50,9 @@ pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
         .replace("&nbsp;", "\u{a0}"))
 }
 
-/// The text with each displayed formula on one line, as long as before. Markdown finds blocks before formulas, so
-/// that a line of a formula with nothing but `=` on it would make a heading, and one that starts with `- ` a list.
+/// The text with each displayed formula on one line, as long as before. Markdown finds blocks
+/// before formulas, so that a line of a formula with nothing but `=` on it would make a heading,
+/// and one that starts with `- ` a list.
 pub(crate) fn join_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut in_fence, mut in_formula) = (false, false);

@@ -1,8 +1,9 @@
 //! References to tensor elements, and values quoted in prose.
 //!
 //! `weights[0,1]` is one element, `weights[0]` a row, `weights` a whole tensor or a single number.
-//! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point; `count`
-//! instead of `.3` prints a whole number, `power1` a power of ten with one digit, `percent1` a percentage.
+//! An inline value names a cell first: `qkv-by-hand.weights[0,1] .3`, three digits after the point;
+//! `count` instead of `.3` prints a whole number, `power1` a power of ten with one digit,
+//! `percent1` a percentage.
 
 use std::fmt;
 use std::str::FromStr;

@@ -196,8 +196,8 @@ fn to_json(text: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
     })
 }
 
-/// Refuses `\n`, `\t` and their like in a text in double quotes: they are the beginnings of `\nabla` and `\theta`,
-/// which TOML would turn into a line break and a tab without a word.
+/// Refuses `\n`, `\t` and their like in a text in double quotes: they are the beginnings of
+/// `\nabla` and `\theta`, which TOML would turn into a line break and a tab without a word.
 fn check_escapes(raw: &str) -> Result<(), String> {
     if !raw.starts_with('"') {
         return Ok(());

@@ -26,7 +26,8 @@ pub struct Lesson {
     pub kind: Kind,
     /// Path of the source, as the caller named it.
     pub file: String,
-    /// The file name without its number: `self-attention`; `home`, `404` and `models` for the others.
+    /// The file name without its number: `self-attention`; `home`, `404` and `models` for the
+    /// others.
     pub slug: String,
     /// Title, plain text.
     pub title: String,
@@ -100,8 +101,8 @@ pub enum Answer {
 pub struct Choice {
     /// The text, as HTML without a paragraph around it.
     pub html: String,
-    /// Condition that makes it right: a comparison of elements and numbers, true for exactly one choice of an exercise. The
-    /// catalog evaluates it.
+    /// Condition that makes it right: a comparison of elements and numbers, true for exactly one
+    /// choice of an exercise. The catalog evaluates it.
     pub claim: String,
 }
 

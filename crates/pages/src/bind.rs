@@ -14,7 +14,8 @@ pub(crate) const WORKER: &str = "worker";
 /// Endings of the names of the two files.
 const ENDS: [&str; 2] = [".js", "_bg.wasm"];
 
-/// Empties the folder `kept`, or makes it. Files in it may be linked from the site: they are replaced and not written over.
+/// Empties the folder `kept`, or makes it. Files in it may be linked from the site: they are
+/// replaced and not written over.
 ///
 /// # Errors
 /// When it cannot be emptied or made.
@@ -29,7 +30,8 @@ pub(crate) fn empty(kept: &Path) -> Result<(), BuildError> {
     std::fs::create_dir_all(kept).map_err(wrap)
 }
 
-/// Binds `wasm` as a JavaScript module called `name` into the folder `kept`, which then holds nothing else.
+/// Binds `wasm` as a JavaScript module called `name` into the folder `kept`, which then holds
+/// nothing else.
 ///
 /// # Errors
 /// When it cannot be read, bound or written.
@@ -58,7 +60,8 @@ pub(crate) fn unless_kept(wasm: &Path, name: &str, kept: &Path) -> Result<bool, 
     Ok(true)
 }
 
-/// Puts the two files of the worker in `kept` into `out`, called `name` with a hash of both contents. What had another hash is removed.
+/// Puts the two files of the worker in `kept` into `out`, called `name` with a hash of both
+/// contents. What had another hash is removed.
 ///
 /// # Errors
 /// When they cannot be read or written.
@@ -104,7 +107,8 @@ pub(crate) fn remove(name: &str, out: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Puts everything that was bound into `kept` into `out`, with the scripts of the crates (`snippets/`).
+/// Puts everything that was bound into `kept` into `out`, with the scripts of the crates
+/// (`snippets/`).
 ///
 /// # Errors
 /// When it cannot be written.

@@ -42,7 +42,8 @@ impl CodeBook {
     /// What a cell shows, in the order of its source.
     ///
     /// # Errors
-    /// A cell without source; a path that leads to no item of the engine, with the place of its `shown!`.
+    /// A cell without source; a path that leads to no item of the engine, with the place of its
+    /// `shown!`.
     pub fn excerpts(&mut self, cell: &str) -> Result<&[Excerpt], BuildError> {
         if !self.cells.contains_key(cell) {
             let shown = shown::of_cell(&self.project.join("crates/cells/src"), cell)?;

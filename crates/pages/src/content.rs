@@ -16,8 +16,8 @@ const MODELS_FRONT: &str = "+++\n\
      description = \"The small trained models of the lessons: what each was trained on, with which command, how long it took, and what it scores on data that it has not seen.\"\n\
      +++\n";
 
-/// Pages that were compiled before, by file, with the text that they were compiled from. To be dropped when a cell or a shipped file
-/// changes.
+/// Pages that were compiled before, by file, with the text that they were compiled from. To be
+/// dropped when a cell or a shipped file changes.
 #[derive(Debug, Clone, Default)]
 pub struct Compiled(BTreeMap<String, (String, Result<Lesson, Vec<LessonError>>)>);
 
@@ -54,8 +54,8 @@ pub struct Content {
 }
 
 impl Content {
-    /// Compiles every `*.md` in the folder `lessons` of the project. A draft prints the mistakes, leaves out
-    /// the lessons that do not compile, and keeps links that lead nowhere yet.
+    /// Compiles every `*.md` in the folder `lessons` of the project. A draft prints the mistakes,
+    /// leaves out the lessons that do not compile, and keeps links that lead nowhere yet.
     ///
     /// # Errors
     /// Every mistake in every lesson; a page that is missing; a number or slug used twice.
@@ -63,7 +63,8 @@ impl Content {
         Self::load_again(project, catalog, draft, &mut Compiled::default())
     }
 
-    /// Does the same as [`Content::load`] and compiles only the pages whose text is another one than the last time.
+    /// Does the same as [`Content::load`] and compiles only the pages whose text is another one
+    /// than the last time.
     ///
     /// # Errors
     /// As [`Content::load`].
@@ -89,7 +90,8 @@ impl Content {
             Ok(page) => pages.push(page),
             Err(found) => errors.extend(found),
         }
-        // Links are checked among pages that compile: a page that does not would seem to be missing.
+        // Links are checked among pages that compile: a page that does not would seem to be
+        // missing.
         if errors.is_empty() {
             errors.extend(doubles(&pages));
             errors.extend(check_links(&pages));
@@ -126,7 +128,8 @@ impl Content {
     }
 }
 
-/// The cards as a page: what the trainers write, behind the front matter that a page has and they do not know.
+/// The cards as a page: what the trainers write, behind the front matter that a page has and they
+/// do not know.
 fn cards(text: &str) -> String {
     let body =
         text.split_once('\n').map_or(

@@ -1,4 +1,5 @@
-//! The lists of lessons: the menu in every header and the map on the home page. Only what exists is listed.
+//! The lists of lessons: the menu in every header and the map on the home page. Only what exists is
+//! listed.
 
 use std::fmt::Write as _;
 

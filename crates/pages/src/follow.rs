@@ -1,4 +1,5 @@
-//! Pages that follow their sources: what a development server asks for after each change, made without what did not change.
+//! Pages that follow their sources: what a development server asks for after each change, made
+//! without what did not change.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -30,7 +31,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// For the project, into the folder `out`; `target` is the target folder that the site is compiled in.
+    /// For the project, into the folder `out`; `target` is the target folder that the site is
+    /// compiled in.
     pub fn new(project: &Path, out: &Path, target: &Path, draft: bool) -> Self {
         Self {
             job: Job {
@@ -57,7 +59,8 @@ impl Follower {
         self
     }
 
-    /// Writes the pages that changed and returns their addresses from the site's root, without a slash before them.
+    /// Writes the pages that changed and returns their addresses from the site's root, without a
+    /// slash before them.
     ///
     /// # Errors
     /// Every mistake in the lessons, or the first thing that cannot be read, found or written.
@@ -85,7 +88,8 @@ impl Follower {
         Ok(written)
     }
 
-    /// Takes the site and its worker over as the compiler left them; whether one of them is another than before.
+    /// Takes the site and its worker over as the compiler left them; whether one of them is another
+    /// than before.
     ///
     /// # Errors
     /// When one is not compiled, or cannot be bound or written.
@@ -104,8 +108,8 @@ impl Follower {
         Ok(site? | worker?)
     }
 
-    /// Makes the files of the lab and of measuring for browsers that can do more than the plain one asks for. Takes minutes the first
-    /// time.
+    /// Makes the files of the lab and of measuring for browsers that can do more than the plain one
+    /// asks for. Takes minutes the first time.
     ///
     /// # Errors
     /// When one cannot be compiled, bound or written.
@@ -129,7 +133,8 @@ impl Follower {
         }
     }
 
-    /// Drops what was compiled or looked up, when a file changed that it was checked against or shows.
+    /// Drops what was compiled or looked up, when a file changed that it was checked against or
+    /// shows.
     fn forget_what_changed(&mut self) -> Result<(), BuildError> {
         let mut now = Vec::new();
         for folder in LOOKED_AT {

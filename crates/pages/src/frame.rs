@@ -35,7 +35,8 @@ pub struct Parts {
     pub main: String,
     /// The list of lessons for the menu.
     pub menu: String,
-    /// Whether the page does not know where it stands in the site: it then finds out first, and starts nothing.
+    /// Whether the page does not know where it stands in the site: it then finds out first, and
+    /// starts nothing.
     pub is_lost: bool,
     /// Whether the page asks for an offline copy.
     pub offline: bool,
@@ -94,8 +95,9 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Makes the frame of a site that is developed, from the project's own `index.html`: style sheets stay files of their own, which the
-    /// page can take anew, and `script` runs besides, where it is named.
+    /// Makes the frame of a site that is developed, from the project's own `index.html`: style
+    /// sheets stay files of their own, which the page can take anew, and `script` runs besides,
+    /// where it is named.
     ///
     /// # Errors
     /// A mark or a tag that is missing.

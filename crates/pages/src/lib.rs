@@ -1,8 +1,9 @@
 //! From lessons to the files of the site.
 //!
-//! Trunk builds script, style and the frame of a page (`index.html`); this crate compiles the lessons and
-//! writes one copy of the frame for each of them, with everything that a reader without scripts needs. For the development server
-//! (`crates/devserver`) it does so without Trunk, and again after each change ([`Follower`]).
+//! Trunk builds script, style and the frame of a page (`index.html`); this crate compiles the
+//! lessons and writes one copy of the frame for each of them, with everything that a reader without
+//! scripts needs. For the development server (`crates/devserver`) it does so without Trunk, and
+//! again after each change ([`Follower`]).
 
 mod bind;
 mod catalog;

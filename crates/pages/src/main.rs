@@ -1,5 +1,5 @@
-//! `pages`: builds the site's pages. Trunk runs it as a post_build hook, and the development server keeps it running; see
-//! `docs/authoring.md`.
+//! `pages`: builds the site's pages. Trunk runs it as a post_build hook, and the development server
+//! keeps it running; see `docs/authoring.md`.
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -106,7 +106,8 @@ fn run() -> Result<(), BuildError> {
     }
 }
 
-/// Reads the command line into `options`; the folder after `--relist`, where that is what it asks for.
+/// Reads the command line into `options`; the folder after `--relist`, where that is what it asks
+/// for.
 fn read(options: &mut Options) -> Result<Option<OsString>, lexopt::Error> {
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {

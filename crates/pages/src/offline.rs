@@ -21,7 +21,8 @@ const FILES_MARK: &str = "{/*files*/}";
 /// Takes a copy of an earlier release build away again.
 const OFF: &str = include_str!("../assets/sw-off.js");
 
-/// Writes `sw.js` in `folder` anew from `template`, with every other file of the folder and its hash.
+/// Writes `sw.js` in `folder` anew from `template`, with every other file of the folder and its
+/// hash.
 ///
 /// # Errors
 /// A file that cannot be read, a template without its marks.

@@ -142,7 +142,8 @@ const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\
      once. Each figure is the median of the runs; the first of them also waits for the browser to compile. <em>Memory</em> is \
      everything that the engine took from the browser, the weights included.</p>\n";
 
-/// What the site needs to know of a page: its shared inputs, and whether reference tensors stand beside it.
+/// What the site needs to know of a page: its shared inputs, and whether reference tensors stand
+/// beside it.
 fn page_data(page: &Lesson, has_golden: bool) -> String {
     let inputs = serde_json::to_string(&page.shared).unwrap_or_default();
     let golden = if has_golden { " data-golden" } else { "" };

@@ -1,4 +1,5 @@
-//! The engine functions that a cell shows: every `shown!(record, engine::path::to::item, …)` and `traced!(…)` in its source.
+//! The engine functions that a cell shows: every `shown!(record, engine::path::to::item, …)` and
+//! `traced!(…)` in its source.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,10 @@ pub(crate) struct Shown {
     pub(crate) line: usize,
 }
 
-/// The engine functions that a cell shows, in order, each once. `src` is the source folder of the crate `cells`, where the
-/// cell's file is in the folder of its lesson below `lessons/`. Read are that file, the files of a folder of its name, and
-/// the files of the crate that these import from: the panel shows of all that what ran.
+/// The engine functions that a cell shows, in order, each once. `src` is the source folder of the
+/// crate `cells`, where the cell's file is in the folder of its lesson below `lessons/`. Read are
+/// that file, the files of a folder of its name, and the files of the crate that these import from:
+/// the panel shows of all that what ran.
 pub(crate) fn of_cell(src: &Path, name: &str) -> Result<Vec<Shown>, BuildError> {
     let mut found: Vec<Shown> = Vec::new();
     let mut keep = |all: Vec<Shown>| {
@@ -101,8 +103,8 @@ fn parse(file: &Path, text: &str) -> Result<syn::File, BuildError> {
     })
 }
 
-/// The paths of the same crate that a file imports, each once: `use crate::parts::{race, words::tokens}` gives
-/// `parts::race` and `parts::words::tokens`.
+/// The paths of the same crate that a file imports, each once: `use crate::parts::{race,
+/// words::tokens}` gives `parts::race` and `parts::words::tokens`.
 fn imports(file: &syn::File) -> BTreeSet<Vec<String>> {
     let mut all = Vec::new();
     for item in &file.items {

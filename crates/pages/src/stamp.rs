@@ -1,6 +1,8 @@
-//! Stamps: what something was made from, as a hash of contents, so that what did not change is not made again.
+//! Stamps: what something was made from, as a hash of contents, so that what did not change is not
+//! made again.
 //!
-//! Times of files do not count: a check-out or an editor that writes the same text anew changes them.
+//! Times of files do not count: a check-out or an editor that writes the same text anew changes
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +29,8 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// For a command of cargo's that runs in the project, with this compiler instead of the project's.
+    /// For a command of cargo's that runs in the project, with this compiler instead of the
+    /// project's.
     pub(crate) fn of(project: &Path, cargo: &Command, compiler: Option<&str>) -> Self {
         let mut hash = Sha256::new();
         for word in std::iter::once(cargo.get_program()).chain(cargo.get_args()) {
@@ -91,7 +94,8 @@ impl Recipe {
     }
 }
 
-/// The hash of a file's content, or of the names and contents of all files below a folder; `None` when one cannot be read.
+/// The hash of a file's content, or of the names and contents of all files below a folder; `None`
+/// when one cannot be read.
 fn content(path: &Path) -> Option<Vec<u8>> {
     if !path.is_dir() {
         return Some(Sha256::digest(std::fs::read(path).ok()?).to_vec());
@@ -105,8 +109,8 @@ fn content(path: &Path) -> Option<Vec<u8>> {
     Some(hash.finalize().to_vec())
 }
 
-/// The sources that cargo names for what it made: files, and the folders that a build script reads; in this project, and not in
-/// the packages that `Cargo.lock` pins.
+/// The sources that cargo names for what it made: files, and the folders that a build script reads;
+/// in this project, and not in the packages that `Cargo.lock` pins.
 ///
 /// # Errors
 /// When the list cannot be read.

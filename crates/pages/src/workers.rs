@@ -1,15 +1,19 @@
-//! The files of the worker: one for cells, cut into a chunk for each lesson, and for full-size models, for measuring and for the lab,
-//! each of these for browsers of different abilities (`crates/worker/src/build.rs`).
+//! The files of the worker: one for cells, cut into a chunk for each lesson, and for full-size
+//! models, for measuring and for the lab, each of these for browsers of different abilities
+//! (`crates/worker/src/build.rs`).
 //!
-//! They are one crate with different features and compiler flags, which has a target folder for each set of flags beside the site's,
-//! where nothing is built twice. Threads over one memory need a standard library that is
-//! built for them, which only a nightly compiler does; where there is none that file is left out, and this is said. The nightly
-//! compiler also makes the others smaller by a quarter when they are built for release; without it they do the same.
+//! They are one crate with different features and compiler flags, which has a target folder for
+//! each set of flags beside the site's, where nothing is built twice. Threads over one memory need
+//! a standard library that is built for them, which only a nightly compiler does; where there is
+//! none that file is left out, and this is said. The nightly compiler also makes the others smaller
+//! by a quarter when they are built for release; without it they do the same.
 //!
-//! A debug build has one file with all features, compiled with the site and with its flags, which is served under every name that needs
-//! SIMD only. The files for browsers that can do more are then made when a page asks for them ([`quick_engines`]).
+//! A debug build has one file with all features, compiled with the site and with its flags, which
+//! is served under every name that needs SIMD only. The files for browsers that can do more are
+//! then made when a page asks for them ([`quick_engines`]).
 //!
-//! The files are kept beside the target folder with a stamp of its sources; where these are as they were, it is only copied.
+//! The files are kept beside the target folder with a stamp of its sources; where these are as they
+//! were, it is only copied.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,18 +36,21 @@ const SIMD128: &str = "-Ctarget-feature=+simd128";
 
 const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
 
-/// The memory may grow to the 4 GiB that 32 bits can address; each thread has a stack and its own copy of thread-local data in it.
+/// The memory may grow to the 4 GiB that 32 bits can address; each thread has a stack and its own
+/// copy of thread-local data in it.
 const THREADS: &str = "-Ctarget-feature=+simd128,+relaxed-simd,+atomics,+bulk-memory,+mutable-globals \
     -Clink-arg=--shared-memory -Clink-arg=--import-memory -Clink-arg=--max-memory=4294967296 \
     -Clink-arg=--export=__wasm_init_tls -Clink-arg=--export=__tls_size -Clink-arg=--export=__tls_align \
     -Clink-arg=--export=__tls_base";
 
-/// The loops that matter are written with the instructions that they are to have, so that the compiler's taste in the code around
-/// them costs no time (`BENCHMARKS.md`); small code saves 25 kB after gzip.
+/// The loops that matter are written with the instructions that they are to have, so that the
+/// compiler's taste in the code around them costs no time (`BENCHMARKS.md`); small code saves 25 kB
+/// after gzip.
 const SMALL: &str = "profile.release.package.engine.opt-level='z'";
 
-/// A panic, which is a mistake of ours, stops the file at once and without a text: texts, places and what writes them are 30 kB after
-/// gzip, a sixth of the file. A build without optimisation keeps them.
+/// A panic, which is a mistake of ours, stops the file at once and without a text: texts, places
+/// and what writes them are 30 kB after gzip, a sixth of the file. A build without optimisation
+/// keeps them.
 const SILENT: &str = " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none";
 
 /// A standard library that is built with the file, and for its size.
@@ -64,7 +71,8 @@ pub(crate) struct Place<'a> {
     pub(crate) release: bool,
 }
 
-/// Makes the files of the site in `out` and lists their names. In a debug build they are one file, of the plain build.
+/// Makes the files of the site in `out` and lists their names. In a debug build they are one file,
+/// of the plain build.
 ///
 /// # Errors
 /// When one cannot be compiled, bound or written.
@@ -97,7 +105,8 @@ pub(crate) fn copy_start_script(project: &Path, out: &Path) -> Result<(), BuildE
     write_new(&out.join(name), &script).map(|_| ())
 }
 
-/// Makes the debug files of the lab and of measuring for browsers that can do more than the plain build asks for.
+/// Makes the debug files of the lab and of measuring for browsers that can do more than the plain
+/// build asks for.
 ///
 /// # Errors
 /// When one cannot be compiled, bound or written.
@@ -289,7 +298,8 @@ fn command(place: &Place<'_>, build: Build, feature: &str, nightly: Option<&str>
     cargo
 }
 
-/// Arguments for a debug build: the site and a worker that does everything, compiled together so that all crates are compiled once.
+/// Arguments for a debug build: the site and a worker that does everything, compiled together so
+/// that all crates are compiled once.
 const WHOLE: [&str; 9] = [
     "build",
     "--quiet",
@@ -302,7 +312,8 @@ const WHOLE: [&str; 9] = [
     "wasm32-unknown-unknown",
 ];
 
-/// Compiles the worker of a debug build. Where Trunk has just built the site, only the worker is left to link.
+/// Compiles the worker of a debug build. Where Trunk has just built the site, only the worker is
+/// left to link.
 fn compile_whole(place: &Place<'_>) -> Result<(), BuildError> {
     let failed = |why: String| BuildError::Other(format!("the worker cannot be built: {why}"));
     let status = Command::new("cargo")
@@ -319,8 +330,8 @@ fn compile_whole(place: &Place<'_>) -> Result<(), BuildError> {
     }
 }
 
-/// Puts the worker of a debug build into `out`, under the name of every file that it does the work of; whether it is another one than
-/// last time.
+/// Puts the worker of a debug build into `out`, under the name of every file that it does the work
+/// of; whether it is another one than last time.
 ///
 /// # Errors
 /// When it is not compiled yet, or cannot be bound or written.

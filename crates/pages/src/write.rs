@@ -33,7 +33,8 @@ pub struct Job {
     pub release: bool,
     /// The site's wasm as the linker left it, to be cut into chunks; `None` leaves it whole.
     pub linked: Option<PathBuf>,
-    /// The site's target folder, beside whose content the further files of the worker are built; `None` leaves them out.
+    /// The site's target folder, beside whose content the further files of the worker are built;
+    /// `None` leaves them out.
     pub target: Option<PathBuf>,
     /// Whether mistakes in lessons are only printed, so that an author sees the rest.
     pub draft: bool,
@@ -95,7 +96,8 @@ fn remove(path: &Path) -> Result<(), BuildError> {
     })
 }
 
-/// Takes out the notes and scripts that stand beside pictures and models in `public/` and say where those come from.
+/// Takes out the notes and scripts that stand beside pictures and models in `public/` and say where
+/// those come from.
 fn remove_notes(folder: &Path) -> Result<(), BuildError> {
     for name in names(folder)? {
         let path = folder.join(&name);
@@ -119,7 +121,8 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Writes every page whose files are not as they would be; their addresses, from the site's root.
+    /// Writes every page whose files are not as they would be; their addresses, from the site's
+    /// root.
     pub(crate) fn write_all(&self, book: &mut CodeBook) -> Result<Vec<String>, BuildError> {
         let mut written = Vec::new();
         for tool in &TOOLS {

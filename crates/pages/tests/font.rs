@@ -1,4 +1,5 @@
-//! The math font holds every character of every formula; a character outside it would be drawn in another font.
+//! The math font holds every character of every formula; a character outside it would be drawn in
+//! another font.
 
 // Helpers of tests may unwrap as tests do.
 #![allow(clippy::unwrap_used)]

@@ -1,6 +1,6 @@
-//! `sizes [DIR]`: measures what a reader downloads of the built site in DIR (`dist`), in bytes after gzip, and compares
-//! it with the budget. Ends with a line that counts the measured things as tests, and with exit code 1 if one is too
-//! large.
+//! `sizes [DIR]`: measures what a reader downloads of the built site in DIR (`dist`), in bytes
+//! after gzip, and compares it with the budget. Ends with a line that counts the measured things as
+//! tests, and with exit code 1 if one is too large.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use miniz_oxide::deflate::compress_to_vec;
 
-/// Bounds in bytes after gzip, for a site that the nightly compiler built for its size and for one of the stable compiler, which has
-/// its standard library as it ships and the texts of panics.
+/// Bounds in bytes after gzip, for a site that the nightly compiler built for its size and for one
+/// of the stable compiler, which has its standard library as it ships and the texts of panics.
 type Bounds = [usize; 2];
 
 /// Largest first wasm of the site: the file that every page starts with.
@@ -18,16 +18,18 @@ const SITE_WASM_BYTES: Bounds = [270_000, 278_000];
 const PAGE_WASM_BYTES: Bounds = [450_000, 570_000];
 /// Most worker code that a cell waits for: the first file, and those of its lesson.
 const CELL_WASM_BYTES: Bounds = [150_000, 300_000];
-/// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which it misses (`BENCHMARKS.md` says by
-/// what): this keeps it from growing.
+/// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
+/// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [187_000, 215_000];
-/// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind of model besides.
+/// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind
+/// of model besides.
 const LAB_WASM_BYTES: Bounds = [306_000, 350_000];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 80;
 /// Most wasm files that one page asks for, those of the worker included.
 const PAGE_WASM_FILES: usize = 8;
-/// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts; bytes after gzip.
+/// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts;
+/// bytes after gzip.
 const FIRST_PAINT_BYTES: usize = 100_000;
 
 /// What gzip adds to the compressed bytes: its head, a checksum and the length.
@@ -116,7 +118,8 @@ impl Worker {
         Err(SizesError::NoWorker(dist.to_owned()))
     }
 
-    /// The number of its files that a page with these files of the site asks for: those of the lessons whose cells it has.
+    /// The number of its files that a page with these files of the site asks for: those of the
+    /// lessons whose cells it has.
     fn files_of(&self, page: &[PathBuf]) -> usize {
         let stems = page.iter().filter_map(|path| path.file_stem());
         let needed: BTreeSet<&PathBuf> = stems
@@ -228,8 +231,8 @@ fn kilobytes(bytes: usize) -> String {
     format!("{}.{}", bytes / 1000, bytes % 1000 / 100)
 }
 
-/// The wasm files that a page requests early, which are all that its cells need. Their names stand in the list of
-/// its head script, from the site's root.
+/// The wasm files that a page requests early, which are all that its cells need. Their names stand
+/// in the list of its head script, from the site's root.
 fn wasm_files(dist: &Path, page: &Path) -> Result<Vec<PathBuf>, SizesError> {
     let html = read(page)?;
     let files = html.split('"').filter(|text| text.ends_with(".wasm"));
@@ -288,8 +291,9 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// The file that `link` in `from` points to. An absolute link may start with the base path of the build, of which the
-/// built folder knows nothing: leading folders are dropped until a file is found.
+/// The file that `link` in `from` points to. An absolute link may start with the base path of the
+/// build, of which the built folder knows nothing: leading folders are dropped until a file is
+/// found.
 fn resolve(dist: &Path, from: &Path, link: &str) -> PathBuf {
     let link = link.split(['?', '#']).next().unwrap_or(link);
     let Some(mut rest) = link.strip_prefix('/') else {

@@ -1,8 +1,8 @@
 //! Records tests that could not run, so that they are counted as skipped and not as passed.
 //!
-//! A test whose input is absent calls [`because`] (or [`shared`], which does so itself) and returns. Rust's test
-//! harness counts it as passed. `cargo xtask test` sets [`VARIABLE`] to a file, reads that file after the step and
-//! moves each recorded test from passed to skipped.
+//! A test whose input is absent calls [`because`] (or [`shared`], which does so itself) and
+//! returns. Rust's test harness counts it as passed. `cargo xtask test` sets [`VARIABLE`] to a
+//! file, reads that file after the step and moves each recorded test from passed to skipped.
 //!
 //! ```
 //! # fn test() {
@@ -49,7 +49,8 @@ pub fn because(reason: impl Display) {
     record(&test, &reason);
 }
 
-/// The path of `path` in the shared folder. Where it is absent, the running test is recorded as skipped.
+/// The path of `path` in the shared folder. Where it is absent, the running test is recorded as
+/// skipped.
 #[track_caller]
 pub fn shared(path: &str) -> Option<PathBuf> {
     let whole = shared_folder().join(path);
@@ -60,8 +61,8 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
-/// The folder with files from outside the repository: the one that `NOTEBOOK_SHARED` names, else `shared` beside the
-/// checkout. It may be absent.
+/// The folder with files from outside the repository: the one that `NOTEBOOK_SHARED` names, else
+/// `shared` beside the checkout. It may be absent.
 pub fn shared_folder() -> PathBuf {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
     std::env::var_os(SHARED).map_or_else(|| PathBuf::from(beside), PathBuf::from)
@@ -83,8 +84,8 @@ pub fn from_records(text: &str) -> BTreeSet<Skipped> {
     text.lines().filter_map(one).collect()
 }
 
-/// The distinct tests in the output of tests that ran in a browser with `--nocapture`. Each takes the name that the
-/// runner logged last, where it logs names: a browser's thread has none.
+/// The distinct tests in the output of tests that ran in a browser with `--nocapture`. Each takes
+/// the name that the runner logged last, where it logs names: a browser's thread has none.
 pub fn from_output(text: &str) -> BTreeSet<Skipped> {
     let mut running = None;
     let mut skipped = BTreeSet::new();
@@ -104,7 +105,8 @@ pub fn from_output(text: &str) -> BTreeSet<Skipped> {
     skipped
 }
 
-/// The name of the thread, which the harness calls after the test; on its main thread, the caller's place.
+/// The name of the thread, which the harness calls after the test; on its main thread, the caller's
+/// place.
 fn test_name(caller: &Location<'_>) -> String {
     match std::thread::current().name() {
         Some(name) if name != "main" => name.to_owned(),

@@ -1,7 +1,9 @@
-//! A model's files as one GGUF file, under llama.cpp's names: what `convert_hf_to_gguf.py` and `llama-quantize` do.
+//! A model's files as one GGUF file, under llama.cpp's names: what `convert_hf_to_gguf.py` and
+//! `llama-quantize` do.
 //!
-//! Matrices are packed into one type; what has one axis, position tables and token types keep plain numbers, as in llama.cpp's own
-//! files, and so do matrices whose rows are not whole blocks (in half precision).
+//! Matrices are packed into one type; what has one axis, position tables and token types keep plain
+//! numbers, as in llama.cpp's own files, and so do matrices whose rows are not whole blocks (in
+//! half precision).
 //!
 //! Source: llama.cpp, `convert_hf_to_gguf.py`; the GGUF specification (ggml, `docs/gguf.md`).
 
@@ -47,7 +49,8 @@ fn file_type(kind: Type) -> u32 {
     }
 }
 
-/// A GGUF file of the model in some files, its matrices in `kind`. `progress` is told how many tensors are done, and of how many.
+/// A GGUF file of the model in some files, its matrices in `kind`. `progress` is told how many
+/// tensors are done, and of how many.
 ///
 /// # Errors
 /// When the files are no model that GGUF has names for (GPT-2, Llama, Qwen2, BERT), or are damaged.
@@ -253,7 +256,8 @@ fn divisors(rope: &Rope) -> Option<Packed> {
     })
 }
 
-/// The metadata of a model and its vocabulary, which the file of weights may hold in its own metadata.
+/// The metadata of a model and its vocabulary, which the file of weights may hold in its own
+/// metadata.
 fn described(
     files: &Files,
     weights: &Weights,
@@ -344,7 +348,8 @@ fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
     }
 }
 
-/// Whether a file has tensors that are not plain numbers already, so that packing them again loses twice.
+/// Whether a file has tensors that are not plain numbers already, so that packing them again loses
+/// twice.
 ///
 /// # Errors
 /// When the file is not one of weights.

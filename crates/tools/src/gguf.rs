@@ -12,11 +12,12 @@ use engine::token::gguf::GgufVocabulary;
 
 const FORMAT: &str = "gguf";
 
-/// A file of the metadata and tensors, each in its order; `general.alignment` in the metadata sets the alignment.
+/// A file of the metadata and tensors, each in its order; `general.alignment` in the metadata sets
+/// the alignment.
 ///
 /// # Errors
-/// When the reader would refuse the file: a tensor has bytes for another shape, rows that are not whole blocks or more than four
-/// axes, or a name or key comes twice.
+/// When the reader would refuse the file: a tensor has bytes for another shape, rows that are not
+/// whole blocks or more than four axes, or a name or key comes twice.
 pub fn write(
     metadata: &[(String, Value)],
     tensors: &[TensorBytes<'_>],
@@ -89,7 +90,12 @@ fn check_keys(metadata: &[(String, Value)]) -> Result<(), FormatError> {
     }
     let twice = repeated(metadata.iter().map(|(key, _)| key.as_str()).collect());
     twice.map_or(Ok(()), |key| {
-        Err(FormatError::part(FORMAT, key, "one key of this name", "two"))
+        Err(FormatError::part(
+            FORMAT,
+            key,
+            "one key of this name",
+            "two",
+        ))
     })
 }
 

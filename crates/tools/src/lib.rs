@@ -1,5 +1,6 @@
-//! What only the command line and tests need: writers of the formats that [`engine`] reads, and the comparison of full-size models
-//! with PyTorch. The program is `notebook`; `cargo run --release -p tools -- --help` lists its commands.
+//! What only the command line and tests need: writers of the formats that [`engine`] reads, and the
+//! comparison of full-size models with PyTorch. The program is `notebook`; `cargo run --release -p
+//! tools -- --help` lists its commands.
 //!
 //! ```
 //! use engine::format::gguf::Gguf;

@@ -5,7 +5,8 @@ use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::{EngineError, Result};
 use serde_json::{Map, Value, json};
 
-/// The file of a vocabulary that cuts text as GPT-2 does, such as [`engine::token::train::train`] gives.
+/// The file of a vocabulary that cuts text as GPT-2 does, such as [`engine::token::train::train`]
+/// gives.
 ///
 /// ```
 /// use engine::token::{json, split::Split, tokenizer::Tokenizer, train::train};

@@ -1,4 +1,5 @@
-//! The full-size models against PyTorch, and wrong reference files, through the same code as `notebook reference`.
+//! The full-size models against PyTorch, and wrong reference files, through the same code as
+//! `notebook reference`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,

@@ -85,7 +85,8 @@ impl Arguments {
     /// Reads the command line; `None` where it asks for help.
     ///
     /// # Errors
-    /// When a word is unknown, a value is missing or out of its range, or model or data are not named.
+    /// When a word is unknown, a value is missing or out of its range, or model or data are not
+    /// named.
     pub(crate) fn read(mut parser: Parser) -> Result<Option<Self>, Error> {
         let (mut model, mut data, mut work) = (None, None, None);
         let mut out = PathBuf::from("public/models");

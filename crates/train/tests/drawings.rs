@@ -9,8 +9,8 @@ use engine::ndarray::{Array2, Axis, Slice};
 use skip::shared;
 use training::digits::data::Mnist;
 
-/// Each digit is put somewhere in a larger picture, and comes back as it was: to the bit where its box has the usual size, which a few
-/// in ten thousand have not.
+/// Each digit is put somewhere in a larger picture, and comes back as it was: to the bit where its
+/// box has the usual size, which a few in ten thousand have not.
 #[test]
 fn digits_come_back_from_anywhere() {
     let Some(folder) = shared("data/mnist") else {

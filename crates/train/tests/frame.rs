@@ -236,7 +236,8 @@ fn a_training_that_was_killed_twice_ends_with_the_same_bits() {
     let whole = options("whole");
     let expected: Trained = train(&Tiny::default(), &whole).unwrap();
     let mut parts = options("parts");
-    // Checkpoints are at steps 5, 10, …; a pass over the data has 6 batches; the best score is looked for after 4, 8, …
+    // Checkpoints are at steps 5, 10, …; a pass over the data has 6 batches; the best score is
+    // looked for after 4, 8, …
     interrupted(&parts, 9);
     parts.resume = true;
     interrupted(&parts, 14);

@@ -1,4 +1,5 @@
-//! The shipped models of text: their cards computed again from their files, and what the lessons promise of them.
+//! The shipped models of text: their cards computed again from their files, and what the lessons
+//! promise of them.
 #![allow(
     clippy::unwrap_used,
     reason = "a test fails by panicking, in its helpers too"
@@ -91,7 +92,8 @@ fn the_race_is_fair_and_attention_wins_it() {
     assert!(transformer >= fixed + 5.0, "{transformer} and {fixed}");
 }
 
-/// On the same draws of sentences the differences are above 0 throughout: other sentences would give the same order.
+/// On the same draws of sentences the differences are above 0 throughout: other sentences would
+/// give the same order.
 #[test]
 fn other_sentences_would_give_the_same_winner() {
     let Some(data) = pairs_folder() else { return };

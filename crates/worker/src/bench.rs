@@ -276,7 +276,8 @@ impl Run {
         })
     }
 
-    /// Takes the next step: reads the prompt, or writes one token, or runs the whole picture or sentence.
+    /// Takes the next step: reads the prompt, or writes one token, or runs the whole picture or
+    /// sentence.
     ///
     /// # Errors
     /// When the model refuses its input.

@@ -6,9 +6,10 @@
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
 //!
-//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`]. The file for cells is built plain only:
-//! what it computes is the same to the bit in every browser. A file's name ends in a hash of its content, so no cache gives a page the
-//! file of another build of the site; the page lists the names that it uses ([`WorkerFiles`]).
+//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`].
+//! The file for cells is built plain only: what it computes is the same to the bit in every
+//! browser. A file's name ends in a hash of its content, so no cache gives a page the file of
+//! another build of the site; the page lists the names that it uses ([`WorkerFiles`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +27,8 @@ pub enum Build {
     Simd128,
 }
 
-/// The purpose of a file of the worker. Each build has a file for each, so a reader downloads no more than is used.
+/// The purpose of a file of the worker. Each build has a file for each, so a reader downloads no
+/// more than is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Loads models and measures them.
@@ -68,7 +70,8 @@ pub const START_SCRIPT: &str = "worker_start";
 pub struct WorkerFiles(BTreeMap<String, String>);
 
 impl WorkerFiles {
-    /// Reads the list in a page's `data-workers`: names with their hashes, with spaces between them, as `Display` writes it.
+    /// Reads the list in a page's `data-workers`: names with their hashes, with spaces between
+    /// them, as `Display` writes it.
     pub fn parse(list: &str) -> Self {
         let entries = list.split_whitespace().filter_map(|file| {
             let (name, hash) = file.rsplit_once('-')?;
@@ -110,8 +113,8 @@ pub struct Abilities {
     pub shared_memory: bool,
 }
 
-/// A wasm module whose one function holds an instruction of relaxed SIMD, `i16x8.relaxed_dot_i8x16_i7x16_s`: it is valid only where
-/// the browser knows the instruction.
+/// A wasm module whose one function holds an instruction of relaxed SIMD,
+/// `i16x8.relaxed_dot_i8x16_i7x16_s`: it is valid only where the browser knows the instruction.
 pub const RELAXED_PROBE: [u8; 36] = [
     0, 97, 115, 109, 1, 0, 0, 0, // magic number and version
     1, 5, 1, 96, 0, 1, 123, // one type: nothing -> v128
@@ -166,8 +169,8 @@ impl Build {
         self == Self::RelaxedThreads
     }
 
-    /// The quickest of the builds `there` that a browser can run with this number of threads; one thread needs no shared memory. Every
-    /// site has the plain one.
+    /// The quickest of the builds `there` that a browser can run with this number of threads; one
+    /// thread needs no shared memory. Every site has the plain one.
     pub fn best(there: &[Self], browser: Abilities, threads: usize) -> Self {
         let runs = |build: &Self| {
             let useful = threads > 1 || !build.has_threads();

@@ -1,5 +1,6 @@
-//! The bodies of messages between the page and a worker for cells. The files for models have messages of their own
-//! ([`crate::model::protocol`]), so they are without the code that reads what cells compute.
+//! The bodies of messages between the page and a worker for cells. The files for models have
+//! messages of their own ([`crate::model::protocol`]), so they are without the code that reads what
+//! cells compute.
 
 use cells::{CellError, Computation, Inputs};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,8 @@ pub enum CellRequest {
     Cancel,
 }
 
-/// An answer of the worker to [`CellRequest::Compute`]: any number of `Working`, then one `Finished`.
+/// An answer of the worker to [`CellRequest::Compute`]: any number of `Working`, then one
+/// `Finished`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum CellReply {
     /// The share of the computation that is done, 0 to 1.

@@ -1,4 +1,5 @@
-//! The folder of stored models in the origin private file system, for the worker, which fills it, and the page, which lists it.
+//! The folder of stored models in the origin private file system, for the worker, which fills it,
+//! and the page, which lists it.
 
 use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -10,7 +11,8 @@ use crate::model::stored_file::FOLDER;
 /// The folder, made where it is not there yet. `navigator` is that of the page or of the worker.
 ///
 /// # Errors
-/// The error of a browser that has no such storage, or refuses it: in a private window, or on a page that did not come over HTTPS.
+/// The error of a browser that has no such storage, or refuses it: in a private window, or on a
+/// page that did not come over HTTPS.
 pub async fn folder(navigator: &JsValue) -> Result<FileSystemDirectoryHandle, JsValue> {
     // Called through reflection, so that what a browser lacks is an error and no throw.
     let storage = Reflect::get(navigator, &"storage".into())?;

@@ -1,4 +1,5 @@
-//! Messages between the page and a worker, as bytes, and the check that both are of one build of the site.
+//! Messages between the page and a worker, as bytes, and the check that both are of one build of
+//! the site.
 //!
 //! | first byte | the rest | sender |
 //! |---|---|---|
@@ -6,13 +7,15 @@
 //! | 2 | an [`Envelope`] in postcard | both |
 //! | 3 | why the worker could not read or write a message, UTF-8 | the worker |
 //!
-//! Postcard does not describe itself: bytes of another build could decode to something else. So the page sends nothing before the
-//! worker has named its build, and refuses a worker of another one. The table is the same for all builds. The bodies are those of
-//! [`crate::cell_protocol`] or [`crate::model::protocol`].
+//! Postcard does not describe itself: bytes of another build could decode to something else. So the
+//! page sends nothing before the worker has named its build, and refuses a worker of another one.
+//! The table is the same for all builds. The bodies are those of [`crate::cell_protocol`] or
+//! [`crate::model::protocol`].
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The name of this build: a hash of the sources of the crates whose code runs in a worker (`build.rs`).
+/// The name of this build: a hash of the sources of the crates whose code runs in a worker
+/// (`build.rs`).
 pub const BUILD: &str = env!("WORKER_BUILD");
 
 /// The id of a message that answers no request.
@@ -106,8 +109,8 @@ impl Inbox {
     /// Reads a message; `None` for the worker's greeting, after which it may be sent requests.
     ///
     /// # Errors
-    /// When the worker is of another build, could not read a message itself, or sent bytes that are no message. It must not be used
-    /// any more then.
+    /// When the worker is of another build, could not read a message itself, or sent bytes that are
+    /// no message. It must not be used any more then.
     pub fn read<T: DeserializeOwned>(
         &mut self,
         bytes: &[u8],

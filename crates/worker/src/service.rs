@@ -83,7 +83,8 @@ impl Service {
         }
     }
 
-    /// Takes note that the code of a lesson cannot be had: answers every request that needs it with the reason.
+    /// Takes note that the code of a lesson cannot be had: answers every request that needs it with
+    /// the reason.
     pub fn fail_lesson(&mut self, lesson: &str, why: &str) -> Vec<Envelope<CellReply>> {
         self.fail(|waiting| waiting.lesson == Some(lesson), why)
     }
@@ -130,12 +131,14 @@ impl Service {
         self.queue.iter().position(ready)
     }
 
-    /// Returns whether nothing can be computed now; requests that lack code or files may be in the queue.
+    /// Returns whether nothing can be computed now; requests that lack code or files may be in the
+    /// queue.
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.next().is_none()
     }
 
-    /// Computes for about `slice_ms` by the clock `now_ms` and returns the progress or the end; `None` when idle.
+    /// Computes for about `slice_ms` by the clock `now_ms` and returns the progress or the end;
+    /// `None` when idle.
     pub fn run_slice(
         &mut self,
         slice_ms: f64,

@@ -1,4 +1,5 @@
-//! Encoders and models of pictures in the worker, driven without a browser, against stored references.
+//! Encoders and models of pictures in the worker, driven without a browser, against stored
+//! references.
 #![allow(
     clippy::unwrap_used,
     reason = "a test fails by panicking, in its helpers too"

@@ -147,7 +147,8 @@ fn a_cancelled_request_gets_no_answer_and_an_unknown_id_cancels_nothing() {
     assert!(!ids.is_empty() && ids.iter().all(|&id| id == 2), "{ids:?}");
 }
 
-/// More steps of the same training are those steps alone, also after it was dropped half-way, and give the bits of a new start.
+/// More steps of the same training are those steps alone, also after it was dropped half-way, and
+/// give the bits of a new start.
 #[test]
 fn a_training_goes_on_where_it_was_dropped() {
     let steps = |id: u64, steps: f64| {

@@ -44,7 +44,8 @@ pub(crate) struct CellCx {
     pub(crate) page: PageState,
     /// The latest outcome.
     pub(crate) outcome: RwSignal<Outcome>,
-    /// The last result that could be computed. Progress of the next one does not disturb what shows it.
+    /// The last result that could be computed. Progress of the next one does not disturb what shows
+    /// it.
     result: Memo<Option<Arc<Computation>>>,
     schema: StoredValue<Vec<InputSpec>>,
     keys: StoredValue<BTreeMap<String, String>>,
@@ -57,7 +58,8 @@ pub(crate) struct CellCx {
 }
 
 impl CellCx {
-    /// A cell whose inputs are declared in `page` under `keys` (name of the input to key of the page).
+    /// A cell whose inputs are declared in `page` under `keys` (name of the input to key of the
+    /// page).
     pub(crate) fn new(
         id: String,
         title: String,
@@ -105,7 +107,8 @@ impl CellCx {
             .with_value(|keys| keys.values().cloned().collect())
     }
 
-    /// Puts the inputs of this cell back to what the lesson gave, and drops what was typed into its boxes and not taken.
+    /// Puts the inputs of this cell back to what the lesson gave, and drops what was typed into its
+    /// boxes and not taken.
     pub(crate) fn reset(self) {
         self.page.reset(Some(&self.page_keys()));
         self.resets.update(|n| *n += 1);
@@ -157,8 +160,8 @@ impl CellCx {
         self.set_all(vec![(name, value)]);
     }
 
-    /// Changes several inputs as one edit: one step of undo. In a cell that trains, another task or rate is another training, which
-    /// begins at its beginning.
+    /// Changes several inputs as one edit: one step of undo. In a cell that trains, another task or
+    /// rate is another training, which begins at its beginning.
     pub(crate) fn set_all(self, values: Vec<(&str, InputValue)>) {
         let trains = self.input_spec(STEPS).is_some();
         let anew = trains && values.iter().all(|(name, _)| *name != STEPS);

@@ -1,5 +1,5 @@
-//! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes long, and
-//! drops work that a newer edit has made stale.
+//! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes
+//! long, and drops work that a newer edit has made stale.
 
 use std::sync::Arc;
 
@@ -94,8 +94,8 @@ fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapse
     });
 }
 
-/// Draws or fetches the samples among the inputs that have no pixels yet; whether there were any. Their
-/// arrival changes the input and so computes again.
+/// Draws or fetches the samples among the inputs that have no pixels yet; whether there were any.
+/// Their arrival changes the input and so computes again.
 fn fetch_pictures(cx: CellCx, inputs: &Inputs) -> bool {
     let mut waiting = false;
     for (name, value) in &inputs.0 {

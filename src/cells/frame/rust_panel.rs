@@ -1,4 +1,5 @@
-//! "Show the Rust": the source of each engine function that the cell called, with the values of this run.
+//! "Show the Rust": the source of each engine function that the cell called, with the values of
+//! this run.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,8 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The address of the page as a folder, so that relative files are found with and without a final slash.
+/// The address of the page as a folder, so that relative files are found with and without a final
+/// slash.
 pub(crate) fn page_folder() -> String {
     let here = address::href();
     let path = here

@@ -64,7 +64,8 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
         // The dialog may have been closed meanwhile.
         loaded.try_set(Some(drawn));
     });
-    // A dialog opens with what it shows: the focus goes to its first control, and it is announced once.
+    // A dialog opens with what it shows: the focus goes to its first control, and it is announced
+    // once.
     Effect::new(move |_| {
         if let Some(dialog) = node.get()
             && loaded.with(Option::is_some)
@@ -73,8 +74,9 @@ fn dialog(which: Sheet, sheet: SheetSignal) -> AnyView {
             let _ = dialog.show_modal();
         }
     });
-    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog may be in the same element:
-    // so this one goes now, and an event that finds what belonged to it gone is not heard.
+    // `close` gives the focus back at once. Its event comes a moment later, when the next dialog
+    // may be in the same element: so this one goes now, and an event that finds what belonged to it
+    // gone is not heard.
     let close = move |_| {
         if let Some(dialog) = node.get_untracked() {
             dialog.close();

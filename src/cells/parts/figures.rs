@@ -1,4 +1,5 @@
-//! Small parts that several cells' views draw with: labelled grids, curves out of a result, clock faces, step buttons.
+//! Small parts that several cells' views draw with: labelled grids, curves out of a result, clock
+//! faces, step buttons.
 
 use std::sync::Arc;
 
@@ -122,7 +123,8 @@ pub(crate) fn tip(
     })
 }
 
-/// A clock face whose rim is at `reach`. The numbers belong beside it; the picture is only their shape.
+/// A clock face whose rim is at `reach`. The numbers belong beside it; the picture is only their
+/// shape.
 pub(crate) fn dial(label: String, reach: Signal<f64>, hands: Vec<Hand>) -> AnyView {
     let lines = hands
         .into_iter()

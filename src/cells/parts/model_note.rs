@@ -1,4 +1,5 @@
-//! Notes on the weights that a cell computed with: a trained model, with a link to its card, or random ones, with their seed.
+//! Notes on the weights that a cell computed with: a trained model, with a link to its card, or
+//! random ones, with their seed.
 
 use cells::{InputKind, InputValue};
 use leptos::prelude::*;
@@ -40,7 +41,8 @@ pub(crate) fn model_box(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The choice of layer and head among those that the trained model has, which the result says; nothing for random weights.
+/// The choice of layer and head among those that the trained model has, which the result says;
+/// nothing for random weights.
 pub(crate) fn head_box(cx: CellCx) -> AnyView {
     let one_of = move |label: &'static str, input: &'static str, count: &'static str| {
         let most = cx.value(count, Vec::new());
@@ -67,7 +69,8 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
     })
 }
 
-/// A note on the tokens that a trained model reads; nothing for random weights, whose tokens are words.
+/// A note on the tokens that a trained model reads; nothing for random weights, whose tokens are
+/// words.
 pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
     view! {

@@ -1,5 +1,6 @@
-//! Controls of a training run: start and pause, one step, back to the beginning. The number of steps is an input like any other; the player
-//! only asks for more of them whenever those asked for are there.
+//! Controls of a training run: start and pause, one step, back to the beginning. The number of
+//! steps is an input like any other; the player only asks for more of them whenever those asked for
+//! are there.
 
 use cells::format::Format;
 use cells::{InputKind, InputValue};

@@ -1,4 +1,5 @@
-//! A chain of matrices that is walked cell by cell: each cell shows the row and column it came from, and its sum written out.
+//! A chain of matrices that is walked cell by cell: each cell shows the row and column it came
+//! from, and its sum written out.
 
 use cells::format::Format;
 use leptos::prelude::*;

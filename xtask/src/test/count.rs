@@ -1,4 +1,5 @@
-//! Counts tests in the output of `cargo test` and of the wasm-bindgen test runner, which print the same lines.
+//! Counts tests in the output of `cargo test` and of the wasm-bindgen test runner, which print the
+//! same lines.
 
 use std::collections::BTreeSet;
 use std::ops::Add;
@@ -52,13 +53,13 @@ impl Outcome {
         Self { count, skipped }
     }
 
-    /// Adds up the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …` in `output`. The tests in `recorded`
-    /// said that they could not run, and returned, so the harness counted them as passed: they are moved to the
-    /// skipped ones.
+    /// Adds up the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …` in `output`. The tests
+    /// in `recorded` said that they could not run, and returned, so the harness counted them as
+    /// passed: they are moved to the skipped ones.
     ///
-    /// A run that failed without naming a failed test (it did not compile, or the browser did not start) counts as
-    /// one failure, and so does a run that held no test at all: a suite that has silently become empty must not look
-    /// green.
+    /// A run that failed without naming a failed test (it did not compile, or the browser did not
+    /// start) counts as one failure, and so does a run that held no test at all: a suite that has
+    /// silently become empty must not look green.
     pub(super) fn of_tests(succeeded: bool, output: &str, recorded: BTreeSet<Skipped>) -> Self {
         let lines = output.lines();
         let mut count = lines.filter_map(of_line).fold(Count::default(), Add::add);

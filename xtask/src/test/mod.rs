@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every check that CI runs, two at a time where they do not disturb each other, to the end whatever fails.
+//! `cargo xtask test`: every check that CI runs, two at a time where they do not disturb each
+//! other, to the end whatever fails.
 
 mod count;
 mod steps;
@@ -125,7 +126,8 @@ fn prepare(chosen: &[&Step]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the table and the closing line. Steps that ran at the same time make the sum of their seconds larger than the whole.
+/// Prints the table and the closing line. Steps that ran at the same time make the sum of their
+/// seconds larger than the whole.
 fn summarise(reports: &[Report], took: Duration) -> ExitCode {
     println!("\n== summary (a check without tests of its own counts as one) ==");
     println!(

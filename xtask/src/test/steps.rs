@@ -29,12 +29,14 @@ pub(super) struct Step {
     pub(super) run: fn() -> Result<Outcome, Failure>,
 }
 
-/// The part of a run that a step belongs to. Two steps at a time keep a second core busy while one of them links.
+/// The part of a run that a step belongs to. Two steps at a time keep a second core busy while one
+/// of them links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// One after the other, printing as it goes.
     Front,
-    /// Meanwhile, one after the other, printed when the front is through. It writes to other folders of `target`.
+    /// Meanwhile, one after the other, printed when the front is through. It writes to other
+    /// folders of `target`.
     Beside,
     /// After both, alone.
     Last,
@@ -249,7 +251,8 @@ fn miri() -> Result<Outcome, Failure> {
     tests(
         nightly::cargo(toolchain)
             .args(["miri", "test", "--package", "kernel"])
-            // The other implementations need instructions that Miri does not know, or are safe code.
+            // The other implementations need instructions that Miri does not know, or are safe
+            // code.
             .args(["--lib", "--test", "kernels", "--", "portable", "threads"])
             // The threads of the pool run until the program ends.
             .env("MIRIFLAGS", "-Zmiri-ignore-leaks -Zmiri-disable-isolation"),

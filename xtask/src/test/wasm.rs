@@ -1,7 +1,7 @@
 //! The steps that compile for the browser.
 //!
-//! Cargo compiles a crate once for each set of features and flags. Steps with the same flags therefore name the same
-//! packages and features, and differ only in the tests that they choose.
+//! Cargo compiles a crate once for each set of features and flags. Steps with the same flags
+//! therefore name the same packages and features, and differ only in the tests that they choose.
 
 use std::process::Command;
 
@@ -59,7 +59,8 @@ pub(super) fn clippy_wasm() -> Result<Outcome, Failure> {
     check(&mut clippy(&packages))
 }
 
-/// The worker with each of its features alone, as the site's files are built, and all of it with relaxed SIMD.
+/// The worker with each of its features alone, as the site's files are built, and all of it with
+/// relaxed SIMD.
 pub(super) fn clippy_workers() -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for feature in worker_features()? {
@@ -90,7 +91,8 @@ fn worker_features() -> Result<Vec<String>, Failure> {
     Ok(features)
 }
 
-/// The keys of the table `[features]` in a manifest, without the default and the flag for relaxed SIMD.
+/// The keys of the table `[features]` in a manifest, without the default and the flag for relaxed
+/// SIMD.
 fn features_of(manifest: &str) -> Vec<String> {
     let lines = manifest
         .lines()
@@ -150,7 +152,8 @@ pub(super) fn kernels_relaxed() -> Result<Outcome, Failure> {
     tests(browser_test(RELAXED_PACKAGES, KERNEL_TESTS).env("RUSTFLAGS", RELAXED))
 }
 
-/// The compiler puts the reference files into the test, which is therefore compiled only where they are.
+/// The compiler puts the reference files into the test, which is therefore compiled only where they
+/// are.
 pub(super) fn reference_wasm() -> Result<Outcome, Failure> {
     let shared = skip::shared_folder();
     let has_files = shared.join("reference/gpt2.json").is_file();

@@ -32,7 +32,8 @@ impl Tensor {
         self.values.get(IxDyn(index)).copied()
     }
 
-    /// Rows and columns of a matrix, a vector counted as one row and a scalar as 1 x 1; `None` above two axes.
+    /// Rows and columns of a matrix, a vector counted as one row and a scalar as 1 x 1; `None`
+    /// above two axes.
     pub fn rows_cols(&self) -> Option<(usize, usize)> {
         match *self.shape() {
             [] => Some((1, 1)),

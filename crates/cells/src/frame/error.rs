@@ -3,7 +3,8 @@
 use engine::EngineError;
 use serde::{Deserialize, Serialize};
 
-/// Reason that a cell could not show numbers. The `Display` text is what the reader sees in the cell.
+/// Reason that a cell could not show numbers. The `Display` text is what the reader sees in the
+/// cell.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum CellError {
     /// An input holds something that the cell cannot use; the message says what would do.
@@ -27,7 +28,8 @@ pub enum CellError {
         "This cell asked for \u{201c}{0}\u{201d}, which it does not have. That is our mistake, not yours."
     )]
     Missing(String),
-    /// The worker could not be started or reached, or lacks a file: the same inputs may work when they are tried again.
+    /// The worker could not be started or reached, or lacks a file: the same inputs may work when
+    /// they are tried again.
     #[error("{0}")]
     Worker(String),
 }

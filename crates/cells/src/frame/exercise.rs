@@ -95,8 +95,8 @@ impl Exercise {
         Ok(crate::picture::with_drawn_samples(inputs))
     }
 
-    /// The engine's result: the number, the entries, or the index of the one true statement; `computed` is what its cell gives on
-    /// [`Exercise::inputs`].
+    /// The engine's result: the number, the entries, or the index of the one true statement;
+    /// `computed` is what its cell gives on [`Exercise::inputs`].
     ///
     /// # Errors
     /// A text for the author: a reference that does not exist, no or several true statements.
@@ -176,7 +176,8 @@ impl Exercise {
     }
 }
 
-/// Evaluates `LEFT OP RIGHT`; a side is a number or a reference, OP one of < > <= >= = (within 1e-6).
+/// Evaluates `LEFT OP RIGHT`; a side is a number or a reference, OP one of < > <= >= = (within
+/// 1e-6).
 fn claim_holds(claim: &str, computed: &Computation) -> Result<bool, String> {
     for op in ["<=", ">=", "<", ">", "="] {
         let Some((left, right)) = claim.split_once(op) else {

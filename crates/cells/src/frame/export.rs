@@ -2,8 +2,8 @@
 
 use crate::computation::Tensor;
 
-/// One line a row of the last axis, values as the shortest text that reads back the same. A tensor with
-/// more than two axes is preceded on each line by its leading indices.
+/// One line a row of the last axis, values as the shortest text that reads back the same. A tensor
+/// with more than two axes is preceded on each line by its leading indices.
 pub fn csv(tensor: &Tensor) -> String {
     let shape = tensor.shape();
     let width = shape.last().copied().unwrap_or(1).max(1);
@@ -35,7 +35,8 @@ pub fn npy(tensor: &Tensor) -> Vec<u8> {
         "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}",
         sides.trim_end_matches(' ')
     );
-    // Magic, version and length take 10 bytes; the whole must be a multiple of 64 and end in a newline.
+    // Magic, version and length take 10 bytes; the whole must be a multiple of 64 and end in a
+    // newline.
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
     header.push('\n');

@@ -1,4 +1,5 @@
-//! Formats of printed numbers. The page and the tests that compare it with the engine share this file.
+//! Formats of printed numbers. The page and the tests that compare it with the engine share this
+//! file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +7,13 @@ use std::str::FromStr;
 /// A way to print a number, written as `data-format` on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// So many digits after the point: `0.406`; a number that is exactly zero is `0`, one that rounds to it `0.000`.
+    /// So many digits after the point: `0.406`; a number that is exactly zero is `0`, one that
+    /// rounds to it `0.000`.
     Fixed(u8),
     /// A whole number with groups of three: `16,777,216`.
     Count,
-    /// One digit, a number of decimals, a power of ten: `3.1e-8`; from a thousandth to a thousand the same digits without
-    /// the power, `0.62`; zero is `0`.
+    /// One digit, a number of decimals, a power of ten: `3.1e-8`; from a thousandth to a thousand
+    /// the same digits without the power, `0.62`; zero is `0`.
     Power(u8),
     /// As the reader typed it: the shortest text that reads back as the same `f32`.
     Typed,

@@ -1,5 +1,5 @@
-//! Typed inputs of a cell: what the reader may change, within which limits, and how it is written in
-//! a lesson's props and in the address bar (both as JSON).
+//! Typed inputs of a cell: what the reader may change, within which limits, and how it is written
+//! in a lesson's props and in the address bar (both as JSON).
 
 use std::sync::Arc;
 
@@ -61,7 +61,8 @@ pub enum InputValue {
 /// The type of an input and its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputKind {
-    /// A number from `min` to `max` in steps of `step`; a step of 1 with whole limits means whole numbers.
+    /// A number from `min` to `max` in steps of `step`; a step of 1 with whole limits means whole
+    /// numbers.
     Number {
         /// Smallest value allowed.
         min: f64,

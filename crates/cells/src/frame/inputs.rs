@@ -40,7 +40,8 @@ impl Inputs {
     /// A number.
     ///
     /// # Errors
-    /// [`CellError::Missing`] where the schema has no number of that name (as for all getters here).
+    /// [`CellError::Missing`] where the schema has no number of that name (as for all getters
+    /// here).
     pub fn number(&self, name: &str) -> Result<f64, CellError> {
         match self.get(name)? {
             InputValue::Number(x) => Ok(*x),
@@ -108,8 +109,8 @@ impl Inputs {
         }
     }
 
-    /// A permutation of exactly `len` items: the identity where the stored one has another length, as
-    /// it does after the reader adds or removes a word.
+    /// A permutation of exactly `len` items: the identity where the stored one has another length,
+    /// as it does after the reader adds or removes a word.
     ///
     /// # Errors
     /// [`CellError::Missing`].

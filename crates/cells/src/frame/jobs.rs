@@ -1,7 +1,8 @@
-//! Cells that compute in a worker: those that take longer than a frame, or that need files of the site.
+//! Cells that compute in a worker: those that take longer than a frame, or that need files of the
+//! site.
 //!
-//! The page holds the descriptions of these cells and not the code that computes them. The worker loads that code lesson by
-//! lesson, a [`Table`] for each.
+//! The page holds the descriptions of these cells and not the code that computes them. The worker
+//! loads that code lesson by lesson, a [`Table`] for each.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,8 @@ macro_rules! row {
 
 macro_rules! tables {
     ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
-        /// The table of each lesson. Each is a function so that the code of its cells can be a chunk of the worker.
+        /// The table of each lesson. Each is a function so that the code of its cells can be a
+        /// chunk of the worker.
         pub mod tables {
             $(
                 /// The cells of this lesson.
@@ -79,9 +81,7 @@ pub fn find(table: &'static Table, name: &str) -> Option<&'static Entry> {
 
 /// The entry of any cell. Not for the worker, which loads one lesson at a time.
 pub fn find_anywhere(name: &str) -> Option<&'static Entry> {
-    LESSONS
-        .iter()
-        .find_map(|(_, table)| find(table(), name))
+    LESSONS.iter().find_map(|(_, table)| find(table(), name))
 }
 
 /// The jobs that may be continued, one a cell.
@@ -89,7 +89,8 @@ pub fn find_anywhere(name: &str) -> Option<&'static Entry> {
 pub struct JobCache(BTreeMap<&'static str, Box<dyn Job>>);
 
 impl JobCache {
-    /// A job for these inputs: the kept one of that cell where it can be continued to them, else a new one.
+    /// A job for these inputs: the kept one of that cell where it can be continued to them, else a
+    /// new one.
     ///
     /// # Errors
     /// An input outside its limits, or what the start of the computation meets.
@@ -151,7 +152,12 @@ mod tests {
                 .unwrap();
             for spec in group.cells {
                 let is_sliced = matches!(spec.run, Run::Sliced(_));
-                assert_eq!(find(table(), spec.name).is_some(), is_sliced, "{}", spec.name);
+                assert_eq!(
+                    find(table(), spec.name).is_some(),
+                    is_sliced,
+                    "{}",
+                    spec.name
+                );
                 assert_eq!(lesson_of(spec.name), Some(group.name));
             }
         }

@@ -1,5 +1,6 @@
-//! The frame of every cell: its description, typed inputs, computed tensors, recorded calls, and the ways in which these are
-//! printed, stored, graded, exported and compared with reference values.
+//! The frame of every cell: its description, typed inputs, computed tensors, recorded calls, and
+//! the ways in which these are printed, stored, graded, exported and compared with reference
+//! values.
 
 #[macro_use]
 pub(crate) mod shown;

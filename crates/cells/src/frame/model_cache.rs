@@ -1,4 +1,5 @@
-//! The files of the site that cells compute with: trained models and sets of sentences, each opened once.
+//! The files of the site that cells compute with: trained models and sets of sentences, each opened
+//! once.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -1,4 +1,5 @@
-//! Sample pictures. Those that our own code draws need no download; photographs are files of the site.
+//! Sample pictures. Those that our own code draws need no download; photographs are files of the
+//! site.
 
 use std::sync::Arc;
 
@@ -43,8 +44,8 @@ pub fn draw(name: &str) -> Option<Pixels> {
     }
 }
 
-/// A sailing boat on calm water under a low sun: large plain areas, one sharp triangle, fine ripples,
-/// so that patches differ in what they hold.
+/// A sailing boat on calm water under a low sun: large plain areas, one sharp triangle, fine
+/// ripples, so that patches differ in what they hold.
 fn harbour() -> Pixels {
     let mut rgb = Vec::with_capacity(3 * SIDE * SIDE);
     for row in 0..SIDE {
@@ -97,8 +98,8 @@ fn harbour_at(x: f32, y: f32) -> [f32; 3] {
     }
 }
 
-/// The digit seven on 8 x 8 grey pixels, small enough to write every patch down: a digit of this table is
-/// the brightness in ninths.
+/// The digit seven on 8 x 8 grey pixels, small enough to write every patch down: a digit of this
+/// table is the brightness in ninths.
 const SEVEN: [&str; 8] = [
     "00000000", "06999960", "02444990", "00001940", "00006900", "00029300", "00079000", "00049000",
 ];

@@ -1,5 +1,6 @@
-//! Recorded calls of the engine: [`shown!`] calls a function and records path, arguments and result,
-//! so that "Show the Rust" shows the function that really ran and the values that went in and out.
+//! Recorded calls of the engine: [`shown!`] calls a function and records path, arguments and
+//! result, so that "Show the Rust" shows the function that really ran and the values that went in
+//! and out.
 
 use std::borrow::Cow;
 
@@ -286,10 +287,12 @@ impl Record {
         });
     }
 
-    /// Keeps a call that a model made itself, and that `recorder` saw under `name`; used by `traced!`.
+    /// Keeps a call that a model made itself, and that `recorder` saw under `name`; used by
+    /// `traced!`.
     ///
     /// # Errors
-    /// [`CellError::Mismatch`] when the model computed that part by another function than the one at `path`.
+    /// [`CellError::Mismatch`] when the model computed that part by another function than the one
+    /// at `path`.
     pub fn traced(
         &mut self,
         path: &'static str,
@@ -332,9 +335,9 @@ pub fn described(arguments: &[(&str, &dyn Describe)]) -> Vec<Described> {
 /// Calls an engine function and records that it ran.
 ///
 /// `shown!(record, engine::nn::linear::project, x.view(), w.view())?` is the call
-/// `engine::nn::linear::project(x.view(), w.view())?`; each argument expression is evaluated twice, so
-/// it must be free of side effects (a view, a reference, a number). The page builder finds the function
-/// in the source tree by the same path and fails where it does not exist.
+/// `engine::nn::linear::project(x.view(), w.view())?`; each argument expression is evaluated twice,
+/// so it must be free of side effects (a view, a reference, a number). The page builder finds the
+/// function in the source tree by the same path and fails where it does not exist.
 #[macro_export]
 macro_rules! shown {
     ($record:expr, $($part:ident)::+ $(, $arg:expr)* $(,)?) => {{
@@ -345,11 +348,13 @@ macro_rules! shown {
     }};
 }
 
-/// Records a call that a model made itself while a recorder watched: the panel shows the model's own function and its own numbers.
+/// Records a call that a model made itself while a recorder watched: the panel shows the model's
+/// own function and its own numbers.
 ///
-/// `traced!(record, engine::nn::attention::attend, recorder, "blocks.0.attention", [q, k, v], found)?` records the arguments and
-/// the result that were read from the trace, and fails unless the model said that this function computed `blocks.0.attention`. The
-/// page builder finds the function by its path, as for `shown!`.
+/// `traced!(record, engine::nn::attention::attend, recorder, "blocks.0.attention", [q, k, v],
+/// found)?` records the arguments and the result that were read from the trace, and fails unless
+/// the model said that this function computed `blocks.0.attention`. The page builder finds the
+/// function by its path, as for `shown!`.
 #[macro_export]
 macro_rules! traced {
     ($record:expr, $($part:ident)::+, $recorder:expr, $name:expr, [$($arg:expr),* $(,)?], $result:expr $(,)?) => {{
@@ -372,7 +377,8 @@ mod tests {
     use super::*;
     use ndarray::{array, aview1};
 
-    /// A call that a model made is recorded under the function that the model named, and under no other.
+    /// A call that a model made is recorded under the function that the model named, and under no
+    /// other.
     #[test]
     fn a_traced_call_must_be_the_one_that_ran() {
         let (mut record, mut seen) = (Record::new(), Recorder::default());

@@ -25,14 +25,14 @@ pub trait Job: Send {
     /// Any error of the computation.
     fn advance(&mut self) -> Result<Progress, CellError>;
 
-    /// Returns whether this job, done or dropped, is kept to be continued later: a training run of a hundred steps is most of one of a
-    /// hundred and one.
+    /// Returns whether this job, done or dropped, is kept to be continued later: a training run of
+    /// a hundred steps is most of one of a hundred and one.
     fn is_kept(&self) -> bool {
         false
     }
 
-    /// Continues the job to other inputs, where its work so far serves them too; returns whether it does. The result must equal that of a
-    /// new job to the last bit.
+    /// Continues the job to other inputs, where its work so far serves them too; returns whether it
+    /// does. The result must equal that of a new job to the last bit.
     ///
     /// # Errors
     /// An input that is not what the cell expects.
@@ -67,7 +67,8 @@ pub enum Run {
     Sliced(WorkerKind),
 }
 
-/// A kind of worker for cells. The page starts one of each, from the same file, so that a long training run keeps no model waiting.
+/// A kind of worker for cells. The page starts one of each, from the same file, so that a long
+/// training run keeps no model waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerKind {
     /// Differentiates.
@@ -93,7 +94,8 @@ impl CellSpec {
     /// Computes a cell that computes at once.
     ///
     /// # Errors
-    /// An input outside its limits, what the computation meets, or a cell that computes in slices: see [`crate::jobs::compute`].
+    /// An input outside its limits, what the computation meets, or a cell that computes in slices:
+    /// see [`crate::jobs::compute`].
     pub fn compute(&self, inputs: &Inputs) -> Result<Computation, CellError> {
         self.check(inputs)?;
         match self.run {
@@ -117,11 +119,12 @@ impl CellSpec {
         Ok(())
     }
 
-    /// The inputs that a lesson gives in JSON, on top of the defaults; a prop that starts with `$` names
-    /// an input of the page and is looked up in `shared`.
+    /// The inputs that a lesson gives in JSON, on top of the defaults; a prop that starts with `$`
+    /// names an input of the page and is looked up in `shared`.
     ///
     /// # Errors
-    /// A prop that the cell does not have, a value that does not fit, a shared name that the page lacks.
+    /// A prop that the cell does not have, a value that does not fit, a shared name that the page
+    /// lacks.
     pub fn inputs_from(
         &self,
         props: &serde_json::Map<String, Value>,

@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-/// Version written into every link. A link of another version opens too: inputs that still exist are
-/// restored, the others are named.
+/// Version written into every link. A link of another version opens too: inputs that still exist
+/// are restored, the others are named.
 pub const VERSION: u32 = 1;
 
 /// Longest state that goes into a link, in bytes.

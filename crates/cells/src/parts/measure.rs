@@ -1,11 +1,13 @@
-//! Differences and extremes for readouts such as "largest error", and checks that several cells share.
+//! Differences and extremes for readouts such as "largest error", and checks that several cells
+//! share.
 
 use ndarray::ArrayView2;
 
 use crate::error::CellError;
 use crate::input::Inputs;
 
-/// The largest of some non-negative numbers, 0 where there are none; NaN wins, so that it is not overlooked.
+/// The largest of some non-negative numbers, 0 where there are none; NaN wins, so that it is not
+/// overlooked.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(
         0.0,
@@ -29,7 +31,8 @@ pub(crate) fn row_differences(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) ->
         .collect()
 }
 
-/// For each row, how many entries of two matrices of one shape differ in any bit; 0 and −0 differ, a NaN equals itself.
+/// For each row, how many entries of two matrices of one shape differ in any bit; 0 and −0 differ,
+/// a NaN equals itself.
 pub(crate) fn bits_changed(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Vec<f64> {
     a.rows()
         .into_iter()
@@ -43,8 +46,9 @@ pub(crate) fn bits_changed(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Ve
         .collect()
 }
 
-/// For each diagonal of a square matrix, from the lower left corner to the upper right, the largest entry
-/// minus the smallest: all zeros where the entries depend on the distance to the main diagonal only.
+/// For each diagonal of a square matrix, from the lower left corner to the upper right, the largest
+/// entry minus the smallest: all zeros where the entries depend on the distance to the main
+/// diagonal only.
 pub(crate) fn diagonal_spreads(m: ArrayView2<'_, f32>) -> Vec<f64> {
     let n = m.nrows();
     let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); (2 * n).saturating_sub(1)];

@@ -1,4 +1,5 @@
-//! The three translators of the lesson on the bottleneck, which learned from the same pairs of sentences.
+//! The three translators of the lesson on the bottleneck, which learned from the same pairs of
+//! sentences.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Helpers for tests of cells with trained models: the files of the site, and short names for inputs.
+//! Helpers for tests of cells with trained models: the files of the site, and short names for
+//! inputs.
 
 use crate::computation::Computation;
 use crate::error::CellError;

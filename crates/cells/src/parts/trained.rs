@@ -1,5 +1,5 @@
-//! Trained models as cells use them: the file of the reader's choice, the tokens that a model reads, and what one
-//! head of a layer did.
+//! Trained models as cells use them: the file of the reader's choice, the tokens that a model
+//! reads, and what one head of a layer did.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The files that a cell with the input `model` needs: that of the chosen model, none for random weights.
+/// The files that a cell with the input `model` needs: that of the chosen model, none for random
+/// weights.
 pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
     let chosen = inputs.choice("model").ok();
     chosen.and_then(file).into_iter().collect()
@@ -92,7 +93,8 @@ impl Head {
         Ok(chosen)
     }
 
-    /// A step of this head's attention, `[T, D]` or `[T, S]`, out of that of all heads; `name` is the layer's attention.
+    /// A step of this head's attention, `[T, D]` or `[T, S]`, out of that of all heads; `name` is
+    /// the layer's attention.
     fn of(self, recorder: &Recorder, name: &str, part: &str) -> Result<Array2<f32>, CellError> {
         let name = format!("{name}.{part}");
         let all = recorder
@@ -103,8 +105,9 @@ impl Head {
             .ok_or(CellError::Missing(name))
     }
 
-    /// The attention of this head as the model computed it: the numbers of its own trace, and in the panel the function that it
-    /// called. `place` is the part of the name before the layer's number, `attention` the part after it; `mask` is the model's.
+    /// The attention of this head as the model computed it: the numbers of its own trace, and in
+    /// the panel the function that it called. `place` is the part of the name before the layer's
+    /// number, `attention` the part after it; `mask` is the model's.
     pub(crate) fn attention(
         self,
         record: &mut Record,
@@ -154,12 +157,14 @@ pub(crate) struct Pieces {
     pub(crate) ids: Vec<usize>,
     /// Their texts, to be shown.
     pub(crate) texts: Vec<String>,
-    /// Of each piece, the place of the word that it belongs to; its own place where a text was not cut word by word.
+    /// Of each piece, the place of the word that it belongs to; its own place where a text was not
+    /// cut word by word.
     pub(crate) words: Vec<usize>,
 }
 
 impl Pieces {
-    /// The tokens of some words, each word cut by itself, by a vocabulary that marks with `##` the tokens that continue a word.
+    /// The tokens of some words, each word cut by itself, by a vocabulary that marks with `##` the
+    /// tokens that continue a word.
     pub(crate) fn of_words(tokenizer: &dyn Tokenizer, words: &[String]) -> Result<Self, CellError> {
         let mut all = Self::default();
         for (place, word) in words.iter().enumerate() {
@@ -194,7 +199,8 @@ impl Pieces {
         self.words.push(word);
     }
 
-    /// Refuses more than `most` tokens, which a cell could not show, and none at all, as of a lone full stop.
+    /// Refuses more than `most` tokens, which a cell could not show, and none at all, as of a lone
+    /// full stop.
     ///
     /// # Errors
     /// [`CellError::Input`] with a message for the reader.

@@ -1,4 +1,5 @@
-//! Training runs as cells show them: the state after so many steps, which is a function of the inputs and that number.
+//! Training runs as cells show them: the state after so many steps, which is a function of the
+//! inputs and that number.
 
 use std::sync::Arc;
 
@@ -89,7 +90,8 @@ struct Looks {
 }
 
 impl Course {
-    /// Before the first step. With `by_itself` the model also writes the held-out answers autoregressively.
+    /// Before the first step. With `by_itself` the model also writes the held-out answers
+    /// autoregressively.
     pub(crate) fn new(plan: TrainingConfig, by_itself: bool) -> Result<Self, CellError> {
         let mut record = Record::new();
         let settings = Settings::same_bits();
@@ -157,7 +159,8 @@ impl Course {
     }
 }
 
-/// One step, and the loss that it began with. The first one is noted for "Show the Rust"; all others repeat its calls.
+/// One step, and the loss that it began with. The first one is noted for "Show the Rust"; all
+/// others repeat its calls.
 pub(crate) fn noted_step<M: EncoderDecoder + Describe>(
     learner: &mut Learner<M>,
     losses: &mut Vec<f64>,
@@ -194,7 +197,8 @@ impl Steps for Course {
     }
 }
 
-/// The job of a cell that trains, or measures: its courses, all of them as many steps as the input `steps` says, and what is shown of them.
+/// The job of a cell that trains, or measures: its courses, all of them as many steps as the input
+/// `steps` says, and what is shown of them.
 pub(crate) struct Training<C = Course> {
     inputs: Inputs,
     courses: Vec<C>,

@@ -1,5 +1,5 @@
-//! Untrained layers over sentences, which many cells compute with: word vectors, position vectors and weights, drawn
-//! from the seed that the reader sees.
+//! Untrained layers over sentences, which many cells compute with: word vectors, position vectors
+//! and weights, drawn from the seed that the reader sees.
 
 use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
@@ -90,7 +90,8 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// Square matrices of `width`; `prefix` is put before `w_q`, `w_k` and `w_v` in the names of their streams.
+    /// Square matrices of `width`; `prefix` is put before `w_q`, `w_k` and `w_v` in the names of
+    /// their streams.
     pub(crate) fn draw(
         record: &mut Record,
         seed: u64,

@@ -6,7 +6,8 @@
 //! mask, then scale:  scale · (s + m) = scale · s + scale · m         s, m [T, S]    -> [T, S]
 //! ```
 //!
-//! With m made of 0 and −∞ both orders give the same, since scale · 0 = 0 and scale · −∞ = −∞. With a finite penalty they do not.
+//! With m made of 0 and −∞ both orders give the same, since scale · 0 = 0 and scale · −∞ = −∞. With
+//! a finite penalty they do not.
 //!
 //! ```
 //! use engine::explain::additive_mask::{additive, mask_then_scale, scale_then_mask};
@@ -19,8 +20,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Vaswani et al. 2017, section 3.2.3 ("setting to −∞"); Devlin et al. 2019, the code released with BERT
-//! (`modeling.py`, `attention_layer`), which adds −10,000.
+//! Source: Vaswani et al. 2017, section 3.2.3 ("setting to −∞"); Devlin et al. 2019, the code
+//! released with BERT (`modeling.py`, `attention_layer`), which adds −10,000.
 
 use crate::error::Result;
 use crate::nn::attention::{Mask, apply_mask};

@@ -1,4 +1,5 @@
-//! The angles of sinusoidal and rotary positions, pictured as the hands of clocks, and their wavelengths.
+//! The angles of sinusoidal and rotary positions, pictured as the hands of clocks, and their
+//! wavelengths.
 //!
 //! ```text
 //! angles(positions, ω)[t, i] = positions[t] · ω[i]      positions [T], ω [D/2] -> [T, D/2], radians
@@ -13,7 +14,8 @@
 //! assert!((wavelengths(&omega)[0] - 6.283_185).abs() < 1e-5);
 //! ```
 //!
-//! Angles are multiplied in f64. Source: Vaswani et al. 2017, section 3.5; Su et al. 2021 (RoFormer), section 3.2.
+//! Angles are multiplied in f64. Source: Vaswani et al. 2017, section 3.5; Su et al. 2021
+//! (RoFormer), section 3.2.
 
 use ndarray::{Array1, Array2};
 

@@ -4,8 +4,8 @@
 //! message:  T · log₂ V        bits that tell T tokens out of V apart, all messages being equally likely
 //! vector:   d · b             bits of d numbers with b bits each
 //! ```
-//! Both are upper bounds. Language is no even draw and needs fewer bits; a trained network does not use every bit pattern of its
-//! numbers, far from it.
+//! Both are upper bounds. Language is no even draw and needs fewer bits; a trained network does not
+//! use every bit pattern of its numbers, far from it.
 //!
 //! ```
 //! use engine::explain::capacity::{longest_message, message_bits, vector_bits};
@@ -14,7 +14,8 @@
 //! assert_eq!(longest_message(50_000, 16_384.0), 1_049.0);
 //! ```
 //!
-//! Source: Hartley 1928, "Transmission of information", equation 1 (n log s); Shannon 1948, "A mathematical theory of communication".
+//! Source: Hartley 1928, "Transmission of information", equation 1 (n log s); Shannon 1948, "A
+//! mathematical theory of communication".
 
 use crate::math::double;
 
@@ -33,7 +34,8 @@ pub fn vector_bits(width: usize, bits: usize) -> f64 {
     (width * bits) as f64
 }
 
-/// The most tokens whose message needs no more than so many bits; infinite where a token needs none.
+/// The most tokens whose message needs no more than so many bits; infinite where a token needs
+/// none.
 pub fn longest_message(vocabulary: usize, bits: f64) -> f64 {
     (bits / token_bits(vocabulary)).floor()
 }

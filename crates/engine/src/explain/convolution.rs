@@ -1,5 +1,6 @@
-//! Two-dimensional convolution as it is written on paper: a window slides over the picture. Networks compute it as one product
-//! ([`crate::nn::unfold`], [`crate::nn::patch`]); tests and a lesson compare them with this.
+//! Two-dimensional convolution as it is written on paper: a window slides over the picture.
+//! Networks compute it as one product ([`crate::nn::unfold`], [`crate::nn::patch`]); tests and a
+//! lesson compare them with this.
 //!
 //! ```text
 //! out[o, y, x] = bias[o] + Σ_c Σ_i Σ_j weight[o, c, i, j] · image[c, y·stride + i, x·stride + j]
@@ -16,17 +17,20 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section II.A; `torch.nn.Conv2d`.
+//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section
+//! II.A; `torch.nn.Conv2d`.
 
 use crate::error::{EngineError, Result};
 use crate::kernel;
 use crate::shape::{contiguous, expect, mismatch};
 use ndarray::{Array3, ArrayView1, ArrayView3, ArrayView4};
 
-/// Convolution (cross-correlation, as in every deep-learning library) with `stride` in both directions.
+/// Convolution (cross-correlation, as in every deep-learning library) with `stride` in both
+/// directions.
 ///
 /// # Errors
-/// When channels differ, the window is larger than the picture or empty, the stride is 0, or the bias does not fit.
+/// When channels differ, the window is larger than the picture or empty, the stride is 0, or the
+/// bias does not fit.
 pub fn conv2d(
     image: ArrayView3<'_, f32>,
     weight: ArrayView4<'_, f32>,

@@ -12,7 +12,8 @@
 //! assert_eq!(score_bytes(196), 153_664);
 //! ```
 //!
-//! Source: Vaswani et al. 2017, "Attention is all you need", table 1 (self-attention: O(n² · d) a layer).
+//! Source: Vaswani et al. 2017, "Attention is all you need", table 1 (self-attention: O(n² · d) a
+//! layer).
 
 /// Scores that one head computes for `tokens` tokens that all attend to each other.
 pub fn score_count(tokens: usize) -> u64 {

@@ -1,5 +1,6 @@
-//! Formulas that lessons alone need: views of one head, costs, distances, the steps of a softmax. Models are made of [`crate::nn`]; these
-//! functions call it, or compute the same as it is written on paper.
+//! Formulas that lessons alone need: views of one head, costs, distances, the steps of a softmax.
+//! Models are made of [`crate::nn`]; these functions call it, or compute the same as it is written
+//! on paper.
 
 pub mod additive_mask;
 pub mod angle;

@@ -1,4 +1,5 @@
-//! Attention with one head and the projections of a formula, x · W: the part of [`crate::nn::attention::attend`] that a lesson shows.
+//! Attention with one head and the projections of a formula, x · W: the part of
+//! [`crate::nn::attention::attend`] that a lesson shows.
 //!
 //! ```text
 //! q = x · W_Q,  k = x · W_K,  v = x · W_V      x [T, C], W_Q and W_K [C, D], W_V [C, D_v]
@@ -81,7 +82,8 @@ pub fn self_attention(
     between(x, x, w_q, w_k, w_v, mask)
 }
 
-/// Attention of one sequence over another: q = x_q·W_Q, k = x_kv·W_K, v = x_kv·W_V; the weights are a rectangle.
+/// Attention of one sequence over another: q = x_q·W_Q, k = x_kv·W_K, v = x_kv·W_V; the weights are
+/// a rectangle.
 ///
 /// # Errors
 /// When a weight matrix does not fit its sequence or the others.

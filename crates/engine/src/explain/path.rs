@@ -1,4 +1,5 @@
-//! The path of a signal from one position of a sequence to another: its steps, and the positions on the way.
+//! The path of a signal from one position of a sequence to another: its steps, and the positions on
+//! the way.
 //!
 //! ```text
 //! recurrence                  from each position to the next one                                  d steps
@@ -6,8 +7,9 @@
 //! dilated convolution         layer l reaches 0, k^l, 2 k^l … (k − 1) k^l positions further       as many as d has digits to base k
 //! self-attention              from anywhere to anywhere                                           1 layer
 //! ```
-//! with d the distance between the two. Between the ends of n positions, d = n − 1, that is n − 1, about n/k, ⌈log_k n⌉ and 1. Kernels
-//! look to one side, as in a decoder; one that looks to both sides reaches half as far, so a contiguous one needs twice the layers.
+//! with d the distance between the two. Between the ends of n positions, d = n − 1, that is n − 1,
+//! about n/k, ⌈log_k n⌉ and 1. Kernels look to one side, as in a decoder; one that looks to both
+//! sides reaches half as far, so a contiguous one needs twice the layers.
 //!
 //! ```
 //! use engine::explain::path::{attention, contiguous, dilated, recurrent};
@@ -18,12 +20,14 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Vaswani et al. 2017, "Attention is all you need", section 4 and table 1 (maximum path length); van den Oord et al. 2016,
-//! "WaveNet", section 2.1, and Kalchbrenner et al. 2017, "Neural machine translation in linear time" (dilations that grow with depth).
+//! Source: Vaswani et al. 2017, "Attention is all you need", section 4 and table 1 (maximum path
+//! length); van den Oord et al. 2016, "WaveNet", section 2.1, and Kalchbrenner et al. 2017, "Neural
+//! machine translation in linear time" (dilations that grow with depth).
 
 use crate::error::{EngineError, Result};
 
-/// The positions that a signal passes in a recurrent network, both ends included; the network reads in that direction.
+/// The positions that a signal passes in a recurrent network, both ends included; the network reads
+/// in that direction.
 pub fn recurrent(from: usize, to: usize) -> Vec<usize> {
     steps(from, to, 1)
 }
@@ -34,7 +38,8 @@ fn steps(from: usize, to: usize, reach: usize) -> Vec<usize> {
     std::iter::successors(Some(from), next).collect()
 }
 
-/// The positions after each layer of convolutions whose kernels hold `kernel` neighbours. The signal goes as far as each layer reaches.
+/// The positions after each layer of convolutions whose kernels hold `kernel` neighbours. The
+/// signal goes as far as each layer reaches.
 ///
 /// # Errors
 /// When the kernel holds fewer than two positions and so reaches nothing.
@@ -43,8 +48,9 @@ pub fn contiguous(from: usize, to: usize, kernel: usize) -> Result<Vec<usize>> {
     Ok(steps(from, to, kernel - 1))
 }
 
-/// The positions after each layer of dilated convolutions: the digits of the distance to base `kernel`, the lowest first, are how far
-/// each layer carries the signal in units of its dilation. A digit of 0 stays where it is.
+/// The positions after each layer of dilated convolutions: the digits of the distance to base
+/// `kernel`, the lowest first, are how far each layer carries the signal in units of its dilation.
+/// A digit of 0 stays where it is.
 ///
 /// # Errors
 /// When the kernel holds fewer than two positions and so reaches nothing.
@@ -128,7 +134,8 @@ mod tests {
         }
     }
 
-    /// ⌈log_k n⌉ layers join the ends of n positions, and each layer moves by a multiple of its dilation that its kernel has.
+    /// ⌈log_k n⌉ layers join the ends of n positions, and each layer moves by a multiple of its
+    /// dilation that its kernel has.
     #[test]
     fn dilated_layers_are_as_many_as_digits() {
         for kernel in 2..=6_usize {

@@ -1,5 +1,6 @@
-//! Rotary positions of one matrix: pairs of numbers are planes, and position m rotates plane i by m · θᵢ. The functions are the models'
-//! own ([`crate::nn::position::rope`]), here with positions between whole numbers too.
+//! Rotary positions of one matrix: pairs of numbers are planes, and position m rotates plane i by m
+//! · θᵢ. The functions are the models' own ([`crate::nn::position::rope`]), here with positions
+//! between whole numbers too.
 //!
 //! ```text
 //! θᵢ = base^(−2i/D), i = 0 … D/2 − 1                                   frequencies(D, base) [D/2]
@@ -22,8 +23,9 @@
 //!
 //! Angles are computed in f64, so far positions keep their digits.
 //!
-//! Source: Su et al. 2021, "RoFormer", equations 13 to 16 and 34; Chen et al. 2023, "Extending context window of large language
-//! models via positional interpolation", equation 4; Peng et al. 2023, "YaRN", section 3.1 (the NTK-aware base).
+//! Source: Su et al. 2021, "RoFormer", equations 13 to 16 and 34; Chen et al. 2023, "Extending
+//! context window of large language models via positional interpolation", equation 4; Peng et al.
+//! 2023, "YaRN", section 3.1 (the NTK-aware base).
 
 use crate::error::Result;
 use crate::kernel;
@@ -69,7 +71,8 @@ pub fn rotate_pairs(
     Ok(rotated)
 }
 
-/// The product of query `q` at position `m` with key `k` at position `n`, neighbouring pairs, unscaled.
+/// The product of query `q` at position `m` with key `k` at position `n`, neighbouring pairs,
+/// unscaled.
 ///
 /// # Errors
 /// When the widths differ or are odd, or the base is not above 0.
@@ -93,7 +96,8 @@ pub fn score(
     ))
 }
 
-/// Positions of a sequence of `new_len` squeezed into the `trained_len` that the model knows; unchanged when it is not longer.
+/// Positions of a sequence of `new_len` squeezed into the `trained_len` that the model knows;
+/// unchanged when it is not longer.
 pub fn interpolate(positions: &[f32], trained_len: usize, new_len: usize) -> Vec<f32> {
     // positions [T] -> [T]
     if new_len <= trained_len {
@@ -106,8 +110,8 @@ pub fn interpolate(positions: &[f32], trained_len: usize, new_len: usize) -> Vec
         .collect()
 }
 
-/// The base that stretches the slowest wave by `scale` and leaves the fastest as it is; with one plane (D = 2) there is only the
-/// fastest, and the base stays.
+/// The base that stretches the slowest wave by `scale` and leaves the fastest as it is; with one
+/// plane (D = 2) there is only the fastest, and the base stays.
 pub fn ntk_base(base: f32, width: usize, scale: f32) -> f32 {
     if width <= 2 {
         return base;

@@ -33,7 +33,8 @@ pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
 }
 
-/// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where [`crate::nn::attention::scores`] gives all pairs.
+/// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where
+/// [`crate::nn::attention::scores`] gives all pairs.
 ///
 /// # Errors
 /// When the shapes differ.

@@ -1,4 +1,5 @@
-//! A small GPT-2 with untrained parameters, drawn from a seed: enough to see the effect of masks and positions on logits.
+//! A small GPT-2 with untrained parameters, drawn from a seed: enough to see the effect of masks
+//! and positions on logits.
 //!
 //! ```text
 //! matrices: normal, standard deviation 1/√inputs      token table: normal, 1      positions: sines and cosines
@@ -16,8 +17,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Radford et al. 2019 (GPT-2), section 2.3; the tied embedding of Press and Wolf 2017; sines and cosines of Vaswani et al.
-//! 2017, section 3.5.
+//! Source: Radford et al. 2019 (GPT-2), section 2.3; the tied embedding of Press and Wolf 2017;
+//! sines and cosines of Vaswani et al. 2017, section 3.5.
 
 use crate::error::Result;
 use crate::model::gpt2::{Config, Gpt2};
@@ -37,8 +38,8 @@ pub fn small_decoder(config: &Config, seed: u64) -> Result<Gpt2> {
     Ok(model.with_activation(Activation::Gelu))
 }
 
-/// The parameters, under the names that [`Gpt2::load`] asks for. Each matrix has a random stream of its own (`embedding`,
-/// `blocks.0.attention.w_q`, `blocks.0.mlp.w_1` …).
+/// The parameters, under the names that [`Gpt2::load`] asks for. Each matrix has a random stream of
+/// its own (`embedding`, `blocks.0.attention.w_q`, `blocks.0.mlp.w_1` …).
 pub fn parameters(config: &Config, seed: u64) -> Memory {
     let (c, f) = (config.width, config.inner);
     let mut all = Memory::default();

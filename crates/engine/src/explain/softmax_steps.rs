@@ -5,8 +5,9 @@
 //! safe:        zᵢ = (xᵢ − max x) / τ   eᵢ = exp(zᵢ)    wᵢ = eᵢ / Σⱼ eⱼ      the same w on paper
 //! ```
 //!
-//! As written, exp overflows to ∞ in `f32` from z = 88.73 on, and ∞ / ∞ is NaN. In the safe form every z is at most 0, the
-//! largest is exactly 0, so every e lies between 0 and 1 and their sum between 1 and N.
+//! As written, exp overflows to ∞ in `f32` from z = 88.73 on, and ∞ / ∞ is NaN. In the safe form
+//! every z is at most 0, the largest is exactly 0, so every e lies between 0 and 1 and their sum
+//! between 1 and N.
 //!
 //! ```
 //! use engine::explain::softmax_steps::{as_written, safe};
@@ -17,7 +18,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithms 1 and 2.
+//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithms 1
+//! and 2.
 
 use crate::error::{EngineError, Result};
 use crate::nn::softmax::{softmax_naive, softmax_temperature};

@@ -7,7 +7,8 @@
 //! frobenius(M) = √(Σᵢⱼ Mᵢⱼ²)                       M [T, S] -> scalar
 //! ```
 //!
-//! Sums run in `f64`: ten thousand squares added in `f32` would lose the digits that a comparison needs.
+//! Sums run in `f64`: ten thousand squares added in `f32` would lose the digits that a comparison
+//! needs.
 //!
 //! ```
 //! use engine::explain::stats::{mean, variance};
@@ -16,7 +17,8 @@
 //! assert_eq!((mean(x.view()), variance(x.view())), (2.5, 1.25));
 //! ```
 //!
-//! Source: Golub and Van Loan 2013, "Matrix computations", section 2.3 (Frobenius norm); the rest are definitions.
+//! Source: Golub and Van Loan 2013, "Matrix computations", section 2.3 (Frobenius norm); the rest
+//! are definitions.
 
 use crate::error::{EngineError, Result};
 use crate::math::double;
@@ -47,7 +49,8 @@ pub fn variance(x: ArrayView1<'_, f32>) -> f64 {
     squares / x.len().max(1) as f64
 }
 
-/// Counts the numbers in `bins` bins of one width from `low` to `high`; the upper end belongs to the last bin.
+/// Counts the numbers in `bins` bins of one width from `low` to `high`; the upper end belongs to
+/// the last bin.
 ///
 /// # Errors
 /// When there is no bin, or `high` is not above `low`.

@@ -65,7 +65,8 @@ impl<'a> Cursor<'a> {
         self.array(part).map(u64::from_le_bytes)
     }
 
-    /// The number of elements that follow, each of at least `each` bytes: never more than the bytes left can hold.
+    /// The number of elements that follow, each of at least `each` bytes: never more than the bytes
+    /// left can hold.
     pub(crate) fn count(&mut self, each: u64, part: &str) -> Result<usize, FormatError> {
         let count = self.u64(part)?;
         self.expect(count.saturating_mul(each), part)?;

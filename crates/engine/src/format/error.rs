@@ -74,7 +74,8 @@ impl FormatError {
         }
     }
 
-    /// The same as the crate's error, for functions that load a model. (A `From` would make other `?` of the crate ambiguous.)
+    /// The same as the crate's error, for functions that load a model. (A `From` would make other
+    /// `?` of the crate ambiguous.)
     pub(crate) fn into_engine(self) -> EngineError {
         match self {
             Self::Truncated {

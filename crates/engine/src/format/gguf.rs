@@ -7,7 +7,8 @@
 //! … to the next multiple of general.alignment (32 where it is not given) …
 //! the tensors' bytes, each at its offset from here
 //! ```
-//! All numbers are little-endian. Versions 2 and 3 are read. Only version 3 may be big-endian, and such a file is refused.
+//! All numbers are little-endian. Versions 2 and 3 are read. Only version 3 may be big-endian, and
+//! such a file is refused.
 //!
 //! ```
 //! use engine::format::gguf::Gguf;
@@ -68,8 +69,8 @@ impl Gguf {
     /// Reads a file's metadata and its directory of tensors.
     ///
     /// # Errors
-    /// When the bytes are not a GGUF file of version 2 or 3, a key or a name comes twice, a tensor's type is unknown, or tensors
-    /// overlap or lie outside the file.
+    /// When the bytes are not a GGUF file of version 2 or 3, a key or a name comes twice, a
+    /// tensor's type is unknown, or tensors overlap or lie outside the file.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let version = version(&mut cursor)?;

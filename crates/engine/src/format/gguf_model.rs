@@ -1,4 +1,5 @@
-//! The model in a GGUF file: its sizes, its vocabulary, and its parameters under the names that models ask for.
+//! The model in a GGUF file: its sizes, its vocabulary, and its parameters under the names that
+//! models ask for.
 //!
 //! ```text
 //! let file = Gguf::parse(bytes)?;
@@ -36,7 +37,8 @@ impl Gguf {
         })
     }
 
-    /// The parameters under Hugging Face's names; a tensor that holds all experts of a block is read as one matrix for each expert.
+    /// The parameters under Hugging Face's names; a tensor that holds all experts of a block is
+    /// read as one matrix for each expert.
     ///
     /// # Errors
     /// As [`Self::architecture`], and when the file has an expert twice.
@@ -58,7 +60,8 @@ impl Gguf {
     /// The sizes of a Llama or a Qwen2.
     ///
     /// # Errors
-    /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
+    /// When the file holds another kind of model, a size is missing or not in range, or an option
+    /// is not computed here.
     pub fn llama(&self) -> Result<llama::Config> {
         let architecture = self.check_llama().map_err(FormatError::into_engine)?;
         let pairing = match architecture {
@@ -71,7 +74,8 @@ impl Gguf {
     /// The sizes of a BERT.
     ///
     /// # Errors
-    /// When the file holds another kind of model, a size is missing or not in range, or an option is not computed here.
+    /// When the file holds another kind of model, a size is missing or not in range, or an option
+    /// is not computed here.
     pub fn bert(&self) -> Result<bert::Config> {
         self.check_bert().map_err(FormatError::into_engine)?;
         bert::Config::from_keys(&|key| self.size(Architecture::Bert, key))
@@ -146,8 +150,9 @@ impl Gguf {
         Err(refuse(ARCHITECTURE, expected, found.name()))
     }
 
-    /// The number of a key under the architecture's name. The token table may give the size of the vocabulary instead, and the
-    /// number of token types is among the tokenizer's keys. A count of 0 experts means that there are none.
+    /// The number of a key under the architecture's name. The token table may give the size of the
+    /// vocabulary instead, and the number of token types is among the tokenizer's keys. A count of
+    /// 0 experts means that there are none.
     fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
         let value = |key: &str| self.value(&format!("{}.{key}", architecture.name()));
         let found = value(key).and_then(Value::number);

@@ -11,7 +11,8 @@ use super::cursor::Cursor;
 use super::error::FormatError;
 use super::gguf::refuse;
 
-/// The deepest nesting of arrays that is read: an array of arrays of arrays of numbers. Known files have no nested arrays at all.
+/// The deepest nesting of arrays that is read: an array of arrays of arrays of numbers. Known files
+/// have no nested arrays at all.
 pub const DEEPEST: usize = 3;
 
 macro_rules! values {
@@ -121,7 +122,8 @@ impl Value {
         }
     }
 
-    /// The whole number from 0 on; `None` for another value, and for a number that memory cannot address.
+    /// The whole number from 0 on; `None` for another value, and for a number that memory cannot
+    /// address.
     pub fn size(&self) -> Option<usize> {
         match *self {
             Self::U8(n) => Some(n.into()),

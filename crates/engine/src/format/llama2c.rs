@@ -6,7 +6,8 @@
 //! for all layers each: attention norm, Wq, Wk, Wv, Wo, norm of the MLP, gate [F, C], down [C, F], up [F, C]
 //! last norm [C], tables of cosines and sines [context, D / 2] each, which are not used any more, output matrix [V, C] if there is one
 //! ```
-//! All numbers are little-endian f32. The tensors get the names of Hugging Face's files; rotary planes are neighbours.
+//! All numbers are little-endian f32. The tensors get the names of Hugging Face's files; rotary
+//! planes are neighbours.
 //!
 //! Source: karpathy/llama2.c, `export.py` (`legacy_export`) and `run.c`.
 
@@ -54,7 +55,8 @@ impl Llama2c {
             let found = cursor.left();
             return Err(FormatError::part(FORMAT, "the tensors", expected, found));
         }
-        // From here on all products are known not to overflow, and the number of tensors is bounded by the file's length.
+        // From here on all products are known not to overflow, and the number of tensors is bounded
+        // by the file's length.
         let entries = plan.map(|plan| plan.entries(start)).unwrap_or_default();
         Ok(Self {
             tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,

@@ -9,9 +9,10 @@
 //! | `lm_head` | `output` |
 //! | `model.layers.3.block_sparse_moe.experts.5.w1` | `blk.3.ffn_gate.5`, matrix 5 of `blk.3.ffn_gate_exps` |
 //!
-//! Each name ends in `.weight` or `.bias`. Hugging Face's names are read with and without the prefix that they have in its files
-//! (`model.`, `transformer.`, `bert.`), and written without. BERT's masked-LM head (`cls.predictions`) has no name: llama.cpp's
-//! converter leaves it out, and its own `cls` is a classifier of sentences.
+//! Each name ends in `.weight` or `.bias`. Hugging Face's names are read with and without the
+//! prefix that they have in its files (`model.`, `transformer.`, `bert.`), and written without.
+//! BERT's masked-LM head (`cls.predictions`) has no name: llama.cpp's converter leaves it out, and
+//! its own `cls` is a classifier of sentences.
 //!
 //! Source: llama.cpp, `gguf-py/gguf/tensor_mapping.py` and `convert_hf_to_gguf.py`.
 
@@ -26,7 +27,8 @@ use crate::quant::Type;
 pub enum Architecture {
     /// `gpt2`.
     Gpt2,
-    /// `llama`: Llama, Mistral, SmolLM. Rows of q and k are ordered so that rotary planes are neighbours.
+    /// `llama`: Llama, Mistral, SmolLM. Rows of q and k are ordered so that rotary planes are
+    /// neighbours.
     Llama,
     /// `qwen2`. Rotary planes are halves.
     Qwen2,
@@ -144,7 +146,8 @@ impl Architecture {
         }
     }
 
-    /// GGUF's name of the tensor that Hugging Face's files call `name`; `None` where this kind of model has no such tensor.
+    /// GGUF's name of the tensor that Hugging Face's files call `name`; `None` where this kind of
+    /// model has no such tensor.
     pub fn gguf_name(self, name: &str) -> Option<String> {
         let table = self.table();
         let name = name.strip_prefix(table.prefix).unwrap_or(name);
@@ -156,7 +159,8 @@ impl Architecture {
         translated(name, [table.blocks, BLOCKS], table, expert, |pair| pair)
     }
 
-    /// Hugging Face's name, without prefix, of the tensor that GGUF files call `name`; `None` where this kind of model has no such tensor.
+    /// Hugging Face's name, without prefix, of the tensor that GGUF files call `name`; `None` where
+    /// this kind of model has no such tensor.
     pub fn hugging_face_name(self, name: &str) -> Option<String> {
         let table = self.table();
         let expert = |stem: &str| {
@@ -169,7 +173,8 @@ impl Architecture {
     }
 }
 
-/// The name of matrix `n` of the GGUF tensor `stack`, which holds all experts of a block; `None` for any other tensor.
+/// The name of matrix `n` of the GGUF tensor `stack`, which holds all experts of a block; `None`
+/// for any other tensor.
 pub(super) fn unstacked_name(stack: &str, n: usize) -> Option<String> {
     let (stem, end) = stack.rsplit_once('.')?;
     let stem = stem.strip_suffix(STACK)?;
@@ -182,8 +187,9 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Translates the stem of a name from the first column of the table to the second, with the columns in the order that `pair` gives.
-/// `.weight` or `.bias` and the block's number stay. `expert` translates the rest of the name of an expert's matrix after the block.
+/// Translates the stem of a name from the first column of the table to the second, with the columns
+/// in the order that `pair` gives. `.weight` or `.bias` and the block's number stay. `expert`
+/// translates the rest of the name of an expert's matrix after the block.
 fn translated(
     name: &str,
     [from, to]: [&str; 2],

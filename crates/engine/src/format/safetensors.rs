@@ -17,7 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Source: the format's description in the safetensors repository, and its rule that the tensors fill the file.
+//! Source: the format's description in the safetensors repository, and its rule that the tensors
+//! fill the file.
 
 use std::sync::Arc;
 
@@ -42,11 +43,12 @@ pub struct SafeTensors {
 }
 
 impl SafeTensors {
-    /// Reads a file's directory. Tensors in `F32`, `F16` and `BF16` can be read as numbers, others only as bytes.
+    /// Reads a file's directory. Tensors in `F32`, `F16` and `BF16` can be read as numbers, others
+    /// only as bytes.
     ///
     /// # Errors
-    /// When the header is too long or differs from the format, a type is unknown, a name comes twice, or the tensors do not fill
-    /// the rest of the file one after the other.
+    /// When the header is too long or differs from the format, a type is unknown, a name comes
+    /// twice, or the tensors do not fill the rest of the file one after the other.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let length = cursor.u64("the header's length")?;

@@ -1,6 +1,7 @@
 //! The JSON header of a safetensors file: an object of tensors, with texts under `__metadata__`.
 //!
-//! The header is read as a stream into the directory that is kept, so a hostile header takes at most a few times its own length.
+//! The header is read as a stream into the directory that is kept, so a hostile header takes at
+//! most a few times its own length.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -11,7 +12,8 @@ use super::safetensors::FORMAT;
 
 /// The largest number of axes; more than any model has.
 const MOST_AXES: usize = 8;
-/// The largest number of texts under `__metadata__`. An empty text takes six bytes in the file and many times as much in memory.
+/// The largest number of texts under `__metadata__`. An empty text takes six bytes in the file and
+/// many times as much in memory.
 const MOST_METADATA: usize = 4096;
 
 /// The header's description of one tensor.

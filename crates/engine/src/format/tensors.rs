@@ -1,8 +1,9 @@
 //! The tensors in a file: a directory of names, shapes and types over the file's bytes.
 //!
-//! A tensor is unpacked only when it is asked for. [`Tensors`] implements [`Parameters`]: [`Parameters::read`] gives plain numbers,
-//! [`Parameters::weight`] leaves compressed matrices in the blocks of the file; [`crate::parameters::Compressed`] packs plain ones.
-//! Both refuse a tensor with a number that is not finite.
+//! A tensor is unpacked only when it is asked for. [`Tensors`] implements [`Parameters`]:
+//! [`Parameters::read`] gives plain numbers, [`Parameters::weight`] leaves compressed matrices in
+//! the blocks of the file; [`crate::parameters::Compressed`] packs plain ones. Both refuse a tensor
+//! with a number that is not finite.
 
 use std::sync::Arc;
 
@@ -68,7 +69,8 @@ impl Entry {
     }
 }
 
-/// The number of elements of a shape; `None` where memory cannot hold them as `f32`, even if axes of 0 are left out.
+/// The number of elements of a shape; `None` where memory cannot hold them as `f32`, even if axes
+/// of 0 are left out.
 pub fn values(shape: &[usize]) -> Option<usize> {
     let whole = shape
         .iter()
@@ -262,8 +264,8 @@ impl Tensors {
             .map_err(|error| wrong(error.to_string()))
     }
 
-    /// The same tensors, but for stacks of matrices `[E, rows, cols]`: a stack becomes E matrices where `name_of` gives each a name,
-    /// from the stack's name and the matrix's position in it.
+    /// The same tensors, but for stacks of matrices `[E, rows, cols]`: a stack becomes E matrices
+    /// where `name_of` gives each a name, from the stack's name and the matrix's position in it.
     pub(super) fn unstacked(
         &self,
         name_of: impl Fn(&str, usize) -> Option<String>,

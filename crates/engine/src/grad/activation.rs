@@ -9,7 +9,8 @@
 //! GELU, tanh: s = σ(2u),    s' = 2 s (1 − s) u',  u = √(2/π) (x + 0.044715 x³)
 //! y = tanh(x):        x̄ += ȳ · (1 − y²)
 //! ```
-//! s is read back from y, which the quick kernels computed: y is a product of x and s, so y / x has all of s's digits.
+//! s is read back from y, which the quick kernels computed: y is a product of x and s, so y / x has
+//! all of s's digits.
 
 use super::tape::{Tape, Var};
 use crate::kernel::Kernels;

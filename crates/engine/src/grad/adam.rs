@@ -5,10 +5,11 @@
 //! w = w − lr · λ · w           matrices that are multiplied with only; not tables, biases and gains
 //! w = w − lr · m̂ / (√v̂ + ε)    m̂ = m/(1 − β₁ⁿ), v̂ = v/(1 − β₂ⁿ), n = 1, 2, …
 //! ```
-//! λ = 0 is Adam. Which parameters decay is as in minGPT: the rest set scales and offsets, or are rows that many steps do not touch.
+//! λ = 0 is Adam. Which parameters decay is as in minGPT: the rest set scales and offsets, or are
+//! rows that many steps do not touch.
 //!
-//! Source: Kingma and Ba 2015, "Adam", algorithm 1; Loshchilov and Hutter 2019, "Decoupled weight decay regularization",
-//! algorithm 2, as `torch.optim.AdamW` has it.
+//! Source: Kingma and Ba 2015, "Adam", algorithm 1; Loshchilov and Hutter 2019, "Decoupled weight
+//! decay regularization", algorithm 2, as `torch.optim.AdamW` has it.
 
 use super::gradients::Gradients;
 use crate::error::{EngineError, Result};
@@ -28,7 +29,8 @@ pub struct AdamW {
     pub decay: f32,
     /// n: the number of steps so far.
     pub steps: u64,
-    /// m and v of each parameter, in the order in which the model visits them; empty before the first step.
+    /// m and v of each parameter, in the order in which the model visits them; empty before the
+    /// first step.
     pub moments: Vec<[Vec<f32>; 2]>,
 }
 

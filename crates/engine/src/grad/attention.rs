@@ -4,8 +4,8 @@
 //! P = softmax(s Q Kᵀ),  O = P V,  s = 1/√D:
 //! V̄ += Pᵀ Ō     P̄ = Ō Vᵀ     S̄ = P ⊙ (P̄ − Σ_keys P ⊙ P̄)     Q̄ += s S̄ K     K̄ += s S̄ᵀ Q
 //! ```
-//! Hidden pairs have weight 0, so no gradient goes through them. The values are those of `nn/attention.rs`; the tests `grad_steps`
-//! compare them.
+//! Hidden pairs have weight 0, so no gradient goes through them. The values are those of
+//! `nn/attention.rs`; the tests `grad_steps` compare them.
 
 use super::linear::product;
 use super::tape::{Adjoints, Tape, Values, Var};
@@ -16,7 +16,8 @@ use crate::nn::packed::ranges;
 use crate::shape::{expect, mismatch};
 use std::ops::Range;
 
-/// Queries and the keys that they attend to: those of sequence b, and of head ⌊h G / H⌋ of G for head h of H.
+/// Queries and the keys that they attend to: those of sequence b, and of head ⌊h G / H⌋ of G for
+/// head h of H.
 pub(super) struct Layout<'a> {
     pub(super) heads: usize,
     pub(super) kv_heads: usize,
@@ -41,7 +42,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// One head of one sequence: its rows and columns in queries and in keys, and where its weights are kept.
+/// One head of one sequence: its rows and columns in queries and in keys, and where its weights are
+/// kept.
 struct Part {
     queries: Range<usize>,
     keys: Range<usize>,

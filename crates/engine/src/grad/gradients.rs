@@ -29,10 +29,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Four lanes ([`kernel::same_bits`]): the same bits natively and in wasm, where they are the quickest that training may use; no
-    /// dropout.
+    /// Four lanes ([`kernel::same_bits`]): the same bits natively and in wasm, where they are the
+    /// quickest that training may use; no dropout.
     pub fn same_bits() -> Self {
-        // Not by the default, whose search for the quickest kernels would bring all of them into a file for the browser.
+        // Not by the default, whose search for the quickest kernels would bring all of them into a
+        // file for the browser.
         Self {
             kernels: kernel::same_bits(),
             dropout: 0.0,
@@ -78,11 +79,13 @@ impl Gradients {
             .collect()
     }
 
-    /// Refuses gradients in which a parameter is missing: its optimiser step would be of decay alone, or of nothing. `is_used` is
-    /// false for the parameters that the model does not compute with on purpose.
+    /// Refuses gradients in which a parameter is missing: its optimiser step would be of decay
+    /// alone, or of nothing. `is_used` is false for the parameters that the model does not compute
+    /// with on purpose.
     ///
     /// # Errors
-    /// When a parameter that is used has no gradient, as one that the model computes with a clone of; the error names it.
+    /// When a parameter that is used has no gradient, as one that the model computes with a clone
+    /// of; the error names it.
     pub fn check_complete(&self, is_used: impl Fn(&str) -> bool) -> Result<()> {
         let all = self.names.iter().zip(&self.values).zip(&self.reached);
         let mut missing = all.filter(|((name, values), reached)| {
@@ -104,8 +107,9 @@ impl Gradients {
         self.values.iter().map(squares).sum::<f64>().sqrt() as f32
     }
 
-    /// Gradient clipping: scales all gradients by one factor to a norm of at most `longest`; returns the norm before (Pascanu,
-    /// Mikolov and Bengio 2013, "On the difficulty of training recurrent neural networks", algorithm 1).
+    /// Gradient clipping: scales all gradients by one factor to a norm of at most `longest`;
+    /// returns the norm before (Pascanu, Mikolov and Bengio 2013, "On the difficulty of training
+    /// recurrent neural networks", algorithm 1).
     pub fn clip(&mut self, longest: f32) -> f32 {
         let norm = self.norm();
         if norm > longest {
@@ -125,7 +129,8 @@ impl Gradients {
 /// Runs `loss` on a tape; returns the loss and its gradients.
 ///
 /// # Errors
-/// When `loss` fails or gives something other than a loss, dropout is not in [0, 1), or two parameters have one name.
+/// When `loss` fails or gives something other than a loss, dropout is not in [0, 1), or two
+/// parameters have one name.
 pub fn gradients<M: Trainable>(
     model: &mut M,
     settings: &Settings,

@@ -5,11 +5,13 @@
 //! Xavier:  matrices [outputs, inputs] uniform in ±√(6/(inputs + outputs)), tables normal with deviation 1/√C
 //! normal:  matrices and tables normal with the given deviation
 //! ```
-//! Each parameter has a stream of its own, named as it is, so its numbers do not depend on the others.
+//! Each parameter has a stream of its own, named as it is, so its numbers do not depend on the
+//! others.
 //!
-//! Source: Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural networks", equation 16;
-//! Radford et al. 2018 (GPT), section 4.1, and Devlin et al. 2019 (BERT): 0.02; Vaswani et al. 2017, section 3.4: tables that are
-//! multiplied by √C and compute the logits too.
+//! Source: Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward
+//! neural networks", equation 16; Radford et al. 2018 (GPT), section 4.1, and Devlin et al. 2019
+//! (BERT): 0.02; Vaswani et al. 2017, section 3.4: tables that are multiplied by √C and compute the
+//! logits too.
 
 use crate::error::Result;
 use crate::math;

@@ -3,8 +3,9 @@
 //! ```text
 //! step n:  pairs from the stream of the seed → loss → gradients, clipped to norm 1 → Adam (β₂ = 0.98) at the schedule's rate
 //! ```
-//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of steps: a second
-//! learner after as many steps has the same bits. A [`TrainingConfig`] is a task and the sizes of the Transformer that learns it.
+//! Its state is a function of the model's sizes, the [`TaskConfig`], the kernels and the number of
+//! steps: a second learner after as many steps has the same bits. A [`TrainingConfig`] is a task
+//! and the sizes of the Transformer that learns it.
 //!
 //! ```
 //! use engine::grad::{Learner, TrainingConfig, Schedule, Settings, Task};
@@ -21,7 +22,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Vaswani et al. 2017, sections 3 (model) and 5.3 (optimiser); Pascanu, Mikolov and Bengio 2013 (clipping).
+//! Source: Vaswani et al. 2017, sections 3 (model) and 5.3 (optimiser); Pascanu, Mikolov and Bengio
+//! 2013 (clipping).
 
 use super::adam::AdamW;
 use super::gradients::{Gradients, Settings, gradients};
@@ -48,7 +50,8 @@ const LONGEST: f32 = 1.0;
 pub struct TaskConfig {
     /// The task; its length is that of the longest sequences.
     pub task: Task,
-    /// The length of the shortest sequences: each has a length of its own, drawn evenly from here to the task's.
+    /// The length of the shortest sequences: each has a length of its own, drawn evenly from here
+    /// to the task's.
     pub shortest: usize,
     /// B: pairs in a step.
     pub batch: usize,
@@ -235,7 +238,8 @@ impl<M: EncoderDecoder> Learner<M> {
         })
     }
 
-    /// The number of correct symbols of each pair, each predicted from the correct beginning; no gradients.
+    /// The number of correct symbols of each pair, each predicted from the correct beginning; no
+    /// gradients.
     ///
     /// # Errors
     /// When they are another task's.

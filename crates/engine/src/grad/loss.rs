@@ -4,7 +4,8 @@
 //! t = (1 − ε) one-hot(target) + ε/V        p = softmax(logits)
 //! loss = mean over the positions that count of −Σ_v t_v ln p_v        ∂loss/∂logits = (p − t)/count
 //! ```
-//! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label smoothing); Vaswani et al. 2017, section 5.4.
+//! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label
+//! smoothing); Vaswani et al. 2017, section 5.4.
 
 use super::tape::{Tape, Var};
 use crate::error::{EngineError, Result};
@@ -12,10 +13,12 @@ use crate::math;
 use crate::shape::expect;
 
 impl Tape {
-    /// The mean cross-entropy in nats, `[1, 1]`. A row whose target is `None` does not count (padding, words that were not masked).
+    /// The mean cross-entropy in nats, `[1, 1]`. A row whose target is `None` does not count
+    /// (padding, words that were not masked).
     ///
     /// # Errors
-    /// When there is not one target for each row, none counts, one is outside the vocabulary, or `smoothing` is not in [0, 1).
+    /// When there is not one target for each row, none counts, one is outside the vocabulary, or
+    /// `smoothing` is not in [0, 1).
     pub fn cross_entropy(
         &mut self,
         logits: &Var,
@@ -37,7 +40,8 @@ impl Tape {
             let mean = self.kernels.sum(row) / classes as f32;
             let chosen = row[target];
             self.kernels.softmax(row);
-            // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax divided by.
+            // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax
+            // divided by.
             let log_sum = largest - math::ln(self.kernels.max(row));
             let aim = (1.0 - smoothing) * chosen + smoothing * mean;
             total += f64::from(log_sum - aim);
@@ -52,7 +56,8 @@ impl Tape {
         }))
     }
 
-    /// Σ x ⊙ weights, `[1, 1]`: a loss that weighs every number of a result by itself, as checks of gradients need.
+    /// Σ x ⊙ weights, `[1, 1]`: a loss that weighs every number of a result by itself, as checks of
+    /// gradients need.
     ///
     /// # Errors
     /// When there is not one weight for each number.

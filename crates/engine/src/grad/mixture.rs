@@ -5,8 +5,8 @@
 //! C = W H:                        W̄ += C̄ Hᵀ     H̄ += Wᵀ C̄
 //! C = A ⊙ B:                      Ā += C̄ ⊙ B     B̄ += C̄ ⊙ A
 //! ```
-//! Attention layers have softmax and product in one step ([`super::attention`]); these are for scores that are parameters themselves,
-//! for gates and for mixtures of experts.
+//! Attention layers have softmax and product in one step ([`super::attention`]); these are for
+//! scores that are parameters themselves, for gates and for mixtures of experts.
 
 use super::linear::product;
 use super::norm::add_products;
@@ -25,7 +25,8 @@ impl Tape {
         self.softmax_of(*x, scores)
     }
 
-    /// Softmax of each row of `weights`: the numbers of `x`, some of them hidden by −∞, through which no gradient goes.
+    /// Softmax of each row of `weights`: the numbers of `x`, some of them hidden by −∞, through
+    /// which no gradient goes.
     fn softmax_of(&mut self, x: Var, mut weights: Vec<f32>) -> Var {
         let width = x.cols.max(1);
         for row in weights.chunks_exact_mut(width) {
@@ -108,7 +109,8 @@ pub(super) fn scale_rows(tape: &mut Tape, x: Var, factors: Var) -> Result<Var> {
     }))
 }
 
-/// The gradient of the scores of one softmax from that of its weights, in place: w ⊙ (w̄ − Σ w ⊙ w̄).
+/// The gradient of the scores of one softmax from that of its weights, in place: w ⊙ (w̄ − Σ w ⊙
+/// w̄).
 pub(super) fn softmax_back(kernels: &Kernels, weights: &[f32], grad: &mut [f32]) {
     let along = kernels.dot(grad, weights);
     for (grad, weight) in grad.iter_mut().zip(weights) {
@@ -116,7 +118,8 @@ pub(super) fn softmax_back(kernels: &Kernels, weights: &[f32], grad: &mut [f32])
     }
 }
 
-/// Softmax over the `k` largest numbers of each row, 0 elsewhere; the choice itself has no gradient.
+/// Softmax over the `k` largest numbers of each row, 0 elsewhere; the choice itself has no
+/// gradient.
 pub(super) fn top_k_softmax(tape: &mut Tape, x: Var, k: usize) -> Result<Var> {
     // x [T, E] -> [T, E]
     check_top_k(k, x.cols)?;

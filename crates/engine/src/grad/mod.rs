@@ -1,4 +1,5 @@
-//! Training: gradients by reverse-mode differentiation over the layers and models that inference runs, optimisers and tasks.
+//! Training: gradients by reverse-mode differentiation over the layers and models that inference
+//! runs, optimisers and tasks.
 //!
 //! ```text
 //! tape:       x_1 = f_1(x_0), …, loss = f_n(…)       each step remembered as it is computed
@@ -6,9 +7,10 @@
 //! optimiser:  parameters − lr · the step that AdamW computes from the gradients
 //! ```
 //!
-//! No model is written twice: [`Tape`] runs the same `run` functions as inference does ([`crate::nn::compute`]); Swin V2 has none and
-//! cannot be trained. The tape recognises the parameters of its model by their addresses in memory; their names and order are the
-//! model's own ([`crate::trainable`]).
+//! No model is written twice: [`Tape`] runs the same `run` functions as inference does
+//! ([`crate::nn::compute`]); Swin V2 has none and cannot be trained. The tape recognises the
+//! parameters of its model by their addresses in memory; their names and order are the model's own
+//! ([`crate::trainable`]).
 //!
 //! ```
 //! use engine::grad::{AdamW, Settings, gradients, initialise};
@@ -37,12 +39,13 @@
 //!
 //! # The same bits
 //!
-//! Everything happens on one thread in one order, so one build always gives the same bits. With the plain kernels
-//! ([`Settings::reference`]) and with four lanes ([`Settings::same_bits`]) they are the same natively and in wasm; the quickest kernels
-//! of a machine add in another order. Relaxed SIMD, whose
-//! results depend on the machine, is never used here.
+//! Everything happens on one thread in one order, so one build always gives the same bits. With the
+//! plain kernels ([`Settings::reference`]) and with four lanes ([`Settings::same_bits`]) they are
+//! the same natively and in wasm; the quickest kernels of a machine add in another order. Relaxed
+//! SIMD, whose results depend on the machine, is never used here.
 //!
-//! Source: Linnainmaa 1970 (reverse accumulation); Griewank and Walther 2008, "Evaluating derivatives", chapter 3.
+//! Source: Linnainmaa 1970 (reverse accumulation); Griewank and Walther 2008, "Evaluating
+//! derivatives", chapter 3.
 
 mod activation;
 mod adam;

@@ -4,8 +4,8 @@
 //! α = softmax(e)      c = Σ_s α_s h_s      p = softmax(U c)      loss = −ln p_right
 //! ∂loss/∂e_s = α_s ∂loss/∂c · (h_s − c)                          e [S], h [S, K], c [K], U [V, K], p [V]
 //! ```
-//! Here the scores e are parameters themselves, where a model computes them from its states: their gradients do not depend on
-//! how they were computed. The correct source word is never given.
+//! Here the scores e are parameters themselves, where a model computes them from its states: their
+//! gradients do not depend on how they were computed. The correct source word is never given.
 //!
 //! ```
 //! use engine::grad::OneWord;
@@ -19,8 +19,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3.1,
-//! equations 5 and 6 and the paragraph after them, where the gradient of the cost goes through the alignment.
+//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align
+//! and translate", section 3.1, equations 5 and 6 and the paragraph after them, where the gradient
+//! of the cost goes through the alignment.
 
 use super::gradients::{Settings, gradients};
 use crate::error::Result;
@@ -64,7 +65,8 @@ pub struct Seen {
 }
 
 impl OneWord {
-    /// Initial scores `[S]`, annotations `[S, K]`, words `[V, K]`, of which `right` is the one that follows.
+    /// Initial scores `[S]`, annotations `[S, K]`, words `[V, K]`, of which `right` is the one that
+    /// follows.
     ///
     /// # Errors
     /// When shapes do not fit. A `right` that is no word is refused by [`Self::evaluate`].
@@ -140,8 +142,9 @@ impl Trainable for OneWord {
     }
 }
 
-/// ∂loss/∂c · (h_s − c) and, times α_s, ∂loss/∂e_s: the gradient by hand, from the derivative α_s (1[s = r] − α_r) of softmax. The
-/// first is the change of the loss with a larger share of h_s in the context, the second its change with the score.
+/// ∂loss/∂c · (h_s − c) and, times α_s, ∂loss/∂e_s: the gradient by hand, from the derivative α_s
+/// (1[s = r] − α_r) of softmax. The first is the change of the loss with a larger share of h_s in
+/// the context, the second its change with the score.
 ///
 /// # Errors
 /// When shapes do not fit.

@@ -36,8 +36,9 @@ impl Corpus {
         self.ids.is_empty()
     }
 
-    /// The characters that a text needs for passages of `length`: the last eighth of it, or as much as holds one passage with its
-    /// answer, is held out, and the rest should be several times as long.
+    /// The characters that a text needs for passages of `length`: the last eighth of it, or as much
+    /// as holds one passage with its answer, is held out, and the rest should be several times as
+    /// long.
     pub fn fewest(length: usize) -> usize {
         8 * length
     }

@@ -1,4 +1,5 @@
-//! Operations of picture models and rotary positions: class tokens before patches, windows of a convolution, rotations.
+//! Operations of picture models and rotary positions: class tokens before patches, windows of a
+//! convolution, rotations.
 
 use super::tape::{Tape, Var, add};
 use crate::error::Result;

@@ -94,7 +94,8 @@ fn gru_gates_back(
     into.give(state, to_state);
 }
 
-/// The network's inner activations `[Σ S, A]` for every question and key that it sees, and the weights `[Σ S]`.
+/// The network's inner activations `[Σ S, A]` for every question and key that it sees, and the
+/// weights `[Σ S]`.
 fn softmax_weights(
     tape: &Tape,
     questions: Var,

@@ -1,4 +1,5 @@
-//! Operations that move rows and columns, add or scale: each gradient returns to the element that it belongs to.
+//! Operations that move rows and columns, add or scale: each gradient returns to the element that
+//! it belongs to.
 
 use super::linear::add_rows;
 use super::norm::add_products;

@@ -57,7 +57,8 @@ impl Compute for Tape {
         rows::lookup(self, table, table.ncols(), ids)
     }
 
-    /// Accepts the table's own grid alone: pictures for training have the size that the model is for.
+    /// Accepts the table's own grid alone: pictures for training have the size that the model is
+    /// for.
     fn interpolate_positions(
         &mut self,
         table: &Array2<f32>,

@@ -13,7 +13,8 @@
 //! assert_eq!([rate.rate(50), rate.rate(100), rate.rate(400)], [0.005, 0.01, 0.005]);
 //! ```
 //!
-//! Source: Vaswani et al. 2017, section 5.3, equation 3; Loshchilov and Hutter 2017, "SGDR", equation 5, without restarts.
+//! Source: Vaswani et al. 2017, section 5.3, equation 3; Loshchilov and Hutter 2017, "SGDR",
+//! equation 5, without restarts.
 
 use crate::math::double;
 

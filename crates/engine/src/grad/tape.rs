@@ -44,7 +44,8 @@ pub struct Sources {
     pub(super) lengths: Vec<usize>,
 }
 
-/// The backward pass of one operation: given the values and the gradient of its result, adds to the gradients of its arguments.
+/// The backward pass of one operation: given the values and the gradient of its result, adds to the
+/// gradients of its arguments.
 pub(super) type Backward = Box<dyn FnOnce(&Values<'_>, Vec<f32>, &mut Adjoints)>;
 
 struct Node {
@@ -136,9 +137,11 @@ struct Dropout {
     rng: Rng,
 }
 
-/// The executor that records its operations; see [`crate::nn::compute::Compute`] for the operations.
+/// The executor that records its operations; see [`crate::nn::compute::Compute`] for the
+/// operations.
 ///
-/// A matrix of another tape as an argument is a mistake of the caller's: the operation panics or gives meaningless numbers.
+/// A matrix of another tape as an argument is a mistake of the caller's: the operation panics or
+/// gives meaningless numbers.
 pub struct Tape {
     pub(super) kernels: &'static Kernels,
     nodes: Vec<Node>,
@@ -160,7 +163,8 @@ impl Tape {
         Self::of(&Settings::default(), BTreeMap::new())
     }
 
-    /// A tape for a model whose parameters begin at these addresses. The model must stay borrowed while the tape lives.
+    /// A tape for a model whose parameters begin at these addresses. The model must stay borrowed
+    /// while the tape lives.
     pub(super) fn of(settings: &Settings, addresses: BTreeMap<usize, usize>) -> Self {
         let dropout = (settings.dropout > 0.0).then(|| Dropout {
             rate: settings.dropout,
@@ -200,8 +204,9 @@ impl Tape {
         self.push_with(dim, value, from, &[], back)
     }
 
-    /// Records a result in the shape of `x`, of which each row depends on the same row of `x` alone. `back` gets the values, the
-    /// result and its gradient, which it turns into the gradient of `x` in place.
+    /// Records a result in the shape of `x`, of which each row depends on the same row of `x`
+    /// alone. `back` gets the values, the result and its gradient, which it turns into the gradient
+    /// of `x` in place.
     pub(super) fn push_like(
         &mut self,
         x: Var,
@@ -215,7 +220,8 @@ impl Tape {
         })
     }
 
-    /// Records a result. `leaves` are the parameters that it was computed from, besides the matrices `from`.
+    /// Records a result. `leaves` are the parameters that it was computed from, besides the
+    /// matrices `from`.
     pub(super) fn push_with(
         &mut self,
         (rows, cols): (usize, usize),
@@ -242,7 +248,8 @@ impl Tape {
         self.push(x.dim(), value, &[], |_, _, _| {})
     }
 
-    /// The index of a parameter in the model's order; `None` for an array that is not one of the model's parameters.
+    /// The index of a parameter in the model's order; `None` for an array that is not one of the
+    /// model's parameters.
     pub(super) fn leaf<D: Dimension>(&self, array: &Array<f32, D>) -> Option<usize> {
         self.addresses.get(&address(array.as_slice()?)).copied()
     }
@@ -277,8 +284,8 @@ impl Tape {
         Some((0..length).map(|_| draw()).collect())
     }
 
-    /// The gradients of all parameters, in the model's order, of a loss `[1, 1]`; `None` for one that the loss was not computed
-    /// from.
+    /// The gradients of all parameters, in the model's order, of a loss `[1, 1]`; `None` for one
+    /// that the loss was not computed from.
     pub(super) fn backward(self, loss: Var, count: usize) -> Result<Vec<Option<Vec<f32>>>> {
         if loss.shape() != [1, 1] || loss.at >= self.nodes.len() {
             let found = format!("{:?}", loss.shape());

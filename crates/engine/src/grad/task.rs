@@ -1,13 +1,14 @@
-//! Tasks with answers that a reader can check: copy, reverse, sort, small enough to be learned within a minute, and the continuation
-//! of a text.
+//! Tasks with answers that a reader can check: copy, reverse, sort, small enough to be learned
+//! within a minute, and the continuation of a text.
 //!
 //! ```text
 //! source: L symbols, drawn evenly from 0 … n − 1         answer: the same, reversed, or in order
 //! target: start, answer_1 … answer_{L−1}                 to be predicted: answer_1 … answer_L
 //! ```
-//! A pair is held out if the hash of its source says so (one in eight), so no held-out source is ever trained on, however long
-//! training continues. Of a text ([`Task::Text`]) sources are passages of L characters and answers the L characters after them; the end of
-//! the text is held out. Pairs of one batch may have different lengths. Any [`EncoderDecoder`] can learn them.
+//! A pair is held out if the hash of its source says so (one in eight), so no held-out source is
+//! ever trained on, however long training continues. Of a text ([`Task::Text`]) sources are
+//! passages of L characters and answers the L characters after them; the end of the text is held
+//! out. Pairs of one batch may have different lengths. Any [`EncoderDecoder`] can learn them.
 //!
 //! ```
 //! use engine::grad::{Pairs, Task};
@@ -171,11 +172,12 @@ impl Pairs {
         Self::draw_lengths(task, rng, &vec![task.sizes().1; count], held)
     }
 
-    /// A pair of each of these lengths, whatever the task's, from those for training or from those that are held out.
+    /// A pair of each of these lengths, whatever the task's, from those for training or from those
+    /// that are held out.
     ///
     /// # Errors
-    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps none of that kind; or when a text is
-    /// shorter than [`Corpus::fewest`].
+    /// When there are fewer than [`Self::FEWEST`] sequences of one of the lengths, and so perhaps
+    /// none of that kind; or when a text is shorter than [`Corpus::fewest`].
     pub fn draw_lengths(task: &Task, rng: &mut Rng, lengths: &[usize], held: bool) -> Result<Self> {
         let (mut sources, mut targets, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for &length in lengths {
@@ -207,8 +209,9 @@ impl Pairs {
         tape.cross_entropy(&logits, &self.answers, smoothing)
     }
 
-    /// The answers of a free-running model: at each step the most likely symbol after those that it wrote, until the answer has its
-    /// length. Later positions are not in its input, so a model without a mask has nothing to look ahead at.
+    /// The answers of a free-running model: at each step the most likely symbol after those that it
+    /// wrote, until the answer has its length. Later positions are not in its input, so a model
+    /// without a mask has nothing to look ahead at.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
@@ -230,8 +233,8 @@ impl Pairs {
         Ok(written.map(answer).collect())
     }
 
-    /// Exact matches with teacher forcing: each position predicted from the correct beginning. A free-running model writes the same
-    /// exact matches, unless it looks ahead.
+    /// Exact matches with teacher forcing: each position predicted from the correct beginning. A
+    /// free-running model writes the same exact matches, unless it looks ahead.
     ///
     /// # Errors
     /// When the model has a smaller vocabulary.
@@ -268,7 +271,8 @@ mod tests {
         length: 16,
     };
 
-    /// Each pair has the length that was asked for, is of the right kind, and is answered by the task.
+    /// Each pair has the length that was asked for, is of the right kind, and is answered by the
+    /// task.
     #[test]
     fn pairs_of_many_lengths_are_packed() {
         let lengths = [4, 16, 7, 4, 20];

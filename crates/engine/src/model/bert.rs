@@ -21,8 +21,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional Transformers", section 3; Reimers and Gurevych 2019,
-//! "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with and without `bert.` before them.
+//! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional Transformers", section 3;
+//! Reimers and Gurevych 2019, "Sentence-BERT", section 3. Names of parameters: Hugging Face's, with
+//! and without `bert.` before them.
 
 use super::bert_blocks::{block, block_parameters};
 use super::config::{self, Lookup};
@@ -78,7 +79,8 @@ impl Config {
         }
     }
 
-    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]).
+    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see
+    /// [`super::config`]).
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or the heads do not divide the width.
@@ -104,7 +106,8 @@ impl Config {
         config::divides("bert", "heads", self.heads, self.width)
     }
 
-    /// The names of all parameters with their shapes, the head's too, as Hugging Face's files have them.
+    /// The names of all parameters with their shapes, the head's too, as Hugging Face's files have
+    /// them.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (v, c, f) = (self.vocabulary, self.width, self.inner);
         let mut all = Shapes::default();
@@ -207,8 +210,8 @@ impl Bert {
         self.positions.view()
     }
 
-    /// The same model with these parts in use; without positions, the rows of the position table are not added. The mask has no
-    /// meaning here: BERT has none.
+    /// The same model with these parts in use; without positions, the rows of the position table
+    /// are not added. The mask has no meaning here: BERT has none.
     pub fn with_parts(&self, parts: Parts) -> Self {
         let mut model = self.clone();
         model.parts = parts;
@@ -218,8 +221,9 @@ impl Bert {
         model
     }
 
-    /// The hidden states of one or more texts, `[N, C]` in the order of `tokens`; `types` holds a type for each token, all 0 where
-    /// there is none. The observer gets `embedding`, `input`, then `blocks.N.…` (see [`PostNormBlock::forward`]).
+    /// The hidden states of one or more texts, `[N, C]` in the order of `tokens`; `types` holds a
+    /// type for each token, all 0 where there is none. The observer gets `embedding`, `input`, then
+    /// `blocks.N.…` (see [`PostNormBlock::forward`]).
     ///
     /// # Errors
     /// When an id, a type or a position is outside its table.
@@ -291,7 +295,8 @@ impl Bert {
         self.head.is_some()
     }
 
-    /// The masked-LM logits of hidden states. The observer gets `head.dense`, `head.norm` and `logits`.
+    /// The masked-LM logits of hidden states. The observer gets `head.dense`, `head.norm` and
+    /// `logits`.
     ///
     /// # Errors
     /// When the source had no head, or the hidden states have another width.
@@ -325,10 +330,12 @@ impl Bert {
         Ok(logits)
     }
 
-    /// The masked-LM logits at every position of one text. The observer gets the intermediates of [`Self::hidden`] and [`Self::logits`].
+    /// The masked-LM logits at every position of one text. The observer gets the intermediates of
+    /// [`Self::hidden`] and [`Self::logits`].
     ///
     /// # Errors
-    /// When an id is outside the vocabulary, the text is longer than the context, or the source had no head.
+    /// When an id is outside the vocabulary, the text is longer than the context, or the source had
+    /// no head.
     pub fn forward(&self, ids: &[usize], trace: Option<&mut dyn Observer>) -> Result<Array2<f32>> {
         // ids [T] -> [T, V]
         let mut trace = trace;
@@ -336,7 +343,8 @@ impl Bert {
         self.logits(hidden.view(), &mut trace)
     }
 
-    /// As [`Self::forward`] for several texts, padded to one length; the mask is true where there is a token. Logits of padding are 0.
+    /// As [`Self::forward`] for several texts, padded to one length; the mask is true where there
+    /// is a token. Logits of padding are 0.
     ///
     /// # Errors
     /// As [`Self::forward`], and when the mask has another shape than the ids.
@@ -351,7 +359,8 @@ impl Bert {
         tokens.unpack(self.logits(hidden.view(), &mut None)?.view())
     }
 
-    /// One vector of length 1 for a text. The observer gets the intermediates of [`Self::hidden`], `pooled` and `sentence`.
+    /// One vector of length 1 for a text. The observer gets the intermediates of [`Self::hidden`],
+    /// `pooled` and `sentence`.
     ///
     /// # Errors
     /// When there is no id, one is outside the vocabulary, or the text is longer than the context.
@@ -366,7 +375,8 @@ impl Bert {
         Ok(sentence)
     }
 
-    /// As [`Self::sentence`] for several texts, padded to one length; the mask is true where there is a token.
+    /// As [`Self::sentence`] for several texts, padded to one length; the mask is true where there
+    /// is a token.
     ///
     /// # Errors
     /// As [`Self::sentence`], and when the mask has another shape than the ids.

@@ -1,4 +1,5 @@
-//! A small convolutional network, a picture model without attention: LeNet's shape with strides in place of pooling.
+//! A small convolutional network, a picture model without attention: LeNet's shape with strides in
+//! place of pooling.
 //!
 //! ```text
 //! x_0 = image                                   [C_0, H, W]
@@ -16,8 +17,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section II.B; Springenberg et al. 2015,
-//! "Striving for simplicity", section 2 (strides for pooling). Names of parameters: `convs.N`, `up`, `down`, as PyTorch would.
+//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section
+//! II.B; Springenberg et al. 2015, "Striving for simplicity", section 2 (strides for pooling).
+//! Names of parameters: `convs.N`, `up`, `down`, as PyTorch would.
 
 use super::config::{self, LARGEST, Lookup};
 use super::names::Shapes;
@@ -54,7 +56,8 @@ pub struct Config {
 const STRIDE: usize = 2;
 
 impl Config {
-    /// The sizes from named numbers: `channels`, `image`, `side`, `inner`, `classes`, and for each convolution `width_1`, `width_2`, …
+    /// The sizes from named numbers: `channels`, `image`, `side`, `inner`, `classes`, and for each
+    /// convolution `width_1`, `width_2`, …
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or the side is even.
@@ -197,8 +200,8 @@ impl Cnn {
         &self.config
     }
 
-    /// The logits of pictures, generic over the executor. The observer gets `convs.N` (a row for each pixel), `mlp.before`, `mlp.inner`
-    /// and `mlp.output`.
+    /// The logits of pictures, generic over the executor. The observer gets `convs.N` (a row for
+    /// each pixel), `mlp.before`, `mlp.inner` and `mlp.output`.
     ///
     /// # Errors
     /// When the pictures have another size.

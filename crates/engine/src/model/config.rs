@@ -1,15 +1,17 @@
 //! The sizes of a model, from any list of numbers with names.
 //!
-//! The same size is called `layers` in our reference files, `num_hidden_layers` or `n_layer` in Hugging Face's `config.json` and
-//! `block_count` in GGUF files; a model's `Config::from_keys` knows all of them. In GGUF files the keys start with the
-//! architecture (`llama.block_count`), which the lookup has to put before the name.
+//! The same size is called `layers` in our reference files, `num_hidden_layers` or `n_layer` in
+//! Hugging Face's `config.json` and `block_count` in GGUF files; a model's `Config::from_keys`
+//! knows all of them. In GGUF files the keys start with the architecture (`llama.block_count`),
+//! which the lookup has to put before the name.
 
 use crate::error::{EngineError, Result};
 
 /// Gives a number by its name, where there is one.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<f64>;
 
-/// A size above which nothing is built: products of two sizes stay far from the end of `usize`, in wasm too.
+/// A size above which nothing is built: products of two sizes stay far from the end of `usize`, in
+/// wasm too.
 pub(super) const LARGEST: usize = 1 << 24;
 
 /// The first number among `names`.
@@ -17,7 +19,8 @@ pub(super) fn number(lookup: Lookup<'_>, names: &[&'static str]) -> Option<f64> 
     names.iter().find_map(|name| lookup(name))
 }
 
-/// A whole number from 1 to [`LARGEST`] under the first of `names` that is known; `None` where none is.
+/// A whole number from 1 to [`LARGEST`] under the first of `names` that is known; `None` where none
+/// is.
 pub(super) fn optional(
     model: &'static str,
     lookup: Lookup<'_>,

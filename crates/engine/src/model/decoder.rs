@@ -27,7 +27,8 @@ use crate::trace::{Observer, observe};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use std::ops::Deref;
 
-/// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and context.
+/// New tokens of one or more sequences, one sequence after the other, known to fit vocabulary and
+/// context.
 #[derive(Debug, Clone)]
 pub struct Tokens<'a> {
     ids: &'a [usize],
@@ -36,10 +37,12 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Whole texts from their beginnings, as training reads them: `lengths[b]` ids of text b, one text after the other.
+    /// Whole texts from their beginnings, as training reads them: `lengths[b]` ids of text b, one
+    /// text after the other.
     ///
     /// # Errors
-    /// When the lengths are not those of the ids, a text is longer than the context, or an id is outside the vocabulary.
+    /// When the lengths are not those of the ids, a text is longer than the context, or an id is
+    /// outside the vocabulary.
     pub fn fresh(
         ids: &'a [usize],
         lengths: &'a [usize],
@@ -77,7 +80,8 @@ pub trait Decoder {
     /// Empty caches for `sequences` texts.
     fn caches(&self, sequences: usize) -> KvCaches;
 
-    /// The hidden states after the last norm, `[T, C]`. The caches hold the earlier tokens and take in the new ones.
+    /// The hidden states after the last norm, `[T, C]`. The caches hold the earlier tokens and take
+    /// in the new ones.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
@@ -95,11 +99,11 @@ pub trait Decoder {
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
 }
 
-/// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder` does not carry the code once for each
-/// kind of model.
+/// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder`
+/// does not carry the code once for each kind of model.
 pub trait DecoderExt: Decoder {
-    /// The logits at every position of one text. The observer gets the intermediates that the model's documentation lists, then
-    /// `logits`.
+    /// The logits at every position of one text. The observer gets the intermediates that the
+    /// model's documentation lists, then `logits`.
     ///
     /// # Errors
     /// When the text is longer than the context, or an id is outside the vocabulary.
@@ -114,11 +118,12 @@ pub trait DecoderExt: Decoder {
         Ok(logits)
     }
 
-    /// The logits of several texts, padded to one length: text b is the first `lengths[b]` ids of row b. The ids after
-    /// them are not read, and their logits are 0.
+    /// The logits of several texts, padded to one length: text b is the first `lengths[b]` ids of
+    /// row b. The ids after them are not read, and their logits are 0.
     ///
     /// # Errors
-    /// When there is not one length for each row, a length is above the row's or the context, or an id is outside the vocabulary.
+    /// When there is not one length for each row, a length is above the row's or the context, or an
+    /// id is outside the vocabulary.
     fn forward_batch(&self, ids: ArrayView2<'_, usize>, lengths: &[usize]) -> Result<Array3<f32>> {
         // ids [B, T], lengths [B] -> [B, T, V]
         let (batch, longest) = ids.dim();
@@ -141,8 +146,8 @@ pub trait DecoderExt: Decoder {
         Ok(out)
     }
 
-    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`; returns the logits after the last
-    /// token of each.
+    /// Reads `lengths[b]` new tokens of each sequence b, one sequence after the other in `ids`;
+    /// returns the logits after the last token of each.
     ///
     /// # Errors
     /// When a sequence gets no token or more than fit, or an id is outside the vocabulary.
@@ -206,11 +211,12 @@ fn follow<'a>(
     })
 }
 
-/// The most tokens that are read at once without an observer: the memory between the layers grows with them, and more of them make
-/// the products no faster.
+/// The most tokens that are read at once without an observer: the memory between the layers grows
+/// with them, and more of them make the products no faster.
 const CHUNK: usize = 256;
 
-/// One text that a model reads token by token. `M` is a pointer to the model: `&Gpt2`, `Rc<dyn Decoder>`, `Box<Llama>` …
+/// One text that a model reads token by token. `M` is a pointer to the model: `&Gpt2`, `Rc<dyn
+/// Decoder>`, `Box<Llama>` …
 #[derive(Debug, Clone)]
 pub struct Session<M> {
     model: M,
@@ -237,8 +243,8 @@ where
     /// Reads new tokens; returns the logits after the last.
     ///
     /// # Errors
-    /// When there is no token, more tokens than fit ([`EngineError::ContextFull`]; nothing is read then), or one that is outside
-    /// the vocabulary.
+    /// When there is no token, more tokens than fit ([`EngineError::ContextFull`]; nothing is read
+    /// then), or one that is outside the vocabulary.
     pub fn feed(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
         // ids [T] -> [V]
         let (context, vocabulary) = (self.model.context(), self.model.vocabulary());
@@ -316,7 +322,8 @@ where
     }
 }
 
-/// For beam search: continues from the longest beginning that the text shares with the tokens that were read last.
+/// For beam search: continues from the longest beginning that the text shares with the tokens that
+/// were read last.
 impl<M> crate::beam::NextToken for Session<M>
 where
     M: Deref,

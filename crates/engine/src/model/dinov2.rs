@@ -1,4 +1,5 @@
-//! DINOv2: a ViT with layer scales, trained without labels; it computes features, one vector for each patch.
+//! DINOv2: a ViT with layer scales, trained without labels; it computes features, one vector for
+//! each patch.
 //!
 //! ```text
 //! x = [class; patches · Wᵀ + b] + positions        image [3, H, W], already normalised -> [1 + N, C]
@@ -15,9 +16,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Oquab et al. 2023, "DINOv2: Learning robust visual features without supervision"; layer scale: Touvron et al. 2021,
-//! equation 4. Names of parameters: see `vit_blocks.rs`; `dinov2.` before them or not. The mask token is for training only and
-//! is not read.
+//! Source: Oquab et al. 2023, "DINOv2: Learning robust visual features without supervision"; layer
+//! scale: Touvron et al. 2021, equation 4. Names of parameters: see `vit_blocks.rs`; `dinov2.`
+//! before them or not. The mask token is for training only and is not read.
 
 use super::config::{self, Lookup};
 use super::names::{Shapes, prefix};
@@ -93,7 +94,8 @@ impl Config {
         }
     }
 
-    /// The names of all parameters with their shapes, as `transformers` 5 has them, but for the mask token.
+    /// The names of all parameters with their shapes, as `transformers` 5 has them, but for the
+    /// mask token.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (c, f, p) = (self.width, self.inner, self.patch);
         let mut all = Shapes::default();
@@ -147,8 +149,9 @@ impl Dinov2 {
         &self.config
     }
 
-    /// The features of a picture of any size that holds a patch: the class token's, then the patches' row by row. The observer
-    /// gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see [`crate::nn::pre_norm::PreNormBlock::run`]) and `norm`.
+    /// The features of a picture of any size that holds a patch: the class token's, then the
+    /// patches' row by row. The observer gets `patches`, `embedding`, `positions`, `input`,
+    /// `blocks.N.…` (see [`crate::nn::pre_norm::PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the picture has not three channels or is smaller than a patch.
@@ -161,7 +164,8 @@ impl Dinov2 {
         self.run(&mut Plain::new(&mut trace), image.insert_axis(Axis(0)))
     }
 
-    /// As [`Self::forward`] for several pictures of one size, one after the other; generic over the executor.
+    /// As [`Self::forward`] for several pictures of one size, one after the other; generic over the
+    /// executor.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -176,7 +180,8 @@ impl Dinov2 {
 }
 
 impl Trainable for Dinov2 {
-    /// Visits all parameters; blocks, class token, positions and patches under timm's names, which [`Self::load`] knows.
+    /// Visits all parameters; blocks, class token, positions and patches under timm's names, which
+    /// [`Self::load`] knows.
     fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         self.encoder.parameters(visit)
     }

@@ -1,4 +1,5 @@
-//! Encoder–decoder models: an encoder reads a source, and a decoder predicts the tokens of its target.
+//! Encoder–decoder models: an encoder reads a source, and a decoder predicts the tokens of its
+//! target.
 
 use crate::error::Result;
 use crate::nn::compute::Compute;
@@ -10,12 +11,12 @@ use ndarray::{Array3, ArrayView2};
 
 /// A model that reads sources and predicts the next token at each position of their targets.
 pub trait EncoderDecoder: Trainable {
-    /// The logits at every position of the targets, `[N, V]` in their order, all target tokens given (teacher forcing); generic over
-    /// the executor.
+    /// The logits at every position of the targets, `[N, V]` in their order, all target tokens
+    /// given (teacher forcing); generic over the executor.
     ///
     /// # Errors
-    /// When an id is outside the vocabulary, a source of a model with additive attention is empty, or there are more of one side
-    /// than of the other.
+    /// When an id is outside the vocabulary, a source of a model with additive attention is empty,
+    /// or there are more of one side than of the other.
     fn run<C: Compute>(
         &self,
         compute: &mut C,
@@ -23,13 +24,15 @@ pub trait EncoderDecoder: Trainable {
         target: &Packed,
     ) -> Result<C::Matrix>;
 
-    /// False for a parameter that the model does not compute with as it is set up, such as a norm that is switched off.
+    /// False for a parameter that the model does not compute with as it is set up, such as a norm
+    /// that is switched off.
     fn uses(&self, parameter: &str) -> bool {
         let _ = parameter;
         true
     }
 
-    /// As [`Self::run`] for pairs that are padded to one length; the masks are true where there is a token. Logits of padding are 0.
+    /// As [`Self::run`] for pairs that are padded to one length; the masks are true where there is
+    /// a token. Logits of padding are 0.
     ///
     /// # Errors
     /// As [`Self::run`], and when a mask has another shape than its ids.

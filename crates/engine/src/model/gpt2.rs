@@ -5,14 +5,17 @@
 //! a = x + attention_n(layer_norm(x)),  x = a + mlp_n(layer_norm(a)),  n = 1 … N             -> [T, C]
 //! logits = layer_norm(x) · Eᵀ                                                               -> [T, V]
 //! ```
-//! The MLP is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's files, with or without
-//! `transformer.` before them (`h.0.attn.c_attn.weight`); matrices are stored as `[C_in, C_out]` there; `[C_out, C_in]` is
-//! accepted too (minGPT, GGUF), as the shape of `c_attn` shows. A source with an `lm_head.weight` has a head of its own.
+//! The MLP is two layers with GELU (tanh) between. Parameters have the names of Hugging Face's
+//! files, with or without `transformer.` before them (`h.0.attn.c_attn.weight`); matrices are
+//! stored as `[C_in, C_out]` there; `[C_out, C_in]` is accepted too (minGPT, GGUF), as the shape of
+//! `c_attn` shows. A source with an `lm_head.weight` has a head of its own.
 //!
-//! The observer gets `embedding`, `input`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`
-//! (see [`crate::nn::pre_norm::PreNormBlock`]), `norm` and `logits`.
+//! The observer gets `embedding`, `input`, for each block n `blocks.n.{norm_1, attention.…,
+//! residual_1, norm_2, mlp.…, output}` (see [`crate::nn::pre_norm::PreNormBlock`]), `norm` and
+//! `logits`.
 //!
-//! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.3; openai/gpt-2, `model.py`.
+//! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.3;
+//! openai/gpt-2, `model.py`.
 
 use super::config::{self, Lookup};
 use super::decoder::{Decoder, Tokens};
@@ -63,7 +66,8 @@ impl Config {
         }
     }
 
-    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]).
+    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see
+    /// [`super::config`]).
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or the heads do not divide the width.
@@ -113,7 +117,8 @@ impl Config {
     }
 }
 
-/// The model: token table, position table, blocks, last norm, and a head where it is not the token table.
+/// The model: token table, position table, blocks, last norm, and a head where it is not the token
+/// table.
 #[derive(Debug, Clone)]
 pub struct Gpt2 {
     config: Config,
@@ -147,7 +152,8 @@ impl Gpt2 {
         &self.config
     }
 
-    /// The same model with these parts in use. Without the mask whole texts are read, and the caches stay empty.
+    /// The same model with these parts in use. Without the mask whole texts are read, and the
+    /// caches stay empty.
     pub fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,

@@ -1,11 +1,12 @@
-//! The trunk that decoders share: token table, pre-norm blocks with causal attention, a last norm and the head; in GPT-2 and
-//! ImageGPT also a position table.
+//! The trunk that decoders share: token table, pre-norm blocks with causal attention, a last norm
+//! and the head; in GPT-2 and ImageGPT also a position table.
 //!
 //! ```text
 //! x = E[ids] + P[positions]           ids [T], E [V, C], P [context, C]   -> [T, C]
 //! hidden = norm(block_n(x)), n = 0 …                                      -> [T, C]
 //! ```
-//! The parameters of GPT-2 and ImageGPT have the names of Hugging Face's files, `h.0.attn.c_attn.weight` and so on.
+//! The parameters of GPT-2 and ImageGPT have the names of Hugging Face's files,
+//! `h.0.attn.c_attn.weight` and so on.
 
 use super::decoder::Tokens;
 use super::gpt2::Config;
@@ -53,8 +54,9 @@ pub(super) struct Trunk<N, M = FeedForward> {
 }
 
 impl<N: Norm, M: Mlp> Trunk<N, M> {
-    /// The hidden states after the last norm, generic over the executor. The observer gets `embedding`, with learned positions
-    /// `input`, `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
+    /// The hidden states after the last norm, generic over the executor. The observer gets
+    /// `embedding`, with learned positions `input`, `blocks.N.…` (see [`PreNormBlock::run`]) and
+    /// `norm`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
@@ -106,8 +108,8 @@ impl<N: Norm, M: Mlp> Trunk<N, M> {
 }
 
 impl<N: Norm> Trunk<N> {
-    /// The trunk with the parameters of a source, whose names begin with `prefix`. Matrices are stored as `[C_in, C_out]` if
-    /// `transposed`, as in Hugging Face's files.
+    /// The trunk with the parameters of a source, whose names begin with `prefix`. Matrices are
+    /// stored as `[C_in, C_out]` if `transposed`, as in Hugging Face's files.
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.

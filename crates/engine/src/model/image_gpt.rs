@@ -20,8 +20,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Chen et al. 2020, "Generative pretraining from pixels", sections 2.1 and 3. Names of parameters: Hugging Face's
-//! (`ImageGPTForCausalImageModeling`).
+//! Source: Chen et al. 2020, "Generative pretraining from pixels", sections 2.1 and 3. Names of
+//! parameters: Hugging Face's (`ImageGPTForCausalImageModeling`).
 
 use super::decoder::{Decoder, Tokens};
 use super::gpt_trunk::{Trunk, block_shapes};
@@ -38,8 +38,8 @@ use crate::trace::Observer;
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array2, ArrayView2, ArrayView3, s};
 
-/// The sizes of an ImageGPT: those of a GPT-2 whose vocabulary is the colours and the start token, and whose context is the pixels
-/// of a picture.
+/// The sizes of an ImageGPT: those of a GPT-2 whose vocabulary is the colours and the start token,
+/// and whose context is the pixels of a picture.
 pub use super::gpt2::Config;
 
 /// The names of all parameters with their shapes, as Hugging Face's files have them.
@@ -68,7 +68,8 @@ impl ImageGpt {
     /// The model with the parameters of a source.
     ///
     /// # Errors
-    /// When the heads do not divide the width, the vocabulary has no colour, or a parameter is missing or has another shape.
+    /// When the heads do not divide the width, the vocabulary has no colour, or a parameter is
+    /// missing or has another shape.
     pub fn load(config: Config, source: &mut dyn Parameters) -> Result<Self> {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
@@ -111,7 +112,8 @@ impl ImageGpt {
         self.trunk.run(compute, tokens, caches, None, parts)
     }
 
-    /// The logits of the colours alone, generic over the executor: the start token is never predicted.
+    /// The logits of the colours alone, generic over the executor: the start token is never
+    /// predicted.
     ///
     /// # Errors
     /// When the hidden states have another width.
@@ -140,8 +142,8 @@ impl Decoder for ImageGpt {
         self.config.caches(sequences)
     }
 
-    /// The observer gets `embedding`, `input`, for each block `blocks.N.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}`,
-    /// then `norm`.
+    /// The observer gets `embedding`, `input`, for each block `blocks.N.{norm_1, attention.…,
+    /// residual_1, norm_2, mlp.…, output}`, then `norm`.
     fn hidden(
         &self,
         tokens: &Tokens<'_>,

@@ -1,18 +1,22 @@
-//! The Llama family: Llama, Mistral, SmolLM, Qwen2, TinyStories' Llamas, and Mixtral with its experts.
+//! The Llama family: Llama, Mistral, SmolLM, Qwen2, TinyStories' Llamas, and Mixtral with its
+//! experts.
 //!
 //! ```text
 //! x = E[ids]                                                       ids [T], E [V, C] -> [T, C]
 //! a = x + attention_n(rms_norm(x)),  x = a + mlp_n(rms_norm(a)),  n = 1 … N          -> [T, C]
 //! logits = rms_norm(x) · headᵀ         head [V, C], or E where there is none          -> [T, V]
 //! ```
-//! Attention is grouped-query with rotary positions, the MLP SwiGLU or a mixture of experts. Parameters have the names of
-//! Hugging Face's files, with or without `model.` before them. Biases of q, k and v (Qwen2) are taken where the source has them.
+//! Attention is grouped-query with rotary positions, the MLP SwiGLU or a mixture of experts.
+//! Parameters have the names of Hugging Face's files, with or without `model.` before them. Biases
+//! of q, k and v (Qwen2) are taken where the source has them.
 //!
-//! The observer gets `embedding`, for each block n `blocks.n.{norm_1, attention.…, residual_1, norm_2, mlp.…, output}` (see
-//! [`GroupedAttention`], [`SwiGlu`] and [`MixtureOfExperts`]), `norm` and `logits`.
+//! The observer gets `embedding`, for each block n `blocks.n.{norm_1, attention.…, residual_1,
+//! norm_2, mlp.…, output}` (see [`GroupedAttention`], [`SwiGlu`] and [`MixtureOfExperts`]), `norm`
+//! and `logits`.
 //!
-//! Source: Touvron et al. 2023, "LLaMA", section 2.2; Jiang et al. 2024, "Mixtral of experts"; the parameter names are those of
-//! transformers' `modeling_llama.py`, `modeling_qwen2.py` and `modeling_mixtral.py`.
+//! Source: Touvron et al. 2023, "LLaMA", section 2.2; Jiang et al. 2024, "Mixtral of experts"; the
+//! parameter names are those of transformers' `modeling_llama.py`, `modeling_qwen2.py` and
+//! `modeling_mixtral.py`.
 
 use super::decoder::{Decoder, Tokens};
 use super::gpt_trunk::Trunk;
@@ -132,8 +136,8 @@ pub struct Llama {
 }
 
 impl Llama {
-    /// The model with the parameters of a source. A `rope_freqs.weight` (GGUF's form of Llama 3's scaling) replaces the scaling of
-    /// the config.
+    /// The model with the parameters of a source. A `rope_freqs.weight` (GGUF's form of Llama 3's
+    /// scaling) replaces the scaling of the config.
     ///
     /// # Errors
     /// When sizes do not divide, or a parameter is missing or has another shape.

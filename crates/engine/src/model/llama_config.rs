@@ -33,11 +33,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see [`super::config`]). Which numbers
-    /// make a rotary plane is a matter of the format: halves in Hugging Face's, neighbours in GGUF's `llama`.
+    /// The sizes from named numbers: our reference files', Hugging Face's or GGUF's names (see
+    /// [`super::config`]). Which numbers make a rotary plane is a matter of the format: halves in
+    /// Hugging Face's, neighbours in GGUF's `llama`.
     ///
-    /// Entries of `rope_scaling` or `rope_parameters` in a `config.json` are asked for as `rope_scaling.factor` and so on. With
-    /// `low_freq_factor` the scaling is Llama 3's, else linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
+    /// Entries of `rope_scaling` or `rope_parameters` in a `config.json` are asked for as
+    /// `rope_scaling.factor` and so on. With `low_freq_factor` the scaling is Llama 3's, else
+    /// linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide.
@@ -93,8 +95,9 @@ impl Config {
         Ok(config)
     }
 
-    /// The sizes in the header of a llama2.c file: width, inner, layers, heads, key/value heads, vocabulary (below 0: the head is
-    /// not the token table), context. Rotary base 10,000 over neighbours, epsilon 1e-5, as `run.c` has them.
+    /// The sizes in the header of a llama2.c file: width, inner, layers, heads, key/value heads,
+    /// vocabulary (below 0: the head is not the token table), context. Rotary base 10,000 over
+    /// neighbours, epsilon 1e-5, as `run.c` has them.
     ///
     /// # Errors
     /// When a size is not in range, or sizes do not divide.
@@ -113,8 +116,8 @@ impl Config {
         Self::from_keys(&lookup, Pairing::Neighbours)
     }
 
-    /// The names of the parameters with their shapes, as Hugging Face's files have them, of a model without biases whose head is the
-    /// token table.
+    /// The names of the parameters with their shapes, as Hugging Face's files have them, of a model
+    /// without biases whose head is the token table.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (c, f) = (self.width, self.inner);
         let wide = self.heads * self.head_width;

@@ -1,11 +1,13 @@
-//! One parameter, several names: the same layer is called differently by each library that writes weights.
+//! One parameter, several names: the same layer is called differently by each library that writes
+//! weights.
 
 use crate::error::Result;
 use crate::nn::projection::Projection;
 use crate::parameters::{Parameters, matrix, vector};
 use ndarray::{Array2, s};
 
-/// The first of `names` of which the source has a `NAME.weight`, else the first, so an error names it.
+/// The first of `names` of which the source has a `NAME.weight`, else the first, so an error names
+/// it.
 pub(super) fn known(source: &dyn Parameters, prefix: &str, names: &[&str]) -> String {
     let full = |name: &&str| format!("{prefix}{name}");
     let has = |name: &String| source.shape(&format!("{name}.weight")).is_some();
@@ -41,8 +43,9 @@ impl Shapes {
 /// The names of queries, keys and values where they are saved one by one.
 pub(super) const SEPARATE: [&str; 3] = ["q_proj", "k_proj", "v_proj"];
 
-/// Queries, keys and values: PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and `NAME.in_proj_bias` `[3C]`, or
-/// `NAME.q_proj.weight` and its kind `[C, C]`, as our own training saves them.
+/// Queries, keys and values: PyTorch's packed projections `NAME.in_proj_weight` `[3C, C]` and
+/// `NAME.in_proj_bias` `[3C]`, or `NAME.q_proj.weight` and its kind `[C, C]`, as our own training
+/// saves them.
 pub(super) fn packed(
     source: &mut dyn Parameters,
     name: &str,

@@ -1,4 +1,5 @@
-//! Sequence to sequence through one context vector: an encoder reads, and its last state is all that the decoder knows.
+//! Sequence to sequence through one context vector: an encoder reads, and its last state is all
+//! that the decoder knows.
 //!
 //! ```text
 //! h = GRU_encoder(E_s[source], 0)           source [S], E_s [V_s, E] -> last state of each layer [layers][C]
@@ -20,8 +21,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks", section 2 (with GRUs instead of
-//! LSTMs; the reversed source is theirs); Cho et al. 2014, section 2.2 (where each step gets the vector again).
+//! Source: Sutskever, Vinyals and Le 2014, "Sequence to sequence learning with neural networks",
+//! section 2 (with GRUs instead of LSTMs; the reversed source is theirs); Cho et al. 2014, section
+//! 2.2 (where each step gets the vector again).
 
 mod fading;
 
@@ -58,7 +60,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The sizes from named numbers, named as the fields are; `reverse_source` is a number too, 0 for no.
+    /// The sizes from named numbers, named as the fields are; `reverse_source` is a number too, 0
+    /// for no.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range.
@@ -124,7 +127,8 @@ impl Seq2Seq {
         &self.config
     }
 
-    /// The tokens in the order in which the encoder reads them: the source, or the source from its end.
+    /// The tokens in the order in which the encoder reads them: the source, or the source from its
+    /// end.
     pub fn reading_order(&self, source: &[usize]) -> Vec<usize> {
         let mut ids = source.to_vec();
         if self.config.reverse_source {
@@ -133,8 +137,8 @@ impl Seq2Seq {
         ids
     }
 
-    /// The vector: the encoder's states after the whole source. The observer gets `encoder.embedding`,
-    /// `encoder.layers.n.steps.t.…` and `encoder.states` `[layers, C]`.
+    /// The vector: the encoder's states after the whole source. The observer gets
+    /// `encoder.embedding`, `encoder.layers.n.steps.t.…` and `encoder.states` `[layers, C]`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
@@ -168,8 +172,8 @@ impl Seq2Seq {
         Ok(self.decode(state, &[id], trace)?.row(0).to_owned())
     }
 
-    /// Reads several target tokens; returns the logits after each. The observer gets `decoder.embedding`,
-    /// `decoder.layers.n.steps.t.…` and `logits`.
+    /// Reads several target tokens; returns the logits after each. The observer gets
+    /// `decoder.embedding`, `decoder.layers.n.steps.t.…` and `logits`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the state is another model's.

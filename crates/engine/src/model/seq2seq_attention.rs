@@ -8,8 +8,8 @@
 //! o_t = [s_t; c_t; E_t[y_t]], or with a readout tanh(W_r [s_t; c_t; E_t[y_t]] + b_r)              [3C + E] or [R]
 //! logits_t = W_o o_t + b_o                                                                        [V_t]
 //! ```
-//! The paper's output has a layer with maxout between (appendix A.2.2); the readout is in its position and keeps W_o, which has
-//! a row for each word, small.
+//! The paper's output has a layer with maxout between (appendix A.2.2); the readout is in its
+//! position and keeps W_o, which has a row for each word, small.
 //!
 //! ```
 //! use engine::model::seq2seq_attention::{AttentiveSeq2Seq, Config};
@@ -23,8 +23,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3 and
-//! appendix A.
+//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align
+//! and translate", section 3 and appendix A.
 
 mod sizes;
 
@@ -46,7 +46,8 @@ use crate::trace::{Observer, observe, reborrow, scope};
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array1, Array2, Axis, s};
 
-/// The model: a token table for each side, the two directions of the encoder, attention, the decoder and the output.
+/// The model: a token table for each side, the two directions of the encoder, attention, the
+/// decoder and the output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttentiveSeq2Seq {
     config: Config,
@@ -104,8 +105,8 @@ impl AttentiveSeq2Seq {
         &self.config
     }
 
-    /// Reads the source. The observer gets `encoder.embedding`, `encoder.forwards.steps.t.…`, `encoder.backwards.steps.t.…`,
-    /// `encoder.annotations` and `bridge`.
+    /// Reads the source. The observer gets `encoder.embedding`, `encoder.forwards.steps.t.…`,
+    /// `encoder.backwards.steps.t.…`, `encoder.annotations` and `bridge`.
     ///
     /// # Errors
     /// When there is no source token, or an id is outside the vocabulary.
@@ -140,8 +141,9 @@ impl AttentiveSeq2Seq {
         })
     }
 
-    /// Reads one target token; returns the logits of the next. The observer gets `decoder.steps.t.{embedding, attention.scores,
-    /// attention.weights, attention.context, reset, update, candidate, state, logits}`.
+    /// Reads one target token; returns the logits of the next. The observer gets
+    /// `decoder.steps.t.{embedding, attention.scores, attention.weights, attention.context, reset,
+    /// update, candidate, state, logits}`.
     ///
     /// # Errors
     /// When the id is outside the vocabulary or the state is another model's.

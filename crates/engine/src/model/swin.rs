@@ -1,4 +1,5 @@
-//! Swin V2: an encoder of pictures in stages, whose attention stays within windows that shift from block to block.
+//! Swin V2: an encoder of pictures in stages, whose attention stays within windows that shift from
+//! block to block.
 //!
 //! ```text
 //! x = norm(patches · Wᵀ + b)                   image [3, H, W], already normalised -> [H/P·W/P, C]
@@ -19,8 +20,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Liu et al. 2022, "Swin Transformer V2: Scaling up capacity and resolution"; Liu et al. 2021, "Swin Transformer",
-//! section 3.1. Names of parameters: Hugging Face's (`Swinv2ForImageClassification`), with and without `swinv2.` before them.
+//! Source: Liu et al. 2022, "Swin Transformer V2: Scaling up capacity and resolution"; Liu et al.
+//! 2021, "Swin Transformer", section 3.1. Names of parameters: Hugging Face's
+//! (`Swinv2ForImageClassification`), with and without `swinv2.` before them.
 
 use super::config;
 use super::names::{Shapes, prefix};
@@ -54,7 +56,8 @@ pub struct Config {
     pub heads: Vec<usize>,
     /// M; a stage whose map is smaller has one window, the map.
     pub window: usize,
-    /// M at which the biases of each stage were trained, where it was another; empty or 0 where it was the same.
+    /// M at which the biases of each stage were trained, where it was another; empty or 0 where it
+    /// was the same.
     pub trained_windows: Vec<usize>,
     /// P.
     pub patch: usize,
@@ -215,8 +218,9 @@ impl Swin {
         &self.config
     }
 
-    /// The logits of a picture. The observer gets `patches`, `embedding`, `input`, for each stage `stages.S.blocks.N.…` (see
-    /// [`WindowBlock::forward`]) and `stages.S.merge.…`, then `norm`, `pooled` and `logits`.
+    /// The logits of a picture. The observer gets `patches`, `embedding`, `input`, for each stage
+    /// `stages.S.blocks.N.…` (see [`WindowBlock::forward`]) and `stages.S.merge.…`, then `norm`,
+    /// `pooled` and `logits`.
     ///
     /// # Errors
     /// When the picture is not `[3, image, image]`.

@@ -1,4 +1,5 @@
-//! The Transformer of 2017: an encoder reads the source, a decoder writes the target token by token and looks back at it.
+//! The Transformer of 2017: an encoder reads the source, a decoder writes the target token by token
+//! and looks back at it.
 //!
 //! ```text
 //! x = √C · E[source] + PE        [S, C], then encoder blocks (post-norm, ReLU)                  -> [S, C]
@@ -20,8 +21,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Vaswani et al. 2017, "Attention is all you need", section 3. Names of parameters: those of `torch.nn.Transformer` under
-//! `transformer.`, and `embedding.weight`. Norms after the stacks, which the paper has not, are used where the source has them.
+//! Source: Vaswani et al. 2017, "Attention is all you need", section 3. Names of parameters: those
+//! of `torch.nn.Transformer` under `transformer.`, and `embedding.weight`. Norms after the stacks,
+//! which the paper has not, are used where the source has them.
 
 mod blocks;
 mod translation;
@@ -94,7 +96,8 @@ impl Config {
         config::divides("transformer", "heads", self.heads, self.width)
     }
 
-    /// The names of all parameters with their shapes, as PyTorch has them, without norms after the stacks.
+    /// The names of all parameters with their shapes, as PyTorch has them, without norms after the
+    /// stacks.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let (c, f) = (self.width, self.inner);
         let mut all = Shapes::default();
@@ -171,7 +174,8 @@ impl Transformer {
         self.parts
     }
 
-    /// The same model with only these parts in use. Without the mask it runs on whole targets only, not token by token.
+    /// The same model with only these parts in use. Without the mask it runs on whole targets only,
+    /// not token by token.
     #[must_use]
     pub fn with_parts(mut self, parts: Parts) -> Self {
         self.parts = parts;
@@ -202,8 +206,9 @@ impl Transformer {
         Ok(compute.dropout(x))
     }
 
-    /// The encoder's output for one or more sources, `[N, C]` in the order of `source`. The observer gets `encoder.embedding`,
-    /// `encoder.input`, `encoder.blocks.N.…` (see [`PostNormBlock::forward`]) and `encoder.output`.
+    /// The encoder's output for one or more sources, `[N, C]` in the order of `source`. The
+    /// observer gets `encoder.embedding`, `encoder.input`, `encoder.blocks.N.…` (see
+    /// [`PostNormBlock::forward`]) and `encoder.output`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
@@ -273,9 +278,10 @@ impl Transformer {
         KvCaches::new(self.config.decoder_layers, sequences, heads, width / heads)
     }
 
-    /// The logits at every position of a target. The observer gets the intermediates of [`Self::encode`], then
-    /// `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`, `decoder.input`, `decoder.blocks.N.…` (see
-    /// `PostNormDecoderBlock::run`), `decoder.output` and `logits`.
+    /// The logits at every position of a target. The observer gets the intermediates of
+    /// [`Self::encode`], then `decoder.blocks.N.cross.attention.{k, v}`, `decoder.embedding`,
+    /// `decoder.input`, `decoder.blocks.N.…` (see `PostNormDecoderBlock::run`), `decoder.output`
+    /// and `logits`.
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
@@ -290,8 +296,8 @@ impl Transformer {
         self.run(compute, &Packed::one(source), &Packed::one(target))
     }
 
-    /// Reads a source once; the target is then written token by token. The observer gets the intermediates of [`Self::encode`] and the keys and values
-    /// of cross-attention.
+    /// Reads a source once; the target is then written token by token. The observer gets the
+    /// intermediates of [`Self::encode`] and the keys and values of cross-attention.
     ///
     /// # Errors
     /// When an id is outside the vocabulary.
@@ -311,7 +317,8 @@ impl Transformer {
         })
     }
 
-    /// A target by greedy decoding, the most likely token at each step: from `start` (not given back) until `end` (given back) or `longest` tokens.
+    /// A target by greedy decoding, the most likely token at each step: from `start` (not given
+    /// back) until `end` (given back) or `longest` tokens.
     ///
     /// # Errors
     /// When an id is outside the vocabulary, or a logit is not a number.

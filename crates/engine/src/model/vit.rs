@@ -21,8 +21,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Dosovitskiy et al. 2021, "An image is worth 16x16 words", section 3.1, equations 1 to 4. Names of parameters: see
-//! `vit_blocks.rs`; `vit.` before them or not, head `classifier` or `head`.
+//! Source: Dosovitskiy et al. 2021, "An image is worth 16x16 words", section 3.1, equations 1 to 4.
+//! Names of parameters: see `vit_blocks.rs`; `vit.` before them or not, head `classifier` or
+//! `head`.
 
 use super::config::{self, Lookup};
 use super::names::{Shapes, known, prefix};
@@ -89,7 +90,8 @@ impl Config {
         }
     }
 
-    /// The sizes from named numbers: our reference files', Hugging Face's or timm's names; the class token is read.
+    /// The sizes from named numbers: our reference files', Hugging Face's or timm's names; the
+    /// class token is read.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide each other.
@@ -166,7 +168,8 @@ pub struct Vit {
 }
 
 impl Vit {
-    /// The model with the parameters of a source. With mean pooling, a source without a class token is taken as it is.
+    /// The model with the parameters of a source. With mean pooling, a source without a class token
+    /// is taken as it is.
     ///
     /// # Errors
     /// When sizes do not divide each other, or a parameter is missing or has another shape.
@@ -200,8 +203,9 @@ impl Vit {
         self.encoder.tokens.class.is_some()
     }
 
-    /// The tokens after the last norm: the class token, where there is one, then the patches row by row. A picture of any size
-    /// that holds a patch will do. The observer gets `patches`, `embedding`, `positions`, `input`, `blocks.N.…` (see
+    /// The tokens after the last norm: the class token, where there is one, then the patches row by
+    /// row. A picture of any size that holds a patch will do. The observer gets `patches`,
+    /// `embedding`, `positions`, `input`, `blocks.N.…` (see
     /// [`crate::nn::pre_norm::PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
@@ -216,7 +220,8 @@ impl Vit {
         Ok(self.run(&mut Plain::new(trace), images)?.0)
     }
 
-    /// As [`Self::hidden`] for several pictures of one size, one after the other, generic over the executor; also how many tokens each has.
+    /// As [`Self::hidden`] for several pictures of one size, one after the other, generic over the
+    /// executor; also how many tokens each has.
     ///
     /// # Errors
     /// As [`Self::hidden`].
@@ -244,7 +249,8 @@ impl Vit {
         self.head.run(compute, &pooled)
     }
 
-    /// The logits of a picture. The observer gets the intermediates of [`Self::hidden`], `pooled` and `logits`.
+    /// The logits of a picture. The observer gets the intermediates of [`Self::hidden`], `pooled`
+    /// and `logits`.
     ///
     /// # Errors
     /// As [`Self::hidden`].

@@ -1,4 +1,5 @@
-//! The blocks of ViT and DINOv2, under the names that Hugging Face's and timm's files have for them.
+//! The blocks of ViT and DINOv2, under the names that Hugging Face's and timm's files have for
+//! them.
 //!
 //! | part | `transformers` 5 | Hugging Face's files | timm |
 //! |---|---|---|---|
@@ -76,9 +77,9 @@ impl Encoder {
         })
     }
 
-    /// The tokens of pictures of one size after the last norm, one picture after the other, and how many tokens each has; generic
-    /// over the executor. The observer gets the intermediates of [`PictureTokens::forward`], `blocks.N.…` (see [`PreNormBlock::run`]) and
-    /// `norm`.
+    /// The tokens of pictures of one size after the last norm, one picture after the other, and how
+    /// many tokens each has; generic over the executor. The observer gets the intermediates of
+    /// [`PictureTokens::forward`], `blocks.N.…` (see [`PreNormBlock::run`]) and `norm`.
     ///
     /// # Errors
     /// When the pictures have not C_0 channels or are smaller than a patch.

@@ -1,4 +1,5 @@
-//! Attention: the one function that lessons show, that tests compare everything with, and that an observed model runs.
+//! Attention: the one function that lessons show, that tests compare everything with, and that an
+//! observed model runs.
 //!
 //! ```text
 //! scores  = scale · q_h · k_gᵀ         q [H, T, D], k [G, S, D]  -> [H, T, S],  scale = 1/√D,  g = ⌊h G / H⌋
@@ -20,14 +21,15 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! A hidden pair gets weight exactly 0 and its value is not read, so a hidden token cannot change a bit of the output, even where
-//! it holds NaN.
+//! A hidden pair gets weight exactly 0 and its value is not read, so a hidden token cannot change a
+//! bit of the output, even where it holds NaN.
 //!
-//! A model without an observer computes the same with `nn/blockwise.rs`, which never holds all weights at once; the gradient is
-//! in `grad/attention.rs`. Tests compare both with this function.
+//! A model without an observer computes the same with `nn/blockwise.rs`, which never holds all
+//! weights at once; the gradient is in `grad/attention.rs`. Tests compare both with this function.
 //!
-//! Source: Vaswani et al. 2017, "Attention is all you need", section 3.2.1, equation 1; groups: Ainslie et al. 2023, "GQA", section
-//! 2.2; cosine: Liu et al. 2022, "Swin Transformer V2", equation 2.
+//! Source: Vaswani et al. 2017, "Attention is all you need", section 3.2.1, equation 1; groups:
+//! Ainslie et al. 2023, "GQA", section 2.2; cosine: Liu et al. 2022, "Swin Transformer V2",
+//! equation 2.
 
 use super::softmax::softmax_rows;
 use crate::error::{EngineError, Result};
@@ -41,8 +43,9 @@ use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayView3, Axis, Zip};
 pub enum Scoring {
     /// scale · q · k; see [`scale`].
     Dot(f32),
-    /// τ_h · q · k / (|q| |k|), the lengths at least 1e-12. `[H]`: the temperatures τ; head h has temperature h modulo their
-    /// number, so windows may come one after the other, each with all heads.
+    /// τ_h · q · k / (|q| |k|), the lengths at least 1e-12. `[H]`: the temperatures τ; head h has
+    /// temperature h modulo their number, so windows may come one after the other, each with all
+    /// heads.
     Cosine(Array1<f32>),
 }
 
@@ -58,9 +61,11 @@ pub enum Mask {
     },
     /// `[T, S]`: true where query t may attend to key s; elsewhere the score becomes −∞.
     Boolean(Array2<bool>),
-    /// `[T, S]`: a number added to each score (ALiBi, relative bias, −10,000 …). −∞ hides the pair, whatever its score is.
+    /// `[T, S]`: a number added to each score (ALiBi, relative bias, −10,000 …). −∞ hides the pair,
+    /// whatever its score is.
     Additive(Array2<f32>),
-    /// `[H, T, S]`: the same with numbers for each head; head h has bias h modulo their number, as in [`Scoring::Cosine`].
+    /// `[H, T, S]`: the same with numbers for each head; head h has bias h modulo their number, as
+    /// in [`Scoring::Cosine`].
     PerHead(Array3<f32>),
 }
 
@@ -77,10 +82,11 @@ pub struct Attention {
     pub output: Array3<f32>,
 }
 
-/// softmax(mask(scores of q and k)) · v of each head, with every step kept. H may be a multiple of G, the heads of keys and
-/// values: H / G heads of queries then share one of them.
+/// softmax(mask(scores of q and k)) · v of each head, with every step kept. H may be a multiple of
+/// G, the heads of keys and values: H / G heads of queries then share one of them.
 ///
-/// The observer gets `attention.scores` (before the mask), `attention.weights` and `attention.heads`, the output.
+/// The observer gets `attention.scores` (before the mask), `attention.weights` and
+/// `attention.heads`, the output.
 ///
 /// # Errors
 /// When heads, widths, lengths of keys and values, or the mask do not fit.
@@ -134,7 +140,8 @@ pub fn scores(q: ArrayView2<'_, f32>, k: ArrayView2<'_, f32>, scale: f32) -> Res
     Ok(product_nt("attention scores", q, k)? * scale)
 }
 
-/// The scores of one head after the mask: hidden pairs are −∞, biases are added. `head` says which bias, where each head has one.
+/// The scores of one head after the mask: hidden pairs are −∞, biases are added. `head` says which
+/// bias, where each head has one.
 ///
 /// # Errors
 /// When the mask has another shape than the scores.
@@ -283,7 +290,8 @@ mod tests {
         assert!(causal.weights[[1, 0, 3]] == 0.0 && causal.weights[[1, 2, 4]] > 0.0);
     }
 
-    /// The length of queries and keys does not matter to their angle, and the temperature multiplies it.
+    /// The length of queries and keys does not matter to their angle, and the temperature
+    /// multiplies it.
     #[test]
     fn cosines_are_between_minus_and_plus_their_temperature() {
         let (q, k, v) = (draw("q", 4, 3, 5), draw("k", 4, 6, 5), draw("v", 4, 6, 5));

@@ -1,4 +1,5 @@
-//! Additive attention, the first attention: a small network scores each source word for the state of the decoder.
+//! Additive attention, the first attention: a small network scores each source word for the state
+//! of the decoder.
 //!
 //! ```text
 //! e_s = v · tanh(W_q h + W_k a_s)          h [C], a [S, K], W_q [A, C], W_k [A, K], v [A] -> [S]
@@ -20,8 +21,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align and translate", section 3.1,
-//! equations 5 and 6, and appendix A.1.2.
+//! Source: Bahdanau, Cho and Bengio 2015, "Neural machine translation by jointly learning to align
+//! and translate", section 3.1, equations 5 and 6, and appendix A.1.2.
 
 use super::softmax::softmax;
 use crate::error::Result;
@@ -56,7 +57,8 @@ pub struct Alignment {
 }
 
 impl AdditiveAttention {
-    /// `NAME.query.weight`, `NAME.key.weight` and `NAME.score.weight` (`[1, A]`), three linear layers without bias.
+    /// `NAME.query.weight`, `NAME.key.weight` and `NAME.score.weight` (`[1, A]`), three linear
+    /// layers without bias.
     ///
     /// # Errors
     /// When the source has no such parameters in these shapes.
@@ -106,7 +108,8 @@ impl AdditiveAttention {
         self.key.linear(annotations, None)
     }
 
-    /// tanh(W_q h + W_k a_s) for each annotation, `[S, A]`: the inner activations of the network. Their sum weighted by v is the score.
+    /// tanh(W_q h + W_k a_s) for each annotation, `[S, A]`: the inner activations of the network.
+    /// Their sum weighted by v is the score.
     ///
     /// # Errors
     /// When the state or the keys have other shapes.
@@ -122,7 +125,8 @@ impl AdditiveAttention {
         Ok(inner(question.row(0), keys))
     }
 
-    /// One question. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
+    /// One question. The observer gets `attention.scores`, `attention.weights` and
+    /// `attention.context`.
     ///
     /// # Errors
     /// When the state, the keys or the annotations have other shapes.
@@ -190,7 +194,8 @@ fn inner(question: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32
     (&keys + &question).mapv(math::tanh)
 }
 
-/// One question, W_q h, to some annotations. The observer gets `attention.scores`, `attention.weights` and `attention.context`.
+/// One question, W_q h, to some annotations. The observer gets `attention.scores`,
+/// `attention.weights` and `attention.context`.
 pub(super) fn additive_attention(
     question: ArrayView1<'_, f32>,
     score: ArrayView1<'_, f32>,

@@ -1,5 +1,5 @@
-//! Attention of all heads without an observer: each thread takes heads, and only the scores of a few queries are in memory at a
-//! time.
+//! Attention of all heads without an observer: each thread takes heads, and only the scores of a
+//! few queries are in memory at a time.
 //!
 //! ```text
 //! out_h[t] = softmax(scale · q_h[t] · k_gᵀ) · v_g      q [H, T, D], k_g and v_g [S, D], g = ⌊h G / H⌋ -> [H, T, D]
@@ -52,7 +52,8 @@ impl Blockwise<'_> {
             expect("attention", "keys and values", &[size; 2], &found)?;
         }
         let mut out = vec![0.0; q.len()];
-        // The queries of a group lie one after the other: while they are few, one product with the keys that they share.
+        // The queries of a group lie one after the other: while they are few, one product with the
+        // keys that they share.
         let few = self.tokens <= QUERIES_AT_ONCE;
         let together = if few { group } else { 1 };
         let work = 2 * together * self.tokens * size;
@@ -72,7 +73,8 @@ impl Blockwise<'_> {
         Ok(out)
     }
 
-    /// Queries that share keys and values: those of tokens `first` to `first + tokens − 1`, of one head or several.
+    /// Queries that share keys and values: those of tokens `first` to `first + tokens − 1`, of one
+    /// head or several.
     fn rows(
         &self,
         q: &[f32],

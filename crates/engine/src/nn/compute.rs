@@ -1,8 +1,10 @@
-//! The executor of a layer: a layer states its computation once, in the operations below, and the executor chooses the form of a matrix.
+//! The executor of a layer: a layer states its computation once, in the operations below, and the
+//! executor chooses the form of a matrix.
 //!
-//! [`Plain`](super::plain::Plain) computes arrays and notifies observers: this is inference. [`crate::grad::Tape`] computes the
-//! same and records how, so the gradient of a loss can be computed backwards. A model is written once, over this trait; all are but
-//! Swin (its window blocks compute arrays alone, and it is not trained here).
+//! [`Plain`](super::plain::Plain) computes arrays and notifies observers: this is inference.
+//! [`crate::grad::Tape`] computes the same and records how, so the gradient of a loss can be
+//! computed backwards. A model is written once, over this trait; all are but Swin (its window
+//! blocks compute arrays alone, and it is not trained here).
 //!
 //! ```
 //! use engine::nn::{compute::Compute, plain::Plain, projection::Projection};
@@ -21,8 +23,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Matrices are `[rows, columns]`. Several sequences come one after the other in their rows, `lengths[b]` rows for sequence b, as
-//! [`super::packed::Packed`] has them: no padding is ever computed.
+//! Matrices are `[rows, columns]`. Several sequences come one after the other in their rows,
+//! `lengths[b]` rows for sequence b, as [`super::packed::Packed`] has them: no padding is ever
+//! computed.
 
 use super::feed_forward::Activation;
 use super::grouped::GroupedAttention;
@@ -34,10 +37,11 @@ use crate::parameters::Weight;
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// The operations that layers and models are made of. Each one refuses shapes that do not fit, as the layer of its name does.
+/// The operations that layers and models are made of. Each one refuses shapes that do not fit, as
+/// the layer of its name does.
 ///
-/// An operation that takes a matrix by value may change it in place. Parameters are given as the model holds them: a tape recognises
-/// them by their address in memory.
+/// An operation that takes a matrix by value may change it in place. Parameters are given as the
+/// model holds them: a tape recognises them by their address in memory.
 pub trait Compute {
     /// Rows of numbers.
     type Matrix: Clone;
@@ -56,7 +60,8 @@ pub trait Compute {
     /// Runs a part of a model under a prefix of the names that observers get.
     fn scope<R>(&mut self, prefix: impl FnOnce() -> String, run: impl FnOnce(&mut Self) -> R) -> R;
 
-    /// In training, some numbers become 0 and the others grow by as much; otherwise `x` (Srivastava et al. 2014, section 4).
+    /// In training, some numbers become 0 and the others grow by as much; otherwise `x` (Srivastava
+    /// et al. 2014, section 4).
     fn dropout(&mut self, x: Self::Matrix) -> Self::Matrix {
         x
     }
@@ -187,7 +192,8 @@ pub trait Compute {
     /// A matrix of `count` rows: row i of part n goes to row `parts[n].1[i]`; all other rows are 0.
     ///
     /// # Errors
-    /// When a part has not one target for each row, or a target is not below `count` or named twice.
+    /// When a part has not one target for each row, or a target is not below `count` or named
+    /// twice.
     fn scatter(
         &mut self,
         count: usize,
@@ -229,8 +235,8 @@ pub trait Compute {
         head_width: usize,
     ) -> Result<Self::Matrix>;
 
-    /// softmax(q · kᵀ / √D) · v in each sequence and head, everything seen; heads side by side. The observer gets
-    /// `attention.{q, k, v, scores, weights, heads}`.
+    /// softmax(q · kᵀ / √D) · v in each sequence and head, everything seen; heads side by side. The
+    /// observer gets `attention.{q, k, v, scores, weights, heads}`.
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
@@ -241,8 +247,9 @@ pub trait Compute {
         lengths: &[usize],
     ) -> Result<Self::Matrix>;
 
-    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds the earlier tokens of sequence b and takes in
-    /// the new keys and values. A tape reads whole texts: for it the caches are empty and stay so.
+    /// The same with later tokens hidden, for the heads of `layer`; `caches[b]` holds the earlier
+    /// tokens of sequence b and takes in the new keys and values. A tape reads whole texts: for it
+    /// the caches are empty and stay so.
     ///
     /// # Errors
     /// When shapes, heads or caches do not fit.
@@ -254,7 +261,8 @@ pub trait Compute {
         caches: &mut [KvCache],
     ) -> Result<Self::Matrix>;
 
-    /// Keeps the keys and values of sources for cross-attention. The observer gets `attention.{k, v}`.
+    /// Keeps the keys and values of sources for cross-attention. The observer gets `attention.{k,
+    /// v}`.
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
@@ -265,7 +273,8 @@ pub trait Compute {
         lengths: &[usize],
     ) -> Result<Self::Memory>;
 
-    /// Cross-attention: sequence b attends to source b. The observer gets `attention.{q, scores, weights, heads}`.
+    /// Cross-attention: sequence b attends to source b. The observer gets `attention.{q, scores,
+    /// weights, heads}`.
     ///
     /// # Errors
     /// When shapes, heads or lengths do not fit.
@@ -288,8 +297,8 @@ pub trait Compute {
         state: &Self::Matrix,
     ) -> Result<Self::Matrix>;
 
-    /// Additive attention ([`super::bahdanau`]): question n attends to the rows `seen[n]` of keys and annotations. Returns the
-    /// contexts.
+    /// Additive attention ([`super::bahdanau`]): question n attends to the rows `seen[n]` of keys
+    /// and annotations. Returns the contexts.
     ///
     /// # Errors
     /// When shapes do not fit.

@@ -1,4 +1,5 @@
-//! Attention of Swin V2: scores by the angle between query and key, with a bias that a small network computes from their distance.
+//! Attention of Swin V2: scores by the angle between query and key, with a bias that a small
+//! network computes from their distance.
 //!
 //! ```text
 //! scores_h = τ_h · cos(q, k) + B_h (+ mask)         τ_h = exp(min(logit_scale_h, ln 100));  |q|, |k| at least 1e-12
@@ -12,8 +13,8 @@
 //! assert!((log_distance(-7, 8) + 9.0f32.log2() / 3.0).abs() < 1e-6);
 //! ```
 //!
-//! Source: Liu et al. 2022, "Swin Transformer V2", sections 3.3 (scaled cosine attention, equation 2) and 3.4 (log-spaced
-//! coordinates, equation 4).
+//! Source: Liu et al. 2022, "Swin Transformer V2", sections 3.3 (scaled cosine attention, equation
+//! 2) and 3.4 (log-spaced coordinates, equation 4).
 
 use super::attention::{Mask, Scoring, attend};
 use super::feed_forward::FeedForward;
@@ -79,9 +80,9 @@ pub struct CosineAttention {
 impl CosineAttention {
     /// The layer on windows that lie one after the other; the mask is for shifted maps.
     ///
-    /// The observer gets `attention.{q, k, v}` `[N·H, M·M, D]`, `attention.scores` (τ · cos, before bias and mask) and
-    /// `attention.weights` `[N·H, M·M, M·M]`, `attention.heads`; heads count first, window n has n·H … n·H + H − 1;
-    /// then `attention.output` `[N·M·M, C]`.
+    /// The observer gets `attention.{q, k, v}` `[N·H, M·M, D]`, `attention.scores` (τ · cos, before
+    /// bias and mask) and `attention.weights` `[N·H, M·M, M·M]`, `attention.heads`; heads count
+    /// first, window n has n·H … n·H + H − 1; then `attention.output` `[N·M·M, C]`.
     ///
     /// # Errors
     /// When a shape does not fit the others.
@@ -121,7 +122,8 @@ impl CosineAttention {
         Ok(output)
     }
 
-    /// The numbers added to the scores: the bias of each head, and in a shifted map the mask of each window.
+    /// The numbers added to the scores: the bias of each head, and in a shifted map the mask of
+    /// each window.
     fn bias_of(&self, mask: Option<ArrayView3<'_, f32>>) -> Array3<f32> {
         // mask [N, M·M, M·M] -> [H, M·M, M·M], or with a mask [N·H, M·M, M·M]
         let Some(mask) = mask else {

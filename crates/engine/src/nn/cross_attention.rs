@@ -1,4 +1,5 @@
-//! Cross-attention: the queries come from one sequence, the keys and values from another, the source.
+//! Cross-attention: the queries come from one sequence, the keys and values from another, the
+//! source.
 //!
 //! ```text
 //! memory: k, v = source · W_Kᵀ + b_K, source · W_Vᵀ + b_V       source [S, C] -> [H, S, D], D = C / H, computed once
@@ -56,7 +57,8 @@ pub struct CrossMemory {
 }
 
 impl CrossMemory {
-    /// Keys and values `[S, C]` split into heads. The observer gets `attention.k` and `attention.v`.
+    /// Keys and values `[S, C]` split into heads. The observer gets `attention.k` and
+    /// `attention.v`.
     pub(super) fn new(
         k: ArrayView2<'_, f32>,
         v: ArrayView2<'_, f32>,
@@ -72,8 +74,8 @@ impl CrossMemory {
 }
 
 impl CrossAttention {
-    /// The keys and values of one or more sources of `lengths[b]` tokens, one after the other in `source`. The observer gets
-    /// `attention.k` and `attention.v` of each.
+    /// The keys and values of one or more sources of `lengths[b]` tokens, one after the other in
+    /// `source`. The observer gets `attention.k` and `attention.v` of each.
     ///
     /// # Errors
     /// When the source has another width or length, or the heads do not divide the width.
@@ -90,11 +92,13 @@ impl CrossAttention {
         compute.cache_kv([k, v], self.heads, lengths)
     }
 
-    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`; sequence b attends to
-    /// source b of the memory. With or without scaling; generic over the executor.
+    /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`;
+    /// sequence b attends to source b of the memory. With or without scaling; generic over the
+    /// executor.
     ///
-    /// The observer gets `attention.q` `[H, T, D]`, `attention.scores` and `attention.weights` `[H, T, S]` and
-    /// `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output` `[T, C]`.
+    /// The observer gets `attention.q` `[H, T, D]`, `attention.scores` and `attention.weights` `[H,
+    /// T, S]` and `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output`
+    /// `[T, C]`.
     ///
     /// # Errors
     /// When heads, lengths or shapes do not fit.

@@ -13,7 +13,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Bengio et al. 2003, "A neural probabilistic language model", section 2; `torch.nn.Embedding`.
+//! Source: Bengio et al. 2003, "A neural probabilistic language model", section 2;
+//! `torch.nn.Embedding`.
 
 use crate::error::{EngineError, Result};
 use crate::shape::rows;

@@ -11,8 +11,9 @@
 //! assert!((x[[0, 2]] - 0.841_192).abs() < 1e-6 && x[[0, 1]] == 0.0);
 //! ```
 //!
-//! Source: Vaswani et al. 2017, section 3.3, equation 2; Hendrycks and Gimpel 2016, "Gaussian error linear units", section 2, with
-//! the tanh approximation that GPT-2 uses; Elfwing, Uchibe and Doya 2018, "Sigmoid-weighted linear units", equation 1 (SiLU).
+//! Source: Vaswani et al. 2017, section 3.3, equation 2; Hendrycks and Gimpel 2016, "Gaussian error
+//! linear units", section 2, with the tanh approximation that GPT-2 uses; Elfwing, Uchibe and Doya
+//! 2018, "Sigmoid-weighted linear units", equation 1 (SiLU).
 
 use super::compute::Compute;
 use super::pre_norm::Mlp;

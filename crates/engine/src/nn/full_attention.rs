@@ -4,8 +4,8 @@
 //! q, k, v = x · W_Qᵀ + b_Q, x · W_Kᵀ + b_K, x · W_Vᵀ + b_V      x [T, C] -> [H, T, D], D = C / H
 //! output  = concat_h(softmax(q_h · k_hᵀ / √D) · v_h) · W_Oᵀ + b_O                -> [T, C]
 //! ```
-//! Several sequences may come one after the other in `x`: the projections take them all at once, the attention each by itself, so
-//! no padding is ever computed or has to be hidden.
+//! Several sequences may come one after the other in `x`: the projections take them all at once,
+//! the attention each by itself, so no padding is ever computed or has to be hidden.
 //!
 //! ```
 //! use engine::nn::{full_attention::FullAttention, grouped::Qkv, projection::Projection};
@@ -50,8 +50,9 @@ pub struct FullAttention {
 impl FullAttention {
     /// The layer on one or more sequences of `lengths[b]` tokens, one after the other in `x`.
     ///
-    /// The observer gets `attention.{q, k, v}` `[H, T, D]`, `attention.scores` and `attention.weights` `[H, T, T]` and
-    /// `attention.heads` `[H, T, D]` of each sequence in turn, then `attention.output` `[T, C]`.
+    /// The observer gets `attention.{q, k, v}` `[H, T, D]`, `attention.scores` and
+    /// `attention.weights` `[H, T, T]` and `attention.heads` `[H, T, D]` of each sequence in turn,
+    /// then `attention.output` `[T, C]`.
     ///
     /// # Errors
     /// When heads, lengths or shapes do not fit.

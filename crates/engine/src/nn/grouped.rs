@@ -1,4 +1,5 @@
-//! Causal attention of decoders: heads in groups that share keys and values, over the tokens of a cache.
+//! Causal attention of decoders: heads in groups that share keys and values, over the tokens of a
+//! cache.
 //!
 //! ```text
 //! q = x · W_Qᵀ (+ b)  [T, H·D]      k, v = x · W_Kᵀ, x · W_Vᵀ (+ b)  [T, G·D]      G heads of keys and values, a divisor of H
@@ -6,9 +7,9 @@
 //! weights_h = softmax(q_h · k_gᵀ / √D), later tokens hidden   g = ⌊h G / H⌋         [H, T, S], S = cached tokens + T
 //! output    = concat(weights_h · v_g) · W_Oᵀ (+ b)                                  [T, C]
 //! ```
-//! G = H is multi-head attention (GPT-2), G = 1 multi-query, between them grouped-query attention (Llama). Several sequences may
-//! come one after the other in `x`: the projections take them all at once, the attention each by itself, so no padding is ever
-//! computed or has to be hidden.
+//! G = H is multi-head attention (GPT-2), G = 1 multi-query, between them grouped-query attention
+//! (Llama). Several sequences may come one after the other in `x`: the projections take them all at
+//! once, the attention each by itself, so no padding is ever computed or has to be hidden.
 //!
 //! ```
 //! use engine::nn::{grouped::{GroupedAttention, Qkv}, kv_cache::KvCache, projection::Projection};
@@ -29,7 +30,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et al. 2023, "GQA", section 2.2.
+//! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et
+//! al. 2023, "GQA", section 2.2.
 
 use super::attention::scale;
 use super::blockwise::Blockwise;
@@ -144,12 +146,14 @@ pub struct GroupedAttention {
 }
 
 impl GroupedAttention {
-    /// The layer on one or more sequences. `x` holds `lengths[b]` new tokens of sequence b, one sequence after the other, and
-    /// `caches[b]` the tokens before them; the new keys and values are added to it.
+    /// The layer on one or more sequences. `x` holds `lengths[b]` new tokens of sequence b, one
+    /// sequence after the other, and `caches[b]` the tokens before them; the new keys and values
+    /// are added to it.
     ///
-    /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]` (new tokens only, rotated),
-    /// `attention.scores` (scaled, before later tokens are hidden) and `attention.weights` `[H, T, S]`, `attention.heads`
-    /// `[H, T, D]`, of each sequence in turn, then `attention.output` `[T, C]`.
+    /// The observer gets `attention.q` `[H, T, D]`, `attention.k` and `attention.v` `[G, T, D]`
+    /// (new tokens only, rotated), `attention.scores` (scaled, before later tokens are hidden) and
+    /// `attention.weights` `[H, T, S]`, `attention.heads` `[H, T, D]`, of each sequence in turn,
+    /// then `attention.output` `[T, C]`.
     ///
     /// # Errors
     /// When heads, lengths, caches or shapes do not fit.
@@ -167,8 +171,8 @@ impl GroupedAttention {
         self.run(compute, &x.to_owned(), lengths, caches, rotary, parts)
     }
 
-    /// As [`Self::forward`], generic over the executor, with or without scaling and mask. Without the mask whole texts are read:
-    /// the caches stay as they are.
+    /// As [`Self::forward`], generic over the executor, with or without scaling and mask. Without
+    /// the mask whole texts are read: the caches stay as they are.
     ///
     /// # Errors
     /// As [`Self::forward`], and without the mask when a cache is not empty or heads share keys.

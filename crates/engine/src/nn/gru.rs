@@ -6,7 +6,8 @@
 //! n = tanh(W_in x + b_in + r ∘ (W_hn h + b_hn))        candidate
 //! h' = (1 − z) ∘ n + z ∘ h                             x [E], h, r, z, n [C]; W_i [3C, E], W_h [3C, C], rows r, z, n
 //! ```
-//! Cho et al. apply r to h before the matrix and let 1 − z keep the state; PyTorch, whose parameters these are, does as above.
+//! Cho et al. apply r to h before the matrix and let 1 − z keep the state; PyTorch, whose
+//! parameters these are, does as above.
 //!
 //! ```
 //! use engine::nn::gru::Gru;
@@ -20,7 +21,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder", section 2.3; `torch.nn.GRU`.
+//! Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder", section
+//! 2.3; `torch.nn.GRU`.
 
 use super::compute::Compute;
 use super::packed::ranges;
@@ -47,7 +49,8 @@ pub struct GruCell {
 }
 
 impl GruCell {
-    /// `NAME.weight_ih_SUFFIX` and its kind; PyTorch's suffixes are `l0`, `l1` … and `l0_reverse` for the way back.
+    /// `NAME.weight_ih_SUFFIX` and its kind; PyTorch's suffixes are `l0`, `l1` … and `l0_reverse`
+    /// for the way back.
     ///
     /// # Errors
     /// When the source has no such parameters in these shapes.
@@ -89,8 +92,9 @@ impl GruCell {
         self.weight_hh.dim().1
     }
 
-    /// The states after each of the inputs, which are read from the first on, or from the last with `reverse`; row t always belongs
-    /// to input t. The observer gets `steps.t.{reset, update, candidate, state}`.
+    /// The states after each of the inputs, which are read from the first on, or from the last with
+    /// `reverse`; row t always belongs to input t. The observer gets `steps.t.{reset, update,
+    /// candidate, state}`.
     ///
     /// # Errors
     /// When the inputs or the first state have another width.
@@ -151,7 +155,8 @@ impl GruCell {
     /// As [`Self::next`] for several sequences, generic over the executor.
     ///
     /// # Errors
-    /// When the inputs or the states have another width, or there are more of one than of the other.
+    /// When the inputs or the states have another width, or there are more of one than of the
+    /// other.
     pub fn next_batch<C: Compute>(
         &self,
         compute: &mut C,
@@ -164,12 +169,13 @@ impl GruCell {
         compute.gru_gates(&from_input, &from_state, state)
     }
 
-    /// As [`Self::forward`] for several sequences, generic over the executor: `x` holds the `lengths[b]` inputs of sequence b, one
-    /// sequence after the other, and the states come in the same order. At each step the sequences that are not at their end go
-    /// through one product.
+    /// As [`Self::forward`] for several sequences, generic over the executor: `x` holds the
+    /// `lengths[b]` inputs of sequence b, one sequence after the other, and the states come in the
+    /// same order. At each step the sequences that are not at their end go through one product.
     ///
     /// # Errors
-    /// When the inputs or the first states have another width, or there are not as many as the lengths say.
+    /// When the inputs or the first states have another width, or there are not as many as the
+    /// lengths say.
     pub fn run<C: Compute>(
         &self,
         compute: &mut C,
@@ -308,8 +314,8 @@ impl Gru {
         self.layers.iter().map(zeros).collect()
     }
 
-    /// The upper layer's states after each of the inputs; `states` holds each layer's state before and after. The observer gets
-    /// `layers.n.steps.t.…`.
+    /// The upper layer's states after each of the inputs; `states` holds each layer's state before
+    /// and after. The observer gets `layers.n.steps.t.…`.
     ///
     /// # Errors
     /// When the inputs have another width, or there is not one state for each layer.
@@ -334,8 +340,9 @@ impl Gru {
         Ok(x)
     }
 
-    /// As [`Self::forward`] for several sequences, generic over the executor, from states of zeros or others; see [`GruCell::run`]. Gives
-    /// the upper layer's states after each of the inputs and replaces `states`, `[B, C]` for each layer.
+    /// As [`Self::forward`] for several sequences, generic over the executor, from states of zeros
+    /// or others; see [`GruCell::run`]. Gives the upper layer's states after each of the inputs and
+    /// replaces `states`, `[B, C]` for each layer.
     ///
     /// # Errors
     /// As [`GruCell::run`], and when there is not one state for each layer.

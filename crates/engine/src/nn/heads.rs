@@ -1,4 +1,5 @@
-//! The heads of an attention layer: columns of the projections, and the attention of one sequence over them.
+//! The heads of an attention layer: columns of the projections, and the attention of one sequence
+//! over them.
 //!
 //! ```text
 //! split:  [T, H·D] -> [H, T, D]         head h owns columns h·D … h·D + D − 1;  join is the inverse
@@ -75,8 +76,8 @@ pub(super) fn join_into(
     Ok(())
 }
 
-/// The attention of one sequence: with an observer by [`attention::attend`], which shows every step, and otherwise by the fast path,
-/// which computes the same.
+/// The attention of one sequence: with an observer by [`attention::attend`], which shows every
+/// step, and otherwise by the fast path, which computes the same.
 ///
 /// # Errors
 /// When `q`, the keys or the values have not as many numbers as the sizes say.
@@ -147,7 +148,8 @@ mod tests {
     use crate::rng::normal_matrix;
     use crate::trace::Recorder;
 
-    /// The fast path against [`attention::attend`]: groups, masks, more queries than it compares at once.
+    /// The fast path against [`attention::attend`]: groups, masks, more queries than it compares at
+    /// once.
     #[test]
     fn the_fast_path_computes_what_attend_shows() {
         for (heads, kv_heads) in [(2, 2), (4, 2), (4, 1)] {

@@ -1,11 +1,13 @@
-//! Keys and values of the tokens that were read, so each new token costs one row and not the whole text again.
+//! Keys and values of the tokens that were read, so each new token costs one row and not the whole
+//! text again.
 //!
 //! ```text
 //! append: k, v [T, H·D]  ->  each head's keys and values [S + T, D]
 //! ```
-//! `H` counts the heads of keys and values, which grouped-query attention has fewer of. Each head's rows lie one after the other,
-//! so one product compares a query with all of them. Memory grows with the text, not with the longest text allowed, and by an eighth at a
-//! time, since a long text needs most of its memory for it.
+//! `H` counts the heads of keys and values, which grouped-query attention has fewer of. Each head's
+//! rows lie one after the other, so one product compares a query with all of them. Memory grows
+//! with the text, not with the longest text allowed, and by an eighth at a time, since a long text
+//! needs most of its memory for it.
 //!
 //! ```
 //! use engine::nn::kv_cache::KvCache;
@@ -18,7 +20,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Shazeer 2019, "Fast Transformer decoding: one write-head is all you need", section 2.4.1 (incremental attention).
+//! Source: Shazeer 2019, "Fast Transformer decoding: one write-head is all you need", section 2.4.1
+//! (incremental attention).
 
 use crate::error::{EngineError, Result};
 use crate::shape::expect;
@@ -149,7 +152,8 @@ impl KvCaches {
         caches.ok_or_else(|| EngineError::value("kv_cache", "layer", format!("below {count}"), n))
     }
 
-    /// The sequences that `order` names, in that order; one may come several times. Beam search keeps its best beams with it.
+    /// The sequences that `order` names, in that order; one may come several times. Beam search
+    /// keeps its best beams with it.
     ///
     /// # Errors
     /// When `order` names a sequence that does not exist.

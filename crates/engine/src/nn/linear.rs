@@ -15,7 +15,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: the projections of Vaswani et al. 2017, "Attention is all you need", section 3.2.2; `torch.nn.functional.linear`.
+//! Source: the projections of Vaswani et al. 2017, "Attention is all you need", section 3.2.2;
+//! `torch.nn.functional.linear`.
 
 use crate::error::Result;
 use crate::shape::{expect, product, product_nt};
@@ -33,7 +34,8 @@ pub fn project(x: ArrayView2<'_, f32>, w: ArrayView2<'_, f32>) -> Result<Array2<
 /// x · weightᵀ + bias, as PyTorch stores a linear layer.
 ///
 /// # Errors
-/// When the columns of `x` and `weight` differ, or the bias is not one number for each row of `weight`.
+/// When the columns of `x` and `weight` differ, or the bias is not one number for each row of
+/// `weight`.
 pub fn linear(
     x: ArrayView2<'_, f32>,
     weight: ArrayView2<'_, f32>,

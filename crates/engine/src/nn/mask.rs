@@ -14,8 +14,8 @@
 //! assert_eq!(causal(2), array![[true, false], [true, true]]);
 //! ```
 //!
-//! Source: Vaswani et al. 2017, section 3.2.3 (causal); Raffel et al. 2020 (T5), figure 4 (prefix); Beltagy, Peters and Cohan
-//! 2020 (Longformer), section 3.1 (window).
+//! Source: Vaswani et al. 2017, section 3.2.3 (causal); Raffel et al. 2020 (T5), figure 4 (prefix);
+//! Beltagy, Peters and Cohan 2020 (Longformer), section 3.1 (window).
 
 use ndarray::Array2;
 

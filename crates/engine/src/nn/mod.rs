@@ -1,4 +1,5 @@
-//! Layers: each file opens with its formula, the shapes in and out, an example that runs, and its source.
+//! Layers: each file opens with its formula, the shapes in and out, an example that runs, and its
+//! source.
 
 pub mod attention;
 pub mod bahdanau;

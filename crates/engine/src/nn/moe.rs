@@ -27,8 +27,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Shazeer et al. 2017, "Outrageously large neural networks", equations 1 and 3 to 5, without the noise; Jiang et al. 2024,
-//! "Mixtral of experts", section 2.1.
+//! Source: Shazeer et al. 2017, "Outrageously large neural networks", equations 1 and 3 to 5,
+//! without the noise; Jiang et al. 2024, "Mixtral of experts", section 2.1.
 
 use super::compute::Compute;
 use super::pre_norm::Mlp;
@@ -49,8 +49,9 @@ pub struct MixtureOfExperts {
 }
 
 impl Mlp for MixtureOfExperts {
-    /// The observer gets `mlp.router.logits` and `mlp.router.weights` `[T, E]` (a weight that is changed from or to 0 takes its expert
-    /// out or in), of each expert n in use `mlp.experts.n.mlp.…` (see [`SwiGlu`]), and `mlp.output`. The choice of experts has no
+    /// The observer gets `mlp.router.logits` and `mlp.router.weights` `[T, E]` (a weight that is
+    /// changed from or to 0 takes its expert out or in), of each expert n in use
+    /// `mlp.experts.n.mlp.…` (see [`SwiGlu`]), and `mlp.output`. The choice of experts has no
     /// gradient, the weights of the chosen experts have.
     ///
     /// # Errors

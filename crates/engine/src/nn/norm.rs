@@ -16,8 +16,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 3; Zhang and Sennrich 2019, "Root mean square layer
-//! normalization", equation 4.
+//! Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 3; Zhang and Sennrich 2019,
+//! "Root mean square layer normalization", equation 4.
 
 use super::compute::Compute;
 use crate::error::Result;
@@ -66,7 +66,8 @@ pub fn rms_norm(
 
 /// A norm with its parameters, as the blocks of a model have them.
 pub trait Norm: Sized {
-    /// The norm of tokens of width `width`, whose parameters' names begin with `name`; `eps` is its epsilon.
+    /// The norm of tokens of width `width`, whose parameters' names begin with `name`; `eps` is its
+    /// epsilon.
     ///
     /// # Errors
     /// When the source has no such parameters in these shapes.

@@ -4,7 +4,8 @@
 //! ids [B, T], mask [B, T] (true where there is a token) -> ids of the N tokens, their columns as positions, lengths [B]
 //! unpack: rows [N, C] -> [B, T, C], 0 where there is padding
 //! ```
-//! Layers that work on each token alone take all N at once; attention takes each sequence by itself.
+//! Layers that work on each token alone take all N at once; attention takes each sequence by
+//! itself.
 //!
 //! ```
 //! use engine::nn::packed::Packed;

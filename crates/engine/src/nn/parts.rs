@@ -7,9 +7,11 @@
 //! norm:       norm(x)                   without: x
 //! positions:  √C · E[ids] + PE          without: √C · E[ids]
 //! ```
-//! The parameters of the model are the same with and without a part; those of a norm that is left out are not used.
+//! The parameters of the model are the same with and without a part; those of a norm that is left
+//! out are not used.
 //!
-//! Source: Vaswani et al. 2017, sections 3.1 (residual, norm), 3.2.1 (scaling), 3.2.3 (mask) and 3.5 (positions).
+//! Source: Vaswani et al. 2017, sections 3.1 (residual, norm), 3.2.1 (scaling), 3.2.3 (mask) and
+//! 3.5 (positions).
 
 use super::compute::Compute;
 use super::norm::Norm;
@@ -45,7 +47,8 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// Queries of heads of width `head_width`. Attention always divides by √D, so without scaling the queries are multiplied by it.
+    /// Queries of heads of width `head_width`. Attention always divides by √D, so without scaling
+    /// the queries are multiplied by it.
     pub(crate) fn queries<C: Compute>(
         self,
         compute: &mut C,
@@ -71,7 +74,8 @@ impl Parts {
         }
     }
 
-    /// The norm of a branch's output, after dropout, with its input; `names` are those of sum and norm for the observer.
+    /// The norm of a branch's output, after dropout, with its input; `names` are those of sum and
+    /// norm for the observer.
     pub(crate) fn add_norm<C: Compute>(
         self,
         compute: &mut C,

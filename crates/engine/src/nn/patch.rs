@@ -6,8 +6,9 @@
 //! uncut:  [N, C·P·P] -> [C, H, W]
 //! embed:  patches [N, C·P·P] · weightᵀ + bias, weight [C_out, C·P·P] -> [N, C_out]
 //! ```
-//! Where P does not divide the picture, the rest at the right and at the bottom is left out, as a convolution with stride P does.
-//! A convolution's weight `[C_out, C, P, P]` flattened to `[C_out, C·P·P]` gives the same embedding as [`crate::explain::convolution::conv2d`].
+//! Where P does not divide the picture, the rest at the right and at the bottom is left out, as a
+//! convolution with stride P does. A convolution's weight `[C_out, C, P, P]` flattened to `[C_out,
+//! C·P·P]` gives the same embedding as [`crate::explain::convolution::conv2d`].
 //!
 //! ```
 //! use engine::nn::patch::{count, cut, uncut};

@@ -12,7 +12,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Liu et al. 2021, "Swin Transformer", section 3.1; the norm after the map as in Swin V2 (Liu et al. 2022, figure 1).
+//! Source: Liu et al. 2021, "Swin Transformer", section 3.1; the norm after the map as in Swin V2
+//! (Liu et al. 2022, figure 1).
 
 use super::norm::LayerNorm;
 use super::projection::Projection;

@@ -3,7 +3,8 @@
 //! ```text
 //! x = [class; cut(image) · weightᵀ + bias] + positions       image [C_0, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
 //! ```
-//! The position table is for one grid of patches; for another, its part for the patches is stretched (`bicubic`).
+//! The position table is for one grid of patches; for another, its part for the patches is
+//! stretched (`bicubic`).
 //!
 //! ```
 //! use engine::nn::{picture_tokens::PictureTokens, projection::Projection};
@@ -51,10 +52,12 @@ impl PictureTokens {
         self.patches.weight.dim().1.checked_div(pixels).unwrap_or(0)
     }
 
-    /// x as above. The observer gets `patches` `[N, C_0·P·P]`, `embedding` `[N, C]`, `positions` and `input` `[1 + N, C]`.
+    /// x as above. The observer gets `patches` `[N, C_0·P·P]`, `embedding` `[N, C]`, `positions`
+    /// and `input` `[1 + N, C]`.
     ///
     /// # Errors
-    /// When the picture has not C_0 channels or is smaller than a patch, or the positions are not those of a square grid.
+    /// When the picture has not C_0 channels or is smaller than a patch, or the positions are not
+    /// those of a square grid.
     pub fn forward(
         &self,
         image: ArrayView3<'_, f32>,
@@ -64,7 +67,8 @@ impl PictureTokens {
         self.run(&mut Plain::new(trace), image.insert_axis(Axis(0)))
     }
 
-    /// As [`Self::forward`] for several pictures of one size, one after the other, generic over the executor.
+    /// As [`Self::forward`] for several pictures of one size, one after the other, generic over the
+    /// executor.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -122,8 +126,8 @@ pub fn load_patches(
     let flat = stored.into_shape_with_order((width, channels * patch * patch));
     let weight = flat.map_err(|error| EngineError::shape("patches", "rows", error.to_string()))?;
     Ok(Projection {
-        // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed. The whole input passes
-        // through it, and it is a hundredth of the work.
+        // A convolution's kernel, not a matrix: it keeps plain numbers where matrices are packed.
+        // The whole input passes through it, and it is a hundredth of the work.
         weight: Weight::Packed(Matrix::plain(weight.view())),
         bias: Some(vector(source, &format!("{name}.bias"), width)?),
     })

@@ -15,7 +15,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3 (mean pooling); `torch.nn.functional.normalize`.
+//! Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3 (mean pooling);
+//! `torch.nn.functional.normalize`.
 
 use crate::error::{EngineError, Result};
 use crate::math;

@@ -1,4 +1,5 @@
-//! The post-norm block of encoders: attention over the sequence, then an MLP on each token, and a norm after each sum.
+//! The post-norm block of encoders: attention over the sequence, then an MLP on each token, and a
+//! norm after each sum.
 //!
 //! ```text
 //! a = norm_1(x + attention(x))     y = norm_2(a + mlp(a))      x [T, C] -> [T, C]
@@ -55,8 +56,9 @@ pub struct PostNormBlock {
 }
 
 impl PostNormBlock {
-    /// The block on one or more sequences of `lengths[b]` tokens, one after the other in `x`. The observer gets `attention.…`
-    /// (see [`FullAttention::forward`]), `residual_1`, `norm_1`, `mlp.…`, `residual_2` and `output`.
+    /// The block on one or more sequences of `lengths[b]` tokens, one after the other in `x`. The
+    /// observer gets `attention.…` (see [`FullAttention::forward`]), `residual_1`, `norm_1`,
+    /// `mlp.…`, `residual_2` and `output`.
     ///
     /// # Errors
     /// When a shape does not fit the others.

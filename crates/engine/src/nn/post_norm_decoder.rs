@@ -1,10 +1,12 @@
-//! The decoder block of 2017: causal attention over the text so far, attention over the source, an MLP; a norm after each sum.
+//! The decoder block of 2017: causal attention over the text so far, attention over the source, an
+//! MLP; a norm after each sum.
 //!
 //! ```text
 //! a = norm_1(x + causal_attention(x))     b = norm_2(a + cross_attention(a, source))     y = norm_3(b + mlp(b))
 //! x [T, C] -> [T, C]
 //! ```
-//! It is assembled in [`crate::model::transformer`]; `examples/reference` compares it with PyTorch's.
+//! It is assembled in [`crate::model::transformer`]; `examples/reference` compares it with
+//! PyTorch's.
 //!
 //! Source: Vaswani et al. 2017, section 3.1; `torch.nn.TransformerDecoderLayer(norm_first=False)`.
 
@@ -38,9 +40,10 @@ pub struct PostNormDecoderBlock {
 }
 
 impl PostNormDecoderBlock {
-    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b, `caches[b]` the tokens before them,
-    /// `memory` holds its source. The observer gets `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`,
-    /// `norm_2`, `mlp.…`, `residual_3` and `output`.
+    /// The block on one or more sequences: `x` holds `lengths[b]` new tokens of sequence b,
+    /// `caches[b]` the tokens before them, `memory` holds its source. The observer gets
+    /// `attention.…`, `residual_1`, `norm_1`, `cross.attention.…`, `residual_2`, `norm_2`, `mlp.…`,
+    /// `residual_3` and `output`.
     ///
     /// # Errors
     /// When a shape does not fit the others.

@@ -1,10 +1,12 @@
-//! The pre-norm block: attention over the sequence, then an MLP on each token, each after a norm and added to the residual stream.
+//! The pre-norm block: attention over the sequence, then an MLP on each token, each after a norm
+//! and added to the residual stream.
 //!
 //! ```text
 //! a = x + s_1 ⊙ attention(norm_1(x))     y = a + s_2 ⊙ mlp(norm_2(a))      x [T, C] -> [T, C]
 //! ```
-//! One block for all models that have it: GPT-2 (layer norms, causal attention), ImageGPT and Llama (RMS norms), ViT (attention over
-//! all patches) and DINOv2, which alone has layer scales s_1 and s_2 `[C]`. The kinds of norm, attention and MLP are type parameters.
+//! One block for all models that have it: GPT-2 (layer norms, causal attention), ImageGPT and Llama
+//! (RMS norms), ViT (attention over all patches) and DINOv2, which alone has layer scales s_1 and
+//! s_2 `[C]`. The kinds of norm, attention and MLP are type parameters.
 //!
 //! ```
 //! use engine::nn::{feed_forward::{Activation, FeedForward}, norm::LayerNorm, pre_norm::PreNormBlock};
@@ -32,9 +34,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Radford et al. 2019 (GPT-2), section 2.3; Xiong et al. 2020, "On layer normalization in the Transformer architecture",
-//! table 1 (Pre-LN); Dosovitskiy et al. 2021, equations 2 and 3; layer scale: Touvron et al. 2021, "Going deeper with image
-//! Transformers", equation 4.
+//! Source: Radford et al. 2019 (GPT-2), section 2.3; Xiong et al. 2020, "On layer normalization in
+//! the Transformer architecture", table 1 (Pre-LN); Dosovitskiy et al. 2021, equations 2 and 3;
+//! layer scale: Touvron et al. 2021, "Going deeper with image Transformers", equation 4.
 
 use super::compute::Compute;
 use super::feed_forward::FeedForward;
@@ -86,9 +88,10 @@ pub struct PreNormBlock<N = LayerNorm, A = FullAttention, M = FeedForward> {
 }
 
 impl<N: Norm, A, M: Mlp> PreNormBlock<N, A, M> {
-    /// The block, generic over the executor; `attend` runs the attention with the arguments of its kind: lengths, caches, rotary
-    /// positions. The observer gets `norm_1`, `attention.…`, `scale_1`, `residual_1`, `norm_2`, `mlp.…`, `scale_2` and `output`; the
-    /// scales where there are any.
+    /// The block, generic over the executor; `attend` runs the attention with the arguments of its
+    /// kind: lengths, caches, rotary positions. The observer gets `norm_1`, `attention.…`,
+    /// `scale_1`, `residual_1`, `norm_2`, `mlp.…`, `scale_2` and `output`; the scales where there
+    /// are any.
     ///
     /// # Errors
     /// When a shape does not fit the others.

@@ -1,4 +1,5 @@
-//! A linear layer as a model stores it: the matrix in the form of its source, and the bias if there is one.
+//! A linear layer as a model stores it: the matrix in the form of its source, and the bias if there
+//! is one.
 //!
 //! ```text
 //! y = x · weightᵀ + bias      x [T, C_in], weight [C_out, C_in], bias [C_out] -> y [T, C_out]
@@ -16,7 +17,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: `torch.nn.Linear`; `transformers.pytorch_utils.Conv1D` for the transposed form in GPT-2's files.
+//! Source: `torch.nn.Linear`; `transformers.pytorch_utils.Conv1D` for the transposed form in
+//! GPT-2's files.
 
 use super::compute::Compute;
 use crate::error::Result;

@@ -6,8 +6,9 @@
 //! H(w) = −Σᵢ wᵢ ln wᵢ                                        w [N] -> nats
 //! ```
 //!
-//! Subtracting m changes nothing on paper and keeps exp from overflowing in `f32` (at 88.7). An entry of −∞ becomes exactly 0; a
-//! row of nothing but −∞ becomes all 0, by choice; NaN or +∞ makes its row NaN.
+//! Subtracting m changes nothing on paper and keeps exp from overflowing in `f32` (at 88.7). An
+//! entry of −∞ becomes exactly 0; a row of nothing but −∞ becomes all 0, by choice; NaN or +∞ makes
+//! its row NaN.
 //!
 //! ```
 //! use engine::nn::softmax::{softmax, softmax_naive};
@@ -16,8 +17,9 @@
 //! assert!(softmax_naive(array![1000.0, 1000.0].view())[0].is_nan());
 //! ```
 //!
-//! Source: Bridle 1990, "Probabilistic interpretation of feedforward classification network outputs", equation 3; the safe form
-//! as in Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithm 2.
+//! Source: Bridle 1990, "Probabilistic interpretation of feedforward classification network
+//! outputs", equation 3; the safe form as in Milakov and Gimelshein 2018, "Online normalizer
+//! calculation for softmax", algorithm 2.
 
 use crate::error::{EngineError, Result};
 use crate::shape::{map_rows, map_vector};
@@ -71,8 +73,8 @@ pub(crate) fn largest(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
     order
 }
 
-/// exp(xᵢ) / Σⱼ exp(xⱼ) as written: overflows to NaN from 89 up, and is NaN where everything is masked. The "before" of the
-/// safe form, for lessons.
+/// exp(xᵢ) / Σⱼ exp(xⱼ) as written: overflows to NaN from 89 up, and is NaN where everything is
+/// masked. The "before" of the safe form, for lessons.
 pub fn softmax_naive(x: ArrayView1<'_, f32>) -> Array1<f32> {
     // x [N] -> [N]
     let exponentials = x.mapv(math::exp);
@@ -91,7 +93,8 @@ pub fn softmax_temperature(logits: ArrayView1<'_, f32>, tau: f32) -> Result<Arra
         return Err(EngineError::value(operation, "tau", "above 0", tau));
     }
     Ok(map_vector(logits, |x| {
-        // The maximum is subtracted before the division, so a tiny tau overflows to −∞ (weight 0) and not to +∞ (NaN).
+        // The maximum is subtracted before the division, so a tiny tau overflows to −∞ (weight 0)
+        // and not to +∞ (NaN).
         let largest = kernel::max(x);
         if largest > f32::NEG_INFINITY || largest.is_nan() {
             for value in x.iter_mut() {

@@ -1,10 +1,12 @@
-//! Steps through packed sequences side by side: each step reads the sequences that are not at their end, so they share one product.
+//! Steps through packed sequences side by side: each step reads the sequences that are not at their
+//! end, so they share one product.
 
 use super::packed::ranges;
 
 /// The rows that are read at one step of several sequences.
 pub(crate) struct SequenceStep {
-    /// Indices, among the sequences of the step before, of those that are not at their end; `None` where all are.
+    /// Indices, among the sequences of the step before, of those that are not at their end; `None`
+    /// where all are.
     pub(crate) kept: Option<Vec<usize>>,
     /// The sequences that still read.
     pub(crate) sequences: Vec<usize>,

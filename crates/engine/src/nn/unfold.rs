@@ -5,7 +5,8 @@
 //! unfold: -> [B·H'·W', C·P·P], columns in the order of a kernel [C_out, C, P, P]: channel, row, column
 //! conv(x) = unfold(x) · weightᵀ + bias                    H' = ⌊(H + 2·padding − P)/stride⌋ + 1, W' likewise
 //! ```
-//! Outside the picture there are zeros. [`crate::explain::convolution::conv2d`] computes the same without rearranging.
+//! Outside the picture there are zeros. [`crate::explain::convolution::conv2d`] computes the same
+//! without rearranging.
 //!
 //! ```
 //! use engine::nn::unfold::Windows;
@@ -16,8 +17,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Chellapilla, Puri and Simard 2006, "High performance convolutional neural networks for document processing", section 4;
-//! `torch.nn.functional.unfold`.
+//! Source: Chellapilla, Puri and Simard 2006, "High performance convolutional neural networks for
+//! document processing", section 4; `torch.nn.functional.unfold`.
 
 use crate::error::{EngineError, Result};
 use crate::shape::{contiguous, matrix};
@@ -72,7 +73,8 @@ impl Windows {
         Ok(rows / pixels)
     }
 
-    /// Calls `visit` with row and column of each element of the unfolded matrix and row and column of its pixel.
+    /// Calls `visit` with row and column of each element of the unfolded matrix and row and column
+    /// of its pixel.
     pub(crate) fn places(
         &self,
         pictures: usize,

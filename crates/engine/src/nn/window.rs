@@ -1,4 +1,5 @@
-//! Windows: a map of tokens cut into squares with attention within each square, and shifted so the borders of the squares move.
+//! Windows: a map of tokens cut into squares with attention within each square, and shifted so the
+//! borders of the squares move.
 //!
 //! ```text
 //! partition: map [H, W, C] -> [N, M·M, C]     N = H/M · W/M windows of side M, row by row; uncut is the inverse
@@ -17,8 +18,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Liu et al. 2021, "Swin Transformer", section 3.2 and figure 4. The mask's −200 is what Swin V2 in Hugging Face's
-//! `transformers` comes to, which adds −100 twice.
+//! Source: Liu et al. 2021, "Swin Transformer", section 3.2 and figure 4. The mask's −200 is what
+//! Swin V2 in Hugging Face's `transformers` comes to, which adds −100 twice.
 
 use crate::error::{EngineError, Result};
 use crate::shape::expect;

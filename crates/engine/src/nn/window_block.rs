@@ -3,10 +3,11 @@
 //! ```text
 //! a = x + norm_1(uncut(attention(partition(x, shift))))     y = a + norm_2(mlp(a))      x [H·W, C] -> [H·W, C]
 //! ```
-//! Every second block of a stage shifts the map by half a window, so windows exchange information. It is assembled in
-//! [`crate::model::swin`]; `examples/reference` compares it with PyTorch's.
+//! Every second block of a stage shifts the map by half a window, so windows exchange information.
+//! It is assembled in [`crate::model::swin`]; `examples/reference` compares it with PyTorch's.
 //!
-//! Source: Liu et al. 2022, "Swin Transformer V2", section 3.2 (res-post-norm) and figure 1; Liu et al. 2021, equation 3.
+//! Source: Liu et al. 2022, "Swin Transformer V2", section 3.2 (res-post-norm) and figure 1; Liu et
+//! al. 2021, equation 3.
 
 use super::cosine_attention::CosineAttention;
 use super::feed_forward::FeedForward;
@@ -39,8 +40,8 @@ pub struct WindowBlock {
 }
 
 impl WindowBlock {
-    /// The block. The observer gets `windows`, `attention.…` (see [`CosineAttention::forward`]), `norm_1`, `residual_1`, `mlp.…`,
-    /// `norm_2` and `output`.
+    /// The block. The observer gets `windows`, `attention.…` (see [`CosineAttention::forward`]),
+    /// `norm_1`, `residual_1`, `mlp.…`, `norm_2` and `output`.
     ///
     /// # Errors
     /// When the map has another size, or a shape does not fit.

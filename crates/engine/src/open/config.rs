@@ -61,7 +61,8 @@ pub(super) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// The `config` in the weights' own metadata; without that `config.json`, and `preprocessor_config.json` where it is there.
+    /// The `config` in the weights' own metadata; without that `config.json`, and
+    /// `preprocessor_config.json` where it is there.
     pub(super) fn of(files: &Files, metadata: &[(String, String)]) -> Result<Self, OpenError> {
         let parse = |file: &str, bytes: &[u8]| {
             serde_json::from_slice(bytes).map_err(|error| OpenError::beside(file, "JSON", error))
@@ -94,7 +95,8 @@ impl ConfigFile {
         found.as_f64()
     }
 
-    /// As [`Self::number`]; the number of classes is that of their names where the file does not have it.
+    /// As [`Self::number`]; the number of classes is that of their names where the file does not
+    /// have it.
     fn lookup(&self, name: &str) -> Option<f64> {
         self.number(name).or_else(|| match name {
             "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),

@@ -1,4 +1,5 @@
-//! A model from its files: a file of weights, and files beside it with the sizes and the vocabulary that it lacks.
+//! A model from its files: a file of weights, and files beside it with the sizes and the vocabulary
+//! that it lacks.
 //!
 //! | weights | other files that are needed |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not have its values |
 //! | llama2.c | a vocabulary |
 //!
-//! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with `vocab.bpe`, `vocab.txt`, a SentencePiece
-//! `.model`, a `.vocab` or llama2.c's `tok….bin`. The format of weights is known by the content, that of a vocabulary by its name.
+//! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with
+//! `vocab.bpe`, `vocab.txt`, a SentencePiece `.model`, a `.vocab` or llama2.c's `tok….bin`. The
+//! format of weights is known by the content, that of a vocabulary by its name.
 //!
 //! ```
 //! use engine::open::{Files, open};
@@ -304,13 +306,15 @@ impl std::fmt::Debug for Opened {
 /// Builds the model in some files, with its matrices in `form`.
 ///
 /// # Errors
-/// When the weights have no known format, are damaged or have other shapes than their sizes demand, a file beside them is missing or
-/// has a value that is not known here, or the model has an option or a tensor that is not computed here.
+/// When the weights have no known format, are damaged or have other shapes than their sizes demand,
+/// a file beside them is missing or has a value that is not known here, or the model has an option
+/// or a tensor that is not computed here.
 pub fn open(files: &Files, form: MatrixForm) -> Result<Opened, OpenError> {
     open_through(files, |source| Box::new(Compressed::new(source, form)))
 }
 
-/// As [`open`], with the parameters read through a source of the caller, which may count or pack them.
+/// As [`open`], with the parameters read through a source of the caller, which may count or pack
+/// them.
 ///
 /// # Errors
 /// As [`open`].
@@ -339,7 +343,8 @@ pub fn open_through<'a>(
     Ok(opened)
 }
 
-/// The tokenizer of the vocabulary in a file of weights, or beside it; `None` where there is neither.
+/// The tokenizer of the vocabulary in a file of weights, or beside it; `None` where there is
+/// neither.
 ///
 /// # Errors
 /// When the vocabulary is damaged or of a kind that is not known here.
@@ -357,8 +362,8 @@ pub fn tokenizer(
     }
 }
 
-/// The model alone, as for measuring it: without the vocabulary, which may be missing, without the preparation of pictures, and
-/// without the code that reads them. See [`open_through`].
+/// The model alone, as for measuring it: without the vocabulary, which may be missing, without the
+/// preparation of pictures, and without the code that reads them. See [`open_through`].
 ///
 /// # Errors
 /// Those of [`open`] that concern the weights and the sizes.
@@ -413,7 +418,8 @@ fn load<'a>(
 /// The kind and the sizes of a model that reads text.
 ///
 /// # Errors
-/// When the files lack them, or the model is of another kind than GPT-2, Llama, Mistral, Mixtral, Qwen2 or BERT.
+/// When the files lack them, or the model is of another kind than GPT-2, Llama, Mistral, Mixtral,
+/// Qwen2 or BERT.
 pub fn text_config(
     files: &Files,
     weights: &Weights,

@@ -15,13 +15,15 @@ use crate::picture::{Filter, resize_by};
 /// The preparation of a picture for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
-    /// The short side after scaling, in pixels; 0 means that both sides become `crop`, for a picture of any shape.
+    /// The short side after scaling, in pixels; 0 means that both sides become `crop`, for a
+    /// picture of any shape.
     pub resize: usize,
     /// The side of the square that is kept, in pixels.
     pub crop: usize,
     /// The filter by which the picture is scaled.
     pub filter: Filter,
-    /// Whether it is a drawing of one channel, which is centred ([`drawing`]) instead of scaled and cropped.
+    /// Whether it is a drawing of one channel, which is centred ([`drawing`]) instead of scaled and
+    /// cropped.
     pub drawing: bool,
     /// The numbers that are subtracted from red, green and blue.
     pub mean: [f32; 3],
@@ -42,7 +44,8 @@ impl Preparation {
         }
     }
 
-    /// The colours of a prepared picture, the inverse of the normalisation: red, green and blue of each pixel, row by row.
+    /// The colours of a prepared picture, the inverse of the normalisation: red, green and blue of
+    /// each pixel, row by row.
     pub fn colours(&self, prepared: ArrayView3<'_, f32>) -> Vec<u8> {
         // prepared [3, H, W], of a drawing [1, H, W] -> [H · W · 3]
         let (channels, height, width) = prepared.dim();
@@ -58,8 +61,9 @@ impl Preparation {
         rgb
     }
 
-    /// The preparation in `preprocessor_config.json` or in timm's part of `config.json`, for a model of pictures with this side and
-    /// number of channels. Values that are missing are ViT's: no cropping, 0.5 for mean and standard deviation.
+    /// The preparation in `preprocessor_config.json` or in timm's part of `config.json`, for a
+    /// model of pictures with this side and number of channels. Values that are missing are ViT's:
+    /// no cropping, 0.5 for mean and standard deviation.
     pub(super) fn from_json(
         file: &Value,
         side: usize,

@@ -1,5 +1,5 @@
-//! A file of weights that needs no other file: safetensors whose metadata has `config`, the sizes in the form of a `config.json`, and,
-//! for a model of text, its vocabulary.
+//! A file of weights that needs no other file: safetensors whose metadata has `config`, the sizes
+//! in the form of a `config.json`, and, for a model of text, its vocabulary.
 
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
-//! Options of `config.json` that change the computation of a model: the values that are computed here, and an error for all others.
+//! Options of `config.json` that change the computation of a model: the values that are computed
+//! here, and an error for all others.
 
 use serde_json::Value;
 
 use super::OpenError;
 use super::config::refuse;
 
-/// An option with its values that are computed here, as JSON. An option that is absent or null has one of them.
+/// An option with its values that are computed here, as JSON. An option that is absent or null has
+/// one of them.
 type Known = (&'static str, &'static [&'static str]);
 
 const GPT2: &[Known] = &[
@@ -46,7 +48,8 @@ const SWINV2: &[Known] = &[
     ("use_absolute_embeddings", &["false"]),
 ];
 
-/// Refuses a `config.json` of a kind of model (`model_type`) with an option that is not computed here.
+/// Refuses a `config.json` of a kind of model (`model_type`) with an option that is not computed
+/// here.
 pub(super) fn check(config: &Value, kind: &str) -> Result<(), OpenError> {
     let tables: &[&[Known]] = match kind {
         "gpt2" => &[GPT2],

@@ -1,4 +1,5 @@
-//! A source that notes which tensors of a file a model read: a tensor that was not read is a part that the model here lacks.
+//! A source that notes which tensors of a file a model read: a tensor that was not read is a part
+//! that the model here lacks.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -59,8 +60,9 @@ impl Parameters for Tracked {
     }
 }
 
-/// True for a tensor that changes no number of the model: constants that are computed again, heads of the pre-training, and copies of
-/// tied parameters. (Tensors of whole numbers, such as `position_ids`, are not parameters and never get here.)
+/// True for a tensor that changes no number of the model: constants that are computed again, heads
+/// of the pre-training, and copies of tied parameters. (Tensors of whole numbers, such as
+/// `position_ids`, are not parameters and never get here.)
 fn is_harmless(model: &OpenedModel, name: &str) -> bool {
     let ends = |known: &[&str]| known.iter().any(|end| name.ends_with(end));
     let begins = |known: &[&str]| known.iter().any(|start| name.starts_with(start));

@@ -49,8 +49,8 @@ pub(super) fn is_known(name: &str) -> bool {
     reader(name).is_some() || PAIRS.iter().any(in_pair)
 }
 
-/// The vocabulary in the metadata of a file of weights, under the name of a vocabulary's file; without that the one beside the
-/// weights.
+/// The vocabulary in the metadata of a file of weights, under the name of a vocabulary's file;
+/// without that the one beside the weights.
 pub(super) fn of(
     files: &Files,
     metadata: &[(String, String)],
@@ -64,7 +64,8 @@ pub(super) fn of(
     }
 }
 
-/// The vocabulary beside the weights; `None` where there is none. `tokenizer.json` goes before the others.
+/// The vocabulary beside the weights; `None` where there is none. `tokenizer.json` goes before the
+/// others.
 pub(super) fn beside(files: &Files) -> std::result::Result<Option<Box<dyn Tokenizer>>, OpenError> {
     let one = |name: &str, bytes: &[u8]| {
         let read = reader(name)?;

@@ -1,4 +1,5 @@
-//! The trait of a block format (a fixed number of elements in a fixed number of bytes), and helpers that the formats share.
+//! The trait of a block format (a fixed number of elements in a fixed number of bytes), and helpers
+//! that the formats share.
 
 /// A block as a file stores it. Its fields are bytes, so it may start at any address.
 pub(super) trait Block: bytemuck::Pod {
@@ -12,7 +13,8 @@ pub(super) trait Block: bytemuck::Pod {
     fn dequantize(&self, numbers: &mut [f32]);
 }
 
-/// Writes the elements of whole blocks to `numbers`; the lengths of both slices must fit each other.
+/// Writes the elements of whole blocks to `numbers`; the lengths of both slices must fit each
+/// other.
 pub(super) fn unpack<B: Block>(bytes: &[u8], numbers: &mut [f32]) {
     // bytes [n · size of B] -> numbers [n · LEN]
     let blocks: &[B] = bytemuck::cast_slice(bytes);
@@ -55,7 +57,8 @@ impl Format {
         }
     }
 
-    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many for an address.
+    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many
+    /// for an address.
     pub(super) fn size(&self, numbers: usize) -> Option<usize> {
         let whole = numbers.is_multiple_of(self.len);
         (numbers / self.len)

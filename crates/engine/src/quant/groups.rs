@@ -1,5 +1,5 @@
-//! The groups that Q4_K and Q5_K share: 8 groups of 32 numbers, each with a scale and an offset of 6 bits, which the block's own two scales
-//! multiply: x = (scale · s) · q − (offset scale · o).
+//! The groups that Q4_K and Q5_K share: 8 groups of 32 numbers, each with a scale and an offset of
+//! 6 bits, which the block's own two scales multiply: x = (scale · s) · q − (offset scale · o).
 //!
 //! Source: ggml, `ggml-quants.c` (`get_scale_min_k4`).
 
@@ -26,8 +26,9 @@ pub(super) struct Head {
 
 const _: () = assert!(size_of::<Head>() == 16);
 
-/// Unpacks eight pairs of 6 bits from 12 bytes. The first four scales and offsets have a byte each; the upper two bits of these
-/// bytes are the upper two bits of the last four, whose lower bits share a byte.
+/// Unpacks eight pairs of 6 bits from 12 bytes. The first four scales and offsets have a byte each;
+/// the upper two bits of these bytes are the upper two bits of the last four, whose lower bits
+/// share a byte.
 fn split(bytes: [u8; 12]) -> [Group; 8] {
     std::array::from_fn(|n| match n {
         0..4 => Group {
@@ -65,9 +66,10 @@ impl Head {
         })
     }
 
-    /// Quantizes 256 numbers: the head, and each number as an integer from 0 to `most`. The levels of a group are spread evenly
-    /// from its smallest number (or 0, if that is smaller) to its largest; then each scale is rounded to its bits, and each number
-    /// to the rounded scale of its group. (ggml also searches around these scales; this does not.)
+    /// Quantizes 256 numbers: the head, and each number as an integer from 0 to `most`. The levels
+    /// of a group are spread evenly from its smallest number (or 0, if that is smaller) to its
+    /// largest; then each scale is rounded to its bits, and each number to the rounded scale of its
+    /// group. (ggml also searches around these scales; this does not.)
     pub(super) fn quantize(numbers: &[f32], most: u8) -> (Self, [u8; 256]) {
         // numbers [256]
         let mut wanted = [(0.0f32, 0.0f32); 8];

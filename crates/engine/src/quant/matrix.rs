@@ -1,7 +1,8 @@
 //! Weight matrices in the form that their products read, packed once, when they are loaded.
 //!
-//! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first two the activations are
-//! rounded to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it is multiplied.
+//! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first
+//! two the activations are rounded to 8 bits, block by block. A matrix of any other type is
+//! unpacked a few rows at a time while it is multiplied.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivatio
 use crate::nn::embedding::expect_ids;
 use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
-/// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all tokens are multiplied with them.
+/// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all
+/// tokens are multiplied with them.
 const PANEL: usize = 16_384;
 
 /// A weight matrix `[rows, cols]`. A clone shares its elements.
@@ -205,7 +207,8 @@ impl Matrix {
     }
 }
 
-/// Writes the elements from number `start` on to `numbers`; both the start and the length are whole blocks.
+/// Writes the elements from number `start` on to `numbers`; both the start and the length are whole
+/// blocks.
 fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
     let form = kind.form();
     let size = |numbers: usize| numbers / form.len * form.bytes;

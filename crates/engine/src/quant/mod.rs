@@ -1,8 +1,8 @@
 //! Number formats of weight files: two bytes a number, and blocks of numbers that share a scale.
 //!
-//! Each block format has a file of its own, with its bytes and the conversions of numbers to a block and back.
-//! [`Type`] names them all, [`dequantize`] and [`quantize`] convert bytes to numbers and back, and a [`Matrix`] keeps
-//! its blocks and multiplies with them.
+//! Each block format has a file of its own, with its bytes and the conversions of numbers to a
+//! block and back. [`Type`] names them all, [`dequantize`] and [`quantize`] convert bytes to
+//! numbers and back, and a [`Matrix`] keeps its blocks and multiplies with them.
 //!
 //! ```
 //! use engine::quant::{Type, dequantize, quantize};
@@ -15,8 +15,8 @@
 //! # Ok::<(), engine::quant::QuantError>(())
 //! ```
 //!
-//! Source: ggml, `ggml-common.h` and `ggml-quants.c`, whose results these functions give bit for bit; only the scales of
-//! K-blocks are chosen more simply, without a search.
+//! Source: ggml, `ggml-common.h` and `ggml-quants.c`, whose results these functions give bit for
+//! bit; only the scales of K-blocks are chosen more simply, without a search.
 
 mod block;
 mod groups;
@@ -67,7 +67,8 @@ pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), Q
     Ok(())
 }
 
-/// The bytes of `numbers` in the type `kind`. A NaN or an infinity spoils its whole block, because the block has one scale.
+/// The bytes of `numbers` in the type `kind`. A NaN or an infinity spoils its whole block, because
+/// the block has one scale.
 ///
 /// # Errors
 /// When the numbers are not whole blocks.

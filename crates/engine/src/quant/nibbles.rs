@@ -1,5 +1,5 @@
-//! Packing of 4-bit numbers, two to a byte: the first half of a block in the low bits, the second half in the high bits. The fifth
-//! bits of 5-bit numbers are stored separately.
+//! Packing of 4-bit numbers, two to a byte: the first half of a block in the low bits, the second
+//! half in the high bits. The fifth bits of 5-bit numbers are stored separately.
 
 /// Unpacks the 32 numbers of 16 bytes.
 pub(super) fn split(bytes: &[u8; 16]) -> impl Iterator<Item = u8> {

@@ -1,4 +1,5 @@
-//! Numbers without blocks: F32, F16 (IEEE 754 binary16) and BF16 (the upper half of an F32), little-endian.
+//! Numbers without blocks: F32, F16 (IEEE 754 binary16) and BF16 (the upper half of an F32),
+//! little-endian.
 
 use super::block::{Block, half, to_half};
 

@@ -1,4 +1,5 @@
-//! Q4_0: 32 numbers of 4 bits after their scale; x = scale · (q − 8), with q from 0 to 15. 4.5 bits per number.
+//! Q4_0: 32 numbers of 4 bits after their scale; x = scale · (q − 8), with q from 0 to 15. 4.5 bits
+//! per number.
 //!
 //! The scale has the sign that makes the number farthest from 0 exactly −8 steps.
 //!

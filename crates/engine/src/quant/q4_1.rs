@@ -1,4 +1,5 @@
-//! Q4_1: 32 numbers of 4 bits after their scale and their smallest number; x = scale · q + smallest, with q from 0 to 15. 5 bits per number.
+//! Q4_1: 32 numbers of 4 bits after their scale and their smallest number; x = scale · q +
+//! smallest, with q from 0 to 15. 5 bits per number.
 //!
 //! Source: ggml, `ggml-common.h` (`block_q4_1`), `ggml-quants.c` (`quantize_row_q4_1_ref`).
 

@@ -1,4 +1,5 @@
-//! Q4_K: 256 numbers of 4 bits in 8 groups of 32, each group with a scale and an offset of 6 bits. 4.5 bits per number.
+//! Q4_K: 256 numbers of 4 bits in 8 groups of 32, each group with a scale and an offset of 6 bits.
+//! 4.5 bits per number.
 //!
 //! A byte holds a number of one group in its low and one of the next group in its high bits.
 //!

@@ -1,4 +1,5 @@
-//! Q5_0: 32 numbers of 5 bits after their scale; x = scale · (q − 16), with q from 0 to 31. 5.5 bits per number.
+//! Q5_0: 32 numbers of 5 bits after their scale; x = scale · (q − 16), with q from 0 to 31. 5.5
+//! bits per number.
 //!
 //! The scale has the sign that makes the number farthest from 0 exactly −16 steps.
 //!

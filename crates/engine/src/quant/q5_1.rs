@@ -1,4 +1,5 @@
-//! Q5_1: 32 numbers of 5 bits after their scale and their smallest number; x = scale · q + smallest, with q from 0 to 31. 6 bits per number.
+//! Q5_1: 32 numbers of 5 bits after their scale and their smallest number; x = scale · q +
+//! smallest, with q from 0 to 31. 6 bits per number.
 //!
 //! Source: ggml, `ggml-common.h` (`block_q5_1`), `ggml-quants.c` (`quantize_row_q5_1_ref`).
 

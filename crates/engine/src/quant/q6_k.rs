@@ -1,8 +1,8 @@
-//! Q6_K: 256 numbers of 6 bits in 16 groups of 16, each group with a scale of 8 bits; x = (scale · s) · (q − 32).
-//! 6.5625 bits per number.
+//! Q6_K: 256 numbers of 6 bits in 16 groups of 16, each group with a scale of 8 bits; x = (scale ·
+//! s) · (q − 32). 6.5625 bits per number.
 //!
-//! In each half of the block, number 32 r + n has its low four bits in byte 32 (r mod 2) + n, the upper nibble from r = 2 on, and
-//! its high two bits at bit 2 r of byte n.
+//! In each half of the block, number 32 r + n has its low four bits in byte 32 (r mod 2) + n, the
+//! upper nibble from r = 2 on, and its high two bits at bit 2 r of byte n.
 //!
 //! Source: ggml, `ggml-common.h` (`block_q6_K`), `ggml-quants.c` (`dequantize_row_q6_K`).
 
@@ -30,8 +30,9 @@ impl Q6K {
 impl Block for Q6K {
     const LEN: usize = 256;
 
-    /// Quantizes 256 numbers. The scale of a group makes the number farthest from 0 exactly −32 steps; then each scale is rounded to
-    /// its bits, and each number to the rounded scale of its group. (ggml also searches around these scales; this does not.)
+    /// Quantizes 256 numbers. The scale of a group makes the number farthest from 0 exactly −32
+    /// steps; then each scale is rounded to its bits, and each number to the rounded scale of its
+    /// group. (ggml also searches around these scales; this does not.)
     fn quantize(numbers: &[f32]) -> Self {
         let mut wanted = [0.0; 16];
         for (wanted, group) in wanted.iter_mut().zip(numbers.chunks_exact(16)) {

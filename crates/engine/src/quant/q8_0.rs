@@ -1,4 +1,5 @@
-//! Q8_0: 32 signed bytes after their scale; x = scale · q, with q from −127 to 127. 8.5 bits per number.
+//! Q8_0: 32 signed bytes after their scale; x = scale · q, with q from −127 to 127. 8.5 bits per
+//! number.
 //!
 //! Source: ggml, `ggml-common.h` (`block_q8_0`), `ggml-quants.c` (`quantize_row_q8_0_ref`).
 

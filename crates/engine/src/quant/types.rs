@@ -34,7 +34,8 @@ pub enum Type {
     Q6K,
 }
 
-/// The names of `enum ggml_type`, in the order of their numbers; `-` for numbers that ggml does not use.
+/// The names of `enum ggml_type`, in the order of their numbers; `-` for numbers that ggml does not
+/// use.
 const GGML_NAMES: &str = "F32 F16 Q4_0 Q4_1 Q4_2 Q4_3 Q5_0 Q5_1 Q8_0 Q8_1 Q2_K Q3_K Q4_K Q5_K Q6_K \
     Q8_K IQ2_XXS IQ2_XS IQ3_XXS IQ1_S IQ4_NL IQ3_S IQ2_S IQ4_XS I8 I16 I32 I64 F64 IQ1_M BF16 \
     Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 TQ1_0 TQ2_0 IQ4_NL_4_4 - - MXFP4 NVFP4";
@@ -112,8 +113,9 @@ impl Type {
         self.form().id
     }
 
-    /// True for a type whose products have a kernel of their own. A matrix of any other type of blocks is unpacked for each product,
-    /// which is 15 to 40 times slower. Numbers of two bytes are stored as F32.
+    /// True for a type whose products have a kernel of their own. A matrix of any other type of
+    /// blocks is unpacked for each product, which is 15 to 40 times slower. Numbers of two bytes
+    /// are stored as F32.
     pub fn has_fast_product(self) -> bool {
         matches!(
             self,
@@ -131,7 +133,8 @@ impl Type {
         self.form().bytes
     }
 
-    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many for an address.
+    /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many
+    /// for an address.
     pub fn bytes(self, numbers: usize) -> Option<usize> {
         self.form().size(numbers)
     }

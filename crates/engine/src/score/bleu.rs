@@ -1,13 +1,15 @@
-//! BLEU: the share of a translation's words, pairs, triples and quadruples of words that are in one of its references.
+//! BLEU: the share of a translation's words, pairs, triples and quadruples of words that are in one
+//! of its references.
 //!
 //! ```text
 //! p_n  = Σ min(times in the candidate, most times in one reference) / Σ times in the candidate      n-grams, n = 1 … 4
 //! r    = Σ the length of the reference nearest in length (of two as near, the shorter);  c = Σ the candidate's length
 //! BLEU = min(1, exp(1 − r/c)) · (p_1 p_2 p_3 p_4)^(1/4)             sums over all sentences of a corpus
 //! ```
-//! BLEU is computed from the sums over a corpus: the BLEU of a single sentence says little. Small corpora need smoothing: the k-th
-//! order without a match counts as if it had 1/2ᵏ of one (the "exp" method of sacrebleu, which is NIST's). BLEU is 0 where no word
-//! matches or no candidate has four words.
+//! BLEU is computed from the sums over a corpus: the BLEU of a single sentence says little. Small
+//! corpora need smoothing: the k-th order without a match counts as if it had 1/2ᵏ of one (the
+//! "exp" method of sacrebleu, which is NIST's). BLEU is 0 where no word matches or no candidate has
+//! four words.
 //!
 //! ```
 //! use engine::score::bleu::{Counts, words};
@@ -18,8 +20,8 @@
 //! assert_eq!((other.matches, other.totals), ([4, 2, 1, 0], [5, 4, 3, 2]));
 //! ```
 //!
-//! Source: Papineni et al. 2002, "BLEU: a method for automatic evaluation of machine translation", section 2; Chen and Cherry
-//! 2014, "A systematic comparison of smoothing techniques", smoothing 3.
+//! Source: Papineni et al. 2002, "BLEU: a method for automatic evaluation of machine translation",
+//! section 2; Chen and Cherry 2014, "A systematic comparison of smoothing techniques", smoothing 3.
 
 use crate::math::double;
 use std::collections::HashMap;
@@ -27,7 +29,8 @@ use std::collections::HashMap;
 /// The longest n-grams that are counted.
 pub const ORDERS: usize = 4;
 
-/// The counts of one or more sentences from which BLEU is computed. The counts of a corpus are the sums of its sentences'.
+/// The counts of one or more sentences from which BLEU is computed. The counts of a corpus are the
+/// sums of its sentences'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of n-grams of the candidates that a reference has too, for each order.
@@ -123,8 +126,9 @@ fn grams<'w, 's>(words: &'w [&'s str], order: usize) -> HashMap<&'w [&'s str], u
     counts
 }
 
-/// The words that are compared: those of the normalised sentence ([`crate::translate::normalised`]); each mark of
-/// punctuation but the apostrophe and the hyphen is a word by itself.
+/// The words that are compared: those of the normalised sentence
+/// ([`crate::translate::normalised`]); each mark of punctuation but the apostrophe and the hyphen
+/// is a word by itself.
 pub fn words(sentence: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in crate::translate::normalised(sentence).split(' ') {
@@ -156,7 +160,8 @@ mod tests {
         Counts::of(&words(candidate), &references)
     }
 
-    /// Figures of `sacrebleu.corpus_bleu(candidates, references, smooth_method='exp', tokenize='none')`, sacrebleu 2.6.0.
+    /// Figures of `sacrebleu.corpus_bleu(candidates, references, smooth_method='exp',
+    /// tokenize='none')`, sacrebleu 2.6.0.
     #[test]
     fn corpora_score_as_sacrebleu_says() {
         let corpus = [

@@ -13,13 +13,13 @@
 //! assert!(low < 0.75 && 0.75 < high && high <= 1.0);
 //! ```
 //!
-//! Source: Koehn 2004, "Statistical significance tests for machine translation evaluation", section 3; Efron and Tibshirani 1993,
-//! "An introduction to the bootstrap", chapter 13.
+//! Source: Koehn 2004, "Statistical significance tests for machine translation evaluation", section
+//! 3; Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13.
 
 use crate::rng::Rng;
 
-/// The 95 % interval of a score over `sentences`, from `draws` draws of a seed; `score` gets the indices of the sentences drawn.
-/// Without draws the interval is −∞ to ∞.
+/// The 95 % interval of a score over `sentences`, from `draws` draws of a seed; `score` gets the
+/// indices of the sentences drawn. Without draws the interval is −∞ to ∞.
 pub fn interval(
     sentences: usize,
     draws: usize,
@@ -47,7 +47,8 @@ pub fn interval(
 mod tests {
     use super::interval;
 
-    /// The mean of n even draws from [0, 1] has a deviation of √(1/12 n); 95 % lie within 1.96 of it.
+    /// The mean of n even draws from [0, 1] has a deviation of √(1/12 n); 95 % lie within 1.96 of
+    /// it.
     #[test]
     fn the_interval_of_a_mean_is_as_wide_as_theory_says() {
         let n = 400;

@@ -42,8 +42,8 @@ impl Score {
         right as f64 / self.exact.len().max(1) as f64
     }
 
-    /// The 95 % interval of the difference between this BLEU and that of other translations of the same sentences, both scored on the
-    /// same `draws` draws of a seed.
+    /// The 95 % interval of the difference between this BLEU and that of other translations of the
+    /// same sentences, both scored on the same `draws` draws of a seed.
     pub fn lead_interval(&self, other: &Self, draws: usize, seed: u64) -> (f64, f64) {
         bootstrap::interval(self.counts.len(), draws, seed, |drawn| {
             self.bleu_of(drawn) - other.bleu_of(drawn)

@@ -1,4 +1,5 @@
-//! Tokens that are found in a text before it is split: special tokens and those that were added to a trained vocabulary.
+//! Tokens that are found in a text before it is split: special tokens and those that were added to
+//! a trained vocabulary.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,8 @@ pub struct AddedToken {
     pub text: String,
     /// The token's id.
     pub id: usize,
-    /// Whether it has a meaning of its own: then it is found in marked text only, and decoding leaves it out.
+    /// Whether it has a meaning of its own: then it is found in marked text only, and decoding
+    /// leaves it out.
     pub special: bool,
     /// Whether the white space before it is left out.
     pub strips_left: bool,
@@ -52,7 +54,8 @@ impl AddedTokens {
         self.by_id.get(&id)
     }
 
-    /// The ids of a text: those of the added tokens in it, and those that `encode_text` appends for the text between them.
+    /// The ids of a text: those of the added tokens in it, and those that `encode_text` appends for
+    /// the text between them.
     pub(super) fn encode<'a>(
         &self,
         text: &'a str,
@@ -69,8 +72,8 @@ impl AddedTokens {
         Ok(ids)
     }
 
-    /// Cuts a text at the added tokens in it: the leftmost first, the longest of those that begin there. Special tokens are found
-    /// only where the text is `marked`.
+    /// Cuts a text at the added tokens in it: the leftmost first, the longest of those that begin
+    /// there. Special tokens are found only where the text is `marked`.
     fn cut<'a>(&self, text: &'a str, marked: bool) -> Vec<Part<'a>> {
         let trie = if marked { &self.marked } else { &self.plain };
         let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);

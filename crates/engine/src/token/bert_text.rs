@@ -1,12 +1,14 @@
-//! BERT's rules for cleaning a text and cutting it into words, before the words are cut into tokens.
+//! BERT's rules for cleaning a text and cutting it into words, before the words are cut into
+//! tokens.
 //!
 //! 1. Invisible characters go; white space of any kind becomes a space.
 //! 2. Each Chinese character becomes a word of its own.
-//! 3. Uncased vocabularies: accents go (canonical decomposition without its marks), then letters become lower case.
+//! 3. Uncased vocabularies: accents go (canonical decomposition without its marks), then letters
+//!    become lower case.
 //! 4. Cut at spaces, and around each punctuation character.
 //!
-//! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional transformers for language understanding", code
-//! (`tokenization.py`).
+//! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional transformers for language
+//! understanding", code (`tokenization.py`).
 
 use super::unicode::{is_invisible, is_punctuation, push_without_accents};
 

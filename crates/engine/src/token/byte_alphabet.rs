@@ -1,7 +1,8 @@
-//! One printable character for each byte: the spelling of tokens in the text files of byte-level vocabularies.
+//! One printable character for each byte: the spelling of tokens in the text files of byte-level
+//! vocabularies.
 //!
-//! Bytes that are printable in Latin-1 are written as themselves (33 to 126, 161 to 172, 174 to 255); the others, in order, as
-//! U+0100, U+0101 and so on, so a space is `Ġ` (U+0120).
+//! Bytes that are printable in Latin-1 are written as themselves (33 to 126, 161 to 172, 174 to
+//! 255); the others, in order, as U+0100, U+0101 and so on, so a space is `Ġ` (U+0120).
 //!
 //! Source: Radford et al. 2019, code (`encoder.py`, `bytes_to_unicode`).
 
@@ -39,7 +40,8 @@ pub fn byte(character: char) -> Option<u8> {
     }
 }
 
-/// The bytes of a token in this spelling. A token with a character that is not in the alphabet is its own UTF-8.
+/// The bytes of a token in this spelling. A token with a character that is not in the alphabet is
+/// its own UTF-8.
 pub fn bytes(token: &str) -> Vec<u8> {
     let read: Option<Vec<u8>> = token.chars().map(byte).collect();
     read.unwrap_or_else(|| token.as_bytes().to_vec())

@@ -1,8 +1,9 @@
 //! Byte-level byte-pair encoding, the vocabulary of GPT-2 and of most models after it.
 //!
-//! A text is cut into words ([`Split`]); each word starts as its UTF-8 bytes, one token each, and of all neighbours the pair that
-//! was learned first is merged, again and again, until no learned pair is left. As every byte is a token, every text can be
-//! encoded, and decoding gives back the same bytes.
+//! A text is cut into words ([`Split`]); each word starts as its UTF-8 bytes, one token each, and
+//! of all neighbours the pair that was learned first is merged, again and again, until no learned
+//! pair is left. As every byte is a token, every text can be encoded, and decoding gives back the
+//! same bytes.
 //!
 //! ```
 //! use engine::token::{byte_bpe::{ByteBpe, ByteBpeFiles}, tokenizer::Tokenizer};
@@ -17,8 +18,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword units", algorithm 1; Radford
-//! et al. 2019, "Language models are unsupervised multitask learners", section 2.2.
+//! Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword
+//! units", algorithm 1; Radford et al. 2019, "Language models are unsupervised multitask learners",
+//! section 2.2.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -56,7 +58,8 @@ pub struct ByteBpe {
     vocabulary: Vocabulary,
     texts: Vec<Box<[u8]>>,
     byte_ids: [Option<u32>; 256],
-    /// Two neighbours, and the rank of the pair in the order of learning with the id that it becomes.
+    /// Two neighbours, and the rank of the pair in the order of learning with the id that it
+    /// becomes.
     merges: HashMap<(u32, u32), (u32, u32)>,
     split: Split,
     added: AddedTokens,
@@ -143,7 +146,8 @@ fn read_merge(line: &str, vocabulary: &Vocabulary) -> Result<((u32, u32), u32)> 
 
 impl Tokenizer for ByteBpe {
     fn encode_as(&self, text: &str, marked: bool) -> Result<Vec<usize>> {
-        // The positions of the ids of each word that came before: words repeat, and most of the work is merging.
+        // The positions of the ids of each word that came before: words repeat, and most of the
+        // work is merging.
         let mut seen: HashMap<&str, (usize, usize)> = HashMap::new();
         self.added.encode(text, marked, |text, ids| {
             for word in self.split.words(text) {

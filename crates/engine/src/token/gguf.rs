@@ -72,7 +72,8 @@ impl GgufVocabulary {
     /// The tokenizer that the file describes.
     ///
     /// # Errors
-    /// When the kind of vocabulary is none of those above, or a value that it needs is missing or does not fit.
+    /// When the kind of vocabulary is none of those above, or a value that it needs is missing or
+    /// does not fit.
     pub fn tokenizer(self) -> Result<Box<dyn Tokenizer>> {
         let size = self.tokens.len();
         let (special, ends) = (self.special(), [self.class, self.separator]);

@@ -1,6 +1,7 @@
 //! Vocabularies from Hugging Face's files: `vocab.json` with `merges.txt`, and `tokenizer.json`.
 //!
-//! An option that this crate does not compute is an error that names it; it never becomes a slightly different tokenizer.
+//! An option that this crate does not compute is an error that names it; it never becomes a
+//! slightly different tokenizer.
 
 use serde_json::Value;
 
@@ -62,7 +63,8 @@ pub fn byte_bpe(vocab_json: &str, merges_txt: &str) -> Result<ByteBpe> {
     })
 }
 
-/// The tokenizer that a `tokenizer.json` describes: byte-level BPE, Llama's vocabulary or WordPiece.
+/// The tokenizer that a `tokenizer.json` describes: byte-level BPE, Llama's vocabulary or
+/// WordPiece.
 ///
 /// # Errors
 /// When the file has another form, or an option that this crate does not compute.
@@ -85,7 +87,8 @@ const FILE: &str = "tokenizer.json";
 /// The byte-level vocabulary that a `tokenizer.json` describes.
 ///
 /// # Errors
-/// When the file has another form, describes a vocabulary of another kind, or has an option that this crate does not compute.
+/// When the file has another form, describes a vocabulary of another kind, or has an option that
+/// this crate does not compute.
 pub fn read_byte_bpe(tokenizer_json: &str) -> Result<ByteBpe> {
     read_bytes(&parse(FILE, tokenizer_json)?)
 }
@@ -128,8 +131,8 @@ pub(super) fn merges(model: &Value) -> Result<Vec<String>> {
     array(&model["merges"]).iter().map(merge).collect()
 }
 
-/// The rules by which text is cut: either a `ByteLevel` step, which has GPT-2's rules, or a step with the rules and a `ByteLevel` step
-/// after it.
+/// The rules by which text is cut: either a `ByteLevel` step, which has GPT-2's rules, or a step
+/// with the rules and a `ByteLevel` step after it.
 fn read_split(step: &Value) -> Result<Split> {
     let steps = match text(&step["type"]) {
         "Sequence" => array(&step["pretokenizers"]),
@@ -225,7 +228,8 @@ pub(super) fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToke
     Ok((Vocabulary::from_pairs(tokens)?, added))
 }
 
-/// The special tokens by their usual names, and the tokens that the last step puts before and after a text.
+/// The special tokens by their usual names, and the tokens that the last step puts before and after
+/// a text.
 pub(super) fn read_special(file: &Value, vocabulary: &Vocabulary) -> Result<SpecialTokens> {
     let (begin, end) = read_ends(&file["post_processor"])?;
     let known = |name: &str| {

@@ -1,7 +1,8 @@
 //! A Llama vocabulary from `tokenizer.json`, which describes it as BPE with `byte_fallback`.
 //!
-//! Such a file has no scores but merges in order, which were sorted by score: the score of a token is minus the rank of the first
-//! merge that makes it. Tokens of several characters that no merge makes are never used.
+//! Such a file has no scores but merges in order, which were sorted by score: the score of a token
+//! is minus the rank of the first merge that makes it. Tokens of several characters that no merge
+//! makes are never used.
 
 use std::collections::HashMap;
 
@@ -53,7 +54,8 @@ pub(super) fn read(file: &Value) -> Result<Llama> {
     })
 }
 
-/// Whether a space is put before the text. Spaces must become `▁`, in a normalizer or in a pre-tokenizer.
+/// Whether a space is put before the text. Spaces must become `▁`, in a normalizer or in a
+/// pre-tokenizer.
 fn read_spaces(file: &Value) -> Result<bool> {
     let (normalizer, cut) = (&file["normalizer"], &file["pre_tokenizer"]);
     let is = |step: &Value, kind: &str, part: &str| {

@@ -1,7 +1,9 @@
-//! The vocabulary of Llama: SentencePiece's byte-pair encoding, with a score for each token and bytes to fall back on.
+//! The vocabulary of Llama: SentencePiece's byte-pair encoding, with a score for each token and
+//! bytes to fall back on.
 //!
-//! Spaces are written `▁`, one is put before the text, and the characters are merged: of all neighbours that together are a token
-//! the one with the highest score, again and again. A character that is not a token is written in its bytes, `<0xE6>` and so on.
+//! Spaces are written `▁`, one is put before the text, and the characters are merged: of all
+//! neighbours that together are a token the one with the highest score, again and again. A
+//! character that is not a token is written in its bytes, `<0xE6>` and so on.
 //!
 //! ```
 //! use engine::token::{llama::{Llama, LlamaFiles}, tokenizer::Tokenizer};
@@ -15,8 +17,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer", and its code; Touvron
-//! et al. 2023, "LLaMA: Open and efficient foundation language models", section 2.1.
+//! Source: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword
+//! tokenizer", and its code; Touvron et al. 2023, "LLaMA: Open and efficient foundation language
+//! models", section 2.1.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -53,7 +56,8 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// The kind with a number in SentencePiece's and GGUF files; unknown numbers are [`Self::Normal`].
+    /// The kind with a number in SentencePiece's and GGUF files; unknown numbers are
+    /// [`Self::Normal`].
     pub fn from_number(number: i32) -> Self {
         use TokenKind::{Byte, Control, Unknown, Unused, UserDefined};
         let all = [Unknown, Control, UserDefined, Unused, Byte];
@@ -100,8 +104,9 @@ pub struct LlamaFiles {
 }
 
 impl LlamaFiles {
-    /// A vocabulary whose special tokens are known by their usual names (`<unk>`, `<s>`, `</s>`, `<0x00>`), with a space before
-    /// the text and the begin token before every text, as Llama has it.
+    /// A vocabulary whose special tokens are known by their usual names (`<unk>`, `<s>`, `</s>`,
+    /// `<0x00>`), with a space before the text and the begin token before every text, as Llama has
+    /// it.
     pub fn named(tokens: Vec<String>, scores: Vec<f32>) -> Self {
         let id = |name: &str| tokens.iter().position(|token| token == name);
         let special = SpecialTokens {
@@ -217,8 +222,9 @@ impl Llama {
         Ok(())
     }
 
-    /// Appends a character in bytes, or as the unknown token where the vocabulary lacks one of them; returns whether it was unknown.
-    /// Several unknown characters in a row are one unknown token.
+    /// Appends a character in bytes, or as the unknown token where the vocabulary lacks one of
+    /// them; returns whether it was unknown. Several unknown characters in a row are one unknown
+    /// token.
     fn write_bytes(&self, symbol: &str, after_unknown: bool, ids: &mut Vec<usize>) -> Result<bool> {
         let bytes: Option<Vec<u32>> = (symbol.bytes())
             .map(|byte| self.byte_ids[usize::from(byte)])

@@ -1,4 +1,5 @@
-//! Readers of the vocabularies that come with llama2.c's models: `tokenizer.bin` and SentencePiece's `.vocab` and `.model`.
+//! Readers of the vocabularies that come with llama2.c's models: `tokenizer.bin` and
+//! SentencePiece's `.vocab` and `.model`.
 //!
 //! ```text
 //! tokenizer.bin   longest token in bytes (i32), then for each token: score (f32), length in bytes (i32), the bytes
@@ -15,8 +16,8 @@ use crate::format::error::{FormatError, shortened};
 
 type Result<T> = std::result::Result<T, FormatError>;
 
-/// Reads a `tokenizer.bin` such as `tok512.bin`. The file has neither the ids nor the kinds of special tokens: they are known by
-/// their usual names.
+/// Reads a `tokenizer.bin` such as `tok512.bin`. The file has neither the ids nor the kinds of
+/// special tokens: they are known by their usual names.
 ///
 /// # Errors
 /// When the file ends early, or a token is not UTF-8.
@@ -58,7 +59,8 @@ pub fn from_vocab(file: &str) -> Result<LlamaFiles> {
     Ok(LlamaFiles::named(tokens, scores))
 }
 
-/// Reads a `.model` such as `tok105.model`, for the byte-pair models that Llama uses. The options of the model are skipped.
+/// Reads a `.model` such as `tok105.model`, for the byte-pair models that Llama uses. The options
+/// of the model are skipped.
 ///
 /// # Errors
 /// When the file is not such a message.

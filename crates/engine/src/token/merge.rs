@@ -1,4 +1,5 @@
-//! The loop that byte-level BPE and the Llama vocabulary share: it merges neighbours, the best pair first.
+//! The loop that byte-level BPE and the Llama vocabulary share: it merges neighbours, the best pair
+//! first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,14 +32,16 @@ impl<S, P: Ord> PartialEq for Candidate<S, P> {
 
 impl<S, P: Ord> Eq for Candidate<S, P> {}
 
-/// A node in the doubly linked list of the symbols that are left; the symbol of a node that was merged into its left neighbour is `None`.
+/// A node in the doubly linked list of the symbols that are left; the symbol of a node that was
+/// merged into its left neighbour is `None`.
 struct Node<S> {
     symbol: Option<S>,
     previous: usize,
     next: usize,
 }
 
-/// Merges neighbours until no pair can be merged: each time the pair of lowest priority, of equal ones the leftmost.
+/// Merges neighbours until no pair can be merged: each time the pair of lowest priority, of equal
+/// ones the leftmost.
 ///
 /// `join` gives the symbol that two neighbours become, and the priority. n symbols cost O(n log n).
 pub(super) fn merge<S: Copy + Eq, P: Ord>(
@@ -48,7 +51,8 @@ pub(super) fn merge<S: Copy + Eq, P: Ord>(
     let mut nodes: Vec<Node<S>> = (symbols.iter().enumerate())
         .map(|(at, &symbol)| Node {
             symbol: Some(symbol),
-            // Before the first: usize::MAX, past the end of the list like the position after the last.
+            // Before the first: usize::MAX, past the end of the list like the position after the
+            // last.
             previous: at.wrapping_sub(1),
             next: at + 1,
         })

@@ -1,7 +1,8 @@
-//! The rules by which byte-level vocabularies cut a text into words before bytes are merged: no token crosses a cut.
+//! The rules by which byte-level vocabularies cut a text into words before bytes are merged: no
+//! token crosses a cut.
 //!
-//! The rules are published as regular expressions; here they are Rust code. L is a letter and N a number (Unicode's general
-//! categories), s white space:
+//! The rules are published as regular expressions; here they are Rust code. L is a letter and N a
+//! number (Unicode's general categories), s white space:
 //!
 //! ```text
 //! Gpt2          's|'t|'re|'ve|'m|'ll|'d| ?L+| ?N+| ?[^sLN]+|s+(?!S)|s+
@@ -15,8 +16,8 @@
 //! assert_eq!(words, ["I", "'ll", " go", " ", " in", " 2", " days", "!"]);
 //! ```
 //!
-//! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.2, and its code (`encoder.py`);
-//! the `tokenizer.json` of Llama 3 and of Qwen2.
+//! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.2,
+//! and its code (`encoder.py`); the `tokenizer.json` of Llama 3 and of Qwen2.
 
 use super::unicode::{is_letter, is_number};
 

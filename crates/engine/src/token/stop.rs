@@ -2,7 +2,8 @@
 
 use crate::error::{EngineError, Result};
 
-/// A search for stop strings in a text that comes in parts. Text that may be the beginning of a stop string is held back.
+/// A search for stop strings in a text that comes in parts. Text that may be the beginning of a
+/// stop string is held back.
 ///
 /// ```
 /// use engine::token::stop::StopStrings;
@@ -34,8 +35,9 @@ impl StopStrings {
         })
     }
 
-    /// Takes more text. Returns the text that is known to be before any stop string, and the stop string that is complete first, the
-    /// longest of those that end together. The text after it is dropped.
+    /// Takes more text. Returns the text that is known to be before any stop string, and the stop
+    /// string that is complete first, the longest of those that end together. The text after it is
+    /// dropped.
     pub fn push(&mut self, more: &str) -> (String, Option<String>) {
         let before = self.held.len();
         self.held.push_str(more);
@@ -69,7 +71,8 @@ impl StopStrings {
 mod tests {
     use super::*;
 
-    /// The text before the stop string and the stop string, with the text given in parts of some characters.
+    /// The text before the stop string and the stop string, with the text given in parts of some
+    /// characters.
     fn in_parts(text: &str, stops: &[&str], size: usize) -> (String, Option<String>) {
         let mut stop =
             StopStrings::new(stops.iter().map(|&stop| stop.to_owned()).collect()).unwrap();

@@ -1,7 +1,8 @@
 //! Decoding of ids that come one by one, without printing half a character.
 //!
-//! A token may end in the middle of a character. [`StreamDecoder`] holds back the bytes of an unfinished character until the
-//! tokens that complete it have come; its texts, joined, are the text of all ids decoded at once.
+//! A token may end in the middle of a character. [`StreamDecoder`] holds back the bytes of an
+//! unfinished character until the tokens that complete it have come; its texts, joined, are the
+//! text of all ids decoded at once.
 //!
 //! ```
 //! use engine::token::{split::Split, stream::StreamDecoder, train::train};

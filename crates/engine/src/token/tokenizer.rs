@@ -1,7 +1,8 @@
 //! The interface of tokenizers, which turn text into ids and back.
 //!
-//! An id is a position in the vocabulary. Text that a reader typed goes through [`Tokenizer::encode`], which never reads a special
-//! token in it; text of our own, such as a template with `[MASK]`, goes through [`Tokenizer::encode_marked`].
+//! An id is a position in the vocabulary. Text that a reader typed goes through
+//! [`Tokenizer::encode`], which never reads a special token in it; text of our own, such as a
+//! template with `[MASK]`, goes through [`Tokenizer::encode_marked`].
 
 use std::borrow::Cow;
 
@@ -38,8 +39,8 @@ impl SpecialTokens {
 
 /// Turns text into ids of a vocabulary and back.
 pub trait Tokenizer {
-    /// The ids of a text, without tokens before and after it. Where it is `marked`, the names of special tokens in it
-    /// (`<|endoftext|>`, `[MASK]`) are read as these tokens.
+    /// The ids of a text, without tokens before and after it. Where it is `marked`, the names of
+    /// special tokens in it (`<|endoftext|>`, `[MASK]`) are read as these tokens.
     ///
     /// # Errors
     /// When the vocabulary cannot write a part of the text, and has no token for the unknown.
@@ -53,7 +54,8 @@ pub trait Tokenizer {
         self.encode_as(text, false)
     }
 
-    /// The ids of a text in which the names of special tokens (`<|endoftext|>`, `[MASK]`) are read as these tokens.
+    /// The ids of a text in which the names of special tokens (`<|endoftext|>`, `[MASK]`) are read
+    /// as these tokens.
     ///
     /// # Errors
     /// As [`Self::encode_as`].
@@ -69,7 +71,8 @@ pub trait Tokenizer {
         self.vocabulary().len()
     }
 
-    /// A token in the spelling of the vocabulary's file (a space may be `Ġ` or `▁`); `None` where there is no such id.
+    /// A token in the spelling of the vocabulary's file (a space may be `Ġ` or `▁`); `None` where
+    /// there is no such id.
     fn token(&self, id: usize) -> Option<&str> {
         self.vocabulary().token(id)
     }
@@ -79,8 +82,9 @@ pub trait Tokenizer {
         self.vocabulary().id(token).map(|id| id as usize)
     }
 
-    /// The bytes that a token adds to a text, at its beginning (`first`) or later; `None` for tokens without text, such as
-    /// the one that begins a text. The bytes of one token need not be whole characters.
+    /// The bytes that a token adds to a text, at its beginning (`first`) or later; `None` for
+    /// tokens without text, such as the one that begins a text. The bytes of one token need not be
+    /// whole characters.
     ///
     /// # Errors
     /// When there is no such id.
@@ -101,8 +105,8 @@ pub trait Tokenizer {
         between(begin, ids, special.end.filter(|_| special.add_end))
     }
 
-    /// The ids between the tokens that begin and end a text, where there are such tokens: an encoder reads a text with both, whether
-    /// or not its vocabulary's file asks for them.
+    /// The ids between the tokens that begin and end a text, where there are such tokens: an
+    /// encoder reads a text with both, whether or not its vocabulary's file asks for them.
     fn enclosed(&self, ids: &[usize]) -> Vec<usize> {
         between(self.special().begin, ids, self.special().end)
     }

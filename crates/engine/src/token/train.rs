@@ -1,8 +1,9 @@
 //! Training of a byte-level vocabulary: its merges are learned from text.
 //!
-//! Start with the 256 bytes. Count every pair of neighbours inside the words of the text, make the most frequent pair a new
-//! token, and repeat. Of equally frequent pairs the one with the lower left id is taken, then the one with the lower
-//! right id, so the same text gives the same vocabulary everywhere.
+//! Start with the 256 bytes. Count every pair of neighbours inside the words of the text, make the
+//! most frequent pair a new token, and repeat. Of equally frequent pairs the one with the lower
+//! left id is taken, then the one with the lower right id, so the same text gives the same
+//! vocabulary everywhere.
 //!
 //! ```
 //! use engine::token::{split::Split, tokenizer::Tokenizer, train::train};
@@ -13,7 +14,8 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword units", algorithm 1.
+//! Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword
+//! units", algorithm 1.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -103,8 +105,8 @@ fn neighbours(word: &Word) -> impl Iterator<Item = Pair> {
     word.tokens.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
-/// Learns at most `merges` merges from a text; fewer where no pair occurs twice. The time of a merge grows with the length of the
-/// different words that have its pair.
+/// Learns at most `merges` merges from a text; fewer where no pair occurs twice. The time of a
+/// merge grows with the length of the different words that have its pair.
 ///
 /// # Errors
 /// Those of [`ByteBpe::new`], which no text can cause.

@@ -10,7 +10,8 @@ pub(super) struct Trie {
 }
 
 impl Trie {
-    /// Adds a string; one that is there already keeps its id. The empty string is not added: it is found everywhere.
+    /// Adds a string; one that is there already keeps its id. The empty string is not added: it is
+    /// found everywhere.
     pub(super) fn insert(&mut self, text: &[u8], id: u32) {
         if text.is_empty() {
             return;

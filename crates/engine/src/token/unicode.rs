@@ -1,7 +1,8 @@
-//! The classes of characters by which tokenizers split, and the letters that remain when accents are dropped.
+//! The classes of characters by which tokenizers split, and the letters that remain when accents
+//! are dropped.
 //!
-//! The standard library knows letters only together with vowel signs ("alphabetic"); the rules of GPT-2 and BERT are written in
-//! general categories, so those are tables here.
+//! The standard library knows letters only together with vowel signs ("alphabetic"); the rules of
+//! GPT-2 and BERT are written in general categories, so those are tables here.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -41,7 +42,8 @@ pub(super) fn is_invisible(character: char) -> bool {
 /// Lines `remaining letters TAB the characters that become them`.
 static ACCENTS: &str = include_str!("accents.txt");
 
-/// Appends the remaining letters of a character that is decomposed canonically (NFD) and loses its marks (general category Mn).
+/// Appends the remaining letters of a character that is decomposed canonically (NFD) and loses its
+/// marks (general category Mn).
 pub(super) fn push_without_accents(character: char, out: &mut String) {
     static STAYS: OnceLock<HashMap<char, &'static str>> = OnceLock::new();
     if character.is_ascii() {

@@ -12,7 +12,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// A vocabulary in which the position of a token is its id. Of equal tokens the first one is found by its text.
+    /// A vocabulary in which the position of a token is its id. Of equal tokens the first one is
+    /// found by its text.
     ///
     /// # Errors
     /// When there is no token, or more than 2^32 of them.

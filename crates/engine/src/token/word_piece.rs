@@ -1,8 +1,8 @@
-//! WordPiece, the vocabulary of BERT: the longest token that a word begins with, then the longest at the start of the rest, and so
-//! on.
+//! WordPiece, the vocabulary of BERT: the longest token that a word begins with, then the longest
+//! at the start of the rest, and so on.
 //!
-//! Tokens inside a word are written with `##` before them. A word that the tokens cannot write, or that is longer than 100
-//! characters, is `[UNK]` as a whole.
+//! Tokens inside a word are written with `##` before them. A word that the tokens cannot write, or
+//! that is longer than 100 characters, is `[UNK]` as a whole.
 //!
 //! ```
 //! use engine::token::{tokenizer::Tokenizer, word_piece::{WordPiece, WordPieceFiles}};
@@ -15,8 +15,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Wu et al. 2016, "Google's neural machine translation system", section 4.1; Devlin et al. 2019, "BERT: Pre-training of
-//! deep bidirectional transformers for language understanding", section 3.
+//! Source: Wu et al. 2016, "Google's neural machine translation system", section 4.1; Devlin et al.
+//! 2019, "BERT: Pre-training of deep bidirectional transformers for language understanding",
+//! section 3.
 
 use std::borrow::Cow;
 
@@ -48,7 +49,8 @@ pub struct WordPieceFiles {
 }
 
 impl WordPieceFiles {
-    /// A vocabulary with BERT's special tokens by their usual names, uncased where no token has a capital letter.
+    /// A vocabulary with BERT's special tokens by their usual names, uncased where no token has a
+    /// capital letter.
     pub fn named(tokens: Vec<String>) -> Self {
         let id = |name: &str| tokens.iter().position(|token| token == name);
         let special = SpecialTokens {
@@ -168,7 +170,8 @@ impl Tokenizer for WordPiece {
         &self.vocabulary
     }
 
-    /// The bytes of a token; words and punctuation get a space before them, whatever white space the text had.
+    /// The bytes of a token; words and punctuation get a space before them, whatever white space
+    /// the text had.
     fn token_bytes(&self, id: usize, first: bool) -> Result<Option<Cow<'_, [u8]>>> {
         let unknown = || unknown_id("WordPiece", id, self.size());
         let token = self.token(id).ok_or_else(unknown)?;

@@ -1,8 +1,10 @@
-//! Words and punctuation marks as tokens: the simplest split, for lessons without a trained vocabulary.
+//! Words and punctuation marks as tokens: the simplest split, for lessons without a trained
+//! vocabulary.
 //!
-//! A token is a run of letters and digits (an apostrophe or hyphen between two letters belongs to the word), or one other
-//! character that is not white space. Ids come from a hash of the lower-cased word, so every word has one without a list;
-//! two words may share an id, with probability 1/V for each pair.
+//! A token is a run of letters and digits (an apostrophe or hyphen between two letters belongs to
+//! the word), or one other character that is not white space. Ids come from a hash of the
+//! lower-cased word, so every word has one without a list; two words may share an id, with
+//! probability 1/V for each pair.
 //!
 //! ```
 //! use engine::token::words;
@@ -12,7 +14,8 @@
 
 use crate::rng::{fnv1a64, mix};
 
-/// The first `max` tokens of `text`, in their own spelling. Work and memory are bounded by `max`, for a text of any length.
+/// The first `max` tokens of `text`, in their own spelling. Work and memory are bounded by `max`,
+/// for a text of any length.
 pub fn split(text: &str, max: usize) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -46,7 +49,8 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The number of bytes of one sign at the start of `text`, with its marks and joiners, so an emoji stays whole.
+/// The number of bytes of one sign at the start of `text`, with its marks and joiners, so an emoji
+/// stays whole.
 fn cluster_length(text: &str) -> usize {
     let mut after_joiner = true;
     for (at, character) in text.char_indices() {
@@ -58,15 +62,17 @@ fn cluster_length(text: &str) -> usize {
     text.len()
 }
 
-/// True for a character that only changes the one before it: combining marks, variation selectors, the joiner, skin
-/// tones. (The ranges used in practice; the full Unicode table would outweigh the lesson.)
+/// True for a character that only changes the one before it: combining marks, variation selectors,
+/// the joiner, skin tones. (The ranges used in practice; the full Unicode table would outweigh the
+/// lesson.)
 fn is_joined(character: char) -> bool {
     matches!(character,
         '\u{0300}'..='\u{036F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}'
         | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// The id of a word in 0..`vocabulary`, from a hash of its lower-case form; 0 when `vocabulary` is 0.
+/// The id of a word in 0..`vocabulary`, from a hash of its lower-case form; 0 when `vocabulary` is
+/// 0.
 pub fn id(word: &str, vocabulary: usize) -> usize {
     let hash = mix(fnv1a64(&word.to_lowercase()));
     ((u128::from(hash) * vocabulary as u128) >> 64) as usize

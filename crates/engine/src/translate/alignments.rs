@@ -1,14 +1,15 @@
-//! Alignments of a translation with its source: the weights of additive attention, from token to token and from word to word.
+//! Alignments of a translation with its source: the weights of additive attention, from token to
+//! token and from word to word.
 //!
 //! ```text
 //! token t of the target, the end among them:  α_t = softmax over the source of the scores for s_{t−1}       [T, S]
 //! word to word:  A_ij = mean over the tokens t of word i of Σ over the tokens s of word j of α_ts           [I, J]
 //! ```
-//! A row of α sums to 1; the weights of a source word's tokens are added. A target word of several tokens has the mean of their rows,
-//! so a row of A sums to 1 too.
+//! A row of α sums to 1; the weights of a source word's tokens are added. A target word of several
+//! tokens has the mean of their rows, so a row of A sums to 1 too.
 //!
-//! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several tokens Clark et al. 2019, "What does BERT
-//! look at?", section 4.1.
+//! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several tokens
+//! Clark et al. 2019, "What does BERT look at?", section 4.1.
 
 use super::{LONGEST, TranslationModel, Translator};
 use crate::error::{EngineError, Result};
@@ -31,7 +32,8 @@ pub struct Alignments {
 /// As [`Translator::greedy`], with the weights of every step.
 ///
 /// # Errors
-/// When the source has no token or an id outside the vocabulary, or the model has no additive attention.
+/// When the source has no token or an id outside the vocabulary, or the model has no additive
+/// attention.
 pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
     // source [S] -> [T], [T, S]
     let TranslationModel::Attention(model) = &translator.model else {
@@ -55,8 +57,9 @@ pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> 
     Ok(Alignments { target, weights })
 }
 
-/// The words that tokens make up, as ranges: a token that begins with a space begins a word, and the special ones are words of
-/// their own. Vocabularies of [`Translator`] write every word with the space before it.
+/// The words that tokens make up, as ranges: a token that begins with a space begins a word, and
+/// the special ones are words of their own. Vocabularies of [`Translator`] write every word with
+/// the space before it.
 ///
 /// # Errors
 /// When there is no token of one of these ids.
@@ -124,7 +127,8 @@ pub fn heaviest(weights: ArrayView2<'_, f32>) -> Vec<usize> {
     weights.rows().into_iter().map(first).collect()
 }
 
-/// The number of pairs of lines that cross when each target word is joined to one source word: 0 where both sentences have one order.
+/// The number of pairs of lines that cross when each target word is joined to one source word: 0
+/// where both sentences have one order.
 pub fn crossings(joined: &[usize]) -> usize {
     let later = |i: usize| joined.iter().skip(i + 1);
     let crossed = |(i, &j): (usize, &usize)| later(i).filter(|&&other| other < j).count();

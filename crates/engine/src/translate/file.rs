@@ -17,7 +17,8 @@ pub const TOKENIZER: &str = "tokenizer.json";
 /// The translator in a file; `name` is the file's, for messages.
 ///
 /// # Errors
-/// When the bytes are no safetensors, its metadata is missing or of another kind of model, or the parameters do not fit it.
+/// When the bytes are no safetensors, its metadata is missing or of another kind of model, or the
+/// parameters do not fit it.
 pub fn open(name: &str, bytes: Arc<[u8]>) -> Result<Translator, OpenError> {
     let file = Shipped::parse(name, bytes)?;
     let model = match file.kind() {

@@ -3,8 +3,9 @@
 //! ```text
 //! text -> normalised -> ids of the source -> [model, token after token from ⟨end⟩ until ⟨end⟩] -> ids -> text
 //! ```
-//! One token, `<|endoftext|>`, begins and ends every target. A file of a model is safetensors with two texts as metadata:
-//! `config`, the sizes with `model_type` as a `config.json` has them, and `tokenizer.json`, the vocabulary.
+//! One token, `<|endoftext|>`, begins and ends every target. A file of a model is safetensors with
+//! two texts as metadata: `config`, the sizes with `model_type` as a `config.json` has them, and
+//! `tokenizer.json`, the vocabulary.
 
 mod alignments;
 mod file;
@@ -124,8 +125,8 @@ impl Translator {
         self.end
     }
 
-    /// The ids of a sentence of either language: normalised, every word with the space before it, so a word has the same
-    /// tokens at every position.
+    /// The ids of a sentence of either language: normalised, every word with the space before it,
+    /// so a word has the same tokens at every position.
     ///
     /// # Errors
     /// When the vocabulary cannot write it.
@@ -149,7 +150,8 @@ impl Translator {
         Reading::new(&self.model, source)
     }
 
-    /// A target by greedy decoding, the most likely token at each step, until the end (which is not returned) or [`LONGEST`] tokens.
+    /// A target by greedy decoding, the most likely token at each step, until the end (which is not
+    /// returned) or [`LONGEST`] tokens.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -178,7 +180,8 @@ impl Translator {
         self.text(&self.greedy(&source)?)
     }
 
-    /// The best translations of a source by beam search, best first, each of at most [`LONGEST`] tokens.
+    /// The best translations of a source by beam search, best first, each of at most [`LONGEST`]
+    /// tokens.
     ///
     /// # Errors
     /// As [`Self::read`], and when a number of the search has no meaning.

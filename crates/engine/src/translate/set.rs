@@ -19,7 +19,8 @@ impl Pair {
     }
 }
 
-/// The pairs of a set written as the site's own is: on each line English, a tab, and the Italian versions with ` | ` between.
+/// The pairs of a set written as the site's own is: on each line English, a tab, and the Italian
+/// versions with ` | ` between.
 ///
 /// ```
 /// use engine::translate::read_set;

@@ -1,7 +1,8 @@
 //! Sentences as the translators know them.
 
-/// A sentence in lower case, with straight quotes, single spaces, and without the full stop or exclamation mark at its end, so
-/// "We see the sky." and "we see the sky" are one sentence. A question keeps its mark, which changes the meaning.
+/// A sentence in lower case, with straight quotes, single spaces, and without the full stop or
+/// exclamation mark at its end, so "We see the sky." and "we see the sky" are one sentence. A
+/// question keeps its mark, which changes the meaning.
 ///
 /// ```
 /// use engine::translate::normalised;

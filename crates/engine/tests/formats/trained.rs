@@ -10,7 +10,8 @@ use serde_json::Value;
 use skip::shared;
 use std::path::Path;
 
-/// Two next tokens are as good as equal when their logits are this close; rounding may choose either.
+/// Two next tokens are as good as equal when their logits are this close; rounding may choose
+/// either.
 const TIE: f32 = 0.05;
 
 /// A text that is known to no model's file, for the loss.

@@ -92,7 +92,8 @@ pub(crate) fn llama_source(config: &llama::Config, more: bool) -> Formula {
     Formula::new(SEED, shapes)
 }
 
-/// The parameters with rows of q and k so ordered that the numbers of a rotary plane are neighbours.
+/// The parameters with rows of q and k so ordered that the numbers of a rotary plane are
+/// neighbours.
 pub(crate) fn permuted(config: &llama::Config, source: &mut dyn Parameters) -> Memory {
     let mut memory = Memory::default();
     for name in source.names() {
@@ -244,7 +245,8 @@ pub(crate) fn llama_file(
     })
 }
 
-/// `blk.N.ffn_gate.E.weight` `[F, C]` of all experts becomes `blk.N.ffn_gate_exps.weight` `[E, F, C]`.
+/// `blk.N.ffn_gate.E.weight` `[F, C]` of all experts becomes `blk.N.ffn_gate_exps.weight` `[E, F,
+/// C]`.
 fn stack_experts(_: &mut Vec<(String, Value)>, tensors: &mut Vec<Named>) {
     let of = |name: &str| {
         let (stem, number) = name.strip_suffix(".weight")?.rsplit_once('.')?;

@@ -76,8 +76,8 @@ impl Case {
         self.with_axes::<Ix4>(name)
     }
 
-    /// Compares with the stored tensor, prints the largest difference, and panics where it is above the tolerance. Infinities
-    /// must be the same ones.
+    /// Compares with the stored tensor, prints the largest difference, and panics where it is above
+    /// the tolerance. Infinities must be the same ones.
     #[track_caller]
     pub(crate) fn check(&self, name: &str, found: ArrayViewD<'_, f32>, tolerance: f32) {
         let expected = self.any(name);

@@ -5,8 +5,8 @@ use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 /// Steps of a run.
 pub(crate) const STEPS: usize = 200;
 
-/// Bits of the losses of every fortieth step with the plain kernels, then of all: what `grad_training.rs` finds natively and
-/// `grad_wasm.rs` in Chromium.
+/// Bits of the losses of every fortieth step with the plain kernels, then of all: what
+/// `grad_training.rs` finds natively and `grad_wasm.rs` in Chromium.
 pub(crate) const LOSSES: [u32; 5] = [
     0x3f49_4145,
     0x3f2f_7fcb,

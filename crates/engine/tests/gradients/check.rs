@@ -8,18 +8,20 @@ use engine::parameters::Weight;
 use engine::rng::{Rng, normal_matrix};
 use engine::trainable::{self, Kind, Trainable, Visit};
 
-/// How far each number is moved to either side. The error of the difference grows with its square, that of rounding as it falls.
+/// How far each number is moved to either side. The error of the difference grows with its square,
+/// that of rounding as it falls.
 pub(crate) const STEP: f32 = 1.0 / 128.0;
 
-/// The same for whole models, which are more curved and have kinks, and whose losses have fewer digits to lose.
+/// The same for whole models, which are more curved and have kinks, and whose losses have fewer
+/// digits to lose.
 pub(crate) const FINE_STEP: f32 = 1.0 / 1024.0;
 
-/// The largest error, relative to 1 + the largest gradient of the parameter: STEP² times a third derivative of some units, and
-/// 1e-6 of rounding over the step.
+/// The largest error, relative to 1 + the largest gradient of the parameter: STEP² times a third
+/// derivative of some units, and 1e-6 of rounding over the step.
 pub(crate) const BOUND: f32 = 2e-3;
 
-/// The largest share of numbers that may stand so near a kink of a ReLU that the two sides differ by more than the bound; of
-/// those the gradient must lie between the slopes of both sides.
+/// The largest share of numbers that may stand so near a kink of a ReLU that the two sides differ
+/// by more than the bound; of those the gradient must lie between the slopes of both sides.
 const KINKS: f32 = 0.25;
 
 /// How many numbers of each parameter are checked.
@@ -75,8 +77,8 @@ pub(crate) fn weigh(tape: &mut Tape, x: &Var) -> Result<Var> {
     tape.weighted_sum(x, &weights)
 }
 
-/// Compares the tape's gradients with central differences, with each implementation of the kernels that training may use; every
-/// parameter must be reached.
+/// Compares the tape's gradients with central differences, with each implementation of the kernels
+/// that training may use; every parameter must be reached.
 pub(crate) fn check<M: Trainable>(
     model: &mut M,
     step: f32,
@@ -138,7 +140,8 @@ fn compare<M: Trainable>(
     );
 }
 
-/// Adds to one number of parameter `n`. A power of two goes and comes back without rounding, unless the number is large.
+/// Adds to one number of parameter `n`. A power of two goes and comes back without rounding, unless
+/// the number is large.
 fn shift<M: Trainable>(model: &mut M, n: usize, at: usize, by: f32) {
     let mut place = 0;
     model

@@ -1,4 +1,5 @@
-//! Invariants of attention and of the small decoder with any kernels: nothing leaks through a mask, not one bit; the order of tokens changes the order of results and nothing else.
+//! Invariants of attention and of the small decoder with any kernels: nothing leaks through a mask,
+//! not one bit; the order of tokens changes the order of results and nothing else.
 
 use engine::explain::one_head::{OneHead, self_attention};
 use engine::explain::small_decoder::parameters;
@@ -20,7 +21,8 @@ fn one_head(q: &Array2<f32>, k: &Array2<f32>, v: &Array2<f32>, mask: &Mask) -> O
     OneHead::of(&attend(q, k, v, &scoring, mask, &mut None).unwrap(), 0)
 }
 
-/// Later tokens that hold anything, NaN and ∞ included, leave earlier rows as they are, to the bit, for every length to 40.
+/// Later tokens that hold anything, NaN and ∞ included, leave earlier rows as they are, to the bit,
+/// for every length to 40.
 pub(crate) fn no_bit_leaks_through_a_causal_mask() {
     for tokens in 1..=40 {
         for width in [1, 4, 7, 16, 33] {
@@ -102,7 +104,8 @@ fn logits(model: &Gpt2, ids: &[usize], mask: bool, positions: bool) -> Array2<f3
     model.with_parts(parts).forward(ids, None).unwrap()
 }
 
-/// A changed token moves no earlier logit by one bit with the mask, and moves every one of their rows without it.
+/// A changed token moves no earlier logit by one bit with the mask, and moves every one of their
+/// rows without it.
 pub(crate) fn the_decoder_does_not_leak() {
     let model = decoder(None);
     let mut rng = Rng::new(11);
@@ -153,7 +156,8 @@ pub(crate) fn attention_is_permutation_equivariant() {
     }
 }
 
-/// Without positions and mask "dog bites man" and "man bites dog" are one bag; with positions, or with the mask, they are not.
+/// Without positions and mask "dog bites man" and "man bites dog" are one bag; with positions, or
+/// with the mask, they are not.
 pub(crate) fn positions_tell_word_orders_apart() {
     let (dog_first, man_first) = ([3, 14, 25], [25, 14, 3]);
     let difference = |model: &Gpt2, causal: bool, positions: bool| {
@@ -166,7 +170,8 @@ pub(crate) fn positions_tell_word_orders_apart() {
     let learned = normal_matrix(7, "positions", 48, 24, 1.0);
     for positions in [None, Some(learned)] {
         let model = decoder(positions);
-        // Logits are sums of 24 products of size about 1, so the bound is that of attention, ten times over.
+        // Logits are sums of 24 products of size about 1, so the bound is that of attention, ten
+        // times over.
         let without = difference(&model, false, false);
         assert!(without < 10.0 * EQUIVARIANCE_TOLERANCE, "{without}");
         assert!(difference(&model, false, true) > 0.01);

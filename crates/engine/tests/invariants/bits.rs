@@ -1,11 +1,13 @@
-//! The same bits natively and in wasm: one number stands for thousands of results of `rng`, `math` and the position tables.
+//! The same bits natively and in wasm: one number stands for thousands of results of `rng`, `math`
+//! and the position tables.
 
 use engine::explain::rotary;
 use engine::math::{self, double};
 use engine::nn::position::{alibi, sinusoidal};
 use engine::rng::{Rng, mix, normal_matrix};
 
-/// What [`fingerprint`] must give everywhere. It changes only when a function or the stream itself changes.
+/// What [`fingerprint`] must give everywhere. It changes only when a function or the stream itself
+/// changes.
 pub(crate) const FINGERPRINT: u64 = 0x5f0d_9f05_3559_506c;
 
 /// All results, mixed in order into one number.

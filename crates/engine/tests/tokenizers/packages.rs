@@ -1,4 +1,5 @@
-//! Against the packages `regex`, `tokenizers` and `sentencepiece`: `tests/golden/engine/tokens.json`.
+//! Against the packages `regex`, `tokenizers` and `sentencepiece`:
+//! `tests/golden/engine/tokens.json`.
 
 use engine::token::bert_text::BertText;
 use engine::token::json;

@@ -1,11 +1,13 @@
-//! The bits of all kernels in one number: an implementation that rounds anything in another way has another number.
+//! The bits of all kernels in one number: an implementation that rounds anything in another way has
+//! another number.
 
 use super::{numbers, random::mix};
 use kernel::math::{self, double};
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 
-/// Implementations and their numbers. Lanes are added in an order of their own by each; the portable vector and SIMD128 do the
-/// same operations in the same order, natively and in wasm. Relaxed SIMD has no number: each machine may round in its own way.
+/// Implementations and their numbers. Lanes are added in an order of their own by each; the
+/// portable vector and SIMD128 do the same operations in the same order, natively and in wasm.
+/// Relaxed SIMD has no number: each machine may round in its own way.
 const KNOWN: [(&str, u64); 5] = [
     ("reference", 0x2105_3838_b2f8_0a89),
     ("portable", 0x398e_e5de_1b23_8fed),
@@ -17,7 +19,8 @@ const KNOWN: [(&str, u64); 5] = [
 /// The number of the elementary functions.
 const KNOWN_MATH: u64 = 0xa93d_e37a_de94_d8c2;
 
-/// Compares all implementations of this machine, and the elementary functions, with the known numbers.
+/// Compares all implementations of this machine, and the elementary functions, with the known
+/// numbers.
 pub(crate) fn check() {
     let known = |name| KNOWN.iter().find(|(known, _)| *known == name);
     let mut different = Vec::new();
@@ -148,7 +151,8 @@ fn of_math() -> u64 {
     let mut state = 0;
     for x in numbers(1, "math", 2_000) {
         for (n, (f, g)) in single.iter().zip(wide).enumerate() {
-            // The logarithm and the root of a negative number are NaN, whose bits are not the same everywhere.
+            // The logarithm and the root of a negative number are NaN, whose bits are not the same
+            // everywhere.
             let x = if matches!(n, 1 | 6) { x.abs() } else { x };
             state = mix(state ^ u64::from(f(x).to_bits()));
             state = mix(state ^ g(f64::from(x)).to_bits());

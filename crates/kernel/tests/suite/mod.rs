@@ -1,7 +1,8 @@
 //! One suite for every implementation of the kernels, natively and in the browser.
 //!
-//! A check takes an implementation, a seed and three sizes, computes the same results with the plain loops, and panics where the
-//! two differ by more than rounding. `stamp!` turns the list of checks into the tests of one implementation.
+//! A check takes an implementation, a seed and three sizes, computes the same results with the
+//! plain loops, and panics where the two differ by more than rounding. `stamp!` turns the list of
+//! checks into the tests of one implementation.
 
 pub(crate) mod fingerprint;
 mod packed;
@@ -28,17 +29,20 @@ pub(crate) use special::{activations_keep_nan, max_special, softmax_special};
 /// A check of one property, on one implementation, for one seed and sizes.
 pub(crate) type Check = fn(&Kernels, u64, [usize; 3]);
 
-/// The largest size that is drawn: more than four times four times eight lanes, and every remainder.
+/// The largest size that is drawn: more than four times four times eight lanes, and every
+/// remainder.
 #[cfg(not(miri))]
 pub(crate) const LARGEST: usize = 130;
 
-/// The allowed difference of two sums, as a share of the sum of the absolute terms: 130 roundings of 2⁻²⁴ at worst, usually few.
+/// The allowed difference of two sums, as a share of the sum of the absolute terms: 130 roundings
+/// of 2⁻²⁴ at worst, usually few.
 pub(crate) const SUM_TOLERANCE: f32 = 2e-6;
 
 /// The allowed difference of softmax weights and of normalised numbers, absolute.
 pub(crate) const WEIGHT_TOLERANCE: f32 = 1e-6;
 
-/// The allowed difference of activations, as a share of max(1, |x|): the error of formula 7.1.26 and of rounding.
+/// The allowed difference of activations, as a share of max(1, |x|): the error of formula 7.1.26
+/// and of rounding.
 pub(crate) const ACTIVATION_TOLERANCE: f32 = 5e-7;
 
 /// A list of `length` normal numbers, some of them made 0, −0, large or small.
@@ -55,7 +59,8 @@ pub(crate) fn numbers(seed: u64, name: &str, length: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Panics unless `found` is within `tolerance` of `expected` (two equal infinities are close, NaN never is).
+/// Panics unless `found` is within `tolerance` of `expected` (two equal infinities are close, NaN
+/// never is).
 #[track_caller]
 pub(crate) fn assert_close(found: f32, expected: f32, tolerance: f32, place: &str) {
     let close = found == expected || (found - expected).abs() <= tolerance;
@@ -65,8 +70,8 @@ pub(crate) fn assert_close(found: f32, expected: f32, tolerance: f32, place: &st
     );
 }
 
-/// Writes the tests of one implementation, one for each check: `stamp!(run, module = "name", #[test])` calls
-/// `run("name", check)`. All attributes come before the test.
+/// Writes the tests of one implementation, one for each check: `stamp!(run, module = "name",
+/// #[test])` calls `run("name", check)`. All attributes come before the test.
 #[macro_export]
 macro_rules! stamp {
     ($run:path, $module:ident = $name:literal, $(#[$attribute:meta])+) => {

@@ -1,4 +1,5 @@
-//! Checks of products with packed weights against the plain loops. Whole numbers must be equal, `f32` within a bound.
+//! Checks of products with packed weights against the plain loops. Whole numbers must be equal,
+//! `f32` within a bound.
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
@@ -76,7 +77,8 @@ fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// With all scales 1 the result is a whole number below 2²⁴ and shows the integer part to the last unit.
+/// With all scales 1 the result is a whole number below 2²⁴ and shows the integer part to the last
+/// unit.
 pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
     for kind in KINDS {
@@ -140,7 +142,8 @@ pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     }
 }
 
-/// Tokens have the same bits one at a time and all together, beside any rows and tokens. A row of NaN changes no other row.
+/// Tokens have the same bits one at a time and all together, beside any rows and tokens. A row of
+/// NaN changes no other row.
 pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
     let cols = count * BLOCK;

@@ -49,7 +49,8 @@ pub(crate) fn matmul(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     product(kernels, Kernels::matmul, reference::matmul, &a, &b, sizes);
 }
 
-/// The product has the bits of that with A transposed before, so its bits do not depend on a row's position either.
+/// The product has the bits of that with A transposed before, so its bits do not depend on a row's
+/// position either.
 pub(crate) fn matmul_tn(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, inner, cols] = sizes;
     let (a, b) = (
@@ -94,7 +95,8 @@ pub(crate) fn mix(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     product(kernels, Kernels::mix, reference::mix, &a, &b, sizes);
 }
 
-/// A row moved to another position gives the same bits there: in every product for rows of A, in A · Bᵀ for rows of B too.
+/// A row moved to another position gives the same bits there: in every product for rows of A, in A
+/// · Bᵀ for rows of B too.
 pub(crate) fn place_of_a_row_changes_no_bit(
     kernels: &Kernels,
     seed: u64,

@@ -1,9 +1,10 @@
 //! Random numbers for tests and benchmarks, from a seed: the same bits natively and in the browser.
 
-/// A stream of random numbers: SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+/// A stream of random numbers: SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable
+/// pseudorandom number generators").
 ///
-/// The engine's `Rng` is the same stream with more kinds of draws; it is not used here because this crate knows nothing of the
-/// engine.
+/// The engine's `Rng` is the same stream with more kinds of draws; it is not used here because this
+/// crate knows nothing of the engine.
 pub(crate) struct Rng(u64);
 
 impl Rng {
@@ -30,8 +31,8 @@ impl Rng {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// A nearly normal number with mean 0 and deviation 1: the sum of twelve uniform numbers, minus 6. It is made without a
-    /// logarithm, so it has the same bits everywhere.
+    /// A nearly normal number with mean 0 and deviation 1: the sum of twelve uniform numbers, minus
+    /// 6. It is made without a logarithm, so it has the same bits everywhere.
     pub(crate) fn normal(&mut self) -> f32 {
         let uniform = |bits: u64| (bits & 0xff_ffff) as f32 / 16_777_216.0;
         (0..6).fold(-6.0, |sum, _| {

@@ -97,7 +97,8 @@ pub(crate) fn rms_norm(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     }
 }
 
-/// The largest magnitude over the deviation: the factor by which normalisation amplifies a rounding error.
+/// The largest magnitude over the deviation: the factor by which normalisation amplifies a rounding
+/// error.
 fn spread(x: &[f32]) -> f32 {
     let mean = x.iter().sum::<f32>() / x.len().max(1) as f32;
     let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / x.len().max(1) as f32;

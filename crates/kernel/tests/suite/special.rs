@@ -35,7 +35,8 @@ pub(crate) fn softmax_special(kernels: &Kernels, seed: u64, [length, ..]: [usize
         );
     }
 
-    // One visible entry of any value has the weight 1, to the bit; the weight of −10,000 beside 0 is also exactly 0.
+    // One visible entry of any value has the weight 1, to the bit; the weight of −10,000 beside 0
+    // is also exactly 0.
     for low in [f32::NEG_INFINITY, -1e4] {
         let mut single = vec![low; length];
         let at = rng.below(length);

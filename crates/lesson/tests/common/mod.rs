@@ -6,7 +6,8 @@ use lesson::reference::ElementRef;
 use lesson::{Catalog, Exercise, Lesson, LessonError, Refusal, compile};
 use serde_json::{Map, Value};
 
-/// Knows the cell `table` with the inputs `x` (a number) and `sentence`; it computes `weights[0,0]`.
+/// Knows the cell `table` with the inputs `x` (a number) and `sentence`; it computes
+/// `weights[0,0]`.
 pub(crate) struct World;
 
 type Shared = BTreeMap<String, Value>;

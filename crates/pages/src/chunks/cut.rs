@@ -1,7 +1,8 @@
 //! From a linked wasm file to the files of the site.
 //!
-//! Trunk has run `wasm-bindgen` on the whole site by the time its hook is called; here the linked file is cut and its first part
-//! bound again, and the result replaces what Trunk left. The worker for cells is cut in the same way.
+//! Trunk has run `wasm-bindgen` on the whole site by the time its hook is called; here the linked
+//! file is cut and its first part bound again, and the result replaces what Trunk left. The worker
+//! for cells is cut in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use crate::offline::hash;
 /// What the first wasm of the site is called, before the dash and Trunk's hash.
 const SITE: &str = "transformer-notebook-";
 
-/// Most files that a chunk of the site needs besides its own. With the first file and those of the worker a page then asks for
-/// eight at most.
+/// Most files that a chunk of the site needs besides its own. With the first file and those of the
+/// worker a page then asks for eight at most.
 const MOST_SHARED: usize = 3;
 
 /// The same for a chunk of the worker.
@@ -43,8 +44,8 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// The requests that a page with these cells can make early, besides the one for the first wasm: rel, file and kind of each.
-    /// A page that shows a tool names its chunk in `tool`.
+    /// The requests that a page with these cells can make early, besides the one for the first
+    /// wasm: rel, file and kind of each. A page that shows a tool names its chunk in `tool`.
     pub(crate) fn preload<'a>(
         &self,
         cells: impl Iterator<Item = &'a str>,
@@ -68,10 +69,12 @@ impl Chunks {
     }
 }
 
-/// Cuts the site's wasm `linked`, as the linker left it, into the built site in `out`, in place of what Trunk left there.
+/// Cuts the site's wasm `linked`, as the linker left it, into the built site in `out`, in place of
+/// what Trunk left there.
 ///
 /// # Errors
-/// Where Trunk's output is not as expected, the file was linked without relocations, or something cannot be written.
+/// Where Trunk's output is not as expected, the file was linked without relocations, or something
+/// cannot be written.
 pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> {
     let stem = names(out)?
         .iter()
@@ -93,7 +96,8 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
     )
 }
 
-/// Cuts the wasm of a worker, as the linker left it, into the folder `out`. Its first part is called `name` and a hash.
+/// Cuts the wasm of a worker, as the linker left it, into the folder `out`. Its first part is
+/// called `name` and a hash.
 ///
 /// # Errors
 /// Where the file was linked without relocations, or something cannot be written.
@@ -103,8 +107,9 @@ pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), Bu
     cut(linked, &whole, &stem, (MOST_SHARED_OF_WORKER, true), out).map(|_| ())
 }
 
-/// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with its script, and a folder with the
-/// others, of which a chunk needs at most `most_shared` that it shares; whether shared parts may join the first ([`plan`]).
+/// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with
+/// its script, and a folder with the others, of which a chunk needs at most `most_shared` that it
+/// shares; whether shared parts may join the first ([`plan`]).
 fn cut(
     linked: &Path,
     whole: &[u8],
@@ -195,8 +200,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Cuts the content `whole` of the file `linked`, whose first part will be imported as `stem` and imports what fetches the others
-    /// from `loader`.
+    /// Cuts the content `whole` of the file `linked`, whose first part will be imported as `stem`
+    /// and imports what fetches the others from `loader`.
     fn new(
         linked: &Path,
         whole: &[u8],

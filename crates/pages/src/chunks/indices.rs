@@ -81,7 +81,8 @@ fn index(targets: &BTreeMap<Function, Target>, function: Function) -> Result<u32
 /// For each file the indices of its globals in the result; `None` where they keep their indices.
 pub(super) type GlobalIndices = Vec<Option<Vec<u32>>>;
 
-/// The imports of the result, and for each file the indices of its globals there; `None` where they keep their indices.
+/// The imports of the result, and for each file the indices of its globals there; `None` where they
+/// keep their indices.
 pub(super) fn imports<'a>(
     modules: &[Module<'a>],
 ) -> Result<(Vec<Import<'a>>, GlobalIndices), MergeError> {

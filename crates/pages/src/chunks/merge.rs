@@ -1,6 +1,7 @@
 //! Merges files of a cut program into one.
 //!
-//! What one of the files calls through the table and another one has is called directly in the result, without the shim.
+//! What one of the files calls through the table and another one has is called directly in the
+//! result, without the shim.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +18,8 @@ use super::error::MergeError;
 use super::indices::{Function, at, functions, imports};
 use super::module::{Module, count};
 
-/// Merges `files` of one program. Where the first of them is the program's first file the result can take its place.
+/// Merges `files` of one program. Where the first of them is the program's first file the result
+/// can take its place.
 ///
 /// # Errors
 /// Files that are not of one program.
@@ -34,7 +36,8 @@ struct Merged<'a> {
     modules: &'a [Module<'a>],
     first: &'a Module<'a>,
     imports: Vec<Import<'a>>,
-    /// For each file, the index in the result of each of its globals; `None` where they keep their indices.
+    /// For each file, the index in the result of each of its globals; `None` where they keep their
+    /// indices.
     globals: Vec<Option<Vec<u32>>>,
     /// The functions of the result, in their order, without the imported ones.
     functions: Vec<Function>,
@@ -138,7 +141,8 @@ impl<'a> Merged<'a> {
             let offset = ConstExpr::i32_const(run[0].0.cast_signed());
             section.active(Some(0), &offset, Elements::Functions(functions.into()));
         }
-        // The file that defines the table also reserves the slots of the other files, or `wasm-bindgen` would use them.
+        // The file that defines the table also reserves the slots of the other files, or
+        // `wasm-bindgen` would use them.
         let empty: Vec<u32> = (1..self.first.table_size.unwrap_or_default())
             .filter(|slot| !self.slots.contains_key(slot))
             .collect();
@@ -379,7 +383,8 @@ mod tests {
         let merged = merge(&two_parts()).unwrap();
         Validator::new().validate_all(&merged).unwrap();
         let module = Module::parse(&merged).unwrap();
-        // The first part's entry, one shim of slot 1, the function that adds, the other part's entry.
+        // The first part's entry, one shim of slot 1, the function that adds, the other part's
+        // entry.
         assert_eq!(module.bodies.len(), 4);
         assert_eq!(module.slots, BTreeMap::from([(2, 0), (3, 3)]));
         assert_eq!(called(&module, 0), [1, 3]);

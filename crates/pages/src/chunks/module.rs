@@ -1,8 +1,9 @@
 //! One file of a program that `wasm_split_cli_support` has cut, taken apart.
 //!
-//! All files have the same list of types. The first file defines memory, table and stack pointer; the others import these and
-//! nothing else. A function that several files use is in a slot of the table: a file that calls it has a *shim*, a small function
-//! that passes its arguments to the function in that slot.
+//! All files have the same list of types. The first file defines memory, table and stack pointer;
+//! the others import these and nothing else. A function that several files use is in a slot of the
+//! table: a file that calls it has a *shim*, a small function that passes its arguments to the
+//! function in that slot.
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,14 @@
 //! Decides which parts of a cut program come in one file.
 //!
-//! `wasm_split_cli_support` makes a part for each set of chunks that share something: two hundred for eight lessons, most of them
-//! smaller than the request that would fetch them. [`plan`] joins them until a chunk needs few files. A chunk that needs only one
-//! of two joined parts fetches the other for nothing, so [`plan`] joins the two that waste the fewest bytes.
+//! `wasm_split_cli_support` makes a part for each set of chunks that share something: two hundred
+//! for eight lessons, most of them smaller than the request that would fetch them. [`plan`] joins
+//! them until a chunk needs few files. A chunk that needs only one of two joined parts fetches the
+//! other for nothing, so [`plan`] joins the two that waste the fewest bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of wasm that cost as much as one more request, with its headers and the poorer compression of small files.
+/// Bytes of wasm that cost as much as one more request, with its headers and the poorer compression
+/// of small files.
 const REQUEST: usize = 4_000;
 
 /// Bytes below which a part joins any file that all its chunks need. Most parts are this small.
@@ -24,8 +26,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Bytes that the chunks fetch for nothing if this group and another come in one file, less the worth of the spared requests;
-    /// `None` where no chunk needs both.
+    /// Bytes that the chunks fetch for nothing if this group and another come in one file, less the
+    /// worth of the spared requests; `None` where no chunk needs both.
     fn cost(&self, other: &Self) -> Option<i64> {
         let common = self.chunks.intersection(&other.chunks).count();
         let wasted =
@@ -57,8 +59,9 @@ pub(super) struct Plan {
     pub(super) files: Vec<Group>,
 }
 
-/// Joins parts until no chunk needs more than `most` files that it shares with others. The parts that only one chunk needs are one
-/// file. Where `fills_first`, shared parts may also join the first file, which every chunk comes after.
+/// Joins parts until no chunk needs more than `most` files that it shares with others. The parts
+/// that only one chunk needs are one file. Where `fills_first`, shared parts may also join the
+/// first file, which every chunk comes after.
 pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
     let all: BTreeSet<String> = parts.iter().flat_map(|part| part.chunks.clone()).collect();
     let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
@@ -108,8 +111,8 @@ enum Step {
     ToFirst(usize),
 }
 
-/// The cheapest next step; `None` where every chunk needs few enough files and no step saves anything. `all` is the number of chunks
-/// where groups may join the first file.
+/// The cheapest next step; `None` where every chunk needs few enough files and no step saves
+/// anything. `all` is the number of chunks where groups may join the first file.
 fn next(groups: &[Group], most: usize, all: Option<usize>) -> Option<Step> {
     let mut files: BTreeMap<&String, usize> = BTreeMap::new();
     for chunk in groups

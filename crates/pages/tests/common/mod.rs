@@ -104,7 +104,8 @@ impl Project {
         self.root.join("dist").join(path).exists()
     }
 
-    /// What Trunk leaves for this public address: the real frame, with one style sheet and the engine.
+    /// What Trunk leaves for this public address: the real frame, with one style sheet and the
+    /// engine.
     pub(crate) fn trunk(&self, url: &str) {
         let frame = std::fs::read_to_string(real().join("index.html")).unwrap();
         let mut html = String::new();

@@ -46,8 +46,9 @@ pub(crate) use say;
 pub(crate) struct Arguments(pub(crate) Vec<OsString>);
 
 impl Arguments {
-    /// Reads options and words. `option` gets the name of each option without dashes and a function that reads its value, and
-    /// returns false for an option that it does not know; the other words are returned.
+    /// Reads options and words. `option` gets the name of each option without dashes and a function
+    /// that reads its value, and returns false for an option that it does not know; the other words
+    /// are returned.
     pub(crate) fn read(
         self,
         mut option: impl FnMut(

@@ -16,7 +16,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, error))
 }
 
-/// The weights at a path, or in a folder, and what lies beside them. Another vocabulary may be named.
+/// The weights at a path, or in a folder, and what lies beside them. Another vocabulary may be
+/// named.
 pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Failure> {
     let weights = weights(path)?;
     let size = std::fs::metadata(&weights)
@@ -99,7 +100,8 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The model in some files, its matrices in `form`. Says on the terminal which types are kept in another one.
+/// The model in some files, its matrices in `form`. Says on the terminal which types are kept in
+/// another one.
 pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> {
     progress("loading the model");
     let opened = open(files, form)?;

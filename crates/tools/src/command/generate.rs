@@ -100,7 +100,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The prompt's ids, behind the token that begins a text where the model expects it or there is nothing else.
+/// The prompt's ids, behind the token that begins a text where the model expects it or there is
+/// nothing else.
 fn begin(tokenizer: &dyn Tokenizer, prompt: &str) -> Result<Vec<usize>, Failure> {
     let special = tokenizer.special();
     let first = special

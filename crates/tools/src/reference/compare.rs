@@ -34,7 +34,8 @@ impl Line {
     }
 }
 
-/// One line for each compared field: the tensors' values, mean, standard deviation and argmax, and the attention weights.
+/// One line for each compared field: the tensors' values, mean, standard deviation and argmax, and
+/// the attention weights.
 pub(crate) fn compare(
     path: &str,
     reference: &Reference,

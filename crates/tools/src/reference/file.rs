@@ -30,7 +30,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The rows of `all` `[T, C]` that the file has summaries of, as `PREFIXn`; `last` is what it calls the last of them.
+    /// The rows of `all` `[T, C]` that the file has summaries of, as `PREFIXn`; `last` is what it
+    /// calls the last of them.
     pub(crate) fn of_rows(
         reference: &Reference,
         all: &Array2<f32>,

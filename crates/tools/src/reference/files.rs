@@ -11,8 +11,8 @@ pub const DIFFERS: u8 = 1;
 /// A file cannot be used.
 pub const UNUSABLE: u8 = 2;
 
-/// Compares the files at `paths` and writes a JSON line for each field to `out`, and what is wrong with a file to `errors`; the
-/// largest of the exit codes.
+/// Compares the files at `paths` and writes a JSON line for each field to `out`, and what is wrong
+/// with a file to `errors`; the largest of the exit codes.
 pub fn run(paths: &[String], out: &mut dyn Write, errors: &mut dyn Write) -> u8 {
     let codes = paths.iter().map(|path| match one(path, out) {
         Ok(true) => PASSED,

@@ -1,5 +1,5 @@
-//! Rebuilds the full-size models of reference files from the formula that fills them, runs them on the files' inputs and compares
-//! the results with PyTorch's.
+//! Rebuilds the full-size models of reference files from the formula that fills them, runs them on
+//! the files' inputs and compares the results with PyTorch's.
 
 mod compare;
 mod decoders;

@@ -19,8 +19,8 @@ const MODELS: &[(&str, Model)] = &[
     ("transformer", encoders::transformer),
 ];
 
-/// Builds the model that the file at `path` names, runs it on the file's inputs and compares each field; `text` is what the file
-/// holds.
+/// Builds the model that the file at `path` names, runs it on the file's inputs and compares each
+/// field; `text` is what the file holds.
 pub fn check(path: &str, text: &str) -> Result<Vec<Line>, Failure> {
     let mut reference = Reference::parse(text)?;
     let model = MODELS.iter().find(|(name, _)| *name == reference.model);

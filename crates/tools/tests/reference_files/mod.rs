@@ -134,7 +134,8 @@ fn what_differs_is_seen_field_by_field() {
     assert!(lines.iter().any(|line| !line.pass));
 }
 
-/// Adds the numbers of `change` to those at the same places of `file`; keys of lists are their indices.
+/// Adds the numbers of `change` to those at the same places of `file`; keys of lists are their
+/// indices.
 fn add(file: &mut Value, change: &Value) {
     let Some(change) = change.as_object() else {
         *file = json!(file.as_f64().unwrap() + change.as_f64().unwrap());

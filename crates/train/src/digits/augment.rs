@@ -1,12 +1,14 @@
-//! Training digits, each time a little different: turned, scaled, slanted, and moved by less than a pixel.
+//! Training digits, each time a little different: turned, scaled, slanted, and moved by less than a
+//! pixel.
 //!
 //! ```text
 //! out(p) = in(M · (p − c − t) + c),    M = (1/s) · [cos α  −sin α; sin α  cos α] · [1  k; 0  1],    c the middle of the picture
 //! ```
-//! Between pixels values are mixed bilinearly; outside is paper. Digits stay where they are but for t, so that a test of how models
-//! stand digits that are moved means something.
+//! Between pixels values are mixed bilinearly; outside is paper. Digits stay where they are but for
+//! t, so that a test of how models stand digits that are moved means something.
 //!
-//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section III.C (distortions).
+//! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section
+//! III.C (distortions).
 
 use engine::math;
 use engine::ndarray::{Array2, ArrayView2};

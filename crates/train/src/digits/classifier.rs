@@ -1,7 +1,7 @@
 //! Two classifiers of the same digits, of as many parameters: with attention and with convolutions.
 //!
-//! Source: Dosovitskiy et al. 2021, "An image is worth 16x16 words"; LeCun et al. 1998, "Gradient-based learning applied to document
-//! recognition".
+//! Source: Dosovitskiy et al. 2021, "An image is worth 16x16 words"; LeCun et al. 1998,
+//! "Gradient-based learning applied to document recognition".
 
 use super::augment::Augment;
 use super::data::{Digits, Mnist};
@@ -144,7 +144,8 @@ impl Network for Cnn {
 
     const STEPS: u64 = 8_000;
 
-    // It is as good as its rate allows within a few hundred steps; what a lower rate adds comes at the end.
+    // It is as good as its rate allows within a few hundred steps; what a lower rate adds comes at
+    // the end.
     const PATIENCE: u64 = 40;
 
     fn shapes() -> Vec<(String, Vec<usize>)> {
@@ -185,7 +186,8 @@ const BATCH: usize = 64;
 /// Digits that are looked at together without training, which bounds memory.
 const LOOK: usize = 100;
 
-/// The farthest that test digits are moved, in pixels. Digits keep 4 pixels of paper around their box, so that beyond that ink is lost.
+/// The farthest that test digits are moved, in pixels. Digits keep 4 pixels of paper around their
+/// box, so that beyond that ink is lost.
 const SHIFTS: isize = 6;
 
 /// Number of test digits that are moved, each in four directions.
@@ -232,8 +234,9 @@ fn moved(digit: ArrayView2<'_, f32>, [down, right]: [isize; 2]) -> Array2<f32> {
     to
 }
 
-/// The number of digits that a network classifies rightly, and the sum of the losses, in nats: of the targets of training, smoothed, so that
-/// a network that is as sure as it was taught to be has the least.
+/// The number of digits that a network classifies rightly, and the sum of the losses, in nats: of
+/// the targets of training, smoothed, so that a network that is as sure as it was taught to be has
+/// the least.
 fn right<N: Network>(
     network: &N,
     digits: &Digits,

@@ -5,7 +5,8 @@
 //! labels:   0 0 8 1, then N, then a byte for each label
 //! ```
 //!
-//! Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", section "File formats".
+//! Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", section "File
+//! formats".
 
 use crate::frame::{Card, read_gz};
 use crate::{Result, TrainError};

@@ -1,4 +1,5 @@
-//! A model that writes digits pixel by pixel, and so completes one of which only the upper part is there.
+//! A model that writes digits pixel by pixel, and so completes one of which only the upper part is
+//! there.
 //!
 //! ```text
 //! digit [28, 28] -> means of 2 x 2 pixels [14, 14] -> the nearest of 4 greys -> 196 tokens, row by row
@@ -86,7 +87,8 @@ fn tokens(digits: &Digits, count: usize) -> Result<Vec<Vec<usize>>> {
     (0..count.min(digits.len())).map(one).collect()
 }
 
-/// The model's input for some digits, one after the other: the start token, then each pixel but the last.
+/// The model's input for some digits, one after the other: the start token, then each pixel but the
+/// last.
 fn read(digits: &[&[usize]]) -> Vec<usize> {
     let one = |pixels: &&[usize]| {
         let before = pixels.iter().take(PIXELS - 1).copied();

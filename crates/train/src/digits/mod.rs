@@ -1,4 +1,5 @@
-//! Handwritten digits: classifiers with and without attention, and a model that writes them pixel by pixel.
+//! Handwritten digits: classifiers with and without attention, and a model that writes them pixel
+//! by pixel.
 
 pub mod augment;
 pub mod classifier;

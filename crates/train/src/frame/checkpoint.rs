@@ -1,4 +1,5 @@
-//! Checkpoints: everything that a training run needs to continue to the same bits, in one safetensors file.
+//! Checkpoints: everything that a training run needs to continue to the same bits, in one
+//! safetensors file.
 //!
 //! | tensors | what they are |
 //! |---|---|
@@ -6,8 +7,9 @@
 //! | `first/NAME`, `second/NAME` | AdamW's m and v |
 //! | `best/NAME` | the parameters of the best evaluation so far |
 //!
-//! The metadata's `position` says, as JSON, where the training is ([`Position`]). Random numbers need no state of their own: each
-//! step and each pass over the data has a stream named by its number.
+//! The metadata's `position` says, as JSON, where the training is ([`Position`]). Random numbers
+//! need no state of their own: each step and each pass over the data has a stream named by its
+//! number.
 
 use super::files;
 use crate::{Result, TrainError};
@@ -172,8 +174,8 @@ impl Checkpoint {
         Ok(memory)
     }
 
-    /// Puts the parameters into a model and the moments into an optimiser, and gives the best parameters so far. When something is
-    /// missing or has another shape, neither is changed.
+    /// Puts the parameters into a model and the moments into an optimiser, and gives the best
+    /// parameters so far. When something is missing or has another shape, neither is changed.
     pub(super) fn restore<M: Trainable>(
         mut self,
         path: &Path,

@@ -7,7 +7,8 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (720, 400);
 
-/// Batches differ more than the model changes from step to step: the curve is the mean over so many steps.
+/// Batches differ more than the model changes from step to step: the curve is the mean over so many
+/// steps.
 const WINDOW: usize = 50;
 
 /// Draws the curve of a log.

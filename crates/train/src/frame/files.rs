@@ -32,7 +32,8 @@ pub fn read_gz(path: &Path, most: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file under another name and then renames it, so that at every moment either the old file is there whole or the new one.
+/// Writes a file under another name and then renames it, so that at every moment either the old
+/// file is there whole or the new one.
 ///
 /// # Errors
 /// When it cannot be written; the old file is then as it was.

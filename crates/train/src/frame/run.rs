@@ -27,7 +27,8 @@ pub struct Options {
     pub resume: bool,
     /// The most steps, where it is not the recipe's number: the rate falls over as many.
     pub steps: Option<u64>,
-    /// The step to stop after, though the rate has not fallen to its end; the training can go on from there.
+    /// The step to stop after, though the rate has not fallen to its end; the training can go on
+    /// from there.
     pub stop_after: Option<u64>,
 }
 
@@ -57,12 +58,13 @@ struct Run<'a, S: Subject> {
     before_s: f64,
 }
 
-/// Trains a model, from the start or from the last checkpoint; gives the best parameters. A training that was interrupted and
-/// resumed gives the same bits as one that was not.
+/// Trains a model, from the start or from the last checkpoint; gives the best parameters. A
+/// training that was interrupted and resumed gives the same bits as one that was not.
 ///
 /// # Errors
-/// When files cannot be read or written, the work folder holds another training or, without `resume`, any, a checkpoint is not this
-/// model's, the engine refuses, the loss is no number any more, or a parameter got no gradient. What was in the work folder is then as it was.
+/// When files cannot be read or written, the work folder holds another training or, without
+/// `resume`, any, a checkpoint is not this model's, the engine refuses, the loss is no number any
+/// more, or a parameter got no gradient. What was in the work folder is then as it was.
 pub fn train<S: Subject>(subject: &S, options: &Options) -> Result<Trained> {
     let mut run = Run::begin(subject, options)?;
     while !run.is_over() {

@@ -18,11 +18,12 @@ pub const LARGEST_FILE: usize = 3_000_000;
 /// The most bytes of all shipped models together.
 pub const LARGEST_ALL: usize = 14_000_000;
 
-/// Rounds the best parameters to half precision, measures the model in that form, and writes it to `folder` with its card in
-/// `MODELS.md`.
+/// Rounds the best parameters to half precision, measures the model in that form, and writes it to
+/// `folder` with its card in `MODELS.md`.
 ///
 /// # Errors
-/// When files cannot be read or written, the model is too large, or the engine refuses; no file is changed then.
+/// When files cannot be read or written, the model is too large, or the engine refuses; no file is
+/// changed then.
 pub fn ship<S: Subject>(
     subject: &S,
     trained: &Trained,

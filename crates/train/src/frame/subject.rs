@@ -35,7 +35,8 @@ pub trait Subject {
     /// The configuration in the shipped file, as a `config.json` would have it.
     fn config(&self) -> Value;
 
-    /// A file that the model needs beside its weights, with its usual name: a vocabulary. The shipped file holds it as metadata.
+    /// A file that the model needs beside its weights, with its usual name: a vocabulary. The
+    /// shipped file holds it as metadata.
     ///
     /// # Errors
     /// When it cannot be written in that form.
@@ -46,11 +47,12 @@ pub trait Subject {
     /// Its recipe.
     fn recipe(&self) -> Recipe;
 
-    /// The batches of one pass over the training data: places in it, or whatever numbers [`Self::loss`] understands. The order is
-    /// to depend on `rng` alone.
+    /// The batches of one pass over the training data: places in it, or whatever numbers
+    /// [`Self::loss`] understands. The order is to depend on `rng` alone.
     fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>>;
 
-    /// The mean loss of a batch, `[1, 1]`, on a tape. What is random about it, such as changes to pictures, comes from `rng`.
+    /// The mean loss of a batch, `[1, 1]`, on a tape. What is random about it, such as changes to
+    /// pictures, comes from `rng`.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -68,7 +70,8 @@ pub trait Subject {
     /// When the engine refuses.
     fn evaluate(&self, model: &Self::Model) -> Result<Evaluation>;
 
-    /// The figures that the model's card states, on data that training never touched; the first is the score.
+    /// The figures that the model's card states, on data that training never touched; the first is
+    /// the score.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -107,7 +110,8 @@ impl Choice {
     }
 }
 
-/// The recipe of a training run. A run can be resumed only with the recipe that it was started with.
+/// The recipe of a training run. A run can be resumed only with the recipe that it was started
+/// with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
     /// The most steps.

@@ -5,8 +5,9 @@ use engine::rng::Rng;
 /// Batches whose examples are sorted together.
 const POOL: usize = 50;
 
-/// Batches of `size` of the examples of the given lengths, each example once but for the last ones, which fill no batch. The order
-/// is random; pools of 50 batches are sorted by length, so that a batch holds examples of about one length.
+/// Batches of `size` of the examples of the given lengths, each example once but for the last ones,
+/// which fill no batch. The order is random; pools of 50 batches are sorted by length, so that a
+/// batch holds examples of about one length.
 pub fn batches(lengths: &[usize], size: usize, rng: &mut Rng) -> Vec<Vec<usize>> {
     let size = size.max(1);
     let order = rng.permutation(lengths.len());

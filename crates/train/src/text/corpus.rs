@@ -1,11 +1,12 @@
 //! Simple English: the English side of the Tatoeba pairs, and a sample of TinyStories.
 //!
-//! A text is a line: a sentence, or a paragraph of a story. One in twelve is held out for the test and one in 48 for validation, by
-//! the hash of its words ([`normalised`]), so that no two spellings of one sentence are on both sides; of those the first in the file
-//! is kept.
+//! A text is a line: a sentence, or a paragraph of a story. One in twelve is held out for the test
+//! and one in 48 for validation, by the hash of its words ([`normalised`]), so that no two
+//! spellings of one sentence are on both sides; of those the first in the file is kept.
 //!
-//! Public originals: see [`super::pairs`]; TinyStories (Eldan and Li 2023, CDLA-Sharing-1.0), an excerpt from
-//! github.com/Niklas6/Mini_GPT, `tinystories.txt`, commit 0e9893779c9e2048205ea1339eb588983d72adc1.
+//! Public originals: see [`super::pairs`]; TinyStories (Eldan and Li 2023, CDLA-Sharing-1.0), an
+//! excerpt from github.com/Niklas6/Mini_GPT, `tinystories.txt`, commit
+//! 0e9893779c9e2048205ea1339eb588983d72adc1.
 
 use super::pairs;
 use crate::{Result, TrainError};

@@ -32,10 +32,12 @@ const VOCABULARY: usize = 2048;
 pub const CONTEXT: usize = 64;
 /// A step has so many texts that they hold at least this many tokens.
 const BATCH_TOKENS: usize = 896;
-/// Besides these, so many lists of random tokens that are said twice: what comes next there only who looks for the token before in
-/// what was said can know, which is how heads for the previous token and for induction come to be (Olsson et al. 2022).
+/// Besides these, so many lists of random tokens that are said twice: what comes next there only
+/// who looks for the token before in what was said can know, which is how heads for the previous
+/// token and for induction come to be (Olsson et al. 2022).
 const TWICE: usize = 8;
-/// Tokens of the shortest such list; no two lists of a step need be equally long, so that no fixed distance helps.
+/// Tokens of the shortest such list; no two lists of a step need be equally long, so that no fixed
+/// distance helps.
 const SHORTEST_TWICE: usize = 8;
 /// Texts that are looked at together when bits are counted.
 const TOGETHER: usize = 64;
@@ -43,7 +45,8 @@ const TOGETHER: usize = 64;
 const LOOKED_AT: usize = 500;
 /// C.
 const WIDTH: usize = 128;
-/// Factor of the sinusoids that the table of positions starts from; the token embeddings have a standard deviation of 1/√C.
+/// Factor of the sinusoids that the table of positions starts from; the token embeddings have a
+/// standard deviation of 1/√C.
 const AMPLITUDE: f32 = 0.2;
 const STEPS: u64 = 8_000;
 const RATE: f32 = 2.5e-3;
@@ -130,7 +133,8 @@ impl Language {
     }
 }
 
-/// The targets of each text: its tokens and the end token, those of a long text in parts that fit into the context.
+/// The targets of each text: its tokens and the end token, those of a long text in parts that fit
+/// into the context.
 fn pieces(tokenizer: &ByteBpe, texts: &[String], end: usize) -> Result<Vec<Vec<usize>>> {
     let mut pieces = Vec::with_capacity(texts.len());
     for text in texts {
@@ -141,7 +145,8 @@ fn pieces(tokenizer: &ByteBpe, texts: &[String], end: usize) -> Result<Vec<Vec<u
     Ok(pieces)
 }
 
-/// The places of texts in the given order, as many together as hold `BATCH_TOKENS`; the last ones, which hold fewer, are left out.
+/// The places of texts in the given order, as many together as hold `BATCH_TOKENS`; the last ones,
+/// which hold fewer, are left out.
 fn gathered(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
     let (mut batches, mut batch, mut tokens) = (Vec::new(), Vec::new(), 0);
     for &place in order {
@@ -158,7 +163,8 @@ fn gathered(texts: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
     batches
 }
 
-/// The model's input for some texts, from the end token on, the length of each, and the next token of each position.
+/// The model's input for some texts, from the end token on, the length of each, and the next token
+/// of each position.
 fn taught<'a>(
     texts: impl Iterator<Item = &'a Vec<usize>>,
     end: usize,
@@ -196,8 +202,9 @@ impl Subject for Language {
         shapes.into_iter().map(turned).collect()
     }
 
-    /// The table of positions begins as sinusoids, larger than the tokens' vectors: the token before is then a rotation away wherever a
-    /// token stands (Vaswani et al. 2017, section 3.5), so that heads find it early. From there the table learns as all else does.
+    /// The table of positions begins as sinusoids, larger than the tokens' vectors: the token
+    /// before is then a rotation away wherever a token stands (Vaswani et al. 2017, section 3.5),
+    /// so that heads find it early. From there the table learns as all else does.
     fn begin(&self, model: &mut Gpt2) -> Result<()> {
         let table = sinusoidal::table(CONTEXT, WIDTH);
         Ok(model.parameters(&mut |parameter| {

@@ -3,8 +3,9 @@
 //! ```text
 //! a text: [CLS] pieces [SEP]; 15 % of the pieces are to be predicted: 80 % of these read [MASK], 10 % another piece, 10 % themselves
 //! ```
-//! Measured on one masked word of each held-out sentence, against what its neighbours alone say: bigrams from the left, from the
-//! right, and their product P(w | left) P(w | right) / P(w), all smoothed (interpolated modified Kneser–Ney).
+//! Measured on one masked word of each held-out sentence, against what its neighbours alone say:
+//! bigrams from the left, from the right, and their product P(w | left) P(w | right) / P(w), all
+//! smoothed (interpolated modified Kneser–Ney).
 //!
 //! Source: Devlin et al. 2019 (BERT), section 3.1 and appendix A.1.
 
@@ -139,7 +140,8 @@ impl Masked {
         Ok((loss / count, right as f64 / count))
     }
 
-    /// The share of words that are the likeliest by the neighbour on the left, on the right, and by both.
+    /// The share of words that are the likeliest by the neighbour on the left, on the right, and by
+    /// both.
     fn neighbours(&self) -> [f64; 3] {
         let vocabulary = self.pieces.size();
         let turned: Vec<Vec<usize>> = (self.training.iter())

@@ -1,4 +1,5 @@
-//! Measurements of the language model besides its bits: the texts that it writes, and the attention of its heads.
+//! Measurements of the language model besides its bits: the texts that it writes, and the attention
+//! of its heads.
 
 use super::corpus::words;
 use super::ngram::{MOST, Ngrams, Runs};
@@ -68,7 +69,8 @@ pub struct Written {
     pub longest: usize,
 }
 
-/// Compares samples with the training text. The last word of a sample, which may be cut, does not count.
+/// Compares samples with the training text. The last word of a sample, which may be cut, does not
+/// count.
 pub fn written(samples: &[String], training: &[String]) -> Written {
     let training: Vec<Vec<String>> = training.iter().map(|text| words(text)).collect();
     let known: HashSet<&String> = training.iter().flatten().collect();
@@ -90,10 +92,12 @@ pub fn written(samples: &[String], training: &[String]) -> Written {
 /// The attention of the heads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heads {
-    /// The mean weight of the token before, over all positions that have one, in the head where it is largest.
+    /// The mean weight of the token before, over all positions that have one, in the head where it
+    /// is largest.
     pub previous: f64,
-    /// The mean weight, in the best head, of the token that came after the same token before: over the second halves of random
-    /// sequences that are written twice (prefix matching, Olsson et al. 2022, "In-context learning and induction heads").
+    /// The mean weight, in the best head, of the token that came after the same token before: over
+    /// the second halves of random sequences that are written twice (prefix matching, Olsson et al.
+    /// 2022, "In-context learning and induction heads").
     pub induction: f64,
 }
 
@@ -125,7 +129,8 @@ pub fn twice(end: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
     [&[end], tokens.as_slice(), tokens.as_slice()].concat()
 }
 
-/// The largest mean over the heads of the weight that each row gives to the column `place` names for it.
+/// The largest mean over the heads of the weight that each row gives to the column `place` names
+/// for it.
 fn best(model: &Gpt2, texts: &[Vec<usize>], place: impl Fn(usize) -> Option<usize>) -> Result<f64> {
     let heads = model.config().heads;
     let mut sums = vec![(0.0, 0usize); model.config().layers * heads];

@@ -1,4 +1,5 @@
-//! The language model to beat: n-grams with interpolated modified Kneser–Ney smoothing, over the tokens of a vocabulary.
+//! The language model to beat: n-grams with interpolated modified Kneser–Ney smoothing, over the
+//! tokens of a vocabulary.
 //!
 //! ```text
 //! P_n(w | h) = max(c(h w) − D(c(h w)), 0) / Σ_v c(h v) + γ(h) P_{n−1}(w | h without its first token)
@@ -6,10 +7,12 @@
 //! P_0(w)     = 1 / V
 //! Y = n₁/(n₁ + 2 n₂),  D_k = k − (k + 1) Y n_{k+1}/n_k                         n_k: n-grams seen k times
 //! ```
-//! c counts how often an n-gram was seen at the highest order and at the beginning of a text; elsewhere how many different tokens
-//! stood before it. Texts do not see each other: each begins with its start token, which is only ever a context.
+//! c counts how often an n-gram was seen at the highest order and at the beginning of a text;
+//! elsewhere how many different tokens stood before it. Texts do not see each other: each begins
+//! with its start token, which is only ever a context.
 //!
-//! Source: Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 4 and equation 26.
+//! Source: Chen and Goodman 1999, "An empirical study of smoothing techniques for language
+//! modeling", section 4 and equation 26.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -23,7 +26,8 @@ const BITS: u32 = 16;
 type Key = u64;
 type Map<T> = HashMap<Key, T, BuildHasherDefault<Mixed>>;
 
-/// Keys are spread by one multiplication and a shift: they are whole numbers, and millions of them are looked up.
+/// Keys are spread by one multiplication and a shift: they are whole numbers, and millions of them
+/// are looked up.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -72,7 +76,8 @@ pub struct Ngrams {
 }
 
 impl Ngrams {
-    /// The model of some texts. Each begins with a token that is not predicted; ids are below `vocabulary`, at most 2¹⁶.
+    /// The model of some texts. Each begins with a token that is not predicted; ids are below
+    /// `vocabulary`, at most 2¹⁶.
     pub fn new<'a>(
         texts: impl Iterator<Item = &'a [usize]>,
         order: usize,
@@ -245,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Computed by hand: bigrams of "a b", "a b", "a c", "b c" with starts (0). Continuations: b follows 0 and a, so 2 of 5 bigram types.
+    /// Computed by hand: bigrams of "a b", "a b", "a c", "b c" with starts (0). Continuations: b
+    /// follows 0 and a, so 2 of 5 bigram types.
     #[test]
     fn two_orders_are_as_computed_by_hand() {
         let texts: [&[usize]; 4] = [&[0, 1, 2], &[0, 1, 2], &[0, 1, 3], &[0, 2, 3]];

@@ -1,11 +1,13 @@
 //! English sentences with their Italian versions, from the Tatoeba collection.
 //!
-//! `eng-ita-tatoeba/formatted.zip` holds one text, `English TAB Italian` on each line; an English sentence has as many lines as it
-//! has versions. Sentences are normalised ([`engine::translate::normalised`]), and a pair is used when neither side is longer than
+//! `eng-ita-tatoeba/formatted.zip` holds one text, `English TAB Italian` on each line; an English
+//! sentence has as many lines as it has versions. Sentences are normalised
+//! ([`engine::translate::normalised`]), and a pair is used when neither side is longer than
 //! [`LONGEST`] words.
 //!
-//! Public original: github.com/nikodallanoce/NeuralMachineTranslation, `dataset/formatted.zip`, commit
-//! b9ae3fab9a814dbbd840f505ffed1813fdca4f67, itself from manythings.org/anki (`ita-eng`) and so from tatoeba.org, CC BY 2.0 FR.
+//! Public original: github.com/nikodallanoce/NeuralMachineTranslation, `dataset/formatted.zip`,
+//! commit b9ae3fab9a814dbbd840f505ffed1813fdca4f67, itself from manythings.org/anki (`ita-eng`) and
+//! so from tatoeba.org, CC BY 2.0 FR.
 
 use crate::{Result, TrainError};
 use engine::translate::{Pair, length, normalised};

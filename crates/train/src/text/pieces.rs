@@ -1,7 +1,8 @@
 //! The vocabulary of the masked-word model: whole words, and characters for all others.
 //!
-//! It is a WordPiece vocabulary (Devlin et al. 2019): special tokens, the most frequent words of the training text, and every
-//! character that it has, at the beginning of a word and (with `##`) inside one, so that a word that is not frequent is spelled.
+//! It is a WordPiece vocabulary (Devlin et al. 2019): special tokens, the most frequent words of
+//! the training text, and every character that it has, at the beginning of a word and (with `##`)
+//! inside one, so that a word that is not frequent is spelled.
 
 use crate::Result;
 use engine::token::tokenizer::Tokenizer;
@@ -87,7 +88,8 @@ impl Pieces {
         Ok(ids)
     }
 
-    /// Returns whether the token at a position is a whole word: letters alone, and no later token continues it.
+    /// Returns whether the token at a position is a whole word: letters alone, and no later token
+    /// continues it.
     pub fn is_word(&self, ids: &[usize], place: usize) -> bool {
         let token = |place: usize| self.tokens[ids[place]].as_str();
         let is_alone = !token(place + 1).starts_with("##") || token(place + 1).len() == 2;

@@ -27,7 +27,8 @@ pub fn scored<'a>(translator: &Translator, pairs: impl Iterator<Item = &'a Pair>
     Ok(score)
 }
 
-/// The figures of a translator's card: on test sentences of 9 and 10 words, on other lengths, and on the site's own set.
+/// The figures of a translator's card: on test sentences of 9 and 10 words, on other lengths, and
+/// on the site's own set.
 ///
 /// # Errors
 /// See [`scored`].

@@ -3,9 +3,10 @@
 //! ```text
 //! h = mix(fnv1a64(normalised English) ^ mix(SEED)) mod 96        0 … 7 test, 8 … 9 validation, others training
 //! ```
-//! The sentences that the site shows ([`SHOWN`]) and those of its own evaluation set are in none of the three. No Italian side of
-//! anything held out, shown or in the evaluation set is trained on: a training sentence loses such versions, and is left out where
-//! it has no other. Of the versions left, training takes one (`chosen`).
+//! The sentences that the site shows ([`SHOWN`]) and those of its own evaluation set are in none of
+//! the three. No Italian side of anything held out, shown or in the evaluation set is trained on: a
+//! training sentence loses such versions, and is left out where it has no other. Of the versions
+//! left, training takes one (`chosen`).
 
 use crate::Result;
 use engine::rng::{fnv1a64, mix};
@@ -28,7 +29,8 @@ pub struct Split {
     pub validation: Vec<Pair>,
     /// The test set, for the scores.
     pub test: Vec<Pair>,
-    /// Sentences of the collection that are in none of these because the site shows them or measures on them.
+    /// Sentences of the collection that are in none of these because the site shows them or
+    /// measures on them.
     pub withheld: usize,
     /// Training sentences without a version that is not held out.
     pub without_version: usize,
@@ -100,8 +102,9 @@ const FAMILIAR: [&str; 22] = [
     "fai", "vai", "dici", "eri", "avevi", "pensi", "vieni", "sarai", "avrai",
 ];
 
-/// The version of a pair that is trained on, so that one way of speaking is learned and not a mixture: without a subject at its
-/// beginning where there is one, then that with most signs of the familiar singular, then the first in the file.
+/// The version of a pair that is trained on, so that one way of speaking is learned and not a
+/// mixture: without a subject at its beginning where there is one, then that with most signs of the
+/// familiar singular, then the first in the file.
 fn chosen(pair: &Pair) -> Option<String> {
     let rank = |version: &String| {
         let mut words = version.split(' ');

@@ -1,6 +1,8 @@
-//! The three translators of the race: one through a fixed vector, one with attention, the Transformer of 2017.
+//! The three translators of the race: one through a fixed vector, one with attention, the
+//! Transformer of 2017.
 //!
-//! They have the same pairs, vocabulary and batches, and parameters (embeddings counted) within 10 % of each other.
+//! They have the same pairs, vocabulary and batches, and parameters (embeddings counted) within 10
+//! % of each other.
 
 use super::batches::batches;
 use super::pairs;
@@ -97,7 +99,8 @@ struct Example {
 }
 
 impl Translation {
-    /// The pairs in the folder of data, dealt out, and the vocabulary of all three models, learned from those for training.
+    /// The pairs in the folder of data, dealt out, and the vocabulary of all three models, learned
+    /// from those for training.
     ///
     /// # Errors
     /// When the data or the site's own evaluation set cannot be read or is not what it should be.

@@ -10,7 +10,8 @@ use engine::token::train::train;
 /// The token that begins and ends texts.
 pub const END: &str = "<|endoftext|>";
 
-/// A byte-level vocabulary of at most `size` tokens, learned from a text: 256 bytes, the merges, and [`END`] as the last one.
+/// A byte-level vocabulary of at most `size` tokens, learned from a text: 256 bytes, the merges,
+/// and [`END`] as the last one.
 ///
 /// # Errors
 /// None that a text could cause; the type is that of [`train`].

@@ -62,7 +62,8 @@ impl Cells {
         }
     }
 
-    /// Brings the code of a lesson to the requests that need it, or the reason why it cannot be had.
+    /// Brings the code of a lesson to the requests that need it, or the reason why it cannot be
+    /// had.
     async fn load(self: Rc<Self>, lesson: &'static str) {
         let loaded = lessons::load(lesson).await;
         self.fetching.borrow_mut().remove(lesson);
@@ -81,7 +82,8 @@ impl Cells {
         }
     }
 
-    /// Brings a file below `models/` to the requests that need it, or the reason why it cannot be had.
+    /// Brings a file below `models/` to the requests that need it, or the reason why it cannot be
+    /// had.
     async fn fetch(self: Rc<Self>, file: &'static str) {
         let fetched = self.fetched(file).await;
         self.fetching.borrow_mut().remove(file);

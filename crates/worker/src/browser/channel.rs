@@ -1,4 +1,5 @@
-//! The worker's end of the channel to the page: messages come in order, and between them the work continues step by step.
+//! The worker's end of the channel to the page: messages come in order, and between them the work
+//! continues step by step.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -27,8 +28,8 @@ pub(super) trait Endpoint: 'static {
 pub(super) struct Channel {
     /// The worker's global object.
     pub(super) scope: DedicatedWorkerGlobalScope,
-    /// A message of the worker to itself starts the next step: newer messages of the page come before it, and unlike a timer it comes
-    /// at once.
+    /// A message of the worker to itself starts the next step: newer messages of the page come
+    /// before it, and unlike a timer it comes at once.
     steps: MessageChannel,
     scheduled: Cell<bool>,
 }
@@ -106,7 +107,8 @@ impl Channel {
     }
 }
 
-/// The bytes of a message, and the reader's files after them; no bytes for anything that the page does not send.
+/// The bytes of a message, and the reader's files after them; no bytes for anything that the page
+/// does not send.
 fn parts(data: &JsValue) -> (Vec<u8>, Vec<File>) {
     let parts = data.dyn_ref::<Array>().cloned().unwrap_or_default();
     let bytes = parts.get(0).dyn_into::<Uint8Array>();

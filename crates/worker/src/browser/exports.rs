@@ -4,7 +4,8 @@
 use engine::kernel::threads::{self, count};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Listens to the page from now on, as the file of this name, which ends in a hash. A debug build is served under every name.
+/// Listens to the page from now on, as the file of this name, which ends in a hash. A debug build
+/// is served under every name.
 #[wasm_bindgen]
 pub fn start(file: &str) {
     let name = file.rsplit_once('-').map_or(file, |(name, _)| name);

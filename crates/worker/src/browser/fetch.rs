@@ -67,8 +67,8 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
-    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its offset in the file, and the length of the
-    /// file where that is known.
+    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its
+    /// offset in the file, and the length of the file where that is known.
     ///
     /// # Errors
     /// When the stream breaks off, ends too early or is too large.
@@ -130,7 +130,8 @@ fn check_size(bytes: u64) -> Result<(), LoadError> {
     }
 }
 
-/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that are here.
+/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that
+/// are here.
 pub(super) async fn of_disk(
     file: &File,
     signal: &AbortSignal,
@@ -145,7 +146,8 @@ pub(super) async fn of_disk(
     Ok(download.whole())
 }
 
-/// Requests the bytes of a file from the offset `from` on. The answer may be an error or another part.
+/// Requests the bytes of a file from the offset `from` on. The answer may be an error or another
+/// part.
 ///
 /// # Errors
 /// When no answer comes, or the host does not let other sites read it.

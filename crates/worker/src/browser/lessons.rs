@@ -1,11 +1,12 @@
-//! The code of the cells, lesson by lesson: in release builds each lesson is a chunk of the wasm, fetched when a request first
-//! needs it.
+//! The code of the cells, lesson by lesson: in release builds each lesson is a chunk of the wasm,
+//! fetched when a request first needs it.
 
 use cells::jobs::{Table, tables};
 
 macro_rules! lessons {
     ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
-        /// Fetches the cells of a lesson; `None` where there is no such lesson, or its file did not arrive.
+        /// Fetches the cells of a lesson; `None` where there is no such lesson, or its file did not
+        /// arrive.
         pub(super) async fn load(lesson: &str) -> Option<&'static Table> {
             match lesson {
                 $(stringify!($lesson) => chunk::$lesson().await.ok(),)+

@@ -1,5 +1,5 @@
-//! The parts that need a browser: messages, files from a host or from disk, threads. A released file of the worker is for cells or
-//! for models; a debug build has one file for all.
+//! The parts that need a browser: messages, files from a host or from disk, threads. A released
+//! file of the worker is for cells or for models; a debug build has one file for all.
 
 #[cfg(feature = "cells")]
 mod cells;

@@ -54,7 +54,8 @@ impl Endpoint for Models {
                 self.abort_fetch(|fetching| fetching == id);
                 self.host.borrow_mut().cancel(id);
             }
-            // The page asks the file that only measures for nothing else, and the code for it is left out.
+            // The page asks the file that only measures for nothing else, and the code for it is
+            // left out.
             _ if !cfg!(feature = "lab") => {
                 let why = "This engine only measures models.".to_owned();
                 self.tell(id, ModelEvent::Failed(why));

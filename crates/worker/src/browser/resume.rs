@@ -25,7 +25,8 @@ impl Transfer<'_> {
         Ok((stored, folder))
     }
 
-    /// Uses the stored bytes and fetches those that are missing. A file that holds nothing afterwards is removed.
+    /// Uses the stored bytes and fetches those that are missing. A file that holds nothing
+    /// afterwards is removed.
     pub(super) async fn complete_stored(
         &mut self,
         stored: StoredFile,
@@ -86,7 +87,8 @@ impl Transfer<'_> {
         Ok((response, answer, 0))
     }
 
-    /// Brings a file into memory and into the storage at once, after `before` bytes of it that are stored.
+    /// Brings a file into memory and into the storage at once, after `before` bytes of it that are
+    /// stored.
     async fn fetch(
         &mut self,
         stored: &StoredFile,
@@ -120,7 +122,8 @@ impl Transfer<'_> {
             refused = stored.set_info(&info).err();
         }
         if refused.is_some() {
-            // A part with a hole is of no use; if it cannot be emptied it is refused when it is opened.
+            // A part with a hole is of no use; if it cannot be emptied it is refused when it is
+            // opened.
             let _ = stored.empty();
         }
         read.map_err(|error| with_resume_hint(error, info.total.is_some() && stored.size() > 0))?;

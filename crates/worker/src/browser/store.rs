@@ -1,5 +1,5 @@
-//! A stored file of the origin private file system: its bytes and a second file with its properties. Both are read and written
-//! synchronously, which only a worker may do.
+//! A stored file of the origin private file system: its bytes and a second file with its
+//! properties. Both are read and written synchronously, which only a worker may do.
 
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -39,7 +39,8 @@ impl OpenFile {
         let options = FileSystemReadWriteOptions::new();
         for part in place.chunks_mut(PIECE as usize) {
             options.set_at(at as f64);
-            // The memory of the engine may be shared between threads; what the browser writes into may not.
+            // The memory of the engine may be shared between threads; what the browser writes into
+            // may not.
             let piece = Uint8Array::new_with_length(part.len() as u32);
             let read = self
                 .0

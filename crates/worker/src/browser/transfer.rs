@@ -1,4 +1,5 @@
-//! Files of an address that are stored on the device: stored bytes are not fetched again, and a download that broke off continues.
+//! Files of an address that are stored on the device: stored bytes are not fetched again, and a
+//! download that broke off continues.
 
 use std::sync::Arc;
 
@@ -24,9 +25,10 @@ pub(super) struct Transfer<'a> {
     pub(super) progress: &'a mut dyn FnMut(u64, Option<u64>),
 }
 
-/// The bytes of an address: those that are stored on the device, and the missing ones from the host, which are stored as they come.
-/// Where the browser refuses to store them, they are in memory only. `progress` is called with the number of bytes that are here, and
-/// their total where the host states it.
+/// The bytes of an address: those that are stored on the device, and the missing ones from the
+/// host, which are stored as they come. Where the browser refuses to store them, they are in memory
+/// only. `progress` is called with the number of bytes that are here, and their total where the
+/// host states it.
 ///
 /// # Errors
 /// When they cannot be fetched, or the download breaks off.

@@ -95,7 +95,8 @@ impl AnyModel {
         }
     }
 
-    /// Side of a patch in pixels, and the number of tokens before those of the patches; `None` where it reads text.
+    /// Side of a patch in pixels, and the number of tokens before those of the patches; `None`
+    /// where it reads text.
     pub fn patches(&self) -> Option<(usize, usize)> {
         match self {
             Self::Text(_) | Self::Sentence(_) => None,
@@ -107,7 +108,8 @@ impl AnyModel {
         }
     }
 
-    /// Runs a picture through it, for its classes where it has any. The observer gets what the model's own `forward` lists.
+    /// Runs a picture through it, for its classes where it has any. The observer gets what the
+    /// model's own `forward` lists.
     ///
     /// # Errors
     /// When the picture has another shape, or the model reads text.

@@ -2,15 +2,17 @@
 
 use engine::kernel::{BlockType, PackedBlocks, QuantizedActivations, matmul_blocks};
 
-/// Rows and columns of the matrix that is multiplied: 36 MB in blocks of 8 bits, more than the processor's caches hold.
+/// Rows and columns of the matrix that is multiplied: 36 MB in blocks of 8 bits, more than the
+/// processor's caches hold.
 const ROWS: usize = 16_384;
 const COLS: usize = 2048;
 
 /// Number of products; their median counts.
 const PRODUCTS: usize = 9;
 
-/// Bytes of weights that products of one token with an 8-bit matrix read in a second, the median of several. A model that writes reads
-/// all of its weights for each token. `now_ms` is a clock in milliseconds.
+/// Bytes of weights that products of one token with an 8-bit matrix read in a second, the median of
+/// several. A model that writes reads all of its weights for each token. `now_ms` is a clock in
+/// milliseconds.
 pub fn bytes_per_s(now_ms: impl Fn() -> f64) -> f64 {
     let weights = PackedBlocks::zeros(BlockType::Q8_0, ROWS, COLS);
     let mut token = QuantizedActivations::new();

@@ -65,8 +65,9 @@ impl ClassifiedImage {
         Ok((Self { image, layers }, seen))
     }
 
-    /// The attention weights of a token over all tokens. The first call runs the picture through the model once more, with an observer,
-    /// and keeps the weights of all tokens, layers and heads.
+    /// The attention weights of a token over all tokens. The first call runs the picture through
+    /// the model once more, with an observer, and keeps the weights of all tokens, layers and
+    /// heads.
     ///
     /// # Errors
     /// When there is no such token, layer or head.

@@ -1,4 +1,5 @@
-//! A source of parameters that brings every matrix into one form, counts the bytes that a model takes from it, and reports progress.
+//! A source of parameters that brings every matrix into one form, counts the bytes that a model
+//! takes from it, and reports progress.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +10,8 @@ use engine::parameters::{MatrixForm, Parameters, Weight};
 
 /// The counts of what was taken from a source.
 pub(super) struct LoadCounts<'a> {
-    /// Bytes of each parameter that was given, by its name without the end `.weight`: a matrix that is read, transposed and then packed
-    /// counts once, in its packed form.
+    /// Bytes of each parameter that was given, by its name without the end `.weight`: a matrix that
+    /// is read, transposed and then packed counts once, in its packed form.
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,

@@ -2,12 +2,14 @@
 
 use super::error::ModelError;
 
-/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model needs memory beside it.
+/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model
+/// needs memory beside it.
 pub const LARGEST: u64 = 0x7f00_0000;
 
-/// The most bytes that the matrices in a file take while the model runs, by the file's name and size: where the name does not say that
-/// they are kept as they are, numbers of two bytes become four, and types without a fast product (Q4_K, Q6_K and their like) become
-/// Q8_0, 34 bytes for 18 at the most.
+/// The most bytes that the matrices in a file take while the model runs, by the file's name and
+/// size: where the name does not say that they are kept as they are, numbers of two bytes become
+/// four, and types without a fast product (Q4_K, Q6_K and their like) become Q8_0, 34 bytes for 18
+/// at the most.
 pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
     let name = name.to_lowercase();
     let kept = ["q8_0", "q4_0", "f32", ".bin"];
@@ -45,7 +47,8 @@ pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
     }
 }
 
-/// The files to ask a host for beside weights that start with these bytes, in groups: of a group the first that is there is enough.
+/// The files to ask a host for beside weights that start with these bytes, in groups: of a group
+/// the first that is there is enough.
 pub fn beside(weights: &[u8]) -> &'static [&'static [&'static str]] {
     if weights.starts_with(b"GGUF") {
         &[]

@@ -1,4 +1,5 @@
-//! The loaded model of a worker: runs it step by step, so a cancellation is read between two tokens.
+//! The loaded model of a worker: runs it step by step, so a cancellation is read between two
+//! tokens.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -146,11 +147,12 @@ impl ModelHost {
         };
     }
 
-    /// Loads a model, with its matrices in a form or as its file has them; `progress` is called with the share that is done. The caller,
-    /// who knows when the request came, fills in the time.
+    /// Loads a model, with its matrices in a form or as its file has them; `progress` is called
+    /// with the share that is done. The caller, who knows when the request came, fills in the time.
     ///
     /// # Errors
-    /// When the files are no model, damaged or not all there, or a parameter is missing or has another shape.
+    /// When the files are no model, damaged or not all there, or a parameter is missing or has
+    /// another shape.
     pub fn load(
         &mut self,
         source: Source,
@@ -256,7 +258,8 @@ impl ModelHost {
     /// Predictions for the gaps of a text, by the clock `now_ms`.
     ///
     /// # Errors
-    /// When no encoder with a masked-LM head is loaded, or the text has no gap or is too long for it.
+    /// When no encoder with a masked-LM head is loaded, or the text has no gap or is too long for
+    /// it.
     pub fn fill(&self, text: &str, now_ms: impl Fn() -> f64) -> Result<ModelEvent, ModelError> {
         let (model, tokenizer) = self.encoder()?;
         let begun = now_ms();
@@ -305,8 +308,8 @@ impl ModelHost {
         Ok(())
     }
 
-    /// The attention weights of a token of the text over each token up to it, in a layer and a head; while the text is written, too. Of a
-    /// picture, those of a patch over all of it.
+    /// The attention weights of a token of the text over each token up to it, in a layer and a
+    /// head; while the text is written, too. Of a picture, those of a patch over all of it.
     ///
     /// # Errors
     /// When there is no such token, layer or head.
@@ -351,8 +354,8 @@ impl ModelHost {
         self.work.is_none() && self.outbox.is_empty()
     }
 
-    /// Does one step of the request under way unless there are events to send, by the clock `now_ms`, and returns the next event; `None`
-    /// when idle.
+    /// Does one step of the request under way unless there are events to send, by the clock
+    /// `now_ms`, and returns the next event; `None` when idle.
     pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Option<Envelope<ModelEvent>> {
         if self.outbox.is_empty()
             && let Some((id, mut work)) = self.work.take()
@@ -384,8 +387,8 @@ fn measure_on(run: &mut Run, now_ms: impl Fn() -> f64) -> (Vec<ModelEvent>, bool
     (vec![event], is_done)
 }
 
-/// Does one step of a text; returns its events with the time that the step took, and whether the text has ended. The events of a step
-/// that fails come before the failure.
+/// Does one step of a text; returns its events with the time that the step took, and whether the
+/// text has ended. The events of a step that fails come before the failure.
 fn write_on(
     writing: &mut Written,
     text: &WritingState,

@@ -13,7 +13,8 @@ pub enum Packing {
     Q8_0,
     /// 32 numbers of 4 bits with a scale.
     Q4_0,
-    /// As the file has them, also where products with them are slow; random weights are plain numbers.
+    /// As the file has them, also where products with them are slow; random weights are plain
+    /// numbers.
     Stored,
 }
 

@@ -1,5 +1,5 @@
-//! The bodies of messages between the page and a worker for models. Each answer has the id of its request
-//! ([`crate::protocol::Envelope`]).
+//! The bodies of messages between the page and a worker for models. Each answer has the id of its
+//! request ([`crate::protocol::Envelope`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +23,16 @@ pub enum Origin {
     Disk,
 }
 
-/// A request of the page. A model is unloaded by ending the worker, which gives back all of its memory.
+/// A request of the page. A model is unloaded by ending the worker, which gives back all of its
+/// memory.
 ///
-/// Each request but `Cancel` gets one last answer: the event that its line names, [`ModelEvent::Failed`], or [`ModelEvent::Stopped`]
-/// where it was cancelled or a newer request of its kind took its place.
+/// Each request but `Cancel` gets one last answer: the event that its line names,
+/// [`ModelEvent::Failed`], or [`ModelEvent::Stopped`] where it was cancelled or a newer request of
+/// its kind took its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ModelRequest {
-    /// Loads a model in place of the one that is there: [`ModelEvent::Fetching`], [`ModelEvent::Loading`], [`ModelEvent::Loaded`].
+    /// Loads a model in place of the one that is there: [`ModelEvent::Fetching`],
+    /// [`ModelEvent::Loading`], [`ModelEvent::Loaded`].
     Load {
         /// Its parameters.
         origin: Origin,
@@ -38,7 +41,8 @@ pub enum ModelRequest {
     },
     /// Runs the model once and takes the time: [`ModelEvent::Measuring`], [`ModelEvent::Measured`].
     Measure {
-        /// Tokens read before the first new one; a sentence encoder reads as many, a picture has none.
+        /// Tokens read before the first new one; a sentence encoder reads as many, a picture has
+        /// none.
         prompt: usize,
         /// Tokens written one by one.
         new: usize,
@@ -58,7 +62,8 @@ pub enum ModelRequest {
     Fill(String),
     /// Classifies a picture: [`ModelEvent::Seen`].
     See(Picture),
-    /// Gives a row of attention weights, of the text or of the picture; while a text is written, too: [`ModelEvent::Attended`].
+    /// Gives a row of attention weights, of the text or of the picture; while a text is written,
+    /// too: [`ModelEvent::Attended`].
     Attend(AttentionPosition),
     /// Ends the request of the same id, if it is still under way.
     Cancel,
@@ -110,7 +115,8 @@ pub struct Compared {
 pub struct Filled {
     /// The texts of its tokens.
     pub tokens: Vec<String>,
-    /// For each gap its token, from 0, and the most likely tokens for it, largest first; none is taken.
+    /// For each gap its token, from 0, and the most likely tokens for it, largest first; none is
+    /// taken.
     pub gaps: Vec<(usize, Vec<Candidate>)>,
     /// Milliseconds that it took.
     pub elapsed_ms: f64,
@@ -125,7 +131,8 @@ pub struct Seen {
     pub patch: usize,
     /// Tokens before those of the patches: the class token, where there is one.
     pub before: usize,
-    /// The most likely classes by number and name, largest first; none where the model has no classes.
+    /// The most likely classes by number and name, largest first; none where the model has no
+    /// classes.
     pub classes: Vec<(usize, Candidate)>,
     /// Milliseconds from the pixels to the classes.
     pub elapsed_ms: f64,
@@ -192,7 +199,8 @@ pub struct ModelInfo {
     pub memory_bytes: u64,
     /// Bits of the activations where they meet the matrices.
     pub activation_bits: u32,
-    /// Types in the file, by name, that are kept as Q8_0 because products with them are slow; empty where none is.
+    /// Types in the file, by name, that are kept as Q8_0 because products with them are slow; empty
+    /// where none is.
     pub repacked: Vec<String>,
     /// Milliseconds from the request on.
     pub load_ms: f64,
@@ -205,7 +213,8 @@ pub struct ModelInfo {
 /// A message of the worker: an answer to a request, or `Ready`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ModelEvent {
-    /// The worker has started; the only event that answers no request ([`crate::protocol::UNASKED`]).
+    /// The worker has started; the only event that answers no request
+    /// ([`crate::protocol::UNASKED`]).
     Ready {
         /// The build that runs.
         build: Build,

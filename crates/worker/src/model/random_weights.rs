@@ -1,4 +1,5 @@
-//! Random weights by the engine's formula, packed as they are drawn: the plain numbers of a large matrix are never all in memory.
+//! Random weights by the engine's formula, packed as they are drawn: the plain numbers of a large
+//! matrix are never all in memory.
 
 use engine::EngineError;
 use engine::Result;
@@ -19,8 +20,8 @@ pub struct RandomWeights {
 }
 
 impl RandomWeights {
-    /// A source of the parameters in `shapes`, each rows first, with matrices in `kind`. Those whose rows are not whole blocks stay
-    /// plain.
+    /// A source of the parameters in `shapes`, each rows first, with matrices in `kind`. Those
+    /// whose rows are not whole blocks stay plain.
     pub fn new(seed: u64, shapes: Vec<(String, Vec<usize>)>, kind: Type) -> Self {
         Self {
             formula: Formula::new(seed, shapes),

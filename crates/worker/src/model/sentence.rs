@@ -12,8 +12,8 @@ use super::writing::{token_text, token_texts};
 /// Number of the most likely tokens for a gap that the page gets.
 const CANDIDATES: usize = 10;
 
-/// The cosine of the angle between the vectors of two sentences: each the mean of its tokens' last hidden states, brought to length 1
-/// (Reimers and Gurevych 2019, "Sentence-BERT", section 3).
+/// The cosine of the angle between the vectors of two sentences: each the mean of its tokens' last
+/// hidden states, brought to length 1 (Reimers and Gurevych 2019, "Sentence-BERT", section 3).
 ///
 /// # Errors
 /// When a sentence is longer than the context, or the vocabulary cannot write it.
@@ -35,7 +35,8 @@ pub(super) fn compare(
     })
 }
 
-/// The most likely tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1, task 1).
+/// The most likely tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1,
+/// task 1).
 ///
 /// # Errors
 /// When the text has no gap, is longer than the context, or the vocabulary cannot write it.

@@ -7,7 +7,9 @@
 //! | `vit-b16` | ViT-B/16 for 224 pixels and 1,000 classes | `transformers` 5 |
 //! | `minilm` | all-MiniLM-L6-v2: BERT without the head that fills masks | Hugging Face's file |
 //!
-//! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any other program can fill the same model; with seed 0 these are the models that the engine is compared with PyTorch on.
+//! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any
+//! other program can fill the same model; with seed 0 these are the models that the engine is
+//! compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
 use engine::nn::position::rope::Pairing;
@@ -123,7 +125,8 @@ fn minilm() -> ModelConfig {
     ModelConfig::Bert(bert::Config::minilm_l6())
 }
 
-/// The parameters of a ViT as `transformers` 5 calls them; [`vit::Config::shapes`] has timm's names.
+/// The parameters of a ViT as `transformers` 5 calls them; [`vit::Config::shapes`] has timm's
+/// names.
 fn vit_parameters(config: &vit::Config) -> Vec<(String, Vec<usize>)> {
     let (c, f, p) = (config.width, config.inner, config.patch);
     let across = config.image / p;

@@ -1,7 +1,9 @@
-//! Files that came from an address and are stored on the device: their names, and whether stored bytes can be used or continued.
+//! Files that came from an address and are stored on the device: their names, and whether stored
+//! bytes can be used or continued.
 //!
-//! Each address has two files in one folder of the origin private file system: its bytes, as far as they came, and their properties
-//! ([`FileInfo`]). A file is whole when it has as many bytes as its properties say.
+//! Each address has two files in one folder of the origin private file system: its bytes, as far as
+//! they came, and their properties ([`FileInfo`]). A file is whole when it has as many bytes as its
+//! properties say.
 
 use engine::rng::fnv1a64;
 use serde::{Deserialize, Serialize};
@@ -12,8 +14,9 @@ pub const FOLDER: &str = "models";
 /// The end of the name of the file with the properties; the bytes have the same name without it.
 pub const INFO_END: &str = ".json";
 
-/// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a file's name. The properties hold the
-/// address itself, so two addresses of one name are told apart.
+/// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a
+/// file's name. The properties hold the address itself, so two addresses of one name are told
+/// apart.
 pub fn stored_name(url: &str) -> String {
     format!("{:016x}", fnv1a64(url))
 }
@@ -50,8 +53,8 @@ impl FileInfo {
         }
     }
 
-    /// Returns whether an answer holds the rest of this same file after `here` bytes. A host of another origin hides most of its headers;
-    /// the number of bytes has to fit in any case.
+    /// Returns whether an answer holds the rest of this same file after `here` bytes. A host of
+    /// another origin hides most of its headers; the number of bytes has to fit in any case.
     pub fn is_continued_by(&self, here: u64, answer: &ResponseInfo) -> bool {
         let fits = |left: u64| self.total == Some(here + left);
         let same_mark = match (&self.mark, &answer.mark) {

@@ -47,10 +47,12 @@ async fn pause() {
     .await;
 }
 
-/// Continues a text. It pauses after each step, which reads a part of the prompt or writes a token, and leaves its events in `text`.
+/// Continues a text. It pauses after each step, which reads a part of the prompt or writes a token,
+/// and leaves its events in `text`.
 ///
 /// # Errors
-/// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has no meaning.
+/// When the prompt is empty, too long or cannot be written in the vocabulary, or the sampling has
+/// no meaning.
 pub(super) async fn write(
     writer: CausalLm,
     asked: WritingRequest,
@@ -114,8 +116,8 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// The tokens of a prompt, after the token that starts a text where the model was trained with one. An empty prompt is that token, or
-/// the one that separates two texts.
+/// The tokens of a prompt, after the token that starts a text where the model was trained with one.
+/// An empty prompt is that token, or the one that separates two texts.
 fn prompt(tokenizer: &dyn Tokenizer, text: &str) -> Result<Vec<usize>, ModelError> {
     let special = tokenizer.special();
     let mut ids: Vec<usize> = special
@@ -140,7 +142,8 @@ pub(super) fn token_texts(tokenizer: &dyn Tokenizer, ids: &[usize]) -> engine::R
     ids.iter().enumerate().map(place).collect()
 }
 
-/// The text of a token by itself; its name in the vocabulary where it is no text, or a part of a character.
+/// The text of a token by itself; its name in the vocabulary where it is no text, or a part of a
+/// character.
 pub(super) fn token_text(
     tokenizer: &dyn Tokenizer,
     id: usize,
@@ -175,7 +178,8 @@ fn candidates(
     best.collect()
 }
 
-/// The attention weights of one token in all layers and heads, kept until another token is asked for.
+/// The attention weights of one token in all layers and heads, kept until another token is asked
+/// for.
 pub(super) struct TokenAttention {
     ids: Vec<usize>,
     /// `[layers × H × T]`

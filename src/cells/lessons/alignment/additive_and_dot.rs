@@ -1,4 +1,5 @@
-//! Additive, dot and scaled dot scores of one state side by side, and what a longer state does to them.
+//! Additive, dot and scaled dot scores of one state side by side, and what a longer state does to
+//! them.
 
 use cells::format::Format;
 use leptos::prelude::*;

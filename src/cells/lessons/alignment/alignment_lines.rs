@@ -19,7 +19,8 @@ const FAINTEST: f64 = 0.02;
 /// Opacity of the lines of words that are not chosen, against those of the one that is.
 const BEHIND: f64 = 0.16;
 
-/// The target word that is chosen at first: in the cell's own sentence the noun whose adjective comes after it.
+/// The target word that is chosen at first: in the cell's own sentence the noun whose adjective
+/// comes after it.
 const FIRST: usize = 2;
 
 /// The view of the cell.

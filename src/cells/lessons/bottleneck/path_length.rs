@@ -1,4 +1,5 @@
-//! The view of `path-length`: two words to click, and the way from one to the other drawn through four kinds of network.
+//! The view of `path-length`: two words to click, and the way from one to the other drawn through
+//! four kinds of network.
 
 use cells::format::Format;
 use cells::{Computation, InputValue};
@@ -16,7 +17,8 @@ struct Way {
     title: &'static str,
     /// Meaning of one of its steps.
     unit: &'static str,
-    /// Tensors: the steps, the positions passed, the steps between the ends, the same against the length.
+    /// Tensors: the steps, the positions passed, the steps between the ends, the same against the
+    /// length.
     names: [&'static str; 4],
     concept: Concept,
     /// True where every step is drawn on a line of its own: a layer.
@@ -162,7 +164,8 @@ fn panel(cx: CellCx, computed: Computed, way: Way) -> AnyView {
     .into_any()
 }
 
-/// The positions as dots, once for each layer, what each step could reach as thin lines, and the way as a thick one.
+/// The positions as dots, once for each layer, what each step could reach as thin lines, and the
+/// way as a thick one.
 fn drawn(computation: &Computation, way: Way) -> AnyView {
     let count = computation.at("count", &[]).unwrap_or(0.0) as usize;
     let path: Vec<usize> = values(computation, way.names[1])
@@ -221,7 +224,8 @@ fn drawn(computation: &Computation, way: Way) -> AnyView {
     .into_any()
 }
 
-/// Thin lines from each position on the way to all that its layer reaches from there, in the direction of the way.
+/// Thin lines from each position on the way to all that its layer reaches from there, in the
+/// direction of the way.
 fn reach(
     computation: &Computation,
     way: Way,

@@ -1,4 +1,5 @@
-//! The view of `race-measure`: scores of three translators by the length of the sentence, growing while it measures.
+//! The view of `race-measure`: scores of three translators by the length of the sentence, growing
+//! while it measures.
 
 use cells::format::Format;
 use leptos::prelude::*;

@@ -1,4 +1,5 @@
-//! The view of `train-the-race`: two models learn side by side; how much of each length they get right.
+//! The view of `train-the-race`: two models learn side by side; how much of each length they get
+//! right.
 
 use cells::format::Format;
 use leptos::prelude::*;

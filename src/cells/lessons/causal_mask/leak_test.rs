@@ -92,7 +92,8 @@ fn chooser(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// A note for a new word that the model reads as several tokens, of which only one can replace the old token.
+/// A note for a new word that the model reads as several tokens, of which only one can replace the
+/// old token.
 fn cut(cx: CellCx) -> AnyView {
     let pieces = cx.value("pieces", Vec::new());
     let several = Memo::new(move |_| pieces.get().is_some_and(|n| n > 1.0));

@@ -63,7 +63,8 @@ const CROSS: Kind = Kind {
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let places = [ENCODER, DECODER, CROSS].map(|_| RwSignal::new(None::<Place>));
     let (source, target) = (RwSignal::new(None::<usize>), RwSignal::new(None::<usize>));
-    // Pointing at a row says which word asks; in cross-attention the column says which source word answers.
+    // Pointing at a row says which word asks; in cross-attention the column says which source word
+    // answers.
     follow(places[0], move |(row, _)| source.set(Some(row)));
     follow(places[1], move |(row, _)| target.set(Some(row)));
     follow(places[2], move |(row, col)| {

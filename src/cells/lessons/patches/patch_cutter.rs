@@ -1,4 +1,5 @@
-//! The view of `patch-cutter`: the picture under its grid, the chosen patch, its values, its place in the sequence.
+//! The view of `patch-cutter`: the picture under its grid, the chosen patch, its values, its place
+//! in the sequence.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::widgets::{Concept, Domain, HeatMap, PatchGrid};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let selected = RwSignal::new(None::<usize>);
-    // The chosen patch is an input of the cell, so that it is in the link; the widget has its own signal.
+    // The chosen patch is an input of the cell, so that it is in the link; the widget has its own
+    // signal.
     let chosen = cx.value("chosen", Vec::new());
     Effect::new(move |_| selected.set(chosen.get().map(|c| c as usize)));
     Effect::new(move |_| {

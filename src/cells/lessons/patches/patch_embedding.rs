@@ -53,7 +53,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that it is used on.
+/// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that
+/// it is used on.
 fn filters(cx: CellCx) -> AnyView {
     let chosen = RwSignal::new(Some((0, 0)));
     let row = Signal::derive(move || chosen.get().map(|(row, _): Place| row).unwrap_or_default());

@@ -1,4 +1,5 @@
-//! The same words in two orders through one layer, without positions on the left and with them on the right.
+//! The same words in two orders through one layer, without positions on the left and with them on
+//! the right.
 
 use cells::InputValue;
 use cells::format::Format;

@@ -1,4 +1,5 @@
-//! Word vectors plus the rows of a table: where a row comes from, where the table ends, what its rows know.
+//! Word vectors plus the rows of a table: where a row comes from, where the table ends, what its
+//! rows know.
 
 use cells::format::Format;
 use leptos::prelude::*;

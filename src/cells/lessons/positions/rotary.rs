@@ -13,7 +13,8 @@ use crate::widgets::{Concept, VectorPad};
 /// Planes of the four-wide query and key.
 const PLANES: usize = 2;
 
-/// Change of the score that counts as none: the rounding of 32-bit numbers is a hundred times smaller.
+/// Change of the score that counts as none: the rounding of 32-bit numbers is a hundred times
+/// smaller.
 const UNCHANGED: f64 = 1e-4;
 
 /// Farthest coordinate of the planes that arrows are dragged in.
@@ -70,7 +71,8 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
         hand("turned_q", Concept::Query),
         hand("turned_k", Concept::Key),
     ];
-    // The face is as wide as its longest hand needs, in steps, so that it does not breathe while an arrow is dragged.
+    // The face is as wide as its longest hand needs, in steps, so that it does not breathe while an
+    // arrow is dragged.
     let reach = Memo::new(move |_| {
         let longest = arrows.with(|a| {
             a.rows()

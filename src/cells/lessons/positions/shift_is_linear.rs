@@ -1,4 +1,5 @@
-//! The shift matrix, its product with one position vector written out, and its error at every place.
+//! The shift matrix, its product with one position vector written out, and its error at every
+//! place.
 
 use cells::format::Format;
 use leptos::prelude::*;
@@ -8,7 +9,8 @@ use crate::cells::parts::figures::{Computed, Hand, curve, dial, labelled, spread
 use crate::plot::{Chart, ChartView};
 use crate::widgets::{Concept, LinkedProduct};
 
-/// Error below which the two sides agree: the rounding of 32-bit numbers is a hundred times smaller.
+/// Error below which the two sides agree: the rounding of 32-bit numbers is a hundred times
+/// smaller.
 const AGREES: f64 = 1e-5;
 
 /// Most clocks in a row.

@@ -26,7 +26,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let mark = Signal::derive(move || {
         let (rows, cols) = map.with(|g| g.as_ref().map_or((0, 0), |g| (g.rows, g.cols)));
         let row = place.get() as usize;
-        // Outlines would bury a map of thousands of cells; there the selected cell and its tables are enough.
+        // Outlines would bury a map of thousands of cells; there the selected cell and its tables
+        // are enough.
         if rows * cols > OUTLINED {
             return Vec::new();
         }
@@ -72,7 +73,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The vector of the chosen place as clocks, one for each pair (a choice of them where there are many).
+/// The vector of the chosen place as clocks, one for each pair (a choice of them where there are
+/// many).
 fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     let pairs = Memo::new(move |_| {
         let count = computed.with(|c| {

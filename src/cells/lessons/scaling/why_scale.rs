@@ -1,4 +1,5 @@
-//! Ten thousand scores as histograms, with and without the root, and what softmax makes of one row of them.
+//! Ten thousand scores as histograms, with and without the root, and what softmax makes of one row
+//! of them.
 
 use cells::format::Format;
 use cells::{Computation, InputValue};

@@ -1,4 +1,5 @@
-//! A sentence and the same words in another order: the outputs move with the words and do not change.
+//! A sentence and the same words in another order: the outputs move with the words and do not
+//! change.
 
 use cells::InputValue;
 use cells::format::Format;
@@ -8,7 +9,8 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{head_box, model_box, model_note, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, TokenStrip};
 
-/// Differences below this are rounding, whichever kernels run; what order does is a thousand times larger.
+/// Differences below this are rounding, whichever kernels run; what order does is a thousand times
+/// larger.
 const ROUNDING: f64 = 1e-5;
 
 /// The view of the cell.
@@ -82,7 +84,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The order in use: the stored one, which changes at once, or the one that the computation fell back to.
+/// The order in use: the stored one, which changes at once, or the one that the computation fell
+/// back to.
 fn order_in_use(cx: CellCx, stored: Signal<Vec<usize>>, words: Signal<Vec<String>>) -> Vec<usize> {
     let order = stored.get();
     if order.len() == words.with(Vec::len) {

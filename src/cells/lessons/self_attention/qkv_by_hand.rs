@@ -1,4 +1,5 @@
-//! X to Y by hand: every matrix on the table, each cell with the row, the column and the sum it came from.
+//! X to Y by hand: every matrix on the table, each cell with the row, the column and the sum it
+//! came from.
 
 use cells::format::Format;
 use leptos::prelude::*;

@@ -1,4 +1,5 @@
-//! Three patches with two-wide queries, keys and values: scores, weights and outputs with their sums.
+//! Three patches with two-wide queries, keys and values: scores, weights and outputs with their
+//! sums.
 
 use cells::format::Format;
 use leptos::prelude::*;

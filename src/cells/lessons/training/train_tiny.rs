@@ -1,4 +1,5 @@
-//! A Transformer that learns while one watches: its curves, one sequence that it never trains on, and where its heads look.
+//! A Transformer that learns while one watches: its curves, one sequence that it never trains on,
+//! and where its heads look.
 
 use cells::Computation;
 use cells::format::Format;

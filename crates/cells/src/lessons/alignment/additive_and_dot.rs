@@ -1,4 +1,5 @@
-//! One state asks four annotations in three ways: by a small network, by a dot product, and by a scaled one.
+//! One state asks four annotations in three ways: by a small network, by a dot product, and by a
+//! scaled one.
 
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::parameters::Weight;
@@ -127,7 +128,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// The highest score of each kind, and its weight, against the factor that the state is stretched by.
+/// The highest score of each kind, and its weight, against the factor that the state is stretched
+/// by.
 fn curves(
     record: &mut Record,
     inputs: &Inputs,
@@ -198,7 +200,8 @@ mod tests {
         assert!((c.at("question", &[0, 0]).unwrap() - 0.95).abs() < 1e-6);
     }
 
-    /// A state eight times as long has dot products eight times as large; the additive scores stay within their bound.
+    /// A state eight times as long has dot products eight times as large; the additive scores stay
+    /// within their bound.
     #[test]
     fn dot_products_grow_and_additive_scores_do_not() {
         let (one, eight) = (stretched(1.0), stretched(8.0));
@@ -216,7 +219,8 @@ mod tests {
         assert!(last > 3.0 * bound, "{last}");
     }
 
-    /// Nobody asks: dot products are all zero and every word gets the same, while the network still has an opinion of the annotations.
+    /// Nobody asks: dot products are all zero and every word gets the same, while the network still
+    /// has an opinion of the annotations.
     #[test]
     fn a_state_of_zeros_leaves_only_the_additive_scores() {
         let c = stretched(0.0);

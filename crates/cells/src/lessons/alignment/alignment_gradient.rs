@@ -146,7 +146,8 @@ mod tests {
         }
     }
 
-    /// For each word that follows, the scores find the source word that it is a translation of, from scores that are all zero.
+    /// For each word that follows, the scores find the source word that it is a translation of,
+    /// from scores that are all zero.
     #[test]
     fn the_loss_alone_finds_the_alignment() {
         for (right, source) in [("occhi", 3), ("blu", 2)] {

@@ -1,4 +1,5 @@
-//! The trained translator with attention on a sentence of the reader's: which source words each word of the translation was written from.
+//! The trained translator with attention on a sentence of the reader's: which source words each
+//! word of the translation was written from.
 
 use engine::token::tokenizer::Tokenizer;
 use engine::translate::{Translator, length, normalised};
@@ -164,7 +165,8 @@ mod tests {
         jobs::compute(&SPEC, &given(sentence, show), &cache()).unwrap()
     }
 
-    /// The reordering of the curriculum: the noun of the translation looks at the last word, the adjective after it at the one before.
+    /// The reordering of the curriculum: the noun of the translation looks at the last word, the
+    /// adjective after it at the one before.
     #[test]
     fn the_adjective_after_the_noun_looks_back() {
         let c = jobs::compute(&SPEC, &Inputs::defaults(&inputs()), &cache()).unwrap();

@@ -86,7 +86,8 @@ mod tests {
         }
     }
 
-    /// The check of the curriculum; a widely read text prints 0.45, 0.38, 0.10, 0.07 for the first row.
+    /// The check of the curriculum; a widely read text prints 0.45, 0.38, 0.10, 0.07 for the first
+    /// row.
     #[test]
     fn both_rows_have_the_weights_that_softmax_gives() {
         let c = SPEC.compute(&Inputs::defaults(&inputs())).unwrap();

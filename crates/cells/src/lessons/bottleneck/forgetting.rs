@@ -130,7 +130,8 @@ mod tests {
         assert_eq!(found.words("tokens")[0], "the");
     }
 
-    /// The bars are the last column of the picture, in the order of the sentence; right away each token moves the state.
+    /// The bars are the last column of the picture, in the order of the sentence; right away each
+    /// token moves the state.
     #[test]
     fn the_bars_are_the_last_column() {
         let found = with(&[("sentence", "the cat sat on the mat")]).unwrap();

@@ -88,7 +88,8 @@ mod tests {
         SPEC.compute(&given).unwrap()
     }
 
-    /// The figures of the curriculum: at 1,000 tokens the usual claim "it does not fit" is not yet true; it starts at 1,050.
+    /// The figures of the curriculum: at 1,000 tokens the usual claim "it does not fit" is not yet
+    /// true; it starts at 1,050.
     #[test]
     fn a_thousand_tokens_still_fit_and_a_thousand_and_fifty_do_not() {
         let at = |found: &Computation, name: &str| found.at(name, &[]).unwrap();

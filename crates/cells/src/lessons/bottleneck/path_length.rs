@@ -1,4 +1,5 @@
-//! Steps between two positions of a sentence, and the way itself, for four ways of joining positions.
+//! Steps between two positions of a sentence, and the way itself, for four ways of joining
+//! positions.
 
 use std::collections::BTreeMap;
 
@@ -147,7 +148,8 @@ mod tests {
         }
     }
 
-    /// A position after the end of a shorter sentence means its last word; a word is no step from itself.
+    /// A position after the end of a shorter sentence means its last word; a word is no step from
+    /// itself.
     #[test]
     fn places_stay_inside_the_sentence() {
         let given =

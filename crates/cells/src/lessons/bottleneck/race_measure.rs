@@ -1,4 +1,5 @@
-//! Three translators on the site's own sentences: exact matches and BLEU against length, as many sentences as the reader lets it.
+//! Three translators on the site's own sentences: exact matches and BLEU against length, as many
+//! sentences as the reader lets it.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -83,7 +84,8 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
     Ok(Box::new(Training::new(inputs, runners.collect(), show)?))
 }
 
-/// One sentence of each length, then the second of each, and so on: whenever somebody stops, all lengths have been measured.
+/// One sentence of each length, then the second of each, and so on: whenever somebody stops, all
+/// lengths have been measured.
 fn in_turn(pairs: Vec<Pair>) -> Vec<Pair> {
     let mut seen = std::collections::BTreeMap::new();
     let mut placed: Vec<(usize, Pair)> = pairs
@@ -188,8 +190,8 @@ fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// Points of BLEU by which the two models with attention lead the fixed vector on long sentences, with the interval that other
-/// sentences of the kind would move that in.
+/// Points of BLEU by which the two models with attention lead the fixed vector on long sentences,
+/// with the interval that other sentences of the kind would move that in.
 fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
     record.number("long.from", LONG as f64);
     record.number("long.count", long.len() as f64);

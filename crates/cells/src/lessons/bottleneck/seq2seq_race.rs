@@ -84,7 +84,8 @@ mod tests {
         jobs::compute(&SPEC, &given, cache)
     }
 
-    /// The cell shows what the model in the file says by itself; the context vector is made from the end of the sentence on.
+    /// The cell shows what the model in the file says by itself; the context vector is made from
+    /// the end of the sentence on.
     #[test]
     fn three_models_translate_the_same_sentence() {
         let cache = cache();

@@ -1,4 +1,5 @@
-//! Two recurrent models learn to copy or reverse side by side: one passes on a single vector, one may look back.
+//! Two recurrent models learn to copy or reverse side by side: one passes on a single vector, one
+//! may look back.
 
 use engine::formula::Formula;
 use engine::grad::{Learner, Pairs, Settings, Task, TaskConfig};
@@ -30,7 +31,8 @@ const OF_EACH: usize = 12;
 /// E, the width of all token tables.
 const EMBEDDING: usize = 16;
 
-/// Widths of the states with which both models have nearly as many parameters: without attention, and with it.
+/// Widths of the states with which both models have nearly as many parameters: without attention,
+/// and with it.
 const WIDTHS: (usize, usize) = (56, 32);
 
 /// The step from which the rate stays at its end.
@@ -289,7 +291,8 @@ mod tests {
         );
     }
 
-    /// The lesson's claim: short sequences are learned by both, long ones by the model that may look back.
+    /// The lesson's claim: short sequences are learned by both, long ones by the model that may
+    /// look back.
     #[test]
     fn attention_learns_long_sequences_and_one_vector_does_not() {
         let found = run(&mut *start(&given(300.0)).unwrap());

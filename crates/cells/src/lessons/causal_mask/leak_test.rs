@@ -1,4 +1,5 @@
-//! Change one word and look at every logit before it: with the causal mask not one bit moves, without it they all do.
+//! Change one word and look at every logit before it: with the causal mask not one bit moves,
+//! without it they all do.
 
 use engine::model::gpt2::{Config, Gpt2};
 use engine::nn::parts::Parts;
@@ -157,8 +158,8 @@ fn logits(
     Ok([first?, second?])
 }
 
-/// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins every text. One piece takes the
-/// place of one piece: so all others stay where they are.
+/// A trained decoder, whose tokens are pieces of words; it reads them behind the token that begins
+/// every text. One piece takes the place of one piece: so all others stay where they are.
 fn trained(
     record: &mut Record,
     inputs: &Inputs,
@@ -232,7 +233,8 @@ mod tests {
             .with("word", text(word))
     }
 
-    /// The curriculum's check: earlier logits stay bit for bit the same with the mask, and move without it.
+    /// The curriculum's check: earlier logits stay bit for bit the same with the mask, and move
+    /// without it.
     fn check(given: &Inputs, place: usize, most: f64) {
         let c = computed(&SPEC, given).unwrap();
         assert_eq!(c.at("with.earlier", &[]), Some(0.0), "place {place}");

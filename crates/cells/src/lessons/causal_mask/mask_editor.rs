@@ -174,7 +174,8 @@ mod tests {
         }
     }
 
-    /// The curriculum's check: masked weights are exactly 0, with every preset, and the rows still sum to 1.
+    /// The curriculum's check: masked weights are exactly 0, with every preset, and the rows still
+    /// sum to 1.
     #[test]
     fn masked_weights_are_exactly_zero() {
         for preset in PRESETS {

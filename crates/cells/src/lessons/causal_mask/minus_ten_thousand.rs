@@ -176,7 +176,8 @@ mod tests {
         );
     }
 
-    /// The order of mask and scale is harmless with minus infinity: only the finite penalty shrinks.
+    /// The order of mask and scale is harmless with minus infinity: only the finite penalty
+    /// shrinks.
     #[test]
     fn the_order_matters_for_the_number_only() {
         let after = SPEC.compute(&given(SOME, -64.0, false)).unwrap();

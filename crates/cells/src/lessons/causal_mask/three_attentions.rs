@@ -1,4 +1,5 @@
-//! The three attentions of the 2017 Transformer side by side: encoder, decoder, and the decoder asking the encoder.
+//! The three attentions of the 2017 Transformer side by side: encoder, decoder, and the decoder
+//! asking the encoder.
 
 use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
@@ -76,7 +77,8 @@ fn sequence(
 
 fn keep(record: &mut Record, name: &str, found: &SelfAttention) {
     let weights = &found.attention.weights;
-    // A pair that may not be seen has weight exactly 0; a visible one could reach it only by underflow.
+    // A pair that may not be seen has weight exactly 0; a visible one could reach it only by
+    // underflow.
     let pairs = found
         .attention
         .masked
@@ -134,8 +136,8 @@ fn random(
     Ok(())
 }
 
-/// One head of the trained Transformer in each of the three places. The decoder reads the token that begins every target, and then
-/// what was typed.
+/// One head of the trained Transformer in each of the three places. The decoder reads the token
+/// that begins every target, and then what was typed.
 fn translated(
     record: &mut Record,
     inputs: &Inputs,
@@ -211,7 +213,8 @@ mod tests {
         assert_eq!(c.at("decoder.weights", &[0, 1]), Some(0.0));
     }
 
-    /// The flow of words: a source word reaches encoder and cross-attention, a later target word no earlier row of either.
+    /// The flow of words: a source word reaches encoder and cross-attention, a later target word no
+    /// earlier row of either.
     #[test]
     fn words_reach_only_what_may_see_them() {
         let a = computed(&SPEC, &given("the cat sat", "il gatto sedeva")).unwrap();
@@ -236,7 +239,8 @@ mod tests {
         assert!(matches!(found, Err(CellError::Input { .. })));
     }
 
-    /// The trained model as it runs: its own weights are those shown, the mask and the shapes are those of the three places.
+    /// The trained model as it runs: its own weights are those shown, the mask and the shapes are
+    /// those of the three places.
     #[test]
     fn the_trained_translator_has_the_three_attentions() {
         let given = given("the cat sleeps", "il gatto").with("model", choice(TRANSLATOR));

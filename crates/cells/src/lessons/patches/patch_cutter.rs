@@ -146,8 +146,8 @@ mod tests {
         SPEC.compute(&picture::with_drawn_samples(given))
     }
 
-    /// The curriculum's checks: 224 pixels give 49, 196 and 256 tokens; 768 values at P = 16; an 8 x 8 grey
-    /// picture gives 4 tokens of 16.
+    /// The curriculum's checks: 224 pixels give 49, 196 and 256 tokens; 768 values at P = 16; an 8
+    /// x 8 grey picture gives 4 tokens of 16.
     #[test]
     fn the_counts_of_the_curriculum() {
         for (patch, tokens) in [(32.0, 49.0), (16.0, 196.0), (14.0, 256.0)] {

@@ -1,4 +1,5 @@
-//! Patches times a matrix, and the same by a convolution whose stride is the patch; the matrix is a trained ViT's, or random.
+//! Patches times a matrix, and the same by a convolution whose stride is the patch; the matrix is a
+//! trained ViT's, or random.
 
 use std::sync::Arc;
 
@@ -214,7 +215,8 @@ impl Embedding {
         Ok(())
     }
 
-    /// The same numbers by a convolution with stride P, brought into the same order: `[C, H/P, W/P]` -> `[N, C]`.
+    /// The same numbers by a convolution with stride P, brought into the same order: `[C, H/P,
+    /// W/P]` -> `[N, C]`.
     fn convolve(
         &mut self,
         image: &Array3<f32>,
@@ -285,7 +287,8 @@ mod tests {
         Inputs::defaults(&inputs()).with("picture", InputValue::Picture(picture))
     }
 
-    /// The same of the trained matrix, with its bias: and both are what the model itself makes of the drawing.
+    /// The same of the trained matrix, with its bias: and both are what the model itself makes of
+    /// the drawing.
     #[test]
     fn a_trained_matrix_is_a_convolution_too() {
         let c = computed(&SPEC, &drawn("seven")).unwrap();

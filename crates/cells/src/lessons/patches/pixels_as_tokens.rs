@@ -1,4 +1,5 @@
-//! The reason not to read a picture pixel by pixel: the number of scores of one head by the side of a patch.
+//! The reason not to read a picture pixel by pixel: the number of scores of one head by the side of
+//! a patch.
 
 use crate::computation::Computation;
 use crate::error::CellError;

@@ -1,4 +1,5 @@
-//! Words in two orders through a trained model, or through one random attention layer, without and with position vectors.
+//! Words in two orders through a trained model, or through one random attention layer, without and
+//! with position vectors.
 
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
@@ -52,7 +53,8 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-/// Keeps the outputs for both orders. Row i of the second belongs to token `rows[i]` of the first; it is put back to that token's place.
+/// Keeps the outputs for both orders. Row i of the second belongs to token `rows[i]` of the first;
+/// it is put back to that token's place.
 fn both(
     record: &mut Record,
     name: &str,
@@ -123,8 +125,8 @@ fn random(
     Ok(())
 }
 
-/// All layers of an encoder, with and without the rows of its position table. The pieces of a word move together; the tokens for
-/// beginning and end stay where they are.
+/// All layers of an encoder, with and without the rows of its position table. The pieces of a word
+/// move together; the tokens for beginning and end stay where they are.
 fn encoder(
     record: &mut Record,
     bert: &MaskedLm,

@@ -1,4 +1,5 @@
-//! A table of position vectors, learned by a trained model or random as before any learning: looked up, added, and at its end.
+//! A table of position vectors, learned by a trained model or random as before any learning: looked
+//! up, added, and at its end.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
@@ -80,7 +81,8 @@ fn learned(record: &mut Record, bert: &MaskedLm, words: &[String]) -> Result<(),
     show(record, &x, table, pieces.texts)
 }
 
-/// Word vectors, the rows of their places, both added; and the rows compared, beside those of sines and cosines.
+/// Word vectors, the rows of their places, both added; and the rows compared, beside those of sines
+/// and cosines.
 fn show(
     record: &mut Record,
     x: &Array2<f32>,
@@ -176,7 +178,8 @@ mod tests {
         assert!(mean < 0.5, "{mean}");
     }
 
-    /// The effect of training on a table that began at random: near positions have similar rows, far ones have not.
+    /// The effect of training on a table that began at random: near positions have similar rows,
+    /// far ones have not.
     #[test]
     fn a_trained_table_knows_neighbours() {
         let c = computed(&SPEC, &given(BERT)).unwrap();

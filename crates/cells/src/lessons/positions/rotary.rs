@@ -177,7 +177,8 @@ mod tests {
         SPEC.compute(&given).unwrap()
     }
 
-    /// The curriculum's check: over 100 shifts the score changes by less than 1e-4, whatever the base.
+    /// The curriculum's check: over 100 shifts the score changes by less than 1e-4, whatever the
+    /// base.
     #[test]
     fn the_score_depends_on_the_offset_only() {
         for power in [0.5, 2.0, 4.0, 6.0] {

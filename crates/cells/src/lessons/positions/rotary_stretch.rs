@@ -1,4 +1,5 @@
-//! Rotary angles beyond the trained length: as they are, squeezed by interpolation, and slowed by a larger base.
+//! Rotary angles beyond the trained length: as they are, squeezed by interpolation, and slowed by a
+//! larger base.
 
 use crate::computation::Computation;
 use crate::error::CellError;

@@ -28,7 +28,8 @@ fn inputs() -> Vec<InputSpec> {
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let (length, width) = (inputs.count("length")?, even(inputs, "width", "Width d")?);
-    // The vector of a place exists whether the map is long enough to show it or not; a dimension does not.
+    // The vector of a place exists whether the map is long enough to show it or not; a dimension
+    // does not.
     let position = inputs.count("position")? as f32;
     let dimension = inputs.count("dimension")?.min(width - 1);
     let mut record = Record::new();

@@ -140,7 +140,8 @@ mod tests {
         assert!((last - 0.25).abs() < 0.01, "{last}");
     }
 
-    /// The curriculum's check: a row of thousands gives weights, not NaN, though the form as written does.
+    /// The curriculum's check: a row of thousands gives weights, not NaN, though the form as
+    /// written does.
     #[test]
     fn a_row_of_thousands_gives_no_nan() {
         let c = with(&[1000.0; 5], 1.0);

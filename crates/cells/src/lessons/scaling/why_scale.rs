@@ -1,4 +1,5 @@
-//! Ten thousand scores of random queries and keys, with and without the square root, and what softmax makes of them.
+//! Ten thousand scores of random queries and keys, with and without the square root, and what
+//! softmax makes of them.
 
 use engine::explain::stats::Histogram;
 use ndarray::{Array2, ArrayView2, Axis, Slice, aview1, stack};
@@ -100,7 +101,8 @@ impl Job for Draws {
 }
 
 impl Draws {
-    /// Draws the next pairs. Only the calls of the first portion are kept for the panel; the rest repeat them.
+    /// Draws the next pairs. Only the calls of the first portion are kept for the panel; the rest
+    /// repeat them.
     fn draw(&mut self) -> Result<(), CellError> {
         let first = self.raw.len();
         let portion = (NUMBERS_PER_SLICE / (2 * self.d_k)).clamp(1, 1000);
@@ -226,8 +228,8 @@ impl Draws {
         Ok(())
     }
 
-    /// Entropy and norm of the Jacobian against d_k, each the mean over many queries with the same keys. The functions are
-    /// those of the row above, so their calls are not kept again.
+    /// Entropy and norm of the Jacobian against d_k, each the mean over many queries with the same
+    /// keys. The functions are those of the row above, so their calls are not kept again.
     fn curves(&mut self) -> Result<(), CellError> {
         let q = engine::rng::normal_rows(self.seed, "q", 0, QUERIES, WIDEST);
         let k = engine::rng::normal_rows(self.seed, "k", 0, self.keys, WIDEST);
@@ -292,7 +294,8 @@ mod tests {
         jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
-    /// The curriculum's check: over 10,000 draws the variance of q·k is d_k within 5 %, and that of the scaled score 1.
+    /// The curriculum's check: over 10,000 draws the variance of q·k is d_k within 5 %, and that of
+    /// the scaled score 1.
     #[test]
     fn the_variance_of_a_score_is_its_width() {
         for d_k in [1, 2, 3, 8, 16, 64, 100, 128, 300, 512, 1024] {
@@ -318,7 +321,8 @@ mod tests {
         }
     }
 
-    /// The point of the lesson: wide unscaled scores make softmax nearly one-hot and its derivative nearly nothing.
+    /// The point of the lesson: wide unscaled scores make softmax nearly one-hot and its derivative
+    /// nearly nothing.
     #[test]
     fn without_the_root_entropy_and_jacobian_vanish() {
         let c = at(64, 7);

@@ -1,4 +1,5 @@
-//! A sentence through an attention layer, of a trained model or with random weights: what each word takes from every other word.
+//! A sentence through an attention layer, of a trained model or with random weights: what each word
+//! takes from every other word.
 
 use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
@@ -166,7 +167,8 @@ mod tests {
         }
     }
 
-    /// The lesson's claim about the first layer: one head looks at the token before, another at the token after.
+    /// The lesson's claim about the first layer: one head looks at the token before, another at the
+    /// token after.
     #[test]
     fn two_heads_of_the_first_layer_look_at_their_neighbours() {
         for (head, step) in [(2.0, -1_isize), (1.0, 1)] {
@@ -203,7 +205,8 @@ mod tests {
         }
     }
 
-    /// The panel opens the function that `Bert` itself ran, with the numbers of that run: nothing is computed a second time.
+    /// The panel opens the function that `Bert` itself ran, with the numbers of that run: nothing
+    /// is computed a second time.
     #[test]
     fn the_panel_shows_the_function_that_the_model_ran() {
         let c = computed(&SPEC, &given(BERT).with("layer", number(2.0))).unwrap();

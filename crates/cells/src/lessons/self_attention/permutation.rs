@@ -1,4 +1,5 @@
-//! The same words in another order through attention, of a trained model or with random weights: F(PX) against P F(X).
+//! The same words in another order through attention, of a trained model or with random weights:
+//! F(PX) against P F(X).
 
 use engine::explain::one_head::OneHead;
 use engine::nn::attention::Mask;
@@ -103,8 +104,8 @@ fn random(record: &mut Record, inputs: &Inputs, tokens: Vec<String>) -> Result<B
     Ok((tokens, order, [first, second]))
 }
 
-/// A head of an encoder with its positions left out. It reads the pieces alone: the tokens for beginning and end would stay where
-/// they are.
+/// A head of an encoder with its positions left out. It reads the pieces alone: the tokens for
+/// beginning and end would stay where they are.
 fn encoder(
     record: &mut Record,
     inputs: &Inputs,
@@ -156,7 +157,8 @@ mod tests {
         computed(&SPEC, inputs).unwrap().at("largest", &[]).unwrap()
     }
 
-    /// The curriculum's check: exactly 0 or below 1e-6, whatever the order, the seed and the sentence.
+    /// The curriculum's check: exactly 0 or below 1e-6, whatever the order, the seed and the
+    /// sentence.
     #[test]
     fn the_permuted_input_gives_the_permuted_output() {
         let mut rng = Rng::new(1);
@@ -171,7 +173,8 @@ mod tests {
         }
     }
 
-    /// The same of every head of the trained model, whose values are larger: their rounding grows from layer to layer.
+    /// The same of every head of the trained model, whose values are larger: their rounding grows
+    /// from layer to layer.
     #[test]
     fn no_head_of_a_trained_model_sees_the_order() {
         let mut rng = Rng::new(1);

@@ -23,7 +23,8 @@ pub const SPEC: CellSpec = CellSpec {
     run: Run::Now(compute),
 };
 
-/// The example is made by hand so that it can be read: the four features of a word are article, thing, action, alive.
+/// The example is made by hand so that it can be read: the four features of a word are article,
+/// thing, action, alive.
 fn inputs() -> Vec<InputSpec> {
     let square = |name, label, entries: [[f32; WIDTH]; WIDTH]| {
         InputSpec::matrix(name, label, (WIDTH, WIDTH), (WIDTH, WIDTH), arr2(&entries))
@@ -40,7 +41,8 @@ fn inputs() -> Vec<InputSpec> {
                 [0.0, 0.2, 1.0, 0.3],
             ]),
         ),
-        // Articles look for things; things for articles and actions; actions for things that are alive.
+        // Articles look for things; things for articles and actions; actions for things that are
+        // alive.
         square(
             "w_q",
             "W_Q: what a word looks for",
@@ -123,7 +125,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// The steps from scores to weights: each score less the largest of its row, its exponential, and each row's total.
+/// The steps from scores to weights: each score less the largest of its row, its exponential, and
+/// each row's total.
 fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellError> {
     let mut exponents = Array2::zeros(scores.dim());
     let mut exponentials = Array2::zeros(scores.dim());

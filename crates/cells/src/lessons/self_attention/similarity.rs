@@ -8,7 +8,8 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::spec::{CellSpec, Run};
 
-/// Points of the curves over the factor, up to [`LARGEST_FACTOR`]. A key stretched by 0 has no direction, so they begin above it.
+/// Points of the curves over the factor, up to [`LARGEST_FACTOR`]. A key stretched by 0 has no
+/// direction, so they begin above it.
 const POINTS: usize = 40;
 
 /// Largest factor that the second vector is stretched by.

@@ -1,4 +1,5 @@
-//! Attention among three image patches with two-wide queries and keys: small enough for pencil and paper.
+//! Attention among three image patches with two-wide queries and keys: small enough for pencil and
+//! paper.
 
 use engine::explain::one_head::OneHead;
 use engine::nn::attention::{Mask, Scoring};
@@ -69,7 +70,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         &mut nobody
     )?;
     let attention = OneHead::of(&attention, 0);
-    // The steps from scores to weights: each score less the largest of its row, its exponential, each row's total.
+    // The steps from scores to weights: each score less the largest of its row, its exponential,
+    // each row's total.
     let mut exponents = Array2::zeros(attention.scores.dim());
     let mut exponentials = Array2::zeros(attention.scores.dim());
     let mut totals = Array1::zeros(attention.scores.nrows());

@@ -137,7 +137,8 @@ mod tests {
         assert_eq!(found.tensor("whole.held"), found.tensor("broken.held"));
     }
 
-    /// Each switch changes what is computed before anything is learned; warm-up changes it after the first step.
+    /// Each switch changes what is computed before anything is learned; warm-up changes it after
+    /// the first step.
     #[test]
     fn every_switch_does_something() {
         for part in ["scaling", "mask", "residual", "norm", "positions", "warmup"] {
@@ -150,7 +151,8 @@ mod tests {
         }
     }
 
-    /// Without a mask the model copies the answer that it can see, and autoregressively it writes much worse.
+    /// Without a mask the model copies the answer that it can see, and autoregressively it writes
+    /// much worse.
     #[test]
     fn without_a_mask_it_cheats() {
         let found = at(&["mask"], "reverse", 200.0);
@@ -160,7 +162,8 @@ mod tests {
         assert_eq!(of("whole.written.now"), of("whole.right.now"));
     }
 
-    /// Each branch alone must pass on all that is to be kept: at this size nothing is learned beyond which symbols there are.
+    /// Each branch alone must pass on all that is to be kept: at this size nothing is learned
+    /// beyond which symbols there are.
     #[test]
     fn without_residuals_nothing_comes_through() {
         let found = at(&["residual"], "reverse", 200.0);

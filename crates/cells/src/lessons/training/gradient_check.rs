@@ -213,7 +213,8 @@ mod tests {
         jobs::compute(&SPEC, &given, &ModelCache::default()).unwrap()
     }
 
-    /// For every matrix some h agrees with the gradient to three digits, and the smallest does not agree better than the best.
+    /// For every matrix some h agrees with the gradient to three digits, and the smallest does not
+    /// agree better than the best.
     #[test]
     fn some_h_agrees_and_the_smallest_is_worse() {
         for (matrix, _) in MATRICES {
@@ -239,7 +240,8 @@ mod tests {
         }
     }
 
-    /// The central difference is closer than the one-sided one where h is large enough for its bend to be seen.
+    /// The central difference is closer than the one-sided one where h is large enough for its bend
+    /// to be seen.
     #[test]
     fn central_beats_one_sided_at_moderate_h() {
         let found = at(MATRICES[0].0, 3.0, 5.0);

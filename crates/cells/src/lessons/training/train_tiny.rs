@@ -1,4 +1,5 @@
-//! A small Transformer learns to copy, reverse or sort from nothing, as many steps as the reader lets it.
+//! A small Transformer learns to copy, reverse or sort from nothing, as many steps as the reader
+//! lets it.
 
 use engine::grad::{Pairs, Task, TrainingConfig};
 use engine::trace::Recorder;
@@ -79,7 +80,8 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     Ok(Box::new(Training::new(inputs, courses, show)?))
 }
 
-/// The present state: curves, the rate, one held-out sequence with what the model says and what its heads look at.
+/// The present state: curves, the rate, one held-out sequence with what the model says and what its
+/// heads look at.
 fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     let mut record = Record::new();
     for course in courses {
@@ -108,7 +110,8 @@ fn show(courses: &[Course], _: &Inputs) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
-/// The weights of the decoder's heads over the source, `[heads of both blocks, T, S]`, and the most likely symbol at each position.
+/// The weights of the decoder's heads over the source, `[heads of both blocks, T, S]`, and the most
+/// likely symbol at each position.
 fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<(), CellError> {
     let model = &course.learner.model;
     let mut seen = Recorder::default();

@@ -5,8 +5,9 @@
 //! h_s(p, r)           the same where the token at position p is replaced by r
 //! m(p, r, s) = ‖h_s(p, r) − h_s‖ / ‖h_s‖                how far the replacement moves the state, as a share of its length
 //! ```
-//! A token whose replacement does not move the last state h_S is forgotten: the decoder starts from that state and cannot tell the two
-//! sentences apart. The converse does not hold: a state may move in ways that the decoder makes no use of.
+//! A token whose replacement does not move the last state h_S is forgotten: the decoder starts from
+//! that state and cannot tell the two sentences apart. The converse does not hold: a state may move
+//! in ways that the decoder makes no use of.
 
 use super::Seq2Seq;
 use crate::error::{EngineError, Result};
@@ -15,15 +16,18 @@ use ndarray::{Array1, Array2, Array3, Axis, s};
 /// The distance by which replacing a token moves the state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fading {
-    /// m `[S, R, S]`: position of the replaced token, replacement, tokens read less one. Positions are counted in the order of
-    /// reading. 0 before the token is read, and where the replacement is the token itself.
+    /// m `[S, R, S]`: position of the replaced token, replacement, tokens read less one. Positions
+    /// are counted in the order of reading. 0 before the token is read, and where the replacement
+    /// is the token itself.
     pub moves: Array3<f32>,
-    /// `[S, S]`: the mean over the replacements that are not the token itself; 0 where there are none.
+    /// `[S, S]`: the mean over the replacements that are not the token itself; 0 where there are
+    /// none.
     pub mean: Array2<f32>,
 }
 
 impl Seq2Seq {
-    /// The distance by which each replacement moves the encoder's state, at each position of a source, at once and as more is read.
+    /// The distance by which each replacement moves the encoder's state, at each position of a
+    /// source, at once and as more is read.
     ///
     /// # Errors
     /// When there is no source token or no replacement, or an id is outside the vocabulary.
@@ -113,7 +117,8 @@ mod tests {
         Seq2Seq::load(config, &mut Formula::new(3, config.shapes())).unwrap()
     }
 
-    /// The last column equals a comparison of the vectors of the two encoded sentences, in either order of reading.
+    /// The last column equals a comparison of the vectors of the two encoded sentences, in either
+    /// order of reading.
     #[test]
     fn the_last_column_compares_two_vectors() {
         let source = [3, 1, 4, 1, 5];

@@ -19,7 +19,8 @@ pub struct Config {
     pub width: usize,
     /// A, the inner width of the network that scores.
     pub inner: usize,
-    /// R, the width of the layer before the logits; without one they are computed from all three vectors directly.
+    /// R, the width of the layer before the logits; without one they are computed from all three
+    /// vectors directly.
     pub readout: Option<usize>,
 }
 

@@ -8,7 +8,8 @@ use crate::nn::plain::Plain;
 use crate::trace::Observer;
 use ndarray::Array1;
 
-/// A source that was read and the target written so far. A clone continues independently, as beams do.
+/// A source that was read and the target written so far. A clone continues independently, as beams
+/// do.
 #[derive(Debug, Clone)]
 pub struct Translation<'a> {
     pub(super) model: &'a Transformer,
@@ -26,7 +27,8 @@ impl Translation<'_> {
         self.feed_traced(ids, None)
     }
 
-    /// As [`Self::feed`], with an observer, which gets the intermediates of [`Transformer::forward`] from `decoder.embedding` on.
+    /// As [`Self::feed`], with an observer, which gets the intermediates of
+    /// [`Transformer::forward`] from `decoder.embedding` on.
     ///
     /// # Errors
     /// As [`Self::feed`].

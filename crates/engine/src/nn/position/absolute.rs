@@ -1,4 +1,5 @@
-//! Absolute positions enter once, before the first layer: the vector of its position is added to each token's vector.
+//! Absolute positions enter once, before the first layer: the vector of its position is added to
+//! each token's vector.
 //!
 //! ```text
 //! add(x, positions)[t] = x[t] + positions[t]      x [T, C], positions [T_max, C], T ≤ T_max -> [T, C]

@@ -1,11 +1,13 @@
-//! ALiBi: attention with linear biases. No position vectors; each head subtracts its slope times the distance.
+//! ALiBi: attention with linear biases. No position vectors; each head subtracts its slope times
+//! the distance.
 //!
 //! ```text
 //! bias[t, s] = −slope · |t − s|                                            -> [T, T], added to the scores
 //! slopes(H) = 2^(−8/H), 2^(−16/H), …, 2^(−8)                               H a power of two
 //!             else those of the power of two below, then every other one of the power of two above
 //! ```
-//! The paper is causal, s ≤ t; the upper triangle here is its mirror and is hidden by a causal mask.
+//! The paper is causal, s ≤ t; the upper triangle here is its mirror and is hidden by a causal
+//! mask.
 //!
 //! ```
 //! use engine::nn::position::alibi::{bias, slopes};
@@ -13,7 +15,8 @@
 //! assert_eq!(bias(3, 0.5).row(2).to_vec(), [-1.0, -0.5, 0.0]);
 //! ```
 //!
-//! Source: Press, Smith and Lewis 2022, "Train short, test long", section 3 and the authors' code for other head counts.
+//! Source: Press, Smith and Lewis 2022, "Train short, test long", section 3 and the authors' code
+//! for other head counts.
 
 use crate::math::double;
 use ndarray::Array2;

@@ -1,4 +1,5 @@
-//! A table of learned positions on a grid, stretched to another grid: how a picture model reads pictures of other sizes.
+//! A table of learned positions on a grid, stretched to another grid: how a picture model reads
+//! pictures of other sizes.
 //!
 //! ```text
 //! table [H·W, C], one vector for each patch, row by row -> [H'·W', C]
@@ -18,7 +19,8 @@
 //! ```
 //!
 //! Source: Keys 1981, "Cubic convolution interpolation for digital image processing", equation 15;
-//! `torch.nn.functional.interpolate(mode="bicubic", align_corners=False)`; Dosovitskiy et al. 2021, section 3.2.
+//! `torch.nn.functional.interpolate(mode="bicubic", align_corners=False)`; Dosovitskiy et al. 2021,
+//! section 3.2.
 
 use crate::error::{EngineError, Result};
 use crate::shape::expect;
@@ -67,7 +69,8 @@ pub fn bicubic(
     Ok(out)
 }
 
-/// The entries of a line of length `from` that contribute to entry `at` of a line of length `to`, with their weights.
+/// The entries of a line of length `from` that contribute to entry `at` of a line of length `to`,
+/// with their weights.
 fn taps(at: usize, from: usize, to: usize) -> [(usize, f32); 4] {
     let centre = (at as f64 + 0.5) * from as f64 / to as f64 - 0.5;
     let first = centre.floor() - 1.0;

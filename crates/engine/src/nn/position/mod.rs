@@ -1,4 +1,5 @@
-//! Positions of tokens: vectors added to embeddings, biases added to scores, and rotations of queries and keys.
+//! Positions of tokens: vectors added to embeddings, biases added to scores, and rotations of
+//! queries and keys.
 
 pub mod absolute;
 pub mod alibi;

@@ -11,8 +11,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Shaw, Uszkoreit and Vaswani 2018, "Self-attention with relative position representations", section 3.2 (the clipping);
-//! Raffel et al. 2020 (T5), section 2.1 (one scalar for each offset, added to the logit).
+//! Source: Shaw, Uszkoreit and Vaswani 2018, "Self-attention with relative position
+//! representations", section 3.2 (the clipping); Raffel et al. 2020 (T5), section 2.1 (one scalar
+//! for each offset, added to the logit).
 
 use crate::error::{EngineError, Result};
 use ndarray::Array2;

@@ -1,4 +1,5 @@
-//! The rotary positions of a model: the planes, their angular speeds, and the scaling for longer texts.
+//! The rotary positions of a model: the planes, their angular speeds, and the scaling for longer
+//! texts.
 //!
 //! ```text
 //! θᵢ = base^(−2i/D), then scaled                                           i = 0 … D/2 − 1
@@ -6,7 +7,8 @@
 //! linear:  θ / factor
 //! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
 //! ```
-//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the same rotation of one matrix, for lessons.
+//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the
+//! same rotation of one matrix, for lessons.
 //!
 //! ```
 //! use engine::explain::rotary::rotate;
@@ -20,8 +22,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
-//! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of large language models via
-//! positional interpolation", equation 4; `rope_type: llama3` as in Hugging Face transformers' `modeling_rope_utils.py`.
+//! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of
+//! large language models via positional interpolation", equation 4; `rope_type: llama3` as in
+//! Hugging Face transformers' `modeling_rope_utils.py`.
 
 use crate::error::{EngineError, Result};
 use crate::math::double;
@@ -100,7 +103,8 @@ impl Rope {
     /// θᵢ of each plane after scaling, in radians a position.
     ///
     /// # Errors
-    /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for each plane.
+    /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for
+    /// each plane.
     pub fn angular(&self) -> Result<Vec<f64>> {
         // -> [D / 2]
         let positive = |argument: &'static str, value: f32| match value > 0.0 && value.is_finite() {
@@ -193,7 +197,8 @@ impl RotaryTable {
     /// Rotates the first numbers of each head of each token.
     ///
     /// # Errors
-    /// When there is not one row for each token, or heads of `head_width` do not fill it or are narrower than the rotated part.
+    /// When there is not one row for each token, or heads of `head_width` do not fill it or are
+    /// narrower than the rotated part.
     pub fn apply(&self, x: &mut Array2<f32>, head_width: usize) -> Result<()> {
         // x [T, H·D]
         let (tokens, planes) = self.cos.dim();
@@ -251,7 +256,8 @@ mod tests {
         }
     }
 
-    /// The formula of transformers' `_compute_llama3_parameters` in Python, with Llama 3.2's settings at head width 8.
+    /// The formula of transformers' `_compute_llama3_parameters` in Python, with Llama 3.2's
+    /// settings at head width 8.
     const LLAMA3: [f64; 4] = [
         1.0,
         0.037_606_030_930_863_93,

@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 /// The base of the geometric series of wave lengths, 2π to 10000 · 2π.
 const BASE: f64 = 10_000.0;
 
-/// ωᵢ = 10000^(−2i/C), the angle in radians by which pair `i` rotates from one position to the next.
+/// ωᵢ = 10000^(−2i/C), the angle in radians by which pair `i` rotates from one position to the
+/// next.
 pub fn frequency(i: usize, width: usize) -> f32 {
     plain_angular(i, width, BASE) as f32
 }
