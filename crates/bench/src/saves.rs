@@ -25,6 +25,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A pause after each save, in which what is built behind the page comes to an end.
 const PAUSE: Duration = Duration::from_secs(3);
 
+/// A pause after the files are as they were, in which that is built.
+const SETTLED: Duration = Duration::from_secs(30);
+
 /// A lesson with a cell whose numbers its prose quotes.
 const PAGE: &str = "lesson/self-attention/";
 
@@ -219,15 +222,20 @@ async fn measure(
         seconds.push(begun.elapsed().as_secs_f64());
         tokio::time::sleep(PAUSE).await;
     }
+    drop(kept);
+    // The old text is a save too, and must be shown before the next one is measured.
+    tokio::time::sleep(SETTLED).await;
     seconds.sort_by(f64::total_cmp);
-    Ok(format!(
+    let line = format!(
         "| {} | {:.2} | {:.2} | {:.2} | {} |",
         save.name,
         seconds[RUNS / 2],
         seconds[0],
         seconds[RUNS - 1],
         save.goal
-    ))
+    );
+    println!("bench: {line}");
+    Ok(line)
 }
 
 /// A running `trunk serve`, which is ended when this is dropped.

@@ -49,12 +49,12 @@ function restyle(file) {
   }
 }
 
+// The server fills in the number of the build that this page is of.
 let build;
 const act = {
-  // The first message of a connection. Another build than the page's was made while the connection was lost.
+  // The first message of a connection. Another build than the page's was made before it, or while it was lost.
   hello: (news) => {
-    if (build !== undefined && build !== news.build) location.reload();
-    build = news.build;
+    if (build !== news.build) location.reload();
   },
   building: (news) => show(news.text),
   failed: (news) => show(news.text, { isError: true }),
@@ -63,7 +63,10 @@ const act = {
     build = news.build;
     if (news.pages === null || news.pages.includes(path()) || !document.getElementById("main")) location.reload();
   },
-  style: (news) => restyle(news.file),
+  style: (news) => {
+    build = news.build;
+    restyle(news.file);
+  },
   engines: (news) => {
     if (isTool()) show(news.text, { button: news.ready ? reloadButton() : null });
   },

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
+use std::time::Duration;
 
 use crate::change::{Plan, Project, Seen};
 use crate::error::ServeError;
@@ -12,6 +13,7 @@ use crate::news::{Board, News};
 use crate::pages::{self, Pages};
 use crate::run::cargo;
 use crate::server::Folders;
+use crate::watch::WATCHED;
 
 /// A request to the builder.
 #[derive(Debug)]
@@ -52,6 +54,9 @@ const SITE: [&str; 8] = [
 
 /// Cargo's arguments for the program that makes the pages.
 const MAKER: [&str; 3] = ["build", "--package", "pages"];
+
+/// Quiet time after which a save is complete: an editor writes, renames and sets the date.
+const SETTLED: Duration = Duration::from_millis(40);
 
 /// Builds what orders ask for.
 pub struct Builder {
@@ -104,15 +109,14 @@ impl Builder {
     /// Builds everything once, then what each order asks for, until no orders can come.
     pub fn work(&mut self, orders: &Receiver<Order>) {
         let root = &self.folders.project;
-        let watched = ["lessons", "public", "style", "src", "crates", "index.html"];
-        let watched: Vec<PathBuf> = watched.iter().map(|name| root.join(name)).collect();
+        let watched: Vec<PathBuf> = WATCHED.iter().map(|name| root.join(name)).collect();
         self.seen.remember(&watched);
         self.first();
         while let Ok(order) = orders.recv() {
             let mut changed = Vec::new();
             self.take(order, &mut changed);
-            // What was saved during a build is built together.
-            while let Ok(order) = orders.try_recv() {
+            // What was saved during a build, and the rest of this save, is built together.
+            while let Ok(order) = orders.recv_timeout(SETTLED) {
                 self.take(order, &mut changed);
             }
             let changed = self.seen.changed(changed);
@@ -200,8 +204,7 @@ impl Builder {
             return;
         }
         for file in &plan.styles {
-            let file = file.clone();
-            self.board.tell(News::Style { file });
+            self.board.restyle(file.clone());
         }
         if plan.engines {
             self.stage(Stage::Pages, Self::outdate_engines);

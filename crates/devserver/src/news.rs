@@ -36,6 +36,8 @@ pub enum News {
     },
     /// A style sheet is new.
     Style {
+        /// The number of the build.
+        build: u64,
         /// Its address from the site's root.
         file: String,
     },
@@ -112,12 +114,27 @@ impl Board {
 
     /// Tells the pages with these addresses to reload, or all of them: there is a new build.
     pub fn reload(&self, pages: Option<Vec<String>>) {
-        let build = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.build += 1;
-            state.build
-        };
+        let build = self.next();
         self.tell(News::Reload { build, pages });
+    }
+
+    /// Tells every page to replace a style sheet: there is a new build.
+    pub fn restyle(&self, file: String) {
+        let build = self.next();
+        self.tell(News::Style { build, file });
+    }
+
+    /// The number of what is served, which every page carries in its script.
+    pub fn build(&self) -> u64 {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.build
+    }
+
+    /// Counts a new build; its number.
+    fn next(&self) -> u64 {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.build += 1;
+        state.build
     }
 
     /// Forgets what was said about the quicker builds of the engine.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use notify::RecommendedWatcher;
-use notify_debouncer_mini::Debouncer;
 use tokio::runtime::Runtime;
 
 use crate::builder::Builder;
@@ -20,7 +19,7 @@ pub struct Serving {
     address: SocketAddr,
     board: Board,
     runtime: Runtime,
-    _watching: Debouncer<RecommendedWatcher>,
+    _watching: RecommendedWatcher,
 }
 
 impl Serving {

@@ -99,9 +99,12 @@ fn is_page(address: &Uri) -> bool {
     !path.starts_with("/_dev/") && (!name.contains('.') || name.ends_with(".html"))
 }
 
-async fn client() -> impl IntoResponse {
+/// The script of the pages, with the number of the build that they are of.
+async fn client(State(shared): State<Shared>) -> impl IntoResponse {
     let kind = [(CONTENT_TYPE, "text/javascript")];
-    (kind, include_str!("../assets/client.js"))
+    let build = format!("let build = {};", shared.board.build());
+    let script = include_str!("../assets/client.js").replacen("let build;", &build, 1);
+    (kind, script)
 }
 
 /// The news as server-sent events, each a message of JSON.

@@ -207,4 +207,8 @@ fn a_saved_file_is_noticed() {
         }
     }
     assert!(seen);
+    // Reading it, as every build does, is no change.
+    while orders.recv_timeout(Duration::from_millis(200)).is_ok() {}
+    std::fs::read(&saved).unwrap();
+    assert!(orders.recv_timeout(Duration::from_millis(500)).is_err());
 }
