@@ -50,7 +50,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         ("Weights", megabytes(loaded.weight_bytes)),
         ("Memory", megabytes(loaded.memory_bytes)),
         ("Engine", format!("{}, {threads}", model.build.name())),
-        ("ModelInfo in", format!("{:.1} s", loaded.load_ms / 1000.0)),
+        ("Loaded in", format!("{:.1} s", loaded.load_ms / 1000.0)),
     ];
     let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
     let storage = loaded.storage.as_ref().map(|storage| {

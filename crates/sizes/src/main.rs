@@ -14,10 +14,12 @@ type Bounds = [usize; 2];
 
 /// Largest first wasm of the site: the file that every page starts with.
 const SITE_WASM_BYTES: Bounds = [270_000, 278_000];
-/// Most wasm that one page fetches before its cells run, chunks included and the worker not.
-const PAGE_WASM_BYTES: Bounds = [450_000, 570_000];
-/// Most worker code that a cell waits for: the first file, and those of its lesson.
-const CELL_WASM_BYTES: Bounds = [150_000, 300_000];
+/// Most wasm that one page fetches before its cells run, chunks included and the worker not. The
+/// goal is 450 kB, which two lessons miss: this keeps them from growing.
+const PAGE_WASM_BYTES: Bounds = [480_000, 570_000];
+/// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
+/// 150 kB, which it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
+const CELL_WASM_BYTES: Bounds = [275_000, 400_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [187_000, 215_000];
