@@ -1,4 +1,4 @@
-//! The one error of the chores: a sentence for the person at the terminal.
+//! The one error of xtask: a sentence for the person at the terminal.
 
 use std::fmt;
 use std::path::Path;

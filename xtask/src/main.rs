@@ -1,5 +1,5 @@
-//! `cargo xtask`: set-up and chores of this project, with the standard library alone, so that it
-//! builds in a second on a machine that has nothing yet.
+//! `cargo xtask`: sets the machine up, builds, tests and serves this project. It uses the standard
+//! library alone, so it builds in a second on a machine that has nothing else yet.
 
 mod bench;
 mod build;
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use failure::Failure;
 
 const HELP: &str = "\
-Set-up and chores of Transformer Notebook.
+Sets the machine up, builds, tests and serves Transformer Notebook.
 
 Usage: cargo xtask COMMAND [OPTIONS]
 

@@ -1,19 +1,19 @@
-//! The files of the worker: one for cells, cut into a chunk for each lesson, and for full-size
-//! models, for measuring and for the lab, each of these for browsers of different abilities
-//! (`crates/worker/src/build.rs`).
+//! The files of the worker. One program computes cells and is cut into a chunk for each lesson. Two
+//! more, for measuring and for the lab, run full-size models; each of these is built for browsers of
+//! different abilities (`crates/worker/src/build.rs`).
 //!
-//! They are one crate with different features and compiler flags, which has a target folder for
-//! each set of flags beside the site's, where nothing is built twice. Threads over one memory need
-//! a standard library that is built for them, which only a nightly compiler does; where there is
-//! none that file is left out, and this is said. The nightly compiler also makes the others smaller
-//! by a quarter when they are built for release; without it they do the same.
+//! All are one crate, compiled with different features and flags. Each set of flags has a target
+//! folder of its own beside the site's, so nothing is built twice. Threads over one memory need a
+//! standard library that is built for them, which only a nightly compiler can do; without one, the
+//! build with threads is left out, and a message says so. A nightly compiler also makes the other
+//! release builds a quarter smaller; without it they do the same.
 //!
-//! A debug build has one file with all features, compiled with the site and with its flags, which
-//! is served under every name that needs SIMD only. The files for browsers that can do more are
-//! then made when a page asks for them ([`quick_engines`]).
+//! A debug build has one file with all features. It is compiled together with the site, with the
+//! site's flags, and served under every name that needs SIMD only. The files for browsers that can
+//! do more are made when a page first asks for them ([`quick_engines`]).
 //!
-//! The files are kept beside the target folder with a stamp of its sources; where these are as they
-//! were, it is only copied.
+//! Finished files are kept beside the target folder with a stamp of their sources. While the sources
+//! stay the same, the files are only copied.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -212,29 +212,43 @@ fn make(
     name: &str,
     out: &Path,
 ) -> Result<(), BuildError> {
-    let kept = kept(place, build, nightly, feature, name, |linked, kept| {
-        bind::anew(linked, WORKER, kept)
-    })?;
+    let kept = kept(
+        place,
+        build,
+        nightly,
+        (feature, name),
+        &[],
+        |linked, kept| bind::anew(linked, WORKER, kept),
+    )?;
     bind::copy(&kept, name, out)
 }
 
 /// Makes the file for cells and its chunks.
 fn make_cells(place: &Place<'_>, nightly: Option<&str>, out: &Path) -> Result<(), BuildError> {
     let build = Build::Simd128;
-    let kept = kept(place, build, nightly, CELLS, CELLS, |linked, kept| {
-        bind::empty(kept)?;
-        chunks::cut_worker(linked, CELLS, kept)
-    })?;
+    let cutter = ["crates/pages/src/chunks", "crates/pages/assets"];
+    let kept = kept(
+        place,
+        build,
+        nightly,
+        (CELLS, CELLS),
+        &cutter,
+        |linked, kept| {
+            bind::empty(kept)?;
+            chunks::cut_worker(linked, CELLS, kept)
+        },
+    )?;
     bind::copy_folder(&kept, out)
 }
 
 /// The folder with a file of a build, compiled and bound again unless its sources are as they were.
+/// `binder` are files of the project that decide what binding makes of it.
 fn kept(
     place: &Place<'_>,
     build: Build,
     nightly: Option<&str>,
-    feature: &str,
-    name: &str,
+    (feature, name): (&str, &str),
+    binder: &[&str],
     bind: impl FnOnce(&Path, &Path) -> Result<(), BuildError>,
 ) -> Result<PathBuf, BuildError> {
     let made = made_in(&folder(place, build), place);
@@ -253,7 +267,9 @@ fn kept(
             return Err(failed(status.to_string()));
         }
         bind(&made.join("worker.wasm"), &kept)?;
-        recipe.keep(&kept, &stamp::sources(&made.join("worker.d"))?)?;
+        let mut sources = stamp::sources(&made.join("worker.d"))?;
+        sources.extend(binder.iter().map(|path| place.project.join(path)));
+        recipe.keep(&kept, &sources)?;
     }
     Ok(kept)
 }
