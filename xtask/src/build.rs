@@ -61,7 +61,7 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     tools::ensure()?;
     npm::ensure()?;
     build(&base)?;
-    run(&mut sizes())?;
+    run(&mut sizes()?)?;
     say(format_args!("the site is in {}", project::dist().display()));
     Ok(ExitCode::SUCCESS)
 }
@@ -75,9 +75,8 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
     run(for_size(&mut tools::trunk())
         .args(["--config", "Trunk.release.toml", "build", "--release"])
         .args(["--public-url", base]))?;
-    run(cargo()
-        .args(["run", "--quiet", "--package", "pages", "--", "--release"])
-        .args(["--public-url", base, "--out"])
+    run(program("pages")?
+        .args(["--release", "--public-url", base, "--out"])
         .arg(project::dist()))?;
     for path in project::files_under(&project::dist())? {
         if path.extension().is_some_and(|kind| kind == "wasm") {
@@ -87,9 +86,7 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
     say(
         "writing the offline file list again: it holds a hash of each file, and wasm-opt changed the wasm",
     );
-    run(cargo()
-        .args(["run", "--quiet", "--package", "pages", "--", "--relist"])
-        .arg(project::dist()))
+    run(program("pages")?.arg("--relist").arg(project::dist()))
 }
 
 /// Has a command compile the site by the nightly compiler, where there is one: it can build the
@@ -107,12 +104,21 @@ fn for_size(command: &mut Command) -> &mut Command {
 }
 
 /// The program that prints the sizes of the built site; it fails where one is over its budget.
-pub(crate) fn sizes() -> Command {
-    let mut sizes = cargo();
-    sizes
-        .args(["run", "--quiet", "--package", "sizes", "--"])
-        .arg(project::dist());
-    sizes
+///
+/// # Errors
+/// When it cannot be compiled.
+pub(crate) fn sizes() -> Result<Command, Failure> {
+    let mut sizes = program("sizes")?;
+    sizes.arg(project::dist());
+    Ok(sizes)
+}
+
+/// A program of this workspace, compiled. Naming the whole workspace gives its packages the features
+/// that they have in the tests, so nothing is compiled twice.
+fn program(name: &str) -> Result<Command, Failure> {
+    run(cargo().args(["build", "--quiet", "--workspace", "--bin", name]))?;
+    let file = format!("debug/{name}{}", std::env::consts::EXE_SUFFIX);
+    Ok(process::command(project::target().join(file)))
 }
 
 /// Makes a wasm file small, in place.

@@ -24,7 +24,13 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
             ));
         }
     };
-    run(&mut rustfmt(check)?)?;
+    run(&mut rustfmt(check)?).map_err(|_| {
+        Failure::new(if check {
+            "some files are not formatted: `cargo xtask fmt` formats them"
+        } else {
+            "not every file could be formatted"
+        })
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -106,6 +106,25 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
+/// Runs a command in place of this program where the system can do that, so whoever stops this
+/// program stops it; elsewhere as [`run`].
+///
+/// # Errors
+/// When it cannot be started; elsewhere also when it ends with a failure.
+pub(crate) fn run_in_place(command: &mut Command) -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        let shown = line_of(command);
+        println!("$ {shown}");
+        Err(no_start(
+            &shown,
+            &std::os::unix::process::CommandExt::exec(command),
+        ))
+    }
+    #[cfg(not(unix))]
+    run(command)
+}
+
 /// What a command printed to its standard output, or nothing when it cannot run or fails.
 pub(crate) fn output_of(command: &mut Command) -> Option<String> {
     let output = command

@@ -10,6 +10,12 @@ pub(crate) fn root() -> &'static Path {
     xtask.parent().unwrap_or(xtask)
 }
 
+/// The folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
 /// The folder of the built site.
 pub(crate) fn dist() -> PathBuf {
     root().join("dist")

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::failure::Failure;
-use crate::process::{cargo, run, say};
+use crate::process::{cargo, run, run_in_place, say};
 use crate::system::{self, Need};
 use crate::tools;
 
@@ -23,7 +23,7 @@ pub(crate) fn serve(options: &[String]) -> Result<ExitCode, Failure> {
     say("[2/5] compiling the development server");
     let server = ["--quiet", "--package", "devserver"];
     run(cargo().args(["build", "--package", "devserver"]))?;
-    run(cargo().arg("run").args(server).arg("--").args(options))?;
+    run_in_place(cargo().arg("run").args(server).arg("--").args(options))?;
     Ok(ExitCode::SUCCESS)
 }
 

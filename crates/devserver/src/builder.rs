@@ -150,7 +150,9 @@ impl Builder {
     ) -> Option<T> {
         match build(self) {
             Ok(made) => {
-                self.failures.remove(&stage);
+                if self.failures.remove(&stage).is_some() && self.failures.is_empty() {
+                    println!("no mistakes are left");
+                }
                 Some(made)
             }
             Err(error) => {

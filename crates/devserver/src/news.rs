@@ -112,6 +112,15 @@ impl Board {
         state.ready
     }
 
+    /// What stopped the last build, where something did.
+    pub fn failure(&self) -> Option<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.status {
+            News::Failed { text } => Some(text.clone()),
+            _ => None,
+        }
+    }
+
     /// Tells the pages with these addresses to reload, or all of them: there is a new build.
     pub fn reload(&self, pages: Option<Vec<String>>) {
         let build = self.next();

@@ -79,17 +79,27 @@ async fn gate(State(shared): State<Shared>, request: Request, next: Next) -> Res
         return StatusCode::NOT_FOUND.into_response();
     }
     if is_page(request.uri()) && !shared.board.is_ready() {
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            Html(include_str!("../assets/building.html")),
-        )
-            .into_response();
+        let page = not_ready(shared.board.failure().as_deref());
+        return (StatusCode::SERVICE_UNAVAILABLE, Html(page)).into_response();
     }
     if ["/lab/", "/bench/"].contains(&path) {
         // An error means that the server is about to end.
         let _ = shared.orders.send(Order::Engines);
     }
     next.run(request).await
+}
+
+/// The page before the first build, with what stopped it, where something did.
+fn not_ready(failure: Option<&str>) -> String {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
+    let failure = failure.map(|text| {
+        format!(
+            "<p>It stopped here, and continues when that is mended:</p><pre>{}</pre>",
+            escaped(text)
+        )
+    });
+    include_str!("../assets/building.html")
+        .replace("<!--failure-->", failure.as_deref().unwrap_or_default())
 }
 
 /// Returns whether the address is a page's and not a file's.

@@ -158,6 +158,11 @@ fn before_the_first_build_a_page_says_so() {
     let (status, text) = served.get("/lesson/one/");
     assert_eq!(status, 503);
     assert!(text.contains("being built") && text.contains("/_dev/client.js"));
+    let text = "lessons/01-one.md:3: no <b> here".to_owned();
+    served.board.tell(News::Failed { text });
+    let (status, text) = served.get("/lesson/one/");
+    assert_eq!(status, 503);
+    assert!(text.contains("lessons/01-one.md:3: no &lt;b> here"));
 }
 
 #[test]

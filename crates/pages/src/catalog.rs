@@ -24,7 +24,7 @@ impl Cells {
         registry::find(name).ok_or_else(|| {
             let known: Vec<&str> = registry::all().map(|spec| spec.name).collect();
             Refusal::new(format!(
-                "there is no cell {name}; there are {}",
+                "there is no cell {name}; a new one needs a line in crates/cells/src/registry.rs; there are {}",
                 known.join(", ")
             ))
         })

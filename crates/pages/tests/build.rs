@@ -200,7 +200,9 @@ fn mistakes_in_lessons_fail_the_build_unless_it_is_a_draft() {
     project.put("lessons/02-two.md", "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n\n```cell no-such-cell\ntitle = \"T\"\n```\n");
     let error = project.build("./", false, false).unwrap_err().to_string();
     assert!(
-        error.starts_with("lessons/02-two.md:7: there is no cell no-such-cell; there are "),
+        error.starts_with(
+            "lessons/02-two.md:7: there is no cell no-such-cell; a new one needs a line in "
+        ),
         "{error}"
     );
     project.build("./", false, true).unwrap();

@@ -183,7 +183,7 @@ pub(super) fn check(command: &mut Command) -> Result<Outcome, Failure> {
 fn tests(command: &mut Command) -> Result<Outcome, Failure> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
-    let records = project::root().join(format!("target/skipped-tests-{run}.txt"));
+    let records = project::target().join(format!("skipped-tests-{run}.txt"));
     // Of a run before.
     let _ = std::fs::remove_file(&records);
     let (succeeded, output) = run_and_read(command.env(skip::VARIABLE, &records))?;
@@ -265,7 +265,7 @@ fn release_build() -> Result<Outcome, Failure> {
 
 /// Each measured thing is one check; the program counts them as tests.
 fn size_budget() -> Result<Outcome, Failure> {
-    tests(&mut build::sizes())
+    tests(&mut build::sizes()?)
 }
 
 fn end_to_end() -> Result<Outcome, Failure> {
