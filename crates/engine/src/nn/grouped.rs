@@ -239,9 +239,8 @@ impl GroupedAttention {
         expect("attention", "caches", &[lengths.len()], &[caches.len()])?;
         expect_tokens(lengths, tokens)?;
         let size = [groups, self.head_width];
-        let dims = caches.iter().map(KvCache::dim);
-        dims.map(|(heads, width)| expect("attention", "cache", &size, &[heads, width]))
-            .collect()
+        let mut dims = caches.iter().map(KvCache::dim);
+        dims.try_for_each(|(heads, width)| expect("attention", "cache", &size, &[heads, width]))
     }
 
     /// The heads of one sequence.
