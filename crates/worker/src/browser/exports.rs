@@ -8,16 +8,17 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// is served under every name.
 #[wasm_bindgen]
 pub fn start(file: &str) {
-    let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    let is_for_cells = file
+        .rsplit_once('-')
+        .is_some_and(|(name, _)| name == worker::build::CELLS);
     #[cfg(feature = "cells")]
-    if name == worker::build::CELLS {
+    if is_for_cells {
         super::cells::start();
-        return;
     }
     #[cfg(feature = "models")]
-    super::models::start();
-    #[cfg(not(feature = "models"))]
-    let _ = name;
+    if !is_for_cells {
+        super::models::start();
+    }
 }
 
 /// Takes part in the work of the thread that called [`start`]; never returns.
