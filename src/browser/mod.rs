@@ -1,9 +1,9 @@
 //! The browser's abilities, one a file.
 //!
-//! Here is every call of the browser that looks something up in it, can fail as a whole, or keeps
-//! something alive: window and document, listeners, observers, workers, storage, files, history,
-//! parsing. Elsewhere only values that Leptos or this folder hands over appear: elements, events,
-//! files, and the drawing context of a canvas. `tests/house.rs` holds the other files to that.
+//! This folder makes every call of the browser that looks something up in it, can fail as a whole,
+//! or keeps something alive: window and document, listeners, observers, workers, storage, files,
+//! history, parsing. Other files use only values that Leptos or this folder passes to them:
+//! elements, events, files, and the drawing context of a canvas. `tests/house.rs` checks that.
 
 pub(crate) mod abilities;
 pub(crate) mod address;

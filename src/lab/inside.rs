@@ -59,7 +59,7 @@ fn chosen_from(at: usize, list: Vec<Candidate>) -> AnyView {
     });
     view! {
         <div class="panel lab-candidates">
-            <p class="share-title">"Chosen from: the model\u{2019}s likeliest tokens at this place; the one that was taken is bold"</p>
+            <p class="share-title">"The model\u{2019}s most likely tokens at this position; the chosen one is bold"</p>
             <ul class="shares">{items.collect_view()}</ul>
         </div>
     }

@@ -103,7 +103,7 @@ fn classes(seen: &SeenPicture) -> AnyView {
     });
     view! {
         <div class="panel lab-classes">
-            <p class="share-title">"Its likeliest classes"</p>
+            <p class="share-title">"Its most likely classes"</p>
             <ul class="shares">{rows.collect_view()}</ul>
         </div>
     }

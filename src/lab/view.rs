@@ -20,7 +20,7 @@ pub(super) fn lab() -> AnyView {
         <div class="bench-progress">
             <span role="status">{move || lab.status.get()}</span>
             {move || (lab.opening.get() && lab.offer.with(Option::is_none)).then(|| view! {
-                <progress aria-label="How far it is" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
+                <progress aria-label="Progress" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
                 <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
             })}
         </div>

@@ -101,8 +101,8 @@ async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
     {
         return faults;
     }
-    // What stands behind an open dialog is inert and was checked above. Whether both fit together
-    // (landmarks, ids) depends on neither width nor theme: one look at the whole is enough.
+    // The page behind an open dialog is inert and was checked above. Whether both fit together
+    // (landmarks, ids) depends on neither width nor theme, so it is checked once.
     let whole = look.width == 1280 && !look.dark;
     for &(name, button, content) in DIALOGS {
         // A page without reference values has no button to verify it.

@@ -145,7 +145,7 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
         let speed = text(browser, ".lab-speed").await;
         assert!(speed.contains("New: 60 tokens"), "{speed}");
 
-        // Without a temperature the likeliest token was taken.
+        // Without a temperature the most likely token was taken.
         click(browser, Locator::Css(".lab-tokens li:nth-child(5) button")).await;
         let taken = browser
             .script(

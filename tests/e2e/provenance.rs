@@ -24,8 +24,8 @@ const RELATIVE: f64 = 2e-5;
 /// Absolute difference, for numbers that cancel to nearly nothing.
 const ABSOLUTE: f64 = 2e-6;
 
-/// Digits in a cell that stand in no element which says where they come from. Titles, captions and
-/// labels are the lesson's; formulas are the lesson's; what stands in a form control is an input.
+/// Finds the digits in a cell that are in no element which says where they come from. Titles,
+/// captions, labels and formulas belong to the lesson; the value of a form control is an input.
 const STRAY_DIGITS: &str = r"
     const exempt = '[data-from], [data-label], .cell-title, .cell-caption, math, input, textarea, select, script, style';
     const stray = [];

@@ -3,7 +3,7 @@
 use std::process::{Command, ExitCode};
 
 use crate::failure::Failure;
-use crate::process::{cargo, run};
+use crate::process::{cargo, run_and_read};
 use crate::project;
 use crate::project::files_under;
 
@@ -24,13 +24,11 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
             ));
         }
     };
-    run(&mut rustfmt(check)?).map_err(|_| {
-        Failure::new(if check {
-            "some files are not formatted: `cargo xtask fmt` formats them"
-        } else {
-            "not every file could be formatted"
-        })
-    })?;
+    let (succeeded, _) = run_and_read(&mut rustfmt(check)?)?;
+    if !succeeded {
+        let hint = "`cargo xtask fmt` formats every file";
+        return Err(Failure::new(format!("the formatter failed; {hint}")));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

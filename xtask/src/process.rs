@@ -218,7 +218,10 @@ fn read(stream: impl Read, all: &Mutex<String>, echo: bool) {
     }
 }
 
-/// A command as one would type it.
+/// The most characters of a command that are shown: the formatter is given every file of the cells.
+const SHOWN: usize = 300;
+
+/// A command as one would type it; a long one without its end.
 fn line_of(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(
@@ -229,5 +232,9 @@ fn line_of(command: &Command) -> String {
     if let Some(name) = Path::new(&words[0]).file_name() {
         words[0] = name.to_string_lossy().into_owned();
     }
-    words.join(" ")
+    let line = words.join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line,
+    }
 }

@@ -159,7 +159,7 @@ fn hostile_safetensors() {
 
 #[test]
 fn hostile_llama2c() {
-    // The narrowest model there is, with very many layers: norms, attention, perceptron.
+    // The narrowest model there is, with very many layers: norms, attention, MLP.
     let layers = 40_000;
     let numbers = layers * (2 * 2 + 4 * 4 + 3 * 2) + 2 + 2 + 2;
     let file = make::llama2c_with([2, 1, layers as i32, 1, 1, 1, 1], numbers);

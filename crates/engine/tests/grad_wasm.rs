@@ -19,7 +19,8 @@ use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};
 use engine::kernel;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
-wasm_bindgen_test_configure!(run_in_browser);
+// Not in the page, which the runner gives up when it does not answer for 30 seconds.
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[wasm_bindgen_test]
 fn plain_kernels_give_the_known_bits() {

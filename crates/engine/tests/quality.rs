@@ -27,7 +27,7 @@ use std::path::Path;
 const MOST_ERROR: f32 = 0.05;
 /// A lead of the first token, in the same units, that must survive.
 const LEAD: f32 = 0.3;
-/// How far the probability of one of the five likeliest classes may move.
+/// How far the probability of one of the five most likely classes may move.
 const PROBABILITY: f32 = 0.03;
 /// How far the similarity of two sentences may move.
 const SIMILARITY: f32 = 0.01;

@@ -16,7 +16,8 @@
 use engine::kernel;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
-wasm_bindgen_test_configure!(run_in_browser);
+// Not in the page, which the runner gives up when it does not answer for 30 seconds.
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// A browser reads no files: the compiler puts the text into the program.
 macro_rules! shared {

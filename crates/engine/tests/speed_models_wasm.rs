@@ -20,7 +20,8 @@ use engine::parameters::Compressed;
 use engine::quant::Type;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
-wasm_bindgen_test_configure!(run_in_browser);
+// Not in the page, which the runner gives up when it does not answer for 30 seconds.
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const RUNS: usize = 5;
 const PROMPT: usize = 128;

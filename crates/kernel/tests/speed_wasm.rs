@@ -18,7 +18,8 @@ mod random;
 use kernel::Kernels;
 use wasm_bindgen_test::{Instant, console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
-wasm_bindgen_test_configure!(run_in_browser);
+// Not in the page, which the runner gives up when it does not answer for 30 seconds.
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// The time for which each kernel is measured; the fastest round counts, the others were
 /// interrupted.

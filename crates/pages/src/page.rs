@@ -138,7 +138,7 @@ const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\
      the trained model. The address of a <code>.safetensors</code> file, with its <code>config.json</code> beside it, or of a \
      <code>.gguf</code> file on this site&#39;s host is taken too.</p>\n\
      <p><em>Prompt</em> is the rate at which the tokens of a prompt are read, up to the scores after the last one. <em>New</em> is the \
-     rate at which tokens are then written, each the likeliest, one by one. A picture and a sentence are run through the model \
+     rate at which tokens are then written, one by one, always the most likely. A picture and a sentence are run through the model \
      once. Each figure is the median of the runs; the first of them also waits for the browser to compile. <em>Memory</em> is \
      everything that the engine took from the browser, the weights included.</p>\n";
 

@@ -342,7 +342,7 @@ fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
         None => Ok(()),
         Some((count, _)) => Err(OpenError::Beside {
             file: "config.json".to_owned(),
-            expected: "one perceptron in each block".to_owned(),
+            expected: "one MLP in each block".to_owned(),
             found: format!("{count} experts, which GGUF keeps as one tensor"),
         }),
     }

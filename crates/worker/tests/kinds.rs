@@ -109,7 +109,7 @@ fn small_bert() -> Files {
 }
 
 #[test]
-fn gaps_are_filled_by_their_likeliest_tokens() {
+fn gaps_are_filled_by_their_most_likely_tokens() {
     let mut host = ModelHost::default();
     let loaded = host
         .load(Source::Files(small_bert()), None, &mut |_| {})

@@ -53,6 +53,22 @@ fn run(service: &mut Service) -> Vec<Envelope<CellReply>> {
     std::iter::from_fn(|| service.run_slice(3.0, &now)).collect()
 }
 
+/// The error of the one reply, which answers the request `to`.
+fn only_error(replies: &[Envelope<CellReply>], to: u64) -> String {
+    match replies {
+        [
+            Envelope {
+                id,
+                body:
+                    CellReply::Finished {
+                        result: Err(error), ..
+                    },
+            },
+        ] if *id == to => error.to_string(),
+        _ => panic!("{replies:?}"),
+    }
+}
+
 #[test]
 fn long_work_reports_progress_and_can_be_cancelled() {
     let mut service = with_all_code();
@@ -246,18 +262,7 @@ fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
     let mut service = with_code(TABLE);
     service.accept(request(1, "patch-embedding"));
     let told = service.fail_file("words.txt", "words.txt could not be fetched.");
-    let [
-        Envelope {
-            id: 1,
-            body: CellReply::Finished {
-                result: Err(error), ..
-            },
-        },
-    ] = &told[..]
-    else {
-        panic!("{told:?}")
-    };
-    assert!(error.to_string().contains("words.txt could not be fetched"));
+    assert!(only_error(&told, 1).contains("words.txt could not be fetched"));
     assert!(service.is_idle() && service.missing_files().is_empty());
     service.accept(request(2, "patch-embedding"));
     assert_eq!(service.missing_files(), ["words.txt"]);
@@ -293,18 +298,7 @@ fn a_request_whose_code_cannot_be_had_is_answered_and_may_be_made_again() {
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "patch-embedding"));
     let told = service.fail_lesson("scaling", "the code could not be fetched.");
-    let [
-        Envelope {
-            id: 1,
-            body: CellReply::Finished {
-                result: Err(error), ..
-            },
-        },
-    ] = &told[..]
-    else {
-        panic!("{told:?}")
-    };
-    assert!(error.to_string().contains("the code could not be fetched"));
+    assert!(only_error(&told, 1).contains("the code could not be fetched"));
     assert_eq!(service.missing_lessons(), ["patches"]);
     service.accept(request(3, "why-scale"));
     assert_eq!(service.missing_lessons(), ["patches", "scaling"]);

@@ -28,15 +28,15 @@ fn pace(made: f64, elapsed_ms: f64) -> f64 {
 /// Names of the buttons.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
-    /// All of them together.
+    /// The group of buttons.
     pub(crate) label: &'static str,
-    /// Go on, as far as it goes.
+    /// Continues to the end.
     pub(crate) start: &'static str,
-    /// Halt; what was done stays.
+    /// Stops; the work so far stays.
     pub(crate) pause: &'static str,
-    /// Go on by one.
+    /// Continues by one step.
     pub(crate) step: &'static str,
-    /// Back to the beginning.
+    /// Returns to the start.
     pub(crate) rewind: &'static str,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
     player_saying(cx, words)
 }
 
-/// The buttons, in other words.
+/// The buttons, with other names.
 pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
     let most = match cx.input_spec(STEPS).map(|spec| spec.kind) {
         Some(InputKind::Number { max, .. }) => max,

@@ -118,7 +118,7 @@ pub(crate) fn llama2c_with(header: [i32; 7], numbers: usize) -> Vec<u8> {
 
 /// Width 4, inner 6, a block of two heads, five tokens, context 3, with a head of its own.
 pub(crate) fn llama2c() -> Vec<u8> {
-    // Two tables of 20, three norms, four matrices of attention, three of the perceptron, cosines
+    // Two tables of 20, three norms, four matrices of attention, three of the MLP, cosines
     // and sines.
     llama2c_with(
         [4, 6, 1, 2, 2, -5, 3],

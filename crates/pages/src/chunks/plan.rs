@@ -73,6 +73,7 @@ pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
             }
         }
     }
+    let atoms: Vec<Group> = same.values().cloned().collect();
     let is_crumb = |group: &Group| group.is_shared() && group.size < CRUMB;
     let (crumbs, mut groups): (Vec<Group>, Vec<Group>) = same.into_values().partition(is_crumb);
     for crumb in crumbs {
@@ -98,8 +99,80 @@ pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
     }
     Plan {
         first,
-        files: groups,
+        files: spread(&atoms, groups, most),
     }
+}
+
+/// Moves single sets of parts from one shared file to another while that makes the chunks that
+/// fetch most fetch less. `atoms` are the parts, joined where the same chunks need them.
+fn spread(atoms: &[Group], groups: Vec<Group>, most: usize) -> Vec<Group> {
+    let (shared, own): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(Group::is_shared);
+    let inside = |file: &Group| {
+        let mut inside: Vec<Group> = atoms
+            .iter()
+            .filter(|atom| file.parts.contains(&atom.parts[0]))
+            .cloned()
+            .collect();
+        inside.sort_by_key(|atom| std::cmp::Reverse(atom.size));
+        inside
+    };
+    let mut files: Vec<Vec<Group>> = shared.iter().map(inside).collect();
+    files.push(Vec::new());
+    let mut least = cost(&files, &own, most);
+    loop {
+        let before = least;
+        for from in 0..files.len() {
+            for at in (0..files[from].len()).rev() {
+                let atom = files[from].remove(at);
+                let mut best = from;
+                for to in 0..files.len() {
+                    files[to].push(atom.clone());
+                    let now = cost(&files, &own, most);
+                    files[to].pop();
+                    if now < least {
+                        (best, least) = (to, now);
+                    }
+                }
+                let place = if best == from { at } else { files[best].len() };
+                files[best].insert(place, atom);
+            }
+        }
+        if least >= before {
+            break;
+        }
+    }
+    let joined = files.into_iter().filter_map(|file| {
+        file.into_iter().reduce(|mut all, atom| {
+            all.join(atom);
+            all
+        })
+    });
+    own.into_iter().chain(joined).collect()
+}
+
+/// The sum over all chunks of the fourth power of what each fetches, so the chunks that fetch most
+/// count most; infinite where one needs too many shared files.
+fn cost(files: &[Vec<Group>], own: &[Group], most: usize) -> f64 {
+    let mut fetched: BTreeMap<&String, (usize, usize)> = BTreeMap::new();
+    for group in own {
+        for chunk in &group.chunks {
+            fetched.entry(chunk).or_default().0 += group.size;
+        }
+    }
+    for file in files {
+        let size: usize = file.iter().map(|atom| atom.size).sum();
+        let chunks: BTreeSet<&String> = file.iter().flat_map(|atom| &atom.chunks).collect();
+        for chunk in chunks {
+            let (bytes, count) = fetched.entry(chunk).or_default();
+            *bytes += size + REQUEST;
+            *count += 1;
+        }
+    }
+    if fetched.values().any(|&(_, count)| count > most) {
+        return f64::INFINITY;
+    }
+    let bytes = fetched.values().map(|&(bytes, _)| bytes as f64);
+    bytes.map(|bytes| bytes.powi(4)).sum()
 }
 
 /// A step of [`plan`]; the numbers are indices of groups.
@@ -168,7 +241,7 @@ mod tests {
         ];
         let groups = plan(parts, 3, false).files;
         let parts: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
-        assert_eq!(parts, ["a1 a2", "ab1 ab2", "b"]);
+        assert_eq!(parts, ["a1 a2", "b", "ab1 ab2"]);
     }
 
     #[test]
@@ -193,6 +266,33 @@ mod tests {
             group(&["a", "b"], "tiny", 500),
         ];
         assert_eq!(plan(parts, 9, false).files.len(), 1);
+    }
+
+    #[test]
+    fn a_part_moves_to_a_file_whose_chunks_all_fetch_it_anyway() {
+        // Joining the cheapest first leaves the small part in the file that c does not need.
+        let parts = [
+            group(&["a", "b"], "ab", 60_000),
+            group(&["a", "b", "c"], "abc", 50_000),
+            group(&["a", "c"], "ac", 5_000),
+        ];
+        let joined = |members: &[usize]| {
+            let file = members.iter().map(|&i| parts[i].clone());
+            file.reduce(|mut all, part| {
+                all.join(part);
+                all
+            })
+        };
+        let before = vec![joined(&[0, 2]).unwrap(), joined(&[1]).unwrap()];
+        let after = spread(&parts, before, 2);
+        let fetched = |chunk: &str| -> usize {
+            let files = after.iter().filter(|file| file.chunks.contains(chunk));
+            files.map(|file| file.size).sum()
+        };
+        assert_eq!(
+            (fetched("a"), fetched("b"), fetched("c")),
+            (115_000, 115_000, 55_000)
+        );
     }
 
     #[test]

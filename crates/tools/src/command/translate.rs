@@ -13,7 +13,7 @@ usage: notebook translate --model FILE [SENTENCE...] [OPTIONS]
 FILE is public/models/seq2seq-gru.safetensors, seq2seq-attention.safetensors or translator.safetensors. Without a SENTENCE each line
 of the standard input is one.
 
-  --beam N       beam search with N texts instead of always taking the likeliest token; all that end are printed, best first
+  --beam N       beam search with N texts instead of always taking the most likely token; all that end are printed, best first
   --penalty X    its length penalty (default 0.6)
 
 Exit code 1 where a file cannot be used, 2 for wrong arguments.";

@@ -56,8 +56,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Goes on with a log after a step: what a training that was killed wrote after its last
-    /// checkpoint is taken away.
+    /// Opens a log to continue it after a step. Lines of later steps, which a training run that was
+    /// killed wrote after its last checkpoint, are removed.
     pub(super) fn open(path: &Path, after: u64) -> Result<Self> {
         let (mut lines, mut kept) = (Vec::new(), String::new());
         if path.exists() {

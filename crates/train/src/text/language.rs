@@ -32,9 +32,9 @@ const VOCABULARY: usize = 2048;
 pub const CONTEXT: usize = 64;
 /// A step has so many texts that they hold at least this many tokens.
 const BATCH_TOKENS: usize = 896;
-/// Besides these, so many lists of random tokens that are said twice: what comes next there only
-/// who looks for the token before in what was said can know, which is how heads for the previous
-/// token and for induction come to be (Olsson et al. 2022).
+/// Number of lists of random tokens in a step, besides the texts, that are said twice. In the second
+/// half, only a model that looks up the previous token in the first half can predict the next one,
+/// so heads for the previous token and for induction form (Olsson et al. 2022).
 const TWICE: usize = 8;
 /// Tokens of the shortest such list; no two lists of a step need be equally long, so that no fixed
 /// distance helps.

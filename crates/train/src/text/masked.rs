@@ -124,7 +124,7 @@ impl Masked {
         Ok(model.run_logits(&mut plain, &hidden)?)
     }
 
-    /// The mean loss in nats, and the share of words that are the likeliest of all.
+    /// The mean loss in nats, and the share of words that the model finds most likely.
     fn right(&self, model: &Bert, questions: &[Question]) -> Result<(f64, f64)> {
         let (mut loss, mut right) = (0.0, 0usize);
         for part in questions.chunks(BATCH) {
@@ -140,8 +140,8 @@ impl Masked {
         Ok((loss / count, right as f64 / count))
     }
 
-    /// The share of words that are the likeliest by the neighbour on the left, on the right, and by
-    /// both.
+    /// The share of words that are the most likely ones given the neighbour on the left, on the
+    /// right, and both.
     fn neighbours(&self) -> [f64; 3] {
         let vocabulary = self.pieces.size();
         let turned: Vec<Vec<usize>> = (self.training.iter())

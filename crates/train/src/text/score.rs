@@ -15,7 +15,7 @@ const LENGTHS: [RangeInclusive<usize>; 3] = [1..=4, 5..=8, 11..=14];
 /// The most sentences of such lengths that are translated.
 const MOST: usize = 400;
 
-/// Translates pairs, always taking the likeliest token, and compares with all their versions.
+/// Translates pairs, always taking the most likely token, and compares with all their versions.
 ///
 /// # Errors
 /// When a sentence cannot be written in the vocabulary.

@@ -35,7 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {length(cx)}
         <p>
             "The fixed-vector model reads the source reversed, the last token first: " {reads(cx)}
-            ". The other two see it as you typed it. All three split text into the same tokens; one that goes on with a word begins with a plus sign. Each writes its likeliest token, again and again."
+            ". The other two see it as you typed it. All three split text into the same tokens; a token that continues a word begins with a plus sign. At each step, each model writes its most likely token."
         </p>
         {trained(&CARDS)}
     }

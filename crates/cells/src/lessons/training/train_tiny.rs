@@ -133,12 +133,12 @@ fn look_inside(record: &mut Record, course: &Course, example: &Pairs) -> Result<
         },
         _ => char::from(b'a' + (id % 26) as u8).to_string(),
     };
-    let likeliest = logits.rows().into_iter().map(|row| {
+    let most_likely = logits.rows().into_iter().map(|row| {
         let larger = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
         (0..row.len()).fold(0, larger)
     });
     let (start, answers) = (task.start(), &example.answers);
-    let said: Vec<usize> = likeliest.collect();
+    let said: Vec<usize> = most_likely.collect();
     let right = said
         .iter()
         .zip(answers)
