@@ -20,14 +20,32 @@ function scrollable() {
   new MutationObserver(watch).observe(document.body, { childList: true });
 }
 
-/** After the first visit the site works offline. Only release builds carry the list of files. */
-function offline() {
+/** Resolves when every cell in the window shows its numbers, or says why not, and the browser has nothing to do. */
+async function settled() {
+  const waits = (cell) => {
+    const { top, bottom } = cell.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight && !["ready", "error"].includes(cell.dataset.state);
+  };
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  } while ([...document.querySelectorAll("[data-cell]")].some(waits));
+  await new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+}
+
+/**
+ * After the first visit the site works offline. Only release builds carry the list of files. The copy waits for what the reader
+ * waits for, and who asked the browser to save data gets none.
+ */
+async function offline() {
   const { root, offline } = document.documentElement.dataset;
-  if (offline === undefined || !("serviceWorker" in navigator)) return;
-  navigator.serviceWorker.register(new URL("sw.js", root), { scope: root }).catch((error) => {
+  if (offline === undefined || !("serviceWorker" in navigator) || navigator.connection?.saveData) return;
+  await settled();
+  try {
+    await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root });
+  } catch (error) {
     // Reading goes on without it.
     console.info("No offline copy:", error.message);
-  });
+  }
 }
 
 export default function initializer() {

@@ -16,26 +16,34 @@ addEventListener("install", (event) => event.waitUntil(fill()));
 async function fill() {
   const cache = await caches.open(CACHE);
   const paths = Object.keys(FILES).filter((path) => !KEPT_ON_USE.test(path));
-  // A few at a time: the reader's own requests go first.
-  const workers = Array.from({ length: 4 }, async () => {
+  // Two at a time, and after the reader's own requests.
+  const workers = Array.from({ length: 2 }, async () => {
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       // The content's hash is part of the key: what an older version has need not be fetched again.
       const kept = await caches.match(key(path));
-      await cache.put(key(path), kept ?? (await load(path)));
+      await cache.put(key(path), kept ?? (await load(path, "low")));
     }
   });
   await Promise.all(workers);
 }
 
-/** Fetches a file and refuses it where it is not the one of this build. */
-async function load(path) {
-  const response = await fetch(registration.scope + path.replace(/(^|\/)index\.html$/, "$1"), { cache: "no-cache" });
-  if (!response.ok) throw new Error(`${path}: status ${response.status}`);
-  const body = await response.arrayBuffer();
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
-  const hash = Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (hash !== FILES[path]) throw new Error(`${path} is of another build`);
-  return new Response(body, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
+/**
+ * Fetches a file and refuses it where it is not the one of this build. What the page has fetched just now is taken from the
+ * browser's own cache, unless that holds the file of another build.
+ */
+async function load(path, priority = "auto") {
+  const address = registration.scope + path.replace(/(^|\/)index\.html$/, "$1");
+  for (const cache of ["force-cache", "no-cache"]) {
+    const response = await fetch(address, { cache, priority });
+    if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+    const body = await response.arrayBuffer();
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+    const hash = Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (hash === FILES[path]) {
+      return new Response(body, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
+    }
+  }
+  throw new Error(`${path} is of another build`);
 }
 
 addEventListener("activate", (event) => event.waitUntil(tidy()));

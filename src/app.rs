@@ -91,11 +91,11 @@ fn bring_to_life(main: &HtmlElement, arrival: Arrival, tool: Option<fn() -> AnyV
     let page = owner.with(|| {
         let state = PageState::new();
         let sheet: SheetSignal = RwSignal::new(None);
-        let mut mounted = adopt::adopt(main, state, sheet, &fragment.state);
-        mount_page_parts(main, state, sheet, &mut mounted);
+        let mounted = adopt::adopt(main, state, sheet, &fragment.state);
+        mount_page_parts(main, state, sheet, &mounted);
         if let (Some(draw), Some(slot)) = (tool, dom::find(main, ".tool")) {
             slot.set_inner_html("");
-            mounted.push(Box::new(mount_to(slot, draw)));
+            mounted.keep(mount_to(slot, draw));
         }
         OpenPage {
             owner: owner.clone(),
@@ -120,26 +120,19 @@ fn close() {
     }
 }
 
-fn mount_page_parts(
-    main: &HtmlElement,
-    state: PageState,
-    sheet: SheetSignal,
-    mounted: &mut Mounted,
-) {
+fn mount_page_parts(main: &HtmlElement, state: PageState, sheet: SheetSignal, mounted: &Mounted) {
     let can_verify = main.has_attribute("data-golden");
     let has_cells = main.query_selector("[data-cell]").ok().flatten().is_some();
     if let (Some(slot), true) = (dom::find(main, ".page-tools"), has_cells) {
         slot.set_inner_html("");
-        mounted.push(Box::new(mount_to(slot, move || {
+        mounted.keep(mount_to(slot, move || {
             page_tools::tools(state, sheet, can_verify)
-        })));
+        }));
     }
     if let Some(slot) = dom::find(main, ".page-notice") {
-        mounted.push(Box::new(mount_to(slot, move || page_tools::notice(state))));
+        mounted.keep(mount_to(slot, move || page_tools::notice(state)));
     }
-    mounted.push(Box::new(mount_to(main.clone(), move || {
-        sheet::sheets(sheet)
-    })));
+    mounted.keep(mount_to(main.clone(), move || sheet::sheets(sheet)));
 }
 
 /// Scrolls to where the reader wants to be: back to where the page was left, to a heading, or to

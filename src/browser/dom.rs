@@ -39,6 +39,13 @@ pub(crate) fn element_at(x: i32, y: i32) -> Option<Element> {
     document()?.element_from_point(x as f32, y as f32)
 }
 
+/// Whether a part of an element is in the window.
+pub(crate) fn is_in_view(element: &Element) -> bool {
+    let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
+    let place = element.get_bounding_client_rect();
+    place.bottom() > 0.0 && place.top() < height.unwrap_or(0.0)
+}
+
 /// The `<main>` of the page.
 pub(crate) fn main() -> Option<HtmlElement> {
     by_id("main")

@@ -14,6 +14,7 @@ pub(crate) mod dom;
 pub(crate) mod download;
 pub(crate) mod fetch;
 pub(crate) mod full_screen;
+pub(crate) mod near;
 pub(crate) mod page;
 pub(crate) mod picture;
 pub(crate) mod port;

@@ -183,7 +183,7 @@ fn output(text: TextSignals) -> AnyView {
         </p>
         <div class="bench-progress">
             <span class="lab-speed">{speed}</span>
-            <span role="status">{move || if text.busy.get() { "WritingRequest.".to_owned() } else { text.ending.get() }}</span>
+            <span role="status">{move || if text.busy.get() { "Writing.".to_owned() } else { text.ending.get() }}</span>
         </div>
     }
     .into_any()

@@ -2,7 +2,9 @@
 //! in the document stays untouched.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
 
 use leptos::mount::mount_to;
 use leptos::prelude::*;
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 use web_sys::HtmlElement;
 
 use super::{exercise, inline};
-use crate::browser::dom;
+use crate::browser::{clock, dom};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
 use crate::cells::frame::{layout, run};
@@ -27,8 +29,17 @@ const CELLS: &str = "section[data-cell]";
 /// Finds the exercises of a page.
 const EXERCISES: &str = "section[data-exercise]";
 
-/// Handles of the mounted views of a page; dropping them unmounts the views.
-pub(crate) type Mounted = Vec<Box<dyn Any>>;
+/// Handles of the mounted views of a page, more while they are being mounted; dropping all copies
+/// unmounts the views.
+#[derive(Clone, Default)]
+pub(crate) struct Mounted(Rc<RefCell<Vec<Box<dyn Any>>>>);
+
+impl Mounted {
+    /// Keeps a view as long as the page is open.
+    pub(crate) fn keep(&self, view: impl Any) {
+        self.0.borrow_mut().push(Box::new(view));
+    }
+}
 
 /// Fetches the cells that the page below `main` shows or asks about, where they are not here yet.
 ///
@@ -45,8 +56,9 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
     registry::load(&[named(CELLS, "cell"), named(EXERCISES, "of")].concat()).await
 }
 
-/// Mounts everything below `main`, with the state of the address restored before the first
-/// computation.
+/// Makes everything below `main` known, restores the state of the address, and begins to mount the
+/// views: those that the reader sees first, then the others in their order. Between two of them the
+/// browser gets a turn, so the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
     page: PageState,
@@ -55,28 +67,72 @@ pub(crate) fn adopt(
 ) -> Mounted {
     let shared: BTreeMap<String, Value> =
         serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
-    let sections = dom::find_all(main, CELLS);
-    let cells: Vec<_> = sections
+    let cells: Vec<_> = dom::find_all(main, CELLS)
         .into_iter()
         .map(|section| (declare(&section, page, &shared), section))
         .collect();
     page.restore(state);
-    let mut mounted: Mounted = Vec::new();
+    let mut parts = Vec::new();
     let mut by_id = BTreeMap::new();
     for (cell, section) in cells {
         match cell {
             Ok((cx, view)) => {
                 by_id.insert(cx.id.get_value(), cx);
-                mount_cell(cx, view, &section, sheet, &mut mounted);
+                parts.push((section, Part::Cell(cx, view)));
             }
             Err(message) => refuse(&section, &message),
         }
     }
     inline::fill(main, &by_id);
-    for section in dom::find_all(main, EXERCISES) {
-        mounted.extend(exercise::mount(&section));
-    }
+    let exercises = dom::find_all(main, EXERCISES);
+    parts.extend(
+        exercises
+            .into_iter()
+            .map(|section| (section, Part::Exercise)),
+    );
+    parts.sort_by_cached_key(|(section, _)| !dom::is_in_view(section));
+    let mounted = Mounted::default();
+    leptos::task::spawn_local(mount_all(
+        parts,
+        sheet,
+        Owner::current(),
+        Rc::downgrade(&mounted.0),
+    ));
     mounted
+}
+
+/// Something of a page that comes to life.
+enum Part {
+    Cell(CellCx, registry::View),
+    Exercise,
+}
+
+/// Mounts the parts of a page, until it is left.
+async fn mount_all(
+    parts: Vec<(HtmlElement, Part)>,
+    sheet: SheetSignal,
+    owner: Option<Owner>,
+    page: Weak<RefCell<Vec<Box<dyn Any>>>>,
+) {
+    for (section, part) in parts {
+        let Some(mounted) = page.upgrade().map(Mounted) else {
+            return;
+        };
+        let mount = || match part {
+            Part::Cell(cx, view) => mount_cell(cx, view, &section, sheet, &mounted),
+            Part::Exercise => {
+                if let Some(form) = exercise::mount(&section) {
+                    mounted.keep(form);
+                }
+            }
+        };
+        match &owner {
+            Some(owner) => owner.with(mount),
+            None => mount(),
+        }
+        drop(mounted);
+        clock::give_way().await;
+    }
 }
 
 /// Reads a section's props and makes its inputs known to the page.
@@ -126,7 +182,7 @@ fn mount_cell(
     view: registry::View,
     section: &HtmlElement,
     sheet: SheetSignal,
-    mounted: &mut Mounted,
+    mounted: &Mounted,
 ) {
     let (Some(tools), Some(body)) = (
         dom::find(section, ".cell-tools"),
@@ -137,10 +193,10 @@ fn mount_cell(
     body.set_inner_html("");
     run::keep_computed(cx, section.clone().into());
     let frame_section = section.clone();
-    mounted.push(Box::new(mount_to(tools, move || {
+    mounted.keep(mount_to(tools, move || {
         layout::tools(cx, frame_section, sheet)
-    })));
-    mounted.push(Box::new(mount_to(body, move || layout::body(cx, view))));
+    }));
+    mounted.keep(mount_to(body, move || layout::body(cx, view)));
 }
 
 /// Says in the cell that it cannot run.

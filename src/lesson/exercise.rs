@@ -9,7 +9,7 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
-use crate::browser::dom;
+use crate::browser::{dom, near};
 use crate::cells::registry;
 use crate::client;
 
@@ -32,14 +32,22 @@ pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
         .ok()
         .and_then(|exercise| Some((spec(&exercise)?, exercise)));
     Some(match known {
-        Some((spec, exercise)) => Box::new(mount_to(body, move || form(&id, spec, exercise))),
+        Some((spec, exercise)) => {
+            let is_near = near::has_been_near(section);
+            Box::new(mount_to(body, move || form(&id, spec, exercise, is_near)))
+        }
         None => Box::new(mount_to(body, || {
             view! { <p class="cell-error">"This exercise cannot be read. Reload the page."</p> }
         })),
     })
 }
 
-fn form(id: &str, spec: &'static CellSpec, mut exercise: Exercise) -> AnyView {
+fn form(
+    id: &str,
+    spec: &'static CellSpec,
+    mut exercise: Exercise,
+    is_near: Signal<bool>,
+) -> AnyView {
     let (hint, explain) = (exercise.hint.take(), exercise.explain.take());
     let exercise = StoredValue::new(exercise);
     let shape = RwSignal::new((1, 1));
@@ -47,12 +55,10 @@ fn form(id: &str, spec: &'static CellSpec, mut exercise: Exercise) -> AnyView {
     let chosen = RwSignal::new(None::<usize>);
     let verdict = RwSignal::new(None::<Verdict>);
     if exercise.with_value(|e| matches!(e.kind, Kind::Matrix { .. })) {
-        let exercise = exercise.get_value();
-        leptos::task::spawn_local(async move {
-            let found = computed(&exercise, spec).await;
-            if let Ok((rows, cols)) = found.and_then(|found| exercise.answer_shape(&found)) {
-                entries.try_set(vec![String::new(); rows * cols]);
-                shape.try_set((rows, cols));
+        Effect::new(move |_| {
+            if is_near.get() {
+                let exercise = exercise.get_value();
+                leptos::task::spawn_local(ask_for_entries(exercise, spec, entries, shape));
             }
         });
     }
@@ -104,6 +110,20 @@ fn form(id: &str, spec: &'static CellSpec, mut exercise: Exercise) -> AnyView {
         </form>
     }
     .into_any()
+}
+
+/// Gives the reader as many boxes as the answer has entries.
+async fn ask_for_entries(
+    exercise: Exercise,
+    spec: &'static CellSpec,
+    entries: RwSignal<Vec<String>>,
+    shape: RwSignal<(usize, usize)>,
+) {
+    let found = computed(&exercise, spec).await;
+    if let Ok((rows, cols)) = found.and_then(|found| exercise.answer_shape(&found)) {
+        entries.try_set(vec![String::new(); rows * cols]);
+        shape.try_set((rows, cols));
+    }
 }
 
 /// Result of an exercise's cell on the inputs that the question fixes.

@@ -101,7 +101,8 @@ impl Browser {
         self.ready().await
     }
 
-    /// Waits until every cell of the page has its numbers on screen.
+    /// Waits until every cell of the page has its numbers on screen. Cells that no reader would have
+    /// reached yet begin because the page is told that it will be printed.
     ///
     /// # Errors
     /// Names the cells that did not get there.
@@ -110,7 +111,8 @@ impl Browser {
         loop {
             let waiting = self
                 .script(
-                    "return [...document.querySelectorAll('[data-cell]')]
+                    "dispatchEvent(new Event('beforeprint'));
+                     return [...document.querySelectorAll('[data-cell]')]
                         .filter(cell => cell.dataset.state !== 'ready')
                         .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
                         .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])",

@@ -19,10 +19,21 @@ pub enum CellRequest {
     Cancel,
 }
 
-/// An answer of the worker to [`CellRequest::Compute`]: any number of `Working`, then one
-/// `Finished`.
+/// The part of a file that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fetched {
+    /// Bytes that are here.
+    pub bytes: u64,
+    /// Bytes of the whole file, where the host says so.
+    pub total: Option<u64>,
+}
+
+/// An answer of the worker to [`CellRequest::Compute`]: any number of `Fetching` and `Working`, then
+/// one `Finished`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum CellReply {
+    /// A file that the computation needs is on its way.
+    Fetching(Fetched),
     /// The share of the computation that is done, 0 to 1.
     Working(f32),
     /// The end of a computation.

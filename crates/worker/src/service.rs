@@ -7,7 +7,7 @@ use cells::jobs::{self, Entry, JobCache, Table};
 use cells::model_cache::ModelCache;
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
-use crate::cell_protocol::{CellReply, CellRequest};
+use crate::cell_protocol::{CellReply, CellRequest, Fetched};
 use crate::protocol::Envelope;
 
 /// A request in the queue, which may lack code or files.
@@ -89,7 +89,7 @@ impl Service {
         self.fail(|waiting| waiting.lesson == Some(lesson), why)
     }
 
-    /// The files below `models/` that requests in the queue lack.
+    /// The files below `models/` that requests in the queue lack, in the order of the requests.
     pub fn missing_files(&self) -> Vec<&'static str> {
         let mut missing: Vec<&'static str> = Vec::new();
         for &file in self.queue.iter().flat_map(|waiting| &waiting.files) {
@@ -98,6 +98,18 @@ impl Service {
             }
         }
         missing
+    }
+
+    /// Tells every request that needs a file how much of it is here.
+    pub fn note_fetched(&self, file: &str, fetched: Fetched) -> Vec<Envelope<CellReply>> {
+        let waiting = self.queue.iter();
+        waiting
+            .filter(|waiting| waiting.files.contains(&file))
+            .map(|waiting| Envelope {
+                id: waiting.id,
+                body: CellReply::Fetching(fetched),
+            })
+            .collect()
     }
 
     /// Takes a file that was missing.

@@ -7,6 +7,7 @@ use cells::format::Format;
 use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture};
 use leptos::prelude::*;
 use ndarray::Array2;
+use worker::cell_protocol::Fetched;
 
 use crate::plot::Chart;
 use crate::state::PageState;
@@ -19,10 +20,19 @@ pub(crate) struct Outcome {
     pub(crate) computation: Option<Arc<Computation>>,
     /// Reason that the present inputs give none.
     pub(crate) error: Option<CellError>,
-    /// Share of a long computation that is done.
-    pub(crate) busy: Option<f32>,
+    /// Progress of the next result, while it is on its way.
+    pub(crate) busy: Option<Busy>,
     /// Milliseconds that the last computation took here.
     pub(crate) elapsed_ms: f64,
+}
+
+/// What a cell waits for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Busy {
+    /// A file, such as the weights of a model.
+    Fetching(Fetched),
+    /// The computation, of which this share is done.
+    Working(f32),
 }
 
 /// The input of cells that train: how many steps were made.

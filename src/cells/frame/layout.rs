@@ -1,12 +1,13 @@
 //! The surroundings of a cell's view: tools, message, progress, time.
 
 use cells::CellError;
-use cells::format::Format;
+use cells::format::{self, Format};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
+use worker::cell_protocol::Fetched;
 
 use crate::browser::full_screen;
-use crate::cells::frame::context::CellCx;
+use crate::cells::frame::context::{Busy, CellCx};
 use crate::cells::frame::sheet::{Sheet, SheetSignal};
 use crate::widgets::Num;
 
@@ -48,8 +49,8 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
             view! { <button type="button" class="button" on:click=move |_| cx.retry()>"Retry"</button> }
         })
     };
-    let share = Memo::new(move |_| cx.outcome.with(|o| o.busy));
-    let busy = Memo::new(move |_| share.get().is_some());
+    let progress = Memo::new(move |_| cx.outcome.with(|o| o.busy));
+    let busy = Memo::new(move |_| progress.get().is_some());
     let computed = Memo::new(move |_| cx.outcome.with(|o| o.computation.is_some()));
     let elapsed = Signal::derive(move || {
         cx.outcome
@@ -73,10 +74,56 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
             })}
             {move || busy.get().then(|| view! {
                 <span class="cell-busy">
-                    "Computing " <progress max="1" value=move || share.get().unwrap_or(1.0) aria-label="Share of the work done"></progress>
+                    <span data-label="">{move || progress.get().map(waits_for)}</span>
+                    " " <progress max="1" value=move || progress.get().and_then(share_done) aria-label="Progress"></progress>
                 </span>
             })}
         </p>
     }
     .into_any()
+}
+
+/// The progress of a cell in words; kB are 1,000 bytes.
+fn waits_for(busy: Busy) -> String {
+    let kilobytes = |bytes: u64| format::number(bytes.div_ceil(1000) as f64, Format::Count);
+    match busy {
+        Busy::Working(_) => "Computing".to_owned(),
+        Busy::Fetching(Fetched { bytes, total: None }) => {
+            format!("Loading the model: {} kB", kilobytes(bytes))
+        }
+        Busy::Fetching(Fetched {
+            bytes,
+            total: Some(total),
+        }) => format!(
+            "Loading the model: {} of {} kB",
+            kilobytes(bytes),
+            kilobytes(total)
+        ),
+    }
+}
+
+/// The share that is done; `None` where nobody knows.
+fn share_done(busy: Busy) -> Option<f64> {
+    match busy {
+        Busy::Working(share) => Some(f64::from(share)),
+        Busy::Fetching(Fetched { bytes, total }) => Some(bytes as f64 / total? as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Busy, Fetched, share_done, waits_for};
+
+    #[test]
+    fn progress_in_words() {
+        let fetched = |bytes, total| Busy::Fetching(Fetched { bytes, total });
+        assert_eq!(waits_for(fetched(1, None)), "Loading the model: 1 kB");
+        let half = fetched(612_000, Some(1_224_000));
+        assert_eq!(waits_for(half), "Loading the model: 612 of 1,224 kB");
+        assert_eq!(
+            (share_done(half), share_done(fetched(7, None))),
+            (Some(0.5), None)
+        );
+        assert_eq!(waits_for(Busy::Working(0.25)), "Computing");
+    }
 }

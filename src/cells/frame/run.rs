@@ -1,5 +1,6 @@
 //! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes
-//! long, and drops work that a newer edit has made stale.
+//! long, and drops work that a newer edit has made stale. A cell that computes in a worker, and may
+//! need the weights of a model, begins when it comes near the window.
 
 use std::sync::Arc;
 
@@ -8,8 +9,8 @@ use leptos::prelude::*;
 use web_sys::Element;
 use worker::cell_protocol::CellReply;
 
-use crate::browser::{clock, dom, picture};
-use crate::cells::frame::context::CellCx;
+use crate::browser::{clock, dom, near, picture};
+use crate::cells::frame::context::{Busy, CellCx};
 use crate::client;
 
 /// Computes now and whenever an input of the cell changes; writes the state to `data-state`.
@@ -17,7 +18,14 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     let newest = StoredValue::new(0_u64);
     let section = send_wrapper::SendWrapper::new(section);
     let shown = section.clone();
+    let may_begin = match cx.spec.run {
+        Run::Now(_) => Signal::stored(true),
+        Run::Sliced(_) => near::has_been_near(&section),
+    };
     Effect::new(move |_| {
+        if !may_begin.get() {
+            return;
+        }
         cx.track_retries();
         let inputs = cx.inputs();
         let turn = newest.try_update_value(|n| {
@@ -38,6 +46,7 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
             .with(|o| match (&o.error, o.busy, &o.computation) {
                 (Some(_), _, _) => "error",
                 (None, None, Some(_)) => "ready",
+                _ if !may_begin.get() => "waiting",
                 _ => "busy",
             });
         dom::set_data(&shown, "state", state);
@@ -62,7 +71,7 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
 /// Hands work to the worker.
 fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     cx.outcome.update(|o| {
-        o.busy = Some(0.0);
+        o.busy = Some(Busy::Working(0.0));
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
@@ -71,7 +80,13 @@ fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: St
             return;
         }
         match reply {
-            CellReply::Working(share) => cx.outcome.update(|o| o.busy = Some(share)),
+            CellReply::Fetching(fetched) => {
+                cx.outcome
+                    .update(|o| o.busy = Some(Busy::Fetching(fetched)));
+            }
+            CellReply::Working(share) => {
+                cx.outcome.update(|o| o.busy = Some(Busy::Working(share)));
+            }
             CellReply::Finished { result, elapsed_ms } => {
                 finish(cx, result.map(Arc::new), elapsed_ms);
             }

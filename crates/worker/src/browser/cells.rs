@@ -1,29 +1,35 @@
 //! The worker that computes cells.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{File, Response};
-use worker::cell_protocol::CellRequest;
+use web_sys::{File, ReadableStreamDefaultReader, Response};
+use worker::cell_protocol::{CellRequest, Fetched};
 use worker::protocol::Envelope;
 use worker::service::Service;
 
 use super::channel::{Channel, Endpoint};
 use super::lessons;
+use super::stream::next_part;
 
 /// Milliseconds after which a slice ends, so newer messages are read.
 const SLICE_MS: f64 = 25.0;
 
+/// Milliseconds between two messages about the progress of a download.
+const PROGRESS_MS: f64 = 100.0;
+
 struct Cells {
     channel: Rc<Channel>,
     service: RefCell<Service>,
-    /// Files and lessons that are being fetched.
-    fetching: RefCell<BTreeSet<&'static str>>,
+    /// Lessons that are being fetched.
+    lessons: RefCell<BTreeSet<&'static str>>,
+    /// Whether a file is being fetched. They come one at a time, in the order of the requests: on a
+    /// slow line the first cell that the reader meets is there before the next ones begin.
+    is_fetching: Cell<bool>,
 }
 
 impl Endpoint for Cells {
@@ -44,21 +50,20 @@ impl Endpoint for Cells {
 }
 
 impl Cells {
-    /// Fetches the code and the files that requests lack and that are not under way.
+    /// Fetches the code that requests lack and that is not under way, and the next file.
     fn fetch_missing(self: &Rc<Self>) {
         let (lessons, files) = {
             let service = self.service.borrow();
             (service.missing_lessons(), service.missing_files())
         };
         for lesson in lessons {
-            if self.fetching.borrow_mut().insert(lesson) {
+            if self.lessons.borrow_mut().insert(lesson) {
                 spawn_local(Rc::clone(self).load(lesson));
             }
         }
-        for file in files {
-            if self.fetching.borrow_mut().insert(file) {
-                spawn_local(Rc::clone(self).fetch(file));
-            }
+        if let (Some(&file), false) = (files.first(), self.is_fetching.get()) {
+            self.is_fetching.set(true);
+            spawn_local(Rc::clone(self).fetch(file));
         }
     }
 
@@ -66,7 +71,7 @@ impl Cells {
     /// had.
     async fn load(self: Rc<Self>, lesson: &'static str) {
         let loaded = lessons::load(lesson).await;
-        self.fetching.borrow_mut().remove(lesson);
+        self.lessons.borrow_mut().remove(lesson);
         match loaded {
             Some(table) => {
                 self.service.borrow_mut().add_lesson(lesson, table);
@@ -86,22 +91,22 @@ impl Cells {
     /// had.
     async fn fetch(self: Rc<Self>, file: &'static str) {
         let fetched = self.fetched(file).await;
-        self.fetching.borrow_mut().remove(file);
-        let mut service = self.service.borrow_mut();
+        self.is_fetching.set(false);
         match fetched {
             Ok(bytes) => {
-                service.add_file(file, bytes);
+                self.service.borrow_mut().add_file(file, bytes);
                 self.channel.schedule();
             }
             Err(why) => {
-                for reply in service.fail_file(file, &why) {
+                for reply in self.service.borrow_mut().fail_file(file, &why) {
                     self.channel.send(&reply);
                 }
             }
         }
+        self.fetch_missing();
     }
 
-    async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
+    async fn fetched(&self, file: &'static str) -> Result<Arc<[u8]>, String> {
         let failed = |_: JsValue| format!("{file} could not be fetched. Check the connection.");
         let address = format!("models/{file}");
         let response = JsFuture::from(self.channel.scope.fetch_with_str(&address)).await;
@@ -112,10 +117,36 @@ impl Cells {
                 "{file} could not be fetched: the host answered {status}."
             ));
         }
-        let whole = JsFuture::from(response.array_buffer().map_err(failed)?).await;
-        let whole: ArrayBuffer = whole.map_err(failed)?.dyn_into().map_err(failed)?;
-        Ok(Uint8Array::new(&whole).to_vec().into())
+        let total = length_of(&response);
+        let stream = response.body().ok_or_else(|| failed(JsValue::NULL))?;
+        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+        let mut bytes = Vec::new();
+        let mut told_at = self.channel.now_ms();
+        while let Some(part) = next_part(&reader).await.map_err(failed)? {
+            bytes.extend(part.to_vec());
+            if self.channel.now_ms() - told_at >= PROGRESS_MS {
+                told_at = self.channel.now_ms();
+                let fetched = Fetched {
+                    bytes: bytes.len() as u64,
+                    total,
+                };
+                for reply in self.service.borrow().note_fetched(file, fetched) {
+                    self.channel.send(&reply);
+                }
+            }
+        }
+        Ok(bytes.into())
     }
+}
+
+/// The number of bytes of an answer, where its host says so: that of a compressed answer counts
+/// compressed bytes.
+fn length_of(response: &Response) -> Option<u64> {
+    let header = |name: &str| response.headers().get(name).ok().flatten();
+    if header("Content-Encoding").is_some() {
+        return None;
+    }
+    header("Content-Length")?.parse().ok()
 }
 
 /// Listens to the page from now on.
@@ -126,7 +157,8 @@ pub(super) fn start() {
     let cells = Cells {
         channel: Rc::clone(&channel),
         service: RefCell::default(),
-        fetching: RefCell::default(),
+        lessons: RefCell::default(),
+        is_fetching: Cell::default(),
     };
     channel.listen(&Rc::new(cells));
 }

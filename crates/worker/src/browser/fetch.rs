@@ -14,6 +14,7 @@ use worker::model::file::LARGEST;
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
+use super::stream::next_part;
 
 /// A file on its way into memory.
 pub(super) struct Download<'a> {
@@ -87,13 +88,12 @@ impl<'a> Download<'a> {
         };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
-            let part = JsFuture::from(reader.read()).await.map_err(broken)?;
+            let part = next_part(&reader).await.map_err(broken)?;
             // A file of the disk does not follow the signal.
             if signal.aborted() {
                 return Err(LoadError::Stopped);
             }
-            let value = Reflect::get(&part, &"value".into()).unwrap_or(JsValue::UNDEFINED);
-            let Ok(chunk) = value.dyn_into::<Uint8Array>() else {
+            let Some(chunk) = part else {
                 break;
             };
             let (at, length) = (self.here as usize, chunk.length() as usize);

@@ -15,5 +15,6 @@ mod models;
 mod resume;
 #[cfg(feature = "lab")]
 mod store;
+mod stream;
 #[cfg(feature = "models")]
 mod transfer;
