@@ -1,11 +1,9 @@
 //! A headless Chromium under a WebDriver session, with what the tests ask of a page.
 
-use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use browser_harness::{Chromium, Logs};
 use fantoccini::Client;
-use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::{Value, json};
 
 /// How long cells may take until their numbers stand, on a slow and busy machine.
@@ -159,12 +157,7 @@ impl Browser {
 
     /// Sends a command of the DevTools protocol.
     pub(crate) async fn devtools(&self, method: &str, parameters: Value) -> Value {
-        let body = json!({ "cmd": method, "params": parameters });
-        let command = Post {
-            path: "goog/cdp/execute",
-            body,
-        };
-        let result = self.client().issue_cmd(command).await;
+        let result = self.0.devtools(method, parameters).await;
         result.unwrap_or_else(|error| panic!("{method} failed: {error}"))
     }
 
@@ -203,16 +196,7 @@ impl Browser {
     }
 
     async fn log(&self, kind: &str) -> Vec<Value> {
-        let command = Post {
-            path: "se/log",
-            body: json!({ "type": kind }),
-        };
-        let entries = self
-            .client()
-            .issue_cmd(command)
-            .await
-            .expect("chromedriver keeps logs");
-        entries.as_array().cloned().unwrap_or_default()
+        self.0.log(kind).await.expect("chromedriver keeps logs")
     }
 
     /// Saves a picture of the window for a person to look at.
@@ -226,29 +210,4 @@ impl Browser {
 /// Waits.
 pub(crate) async fn pause(milliseconds: u64) {
     tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-}
-
-/// A WebDriver command of Chromium's own, posted to the session.
-#[derive(Debug)]
-struct Post {
-    path: &'static str,
-    body: Value,
-}
-
-impl WebDriverCompatibleCommand for Post {
-    fn endpoint(
-        &self,
-        base_url: &url::Url,
-        session_id: Option<&str>,
-    ) -> Result<url::Url, url::ParseError> {
-        base_url.join(&format!(
-            "session/{}/{}",
-            session_id.unwrap_or_default(),
-            self.path
-        ))
-    }
-
-    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
-        (http::Method::POST, Some(self.body.to_string()))
-    }
 }

@@ -21,8 +21,10 @@ const TRIES: usize = 6;
 /// The browser logs no task that is shorter, in milliseconds.
 const LONG_TASK_MS: f64 = 50.0;
 
-/// A script: whether every cell of the page has its numbers.
-const READY: &str = "return [...document.querySelectorAll('[data-cell]')].every(cell => cell.dataset.state === 'ready')";
+/// A script: whether every cell of the page has its numbers. For print all of them compute, not only
+/// those near the window.
+const READY: &str = "dispatchEvent(new Event('beforeprint'));
+    return [...document.querySelectorAll('[data-cell]')].every(cell => cell.dataset.state === 'ready')";
 
 /// A script: changes the control numbered `arguments[0]` by as little as a reader can, waits until
 /// its cell has answered, be it that the value cannot be, and has painted, and gives the longest
@@ -96,7 +98,7 @@ pub(crate) fn of_lessons(server: &Server, dist: &Path) -> Result<Vec<Value>, Ben
 }
 
 /// The lessons' addresses, relative to the site's base.
-fn lessons(dist: &Path) -> std::io::Result<Vec<String>> {
+pub(crate) fn lessons(dist: &Path) -> std::io::Result<Vec<String>> {
     let mut lessons = Vec::new();
     for entry in std::fs::read_dir(dist.join("lesson"))? {
         let entry = entry?;

@@ -1,11 +1,13 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built
-//! site, and prints one JSON line for each; with `--edits`, how long edits of the lessons' cells
-//! take. `cargo xtask bench` builds the site and runs it.
+//! site, and prints one JSON line for each; with other options, how long edits of the lessons' cells
+//! take, or pages over a slow line, or an author's saves. `cargo xtask bench` builds the site and
+//! runs it.
 
 mod cases;
 mod edits;
 mod measure;
 mod options;
+mod pages;
 mod saves;
 
 use std::path::Path;
@@ -58,6 +60,12 @@ fn run() -> Result<ExitCode, BenchError> {
     let dist = Path::new(&options.dist);
     if !dist.join("bench/index.html").is_file() {
         return Err(BenchError::NoSite(options.dist));
+    }
+    if options.pages {
+        for line in pages::of_site(dist, options.runs)? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let server = Server::start(dist, Habits::ROOT)?;
     if options.edits {

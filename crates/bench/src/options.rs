@@ -21,6 +21,8 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
                  keeps the page busy for 50 ms or more
+  --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
+                 processor slowed down four times, 390 px; medians of --runs visits
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
@@ -34,6 +36,8 @@ pub(crate) struct Options {
     /// Browsers that measure the same at the same time.
     pub(crate) beside: u32,
     pub(crate) edits: bool,
+    /// Measure what a reader waits for.
+    pub(crate) pages: bool,
     /// Measure what an author waits for.
     pub(crate) saves: bool,
     pub(crate) dist: String,
@@ -52,6 +56,7 @@ impl Options {
             runs: LEAST_RUNS,
             beside: 1,
             edits: false,
+            pages: false,
             saves: false,
             dist: "dist".to_owned(),
             list: false,
@@ -66,6 +71,7 @@ impl Options {
                 Arg::Long("beside") => {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
                 }
+                Arg::Long("pages") => read.pages = true,
                 Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,

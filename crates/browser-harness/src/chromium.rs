@@ -3,10 +3,11 @@
 use std::io;
 
 use fantoccini::error::{CmdError, NewSessionError};
-use fantoccini::wd::Capabilities;
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::json;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
 
 use super::driver::Driver;
 
@@ -89,5 +90,48 @@ impl Chromium {
     /// The WebDriver client.
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Sends a command of the DevTools protocol and returns its result.
+    ///
+    /// # Errors
+    /// When Chromium refuses it.
+    pub async fn devtools(&self, method: &str, parameters: Value) -> Result<Value, ChromiumError> {
+        let body = json!({ "cmd": method, "params": parameters });
+        let path = "goog/cdp/execute";
+        Ok(self.client.issue_cmd(Post { path, body }).await?)
+    }
+
+    /// The entries of a log since the last call: `browser` is the console, `performance` holds every
+    /// request. Only with [`Logs::All`].
+    ///
+    /// # Errors
+    /// When chromedriver keeps no such log.
+    pub async fn log(&self, kind: &str) -> Result<Vec<Value>, ChromiumError> {
+        let body = json!({ "type": kind });
+        let path = "se/log";
+        let entries = self.client.issue_cmd(Post { path, body }).await?;
+        Ok(entries.as_array().cloned().unwrap_or_default())
+    }
+}
+
+/// A WebDriver command of Chromium's own, posted to the session.
+#[derive(Debug)]
+struct Post {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Post {
+    fn endpoint(&self, base_url: &Url, session_id: Option<&str>) -> Result<Url, ParseError> {
+        base_url.join(&format!(
+            "session/{}/{}",
+            session_id.unwrap_or_default(),
+            self.path
+        ))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
     }
 }

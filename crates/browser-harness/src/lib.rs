@@ -6,8 +6,10 @@
 
 mod chromium;
 mod driver;
+mod line;
 mod server;
 
 pub use chromium::{Chromium, ChromiumError, Logs};
 pub use driver::Driver;
-pub use server::{Habits, Server};
+pub use line::Line;
+pub use server::{Answered, Habits, Server};

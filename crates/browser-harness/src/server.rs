@@ -6,9 +6,16 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
+use super::line::{Line, SharedLine};
+
+/// Level of compression, 1 to 10: what hosts compress with while they answer.
+const COMPRESSION: u8 = 6;
 
 /// The behaviour of a host.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +27,9 @@ pub struct Habits {
     pub redirects_folders: bool,
     /// Whether it sends the headers that isolate the page (COOP and COEP).
     pub isolates: bool,
+    /// The line to the browser, over which answers come compressed; otherwise as fast as they can,
+    /// and as they are.
+    pub line: Option<Line>,
 }
 
 impl Habits {
@@ -28,12 +38,19 @@ impl Habits {
         base: "/",
         redirects_folders: true,
         isolates: true,
+        line: None,
+    };
+    /// The same over a slow line.
+    pub const SLOW: Self = Self {
+        line: Some(Line::SLOW_4G),
+        ..Self::ROOT
     };
     /// In a sub-folder of a host that does not redirect.
     pub const SUB_FOLDER: Self = Self {
         base: "/sub/folder/",
         redirects_folders: false,
         isolates: false,
+        line: None,
     };
 }
 
@@ -42,8 +59,24 @@ pub struct Server {
     address: SocketAddr,
     habits: Habits,
     stopping: Arc<AtomicBool>,
-    misses: Arc<Mutex<Vec<String>>>,
+    log: Arc<Mutex<Log>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What a server remembers.
+#[derive(Default)]
+struct Log {
+    misses: Vec<String>,
+    answered: Answered,
+}
+
+/// The number of answers, and of their bytes as they were sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// Number of answers.
+    pub requests: usize,
+    /// Bytes of their heads and bodies.
+    pub bytes: usize,
 }
 
 struct Answer {
@@ -62,27 +95,29 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let stopping = Arc::new(AtomicBool::new(false));
-        let misses = Arc::new(Mutex::new(Vec::new()));
-        let (stop, missed, folder) = (
-            Arc::clone(&stopping),
-            Arc::clone(&misses),
-            folder.to_owned(),
-        );
+        let log = Arc::new(Mutex::new(Log::default()));
+        let host = Arc::new(Host {
+            folder: folder.to_owned(),
+            habits,
+            line: habits.line.map(SharedLine::new),
+            log: Arc::clone(&log),
+        });
+        let stop = Arc::clone(&stopping);
         let thread = std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if stop.load(Ordering::SeqCst) {
                     break;
                 }
-                let (folder, missed) = (folder.clone(), Arc::clone(&missed));
+                let host = Arc::clone(&host);
                 // A reader that went away is of no concern to the others.
-                std::thread::spawn(move || drop(serve(&stream, &folder, habits, &missed)));
+                std::thread::spawn(move || drop(host.serve(&stream)));
             }
         });
         Ok(Self {
             address,
             habits,
             stopping,
-            misses,
+            log,
             thread: Some(thread),
         })
     }
@@ -99,8 +134,12 @@ impl Server {
 
     /// The paths asked for and not found since the last call.
     pub fn take_misses(&self) -> Vec<String> {
-        let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *misses)
+        std::mem::take(&mut lock(&self.log).misses)
+    }
+
+    /// What was answered so far.
+    pub fn answered(&self) -> Answered {
+        lock(&self.log).answered
     }
 
     /// Stops answering: the port is closed when this returns.
@@ -144,47 +183,65 @@ impl Drop for Server {
     }
 }
 
-fn serve(
-    stream: &TcpStream,
-    folder: &Path,
+fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What answers requests.
+struct Host {
+    folder: PathBuf,
     habits: Habits,
-    missed: &Mutex<Vec<String>>,
-) -> io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    let mut lines = BufReader::new(stream).lines();
-    // A browser opens connections before it needs them, and closes some unused: that asks for
-    // nothing.
-    let Some(request) = lines.next().transpose()? else {
-        return Ok(());
-    };
-    while lines
-        .next()
-        .transpose()?
-        .is_some_and(|line| !line.is_empty())
-    {}
-    let target = request.split(' ').nth(1).unwrap_or("/");
-    let answer = answer(folder, habits, target);
-    if answer.status.starts_with("404")
-        && let Ok(mut missed) = missed.lock()
-    {
-        missed.push(target.to_owned());
+    line: Option<SharedLine>,
+    log: Arc<Mutex<Log>>,
+}
+
+impl Host {
+    /// Answers the one request of a connection.
+    fn serve(&self, mut stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        let mut lines = BufReader::new(stream).lines();
+        // A browser opens connections before it needs them, and closes some unused: that asks for
+        // nothing.
+        let Some(request) = lines.next().transpose()? else {
+            return Ok(());
+        };
+        while lines
+            .next()
+            .transpose()?
+            .is_some_and(|line| !line.is_empty())
+        {}
+        let target = request.split(' ').nth(1).unwrap_or("/");
+        let mut answer = answer(&self.folder, self.habits, target);
+        let mut head = format!(
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nConnection: close\r\n",
+            answer.status, answer.kind
+        );
+        if self.line.is_some() {
+            answer.body = compress_to_vec_zlib(&answer.body, COMPRESSION);
+            head += "Content-Encoding: deflate\r\nCache-Control: max-age=600\r\n";
+        }
+        head += &format!("Content-Length: {}\r\n", answer.body.len());
+        if self.habits.isolates {
+            head += "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
+        }
+        if let Some(location) = answer.location {
+            head += &format!("Location: {location}\r\n");
+        }
+        head += "\r\n";
+        let whole = [head.as_bytes(), &answer.body].concat();
+        {
+            let mut log = lock(&self.log);
+            log.answered.requests += 1;
+            log.answered.bytes += whole.len();
+            if answer.status.starts_with("404") {
+                log.misses.push(target.to_owned());
+            }
+        }
+        match &self.line {
+            Some(line) => line.send(stream, &whole),
+            None => stream.write_all(&whole),
+        }
     }
-    let mut head = format!(
-        "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
-        answer.status,
-        answer.kind,
-        answer.body.len()
-    );
-    if habits.isolates {
-        head += "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
-    }
-    if let Some(location) = answer.location {
-        head += &format!("Location: {location}\r\n");
-    }
-    let mut stream = stream;
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(b"\r\n")?;
-    stream.write_all(&answer.body)
 }
 
 fn answer(folder: &Path, habits: Habits, target: &str) -> Answer {
@@ -273,6 +330,12 @@ mod tests {
         assert!(get(&server, "../secret.txt").0.contains("404"));
         assert!(get(&server, "none.css").0.contains("404"));
         assert_eq!(server.take_misses(), ["/../secret.txt", "/none.css"]);
+
+        let answered = server.answered();
+        assert!(
+            answered.requests == 4 && answered.bytes > 400,
+            "{answered:?}"
+        );
 
         let server = Server::start(&site, Habits::SUB_FOLDER).expect("a free port");
         assert_eq!(get(&server, "inner").1, "inner page");
