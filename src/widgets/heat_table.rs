@@ -56,8 +56,10 @@ pub(crate) fn heat_table(
                         cursor.set(place);
                     }
                 }
+                on:pointerleave=move |_| heat.leave()
+                on:focusout=move |_| heat.leave()
                 on:click=move |event| {
-                    if let Some(place) = point(&event) {
+                    if let Some(place) = place_of(&event) {
                         heat.press(place);
                     }
                 }

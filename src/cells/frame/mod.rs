@@ -6,6 +6,7 @@ mod export;
 pub(crate) mod layout;
 pub(crate) mod run;
 pub(crate) mod rust_panel;
+pub(crate) mod selection;
 mod share;
 pub(crate) mod sheet;
 mod verify;

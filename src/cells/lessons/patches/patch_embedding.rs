@@ -10,7 +10,7 @@ use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     // Pointing at a number in one table marks the same number in the other.
-    let selected = RwSignal::new(None::<Place>);
+    let selected = cx.selected_place("selected");
     let mark = Signal::derive(move || selected.get().into_iter().collect::<Vec<Place>>());
     let table = move |name: &'static str, label: &'static str| {
         view! {
@@ -56,7 +56,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that
 /// it is used on.
 fn filters(cx: CellCx) -> AnyView {
-    let chosen = RwSignal::new(Some((0, 0)));
+    let chosen = cx.selected_place("filter");
     let row = Signal::derive(move || chosen.get().map(|(row, _): Place| row).unwrap_or_default());
     let prefix = Signal::derive(move || vec![row.get()]);
     let inner = cx.value("inner", Vec::new());

@@ -12,7 +12,7 @@ use crate::widgets::{Concept, Domain, HeatMap, Palette};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let selected = RwSignal::new(None);
+    let selected = cx.selected_place("selected");
     let prefix = Signal::stored(Vec::new());
     let content = cx.toggle("content");
     let note = move || content.get().then(|| untrained(cx));

@@ -11,7 +11,7 @@ use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(None::<Place>);
+    let selected = cx.selected_place("selected");
     let prefix = Signal::stored(Vec::new());
     // The row in view is outlined in all three matrices.
     let computed = cx.computed();
