@@ -10,6 +10,7 @@ pub mod entry;
 mod events;
 mod heat_canvas;
 mod heat_cells;
+mod heat_density;
 mod heat_legend;
 pub mod heat_map;
 mod heat_table;

@@ -4,6 +4,7 @@ pub(crate) mod context;
 mod controls;
 mod export;
 pub(crate) mod layout;
+pub(crate) mod reserve;
 pub(crate) mod run;
 pub(crate) mod rust_panel;
 pub(crate) mod selection;

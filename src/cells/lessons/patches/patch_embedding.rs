@@ -38,11 +38,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
             <section class="panel">
                 <h4>"Cut, flatten, multiply by E"</h4>
-                {table("by_matrix", "Tokens by the matrix product: a row for each")}
+                {table("by_matrix", "Tokens, one in each row")}
             </section>
             <section class="panel">
                 <h4>"Convolve with stride P"</h4>
-                {table("by_convolution", "Tokens by the convolution: a row for each")}
+                {table("by_convolution", "Tokens, one in each row")}
             </section>
         </div>
         <p class="verdict good">
@@ -69,14 +69,14 @@ fn filters(cx: CellCx) -> AnyView {
     view! {
         <div class="cols-2">
             <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
-                <HeatMap grid=cx.grid("e") label="E: a row for each number of a token, a column for each pixel of a patch"
+                <HeatMap grid=cx.grid("e") label="Matrix E"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
                     selected=chosen mark=mark />
             </section>
             <section class="panel stack">
-                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The chosen row as the square that it is"
+                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The selected row as a patch"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
-                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
+                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it" domain=Domain::Fixed(0.0, 1.0)
                     format=Format::Fixed(2) picture=true />
             </section>
         </div>
