@@ -1,7 +1,5 @@
 //! How much room each cell of a heat table gets, so that the whole table fits into the page.
 
-use std::fmt::Write;
-
 /// Width of a printed digit and of a letter of a heading, at most, in pixels.
 const DIGIT: f64 = 8.0;
 const LETTER: f64 = 8.0;
@@ -22,8 +20,8 @@ const GAP: f64 = 1.0;
 pub(super) enum Density {
     /// Numbers with space around them.
     Roomy,
-    /// Numbers side by side.
-    Compact,
+    /// Numbers side by side, in cells of this width in pixels.
+    Compact(f64),
     /// Squares of this width in pixels. Their numbers are left to the readout.
     Squares(f64),
 }
@@ -56,7 +54,7 @@ impl Density {
         match room {
             _ if !numbers => {}
             room if room >= name.max(number).max(ROOMY) => return Self::Roomy,
-            room if room >= name.max(number) => return Self::Compact,
+            room if room >= name.max(number) => return Self::Compact(room.floor()),
             _ => {}
         }
         Self::Squares(room.floor().clamp(SMALLEST, SQUARE))
@@ -64,17 +62,12 @@ impl Density {
 
     /// Classes and style of the table.
     pub(super) fn markup(self) -> (&'static str, String) {
-        let mut style = String::new();
-        let class = match self {
-            Self::Roomy => "heat-table with-numbers",
-            Self::Compact => "heat-table with-numbers is-compact",
-            Self::Squares(side) => {
-                // Writing to a text cannot fail.
-                let _ = write!(style, "--side: {side}px");
-                "heat-table"
-            }
-        };
-        (class, style)
+        let side = |side: f64| format!("--side: {side}px");
+        match self {
+            Self::Roomy => ("heat-table with-numbers", String::new()),
+            Self::Compact(width) => ("heat-table with-numbers is-compact", side(width)),
+            Self::Squares(width) => ("heat-table", side(width)),
+        }
     }
 }
 
@@ -97,7 +90,7 @@ mod tests {
         let of = |room, numbers| Density::of(ten_tokens(room), numbers);
         assert_eq!(of(0.0, true), Density::Roomy, "not laid out yet");
         assert_eq!(of(650.0, true), Density::Roomy);
-        assert_eq!(of(520.0, true), Density::Compact);
+        assert_eq!(of(520.0, true), Density::Compact(45.0));
         assert_eq!(of(420.0, true), Density::Squares(24.0));
         assert_eq!(of(250.0, true), Density::Squares(18.0));
         assert_eq!(of(60.0, true), Density::Squares(SMALLEST));
@@ -110,7 +103,7 @@ mod tests {
             let measures = ten_tokens(f64::from(room));
             let cell = match Density::of(measures, true) {
                 Density::Roomy => ROOMY,
-                Density::Compact => 44.0,
+                Density::Compact(width) => width,
                 Density::Squares(side) => side,
             };
             let width = measures.row_names + 10.0 * (cell + GAP);

@@ -48,7 +48,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </p>
             {cut(cx)}
         </section>
-        <div class="cols-2">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
+        <div class="cols-2 twins" style="--parts: 4">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
         {model_note(cx)}
     }
     .into_any()

@@ -10,13 +10,13 @@ use crate::widgets::{Concept, Domain, HeatMap, MatrixEdit, Num, Palette, Place, 
 
 /// Names of the offsets, from the query's far left to its far right.
 const OFFSETS: [&str; 7] = [
-    "\u{2212}3 and before",
+    "\u{2264} \u{2212}3",
     "\u{2212}2",
     "\u{2212}1",
     "0",
     "+1",
     "+2",
-    "+3 and after",
+    "\u{2265} +3",
 ];
 
 /// Largest offset that has a bias of its own.
