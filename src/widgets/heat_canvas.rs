@@ -214,7 +214,7 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
 /// The name of a row or column, told apart from the other one where both are called the same.
 fn line_name(name: String, other: &str, kind: &str) -> String {
     if name == other {
-        format!("{kind} {name}")
+        format!("{kind} of {name}")
     } else {
         name
     }

@@ -22,8 +22,11 @@ pub(super) enum Density {
     Roomy,
     /// Numbers side by side, in cells of this width in pixels.
     Compact(f64),
-    /// Squares of this width in pixels. Their numbers are left to the readout.
+    /// Squares of this width in pixels. Their numbers are left to the readout, and the names of
+    /// their columns are turned.
     Squares(f64),
+    /// Squares whose columns have names short enough to be written upright.
+    Upright(f64),
 }
 
 /// Measures of a table, in pixels and characters.
@@ -57,7 +60,12 @@ impl Density {
             room if room >= name.max(number) => return Self::Compact(room.floor()),
             _ => {}
         }
-        Self::Squares(room.floor().clamp(SMALLEST, SQUARE))
+        let side = room.floor().clamp(SMALLEST, SQUARE);
+        if measures.letters as f64 * LETTER <= side {
+            Self::Upright(side)
+        } else {
+            Self::Squares(side)
+        }
     }
 
     /// Classes and style of the table.
@@ -66,7 +74,8 @@ impl Density {
         match self {
             Self::Roomy => ("heat-table with-numbers", String::new()),
             Self::Compact(width) => ("heat-table with-numbers is-compact", side(width)),
-            Self::Squares(width) => ("heat-table", side(width)),
+            Self::Squares(width) => ("heat-table is-turned", side(width)),
+            Self::Upright(width) => ("heat-table", side(width)),
         }
     }
 }
@@ -95,6 +104,11 @@ mod tests {
         assert_eq!(of(250.0, true), Density::Squares(18.0));
         assert_eq!(of(60.0, true), Density::Squares(SMALLEST));
         assert_eq!(of(650.0, false), Density::Squares(24.0));
+        let letters = Measures {
+            letters: 1,
+            ..ten_tokens(650.0)
+        };
+        assert_eq!(Density::of(letters, false), Density::Upright(24.0));
     }
 
     #[test]
@@ -104,7 +118,7 @@ mod tests {
             let cell = match Density::of(measures, true) {
                 Density::Roomy => ROOMY,
                 Density::Compact(width) => width,
-                Density::Squares(side) => side,
+                Density::Squares(side) | Density::Upright(side) => side,
             };
             let width = measures.row_names + 10.0 * (cell + GAP);
             assert!(width <= measures.room, "{width} in {room}");
