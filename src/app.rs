@@ -7,7 +7,7 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
-use crate::browser::{address, clock, dom, page};
+use crate::browser::{address, clock, dom, full_screen, page};
 use crate::cells::frame::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
 use crate::route::{Fragment, Route};
@@ -47,6 +47,7 @@ pub(crate) fn start() {
     page::pin_links_outside_main();
     navigate::follow_links(PAGES);
     page_tools::undo_by_keyboard(page_state);
+    full_screen::leave_by_escape();
     contents::follow();
     let Some(main) = dom::main() else { return };
     let wanted = Route::of_path(&address::path(), &address::root_path()).page_name();

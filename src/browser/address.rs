@@ -99,6 +99,16 @@ pub(crate) fn resolve(url: &str, base: &str) -> Option<web_sys::Url> {
     web_sys::Url::new_with_base(url, base).ok()
 }
 
+/// The address of a file as a reader types it: a whole one of the web, or a path of this site that
+/// starts with `/`; `None` for anything else.
+pub(crate) fn of_file(typed: &str) -> Option<web_sys::Url> {
+    if typed.starts_with('/') {
+        return resolve(typed, &href());
+    }
+    let url = web_sys::Url::new(typed).ok()?;
+    matches!(url.protocol().as_str(), "http:" | "https:").then_some(url)
+}
+
 /// A value of the query, decoded; `None` where the query does not name it.
 pub(crate) fn query(key: &str) -> Option<String> {
     let here = href();

@@ -4,9 +4,9 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::Clamped;
 use leptos::wasm_bindgen::JsCast;
-use leptos::wasm_bindgen::closure::Closure;
-use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData, ResizeObserver};
+use leptos::web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData};
 
+use super::resize::on_resize;
 use super::theme;
 
 /// The drawing context of a canvas.
@@ -55,19 +55,11 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
         // Nothing is drawn at the size that a canvas has by itself.
         canvas.set_height(0);
         let observed = canvas.clone();
-        // The signal is gone once the view is; a late call then finds nothing to do.
-        let seen = Closure::<dyn FnMut()>::new(move || {
-            // The browser calls after it has laid out the page.
+        on_resize([&*canvas as &Element], move || {
             fit_to_screen(&observed);
+            // The signal is gone once the view is; a late call then finds nothing to do.
             count.try_update(|n| *n = n.wrapping_add(1));
         });
-        if let Ok(observer) = ResizeObserver::new(seen.as_ref().unchecked_ref()) {
-            observer.observe(&canvas);
-            let kept = StoredValue::new_local((observer, seen));
-            on_cleanup(move || {
-                kept.try_with_value(|(observer, _)| observer.disconnect());
-            });
-        }
     });
     Signal::derive(move || count.get().wrapping_add(theme.get()))
 }

@@ -86,6 +86,12 @@ pub(crate) fn scroll_at_once(y: f64) {
     }
 }
 
+/// True where the browser keeps the text in place while something above it changes its height.
+pub(crate) fn anchors_scrolling(element: &Element) -> bool {
+    let style = window().and_then(|window| window.get_computed_style(element).ok()?);
+    style.is_some_and(|style| style.get_property_value("overflow-anchor").as_deref() == Ok("auto"))
+}
+
 /// Moves keyboard focus to an element that need not be focusable by itself, without scrolling.
 pub(crate) fn focus(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {

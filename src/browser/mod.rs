@@ -19,6 +19,7 @@ pub(crate) mod page;
 pub(crate) mod picture;
 pub(crate) mod port;
 pub(crate) mod raster;
+pub(crate) mod resize;
 pub(crate) mod result;
 pub(crate) mod storage;
 pub(crate) mod theme;

@@ -11,6 +11,9 @@ use super::session::{Lab, OpenRequest};
 use super::stored_files::stored_list;
 use crate::browser::address;
 
+/// What to type where no address was given.
+const NO_ADDRESS: &str = "Type the address of a file: it starts with https://, or with / for a file of this site.";
+
 /// The fields of the form besides files.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
@@ -130,7 +133,7 @@ impl Form {
     pub(super) fn open_url(self) {
         let given = self.url.get_untracked();
         let given = given.trim();
-        let url = address::resolve(given, &address::href()).filter(|_| !given.is_empty());
+        let url = address::of_file(given);
         match url {
             Some(url) => {
                 let path = url.pathname();
@@ -140,7 +143,7 @@ impl Form {
             None => self
                 .lab
                 .error
-                .set(Some("Give the address of a file first.".to_owned())),
+                .set(Some(NO_ADDRESS.to_owned())),
         }
     }
 
@@ -185,14 +188,14 @@ fn shape_row(form: Form) -> AnyView {
             event.prevent_default();
             form.open_shape();
         }>
-            <label class="field"><span>"Shape, with random weights"</span>
+            <label class="field"><span>"Shape of a known model"</span>
                 <select name="shape" on:change=move |event| form.shape.set(event_target_value(&event))>{options.collect_view()}</select>
             </label>
             <label class="field short"><span>"Seed"</span>
                 <input type="text" inputmode="numeric" name="shape-seed"
                     prop:value=move || form.seed.get() on:input=move |event| form.seed.set(event_target_value(&event)) />
             </label>
-            <button type="submit" class="button">"Draw it"</button>
+            <button type="submit" class="button">"Draw random weights"</button>
         </form>
     }
     .into_any()

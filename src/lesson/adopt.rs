@@ -15,7 +15,7 @@ use super::{exercise, inline};
 use crate::browser::{clock, dom};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
-use crate::cells::frame::{layout, run};
+use crate::cells::frame::{layout, reserve, run};
 use crate::cells::registry;
 use crate::chunk::NotLoaded;
 use crate::state::PageState;
@@ -192,6 +192,7 @@ fn mount_cell(
     };
     body.set_inner_html("");
     run::keep_computed(cx, section.clone().into());
+    reserve::release_when_drawn(cx, &body);
     let frame_section = section.clone();
     mounted.keep(mount_to(tools, move || {
         layout::tools(cx, frame_section, sheet)

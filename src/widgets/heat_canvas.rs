@@ -67,6 +67,7 @@ pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl I
                     heat.point((0, 0));
                 }
             }
+            on:blur=move |_| heat.leave()
         >
             <canvas
                 node_ref=canvas
@@ -77,9 +78,9 @@ pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl I
                         heat.point(place);
                     }
                 }
+                on:pointerleave=move |_| heat.leave()
                 on:click=move |event| {
                     if let Some(place) = under(&event) {
-                        heat.point(place);
                         heat.press(place);
                     }
                 }
@@ -213,7 +214,7 @@ fn Lines(heat: Heat, label: String) -> impl IntoView {
 /// The name of a row or column, told apart from the other one where both are called the same.
 fn line_name(name: String, other: &str, kind: &str) -> String {
     if name == other {
-        format!("{kind} {name}")
+        format!("{kind} of {name}")
     } else {
         name
     }

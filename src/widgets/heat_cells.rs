@@ -113,12 +113,18 @@ impl Names {
     }
 }
 
+/// Characters of the longest number.
+pub(super) fn longest_number(heat: Heat, cells: usize) -> usize {
+    let looks = Look::all(heat, cells);
+    let lengths = looks.iter().map(|look| look.text.chars().count());
+    lengths.max().unwrap_or_default()
+}
+
 /// The looks of all cells as they are now, and all rows as HTML.
 pub(super) fn rows_markup(
     heat: Heat,
     frame: &Frame,
     names: &Heads,
-    numbers: bool,
 ) -> (Vec<Look>, String) {
     let looks = untrack(|| Look::all(heat, frame.rows * frame.cols));
     let format = heat.format.to_string();
@@ -142,7 +148,6 @@ pub(super) fn rows_markup(
                 &looks[i * frame.cols + j],
                 frame,
                 (i, j),
-                numbers,
                 &format,
             );
         }
@@ -156,7 +161,6 @@ fn cell_markup(
     look: &Look,
     frame: &Frame,
     (i, j): Place,
-    numbers: bool,
     format: &str,
 ) {
     let hatch = look
@@ -167,7 +171,6 @@ fn cell_markup(
         .style
         .map(|css| format!(" style=\"{css}\""))
         .unwrap_or_default();
-    let hidden = if numbers { "" } else { " class=\"vh\"" };
     let from = if look.known {
         format!(" data-from=\"{}\"", escaped(&origin_of(frame, (i, j))))
     } else {
@@ -175,7 +178,7 @@ fn cell_markup(
     };
     let _ = write!(
         html,
-        "<td data-at=\"{}\" tabindex=\"-1\" class=\"heat-cell{hatch}\"{style}><span{hidden}>\
+        "<td data-at=\"{}\" tabindex=\"-1\" class=\"heat-cell{hatch}\"{style}><span>\
          <span class=\"num\"{from} data-format=\"{format}\">{}</span></span></td>",
         place_text((i, j)),
         escaped(&look.text)

@@ -8,7 +8,7 @@ use super::cursor::moved;
 use super::heat_canvas::heat_canvas;
 use super::heat_legend::legend;
 use super::heat_table::heat_table;
-use super::{Concept, Domain, Grid, Num, Palette, Place};
+use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
 
 /// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
 const TABLE_CELLS: usize = 1024;
@@ -49,7 +49,7 @@ pub(crate) struct Heat {
     pub(crate) palette: Palette,
     pub(crate) ends: Signal<(f64, f64)>,
     pub(crate) format: Format,
-    pub(crate) selected: RwSignal<Option<Place>>,
+    pub(crate) selected: Selected<Place>,
     pub(crate) mark: Signal<Vec<Place>>,
     pub(crate) on_press: Option<Callback<Place>>,
 }
@@ -60,17 +60,21 @@ impl Heat {
         self.grid.with(|g| g.as_ref()?.at(row, col))
     }
 
-    /// Selects a place that a pointer or the cursor came to.
+    /// Shows the place that a pointer or the cursor came to.
     pub(crate) fn point(self, place: Place) {
-        if self.selected.get_untracked() != Some(place) {
-            self.selected.set(Some(place));
-        }
+        self.selected.point(Some(place));
     }
 
-    /// Tells the caller that a cell was pressed.
+    /// The pointer or the cursor has left the map.
+    pub(crate) fn leave(self) {
+        self.selected.point(None);
+    }
+
+    /// A cell was pressed: it is selected, unless pressing means something else to the caller.
     pub(crate) fn press(self, place: Place) {
-        if let Some(callback) = self.on_press {
-            callback.run(place);
+        match self.on_press {
+            Some(callback) => callback.run(place),
+            None => self.selected.choose(Some(place)),
         }
     }
 
@@ -119,10 +123,10 @@ pub fn HeatMap(
     /// Print the values in the cells; by default where there are few.
     #[prop(optional)]
     numbers: Option<bool>,
-    /// The cell last pointed at or walked to; shared with other widgets to link them.
-    #[prop(optional)]
-    selected: Option<RwSignal<Option<Place>>>,
-    /// Called when a cell is pressed.
+    /// The cell that is pointed at or selected; shared with other widgets to link them.
+    #[prop(optional, into)]
+    selected: Option<Selected<Place>>,
+    /// Called when a cell is pressed, which then does not select it.
     #[prop(optional, into)]
     on_press: Option<Callback<Place>>,
     /// Cells to outline.
@@ -146,7 +150,7 @@ pub fn HeatMap(
         palette,
         ends: ends.into(),
         format,
-        selected: selected.unwrap_or_else(|| RwSignal::new(None)),
+        selected: selected.unwrap_or_else(|| RwSignal::new(None).into()),
         mark: mark.unwrap_or_else(|| Signal::stored(Vec::new())),
         on_press,
     };

@@ -1,11 +1,16 @@
 //! A heat map of up to a thousand cells: a real table with a cursor.
 
-use leptos::html::Table;
+use leptos::html::{Div, Table};
 use leptos::prelude::*;
+use leptos::web_sys;
 
 use super::events::{focus_place, place_of};
-use super::heat_cells::{Elements, Heads, Names, keep_drawn, keep_marked, keep_named, rows_markup};
+use super::heat_cells::{
+    Elements, Heads, Names, keep_drawn, keep_marked, keep_named, longest_number, rows_markup,
+};
+use super::heat_density::{Density, Measures};
 use super::heat_map::{Frame, Heat};
+use crate::browser::resize::on_resize;
 
 /// The table. One listener for each kind of event is on the table, not on its cells, and one effect
 /// draws all of them: an edit changes every number of a map, and a thousand effects would be a long
@@ -25,7 +30,7 @@ pub(crate) fn heat_table(
             focus_place(&table, place);
         }
     };
-    let point = move |event: &leptos::web_sys::Event| {
+    let point = move |event: &web_sys::Event| {
         let place = place_of(event);
         if let Some(place) = place {
             heat.point(place);
@@ -34,18 +39,20 @@ pub(crate) fn heat_table(
     };
     let elements = Elements::default();
     let names = untrack(|| Names::of(heat, frame));
-    let (looks, markup) = rows_markup(heat, frame, &names.rows, numbers);
+    let (looks, markup) = rows_markup(heat, frame, &names.rows);
+    let scroll = NodeRef::<Div>::new();
+    let density = density(heat, frame, scroll, numbers);
     let heads = table_head(&names.cols);
     keep_drawn(heat, table, elements.clone(), frame, looks);
     keep_named(heat, table, elements.clone(), frame, names);
     keep_marked(heat, table, elements, cursor, cols);
     view! {
-        <div class="scroll">
+        <div class="scroll" node_ref=scroll>
             <table
                 node_ref=table
                 role="grid"
-                class="heat-table"
-                class:with-numbers=numbers
+                class=move || density.get().markup().0
+                style=move || density.get().markup().1
                 class:is-pressable=heat.on_press.is_some()
                 on:keydown=on_key
                 on:pointerover=move |event| {
@@ -56,8 +63,10 @@ pub(crate) fn heat_table(
                         cursor.set(place);
                     }
                 }
+                on:pointerleave=move |_| heat.leave()
+                on:focusout=move |_| heat.leave()
                 on:click=move |event| {
-                    if let Some(place) = point(&event) {
+                    if let Some(place) = place_of(&event) {
                         heat.press(place);
                     }
                 }
@@ -68,6 +77,37 @@ pub(crate) fn heat_table(
             </table>
         </div>
     }
+}
+
+/// The form of the cells that fits into the room that the table has.
+fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Memo<Density> {
+    let widths = RwSignal::new((0.0, 0.0));
+    Effect::new(move |_| {
+        let Some(scroll) = scroll.get() else { return };
+        let Ok(Some(corner)) = scroll.query_selector("thead td") else {
+            return;
+        };
+        let observed: [web_sys::Element; 2] = [scroll.into(), corner];
+        on_resize(&observed.clone(), move || {
+            let [scroll, corner] = &observed;
+            let row_names = corner.get_bounding_client_rect().width();
+            widths.try_set((f64::from(scroll.client_width()), row_names));
+        });
+    });
+    let frame = frame.clone();
+    Memo::new(move |_| {
+        let (room, row_names) = widths.get();
+        let names = Names::of(heat, &frame).cols;
+        let letters = names.names.iter().map(|name| name.chars().count()).max();
+        let measures = Measures {
+            room,
+            row_names,
+            cols: frame.cols,
+            digits: longest_number(heat, frame.rows * frame.cols),
+            letters: if names.bare { 0 } else { letters.unwrap_or_default() },
+        };
+        Density::of(measures, numbers)
+    })
 }
 
 fn table_head(heads: &Heads) -> impl IntoView + use<> {

@@ -4,7 +4,7 @@
 use cells::format::Format;
 use leptos::prelude::*;
 
-use super::{Concept, Domain, Grid, HeatMap, Num, Palette, Place};
+use super::{Concept, Domain, Grid, HeatMap, Num, Palette, Place, Selected};
 use crate::display::num::number_span;
 
 /// Terms that a written-out sum prints; a longer sum ends in an ellipsis.
@@ -80,8 +80,8 @@ pub fn LinkedProduct(
     #[prop(into, default = "scale".to_owned())]
     scale_from: String,
     /// The product's cell in view; shared with other widgets to link them.
-    #[prop(optional)]
-    selected: Option<RwSignal<Option<Place>>>,
+    #[prop(optional, into)]
+    selected: Option<Selected<Place>>,
     /// Format of the values.
     #[prop(default = Format::Fixed(2))]
     format: Format,
@@ -96,7 +96,7 @@ pub fn LinkedProduct(
         transposed,
         format,
     };
-    let selected = selected.unwrap_or_else(|| RwSignal::new(Some((0, 0))));
+    let selected = selected.unwrap_or_else(|| RwSignal::new(Some((0, 0))).into());
     let left_mark = Signal::derive(move || {
         let Some((i, _)) = selected.get() else {
             return Vec::new();
@@ -176,14 +176,14 @@ fn walked((i, j): Place, steps: isize, (rows, cols): Place) -> Option<Place> {
 
 /// Buttons that walk through the product row by row.
 #[component]
-fn Stepper(all: Product, selected: RwSignal<Option<Place>>) -> impl IntoView {
+fn Stepper(all: Product, selected: Selected<Place>) -> impl IntoView {
     let target = move |steps: isize| match selected.get() {
         Some(place) => walked(place, steps, all.shape()),
         None => Some((0, 0)),
     };
     let go = move |steps: isize| {
         if let Some(place) = target(steps) {
-            selected.set(Some(place));
+            selected.choose(Some(place));
         }
     };
     let name = move || {
@@ -222,7 +222,7 @@ fn Stepper(all: Product, selected: RwSignal<Option<Place>>) -> impl IntoView {
 #[component]
 fn WrittenSum(
     all: Product,
-    selected: RwSignal<Option<Place>>,
+    selected: Selected<Place>,
     scale: Option<Signal<Option<f64>>>,
     scale_from: String,
 ) -> impl IntoView {

@@ -7,7 +7,7 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 use leptos::web_sys;
 
-use super::Grid;
+use super::{Grid, Selected};
 use super::cursor::moved;
 use super::events::share_within;
 use super::patch_canvas::{draw, patches, source};
@@ -26,7 +26,8 @@ pub fn PatchGrid(
     #[prop(into)]
     label: String,
     /// The selected patch, counted row by row from 0.
-    selected: RwSignal<Option<usize>>,
+    #[prop(into)]
+    selected: Selected<usize>,
     /// One value a patch, drawn as colours over the picture.
     #[prop(optional, into)]
     overlay: Option<Signal<Option<Grid>>>,
@@ -50,7 +51,7 @@ pub fn PatchGrid(
         let place = (at / cols.max(1), at % cols.max(1));
         if let Some((row, col)) = moved(&event.key(), event.ctrl_key(), place, rows, cols) {
             event.prevent_default();
-            selected.set(Some(row * cols + col));
+            selected.choose(Some(row * cols + col));
         }
     };
     let ratio = move || {
@@ -68,7 +69,7 @@ pub fn PatchGrid(
             on:keydown=on_key
             on:focus=move |_| {
                 if selected.get_untracked().is_none() && shape.get_untracked().0 > 0 {
-                    selected.set(Some(0));
+                    selected.point(Some(0));
                 }
             }
         >
@@ -78,7 +79,7 @@ pub fn PatchGrid(
                 style=ratio
                 on:click=move |event| {
                     if let Some(place) = under(&event) {
-                        selected.set(Some(place));
+                        selected.choose(Some(place));
                     }
                 }
             ></canvas>
@@ -95,7 +96,7 @@ fn keep_drawn(
     pixels: Signal<Option<Arc<Pixels>>>,
     patch: Signal<usize>,
     overlay: Option<Signal<Option<Grid>>>,
-    selected: RwSignal<Option<usize>>,
+    selected: Selected<usize>,
 ) {
     let size = size_of(canvas);
     // Turning pixels into a canvas takes longer than drawing from one: it is done once a picture.

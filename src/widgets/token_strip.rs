@@ -6,6 +6,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 
 use super::cursor::moved_along;
+use super::Selected;
 use super::events::{capture, focus_place, place_of, place_text};
 use crate::browser::dom;
 
@@ -24,7 +25,7 @@ pub(crate) fn moved_order(len: usize, from: usize, to: usize) -> Vec<usize> {
 #[derive(Clone, Copy)]
 struct Strip {
     tokens: Signal<Vec<String>>,
-    selected: RwSignal<Option<usize>>,
+    selected: Selected<usize>,
     on_reorder: Option<Callback<Vec<usize>>>,
     list: NodeRef<Ol>,
     /// The token being dragged and the place it would land on.
@@ -42,7 +43,7 @@ impl Strip {
         };
         if from != to && from < self.len() && to < self.len() {
             callback.run(moved_order(self.len(), from, to));
-            self.selected.set(Some(to));
+            self.selected.choose(Some(to));
             self.focus(to);
         }
     }
@@ -89,7 +90,8 @@ pub fn TokenStrip(
     #[prop(into, optional)]
     source: String,
     /// The selected token.
-    selected: RwSignal<Option<usize>>,
+    #[prop(into)]
+    selected: Selected<usize>,
     /// Gets the new order of the present places: `order[new place] = old place`.
     #[prop(optional, into)]
     on_reorder: Option<Callback<Vec<usize>>>,
@@ -168,7 +170,7 @@ fn token_item(strip: Strip, source: StoredValue<String>, i: usize, token: String
                 aria-pressed=move || if strip.selected.get() == Some(i) { "true" } else { "false" }
                 on:click=move |_| {
                     let now = strip.selected.get_untracked();
-                    strip.selected.set(if now == Some(i) && strip.on_reorder.is_none() { None } else { Some(i) });
+                    strip.selected.choose(if now == Some(i) && strip.on_reorder.is_none() { None } else { Some(i) });
                 }
             >
                 {token}
@@ -224,7 +226,7 @@ fn MoveButtons(strip: Strip) -> impl IntoView {
                 on:click=move |_| {
                     if let (Some((from, to)), Some(callback)) = (target(steps), strip.on_reorder) {
                         callback.run(moved_order(strip.len(), from, to));
-                        strip.selected.set(Some(to));
+                        strip.selected.choose(Some(to));
                     }
                 }
             >

@@ -221,13 +221,33 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
                 class="pad-name"
                 aria-hidden="true"
                 data-label=""
-                x=move || x() + 0.08 * reach
-                y=move || y() - 0.06 * reach
+                x=move || label_place(x(), y(), reach).0
+                y=move || label_place(x(), y(), reach).1
+                text-anchor=move || label_place(x(), y(), reach).2
             >
                 {name}
             </text>
         </g>
     }
+}
+
+/// Where the name of an arrow is written: beyond its tip, on the side that the arrow points to, so
+/// it never covers the arrow. Position and anchor of the text.
+fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
+    let length = x.hypot(y);
+    let (right, down) = if length > 0.0 {
+        (x / length, y / length)
+    } else {
+        (1.0, 0.0)
+    };
+    let anchor = match right {
+        right if right > 0.4 => "start",
+        right if right < -0.4 => "end",
+        _ => "middle",
+    };
+    // The text is drawn above its line: one that is below the tip starts a line further down.
+    let line = 0.04 * reach * (1.0 + down);
+    (x + 0.13 * reach * right, y + 0.13 * reach * down + line, anchor)
 }
 
 /// A dashed arrow that only follows.
@@ -239,5 +259,19 @@ fn ghost(x: Option<f32>, y: Option<f32>, reach: f32) -> impl IntoView {
     view! {
         <line class="pad-ghost" x1="0" y1="0" x2=x y2=y stroke-dasharray=format!("{0} {0}", 0.04 * reach) />
         <circle class="pad-ghost-dot" cx=x cy=y r=0.03 * f64::from(reach) />
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label_place;
+
+    #[test]
+    fn a_name_is_beyond_the_tip_on_the_side_that_the_arrow_points_to() {
+        for (x, y, anchor) in [(2.0, 0.5, "start"), (-2.0, 0.5, "end"), (0.1, -2.0, "middle")] {
+            let (at_x, at_y, at) = label_place(x, y, 3.0);
+            assert_eq!(at, anchor);
+            assert!(at_x.hypot(at_y) > f64::hypot(x, y), "{at_x}, {at_y}");
+        }
     }
 }

@@ -340,7 +340,7 @@ fn a_shape_says_that_it_is_untrained_and_stops_between_two_tokens() {
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_DARK).await;
         set(browser, json!({ "shape-seed": "3", "packing": "q4_0" })).await;
-        click(browser, Locator::XPath("//button[.='Draw it']")).await;
+        click(browser, Locator::XPath("//button[.='Draw random weights']")).await;
         wait_open(browser).await;
         let note = text(browser, ".lab .cell-note").await;
         assert_eq!(note, "untrained: random weights, seed 3");

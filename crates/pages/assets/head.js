@@ -59,6 +59,22 @@
     apply(theme);
   });
 
+  // The menu of lessons closes by Escape, by a press outside it, and by following one of its links.
+  const openMenu = () => document.querySelector(".course-menu[open]");
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && openMenu();
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+  for (const type of ["pointerdown", "click"]) {
+    document.addEventListener(type, (event) => {
+      const menu = openMenu();
+      const followed = type === "click" && event.target.closest?.("a");
+      if (menu && (followed || !menu.contains(event.target))) menu.open = false;
+    });
+  }
+
   // Says in every cell why it cannot compute, and what to do. The prose stays as it is.
   const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
   const why = () => {

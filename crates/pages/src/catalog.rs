@@ -91,7 +91,7 @@ impl Catalog for Cells {
             return Vec::new();
         };
         let in_words = |input: &cells::InputSpec| {
-            Some((input.label.to_owned(), in_words(inputs.0.get(input.name)?)))
+            Some((input.label.to_owned(), in_words(inputs.0.get(input.name)?)?))
         };
         (spec.inputs)().iter().filter_map(in_words).collect()
     }
@@ -142,9 +142,9 @@ impl Catalog for Cells {
     }
 }
 
-/// An input as a reader would say it.
-fn in_words(value: &InputValue) -> String {
-    match value {
+/// An input as a reader would say it; `None` for a selection.
+fn in_words(value: &InputValue) -> Option<String> {
+    Some(match value {
         InputValue::Number(number) => number.to_string(),
         InputValue::Text(text) => format!("\u{201c}{text}\u{201d}"),
         InputValue::Matrix(matrix) => {
@@ -169,7 +169,9 @@ fn in_words(value: &InputValue) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         InputValue::Picture(picture) => picture.name.clone(),
-    }
+        // A reader without the script cannot select anything.
+        InputValue::Selection(_) => return None,
+    })
 }
 
 #[cfg(test)]

@@ -6,15 +6,10 @@ use std::path::Path;
 use lesson::{Catalog, Kind, Lesson, LessonError, check_links, compile};
 
 use crate::error::{BuildError, names, read};
+use crate::model_cards;
 
 /// The cards of the shipped models, which their trainers write.
 const MODELS: &str = "public/models/MODELS.md";
-
-/// What stands before them on their page.
-const MODELS_FRONT: &str = "+++\n\
-     title = \"Models\"\n\
-     description = \"The small trained models of the lessons: what each was trained on, with which command, how long it took, and what it scores on data that it has not seen.\"\n\
-     +++\n";
 
 /// Pages that were compiled before, by file, with the text that they were compiled from. To be
 /// dropped when a cell or a shipped file changes.
@@ -86,7 +81,7 @@ impl Content {
                 Err(found) => errors.extend(found),
             }
         }
-        match compiled.page(MODELS, cards(&read(&project.join(MODELS))?), catalog) {
+        match compiled.page(MODELS, model_cards::page(&read(&project.join(MODELS))?), catalog) {
             Ok(page) => pages.push(page),
             Err(found) => errors.extend(found),
         }
@@ -126,19 +121,6 @@ impl Content {
             .into_iter()
             .chain(&self.lessons)
     }
-}
-
-/// The cards as a page: what the trainers write, behind the front matter that a page has and they
-/// do not know.
-fn cards(text: &str) -> String {
-    let body =
-        text.split_once('\n').map_or(
-            text,
-            |(title, body)| {
-                if title.starts_with("# ") { body } else { text }
-            },
-        );
-    format!("{MODELS_FRONT}{body}")
 }
 
 /// Lessons that share a number or a slug. Files come sorted, so equal numbers are neighbours.

@@ -41,7 +41,8 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
             let (number, title) = (number(lesson), escape(&lesson.title));
             let _ = write!(
                 out,
-                "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\"{here}>{title}</a></li>",
+                "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\"{here}>\
+                 <span class=\"course-number\">{number}</span> {title}</a></li>",
                 lesson.slug
             );
         }

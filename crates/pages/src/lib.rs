@@ -16,6 +16,7 @@ mod find;
 mod follow;
 mod frame;
 mod offline;
+mod model_cards;
 mod page;
 mod root;
 mod shown;

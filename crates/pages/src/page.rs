@@ -73,6 +73,8 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     /// Its title.
     pub(crate) title: &'static str,
+    /// Title of its form.
+    form: &'static str,
     /// What it is for.
     pub(crate) description: &'static str,
     /// Content below the form.
@@ -84,6 +86,7 @@ pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
         name: "lab",
         title: "Lab",
+        form: "Open a model",
         description: "Open a full-size model from your disk or from an address: have it write, compare sentences or say what is on a \
                       picture, and see what each token or patch attends to. It runs in this browser; nothing is sent anywhere.",
         text: LAB_TEXT,
@@ -91,6 +94,7 @@ pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
         name: "bench",
         title: "Bench",
+        form: "Measure a model",
         description: "How fast full-size models run in this browser, on the processor of this device: reading a prompt, writing token \
                       by token, classifying a picture, encoding a sentence.",
         text: BENCH_TEXT,
@@ -99,9 +103,10 @@ pub(crate) const TOOLS: [Tool; 2] = [
 
 /// The page of a tool.
 pub(crate) fn tool_main(tool: &Tool) -> String {
-    let (name, title, description, text) = (
+    let (name, title, form, description, text) = (
         tool.name,
         escape(tool.title),
+        escape(tool.form),
         escape(tool.description),
         tool.text,
     );
@@ -109,7 +114,8 @@ pub(crate) fn tool_main(tool: &Tool) -> String {
         "<main id=\"main\" data-page=\"{name}\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
          <header class=\"lesson-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n{NO_SCRIPT}</header>\n\
          <div class=\"lesson-body\">\n\
-         <section class=\"cell\" aria-label=\"{title}\"><div class=\"cell-body\"><div class=\"cell-view tool {name}\">\
+         <section class=\"cell\" aria-labelledby=\"{name}-form\"><header class=\"cell-head\">\
+         <h2 class=\"cell-title\" id=\"{name}-form\">{form}</h2></header><div class=\"cell-body\"><div class=\"cell-view tool {name}\">\
          <p class=\"cell-waiting\">The form appears once the engine has loaded.</p></div></div></section>\n{text}</div>\n\
          </article>\n</main>"
     )

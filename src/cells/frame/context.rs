@@ -155,11 +155,12 @@ impl CellCx {
         self.page.value(&self.key(name))
     }
 
-    /// All inputs with their present values; tracks each of them.
+    /// All inputs that the computation receives, with their present values; tracks each of them.
     pub(crate) fn inputs(self) -> Inputs {
         let keys = self.keys.get_value();
         Inputs(
             keys.into_iter()
+                .filter(|(name, _)| self.is_computed_from(name))
                 .filter_map(|(name, key)| Some((name, self.page.value(&key)?.get())))
                 .collect(),
         )
@@ -170,11 +171,18 @@ impl CellCx {
         self.set_all(vec![(name, value)]);
     }
 
+    fn is_computed_from(self, name: &str) -> bool {
+        self.input_spec(name)
+            .is_some_and(|spec| spec.kind.is_computed_from())
+    }
+
     /// Changes several inputs as one edit: one step of undo. In a cell that trains, another task or
-    /// rate is another training, which begins at its beginning.
+    /// rate is another training run, which starts from its first step.
     pub(crate) fn set_all(self, values: Vec<(&str, InputValue)>) {
         let trains = self.input_spec(STEPS).is_some();
-        let anew = trains && values.iter().all(|(name, _)| *name != STEPS);
+        let anew = trains
+            && values.iter().all(|(name, _)| *name != STEPS)
+            && values.iter().any(|(name, _)| self.is_computed_from(name));
         let anew = anew.then_some((STEPS, InputValue::Number(0.0)));
         let named = values
             .into_iter()
@@ -188,7 +196,7 @@ impl CellCx {
         self.page.fill_picture(&self.key(name), picture);
     }
 
-    fn read<T: Clone + PartialEq + Send + Sync + 'static>(
+    pub(super) fn read<T: Clone + PartialEq + Send + Sync + 'static>(
         self,
         name: &str,
         pick: impl Fn(&InputValue) -> Option<T> + Send + Sync + 'static,

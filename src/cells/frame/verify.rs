@@ -4,7 +4,7 @@ use cells::format::Format;
 use cells::golden::{self, Check, Golden, GoldenCell};
 use leptos::prelude::*;
 
-use crate::browser::{address, clock, fetch};
+use crate::browser::{address, clock, dom, fetch};
 use crate::cells::frame::rust_panel::page_folder;
 use crate::cells::registry;
 use crate::client;
@@ -24,18 +24,21 @@ pub(crate) fn body() -> AnyView {
     let found = RwSignal::new(Found::default());
     leptos::task::spawn_local(run(found));
     view! {
-        <p>"Each cell is computed anew, here, on the inputs of the lesson and compared with values that PyTorch computed beforehand."</p>
+        <p>"Each cell is computed again, here, on the inputs of the lesson, and compared with values that PyTorch computed beforehand."</p>
         {move || summary(&found.get())}
-        <div class="scroll" tabindex="0" role="region" aria-label="Results">
-            <table class="values">
-                <thead><tr>
-                    <th scope="col">"Cell"</th><th scope="col">"Tensor"</th><th scope="col">"Values"</th>
-                    <th scope="col">"Largest error"</th><th scope="col">"Allowed"</th><th scope="col">"Verdict"</th>
-                </tr></thead>
-                <tbody>{move || found.get().checks.iter().enumerate().map(|(i, c)| row(i, c)).collect_view()}</tbody>
-            </table>
-        </div>
-        {move || source(&found.get())}
+        <details class="verify-results">
+            <summary>"Results of each cell"</summary>
+            <div class="scroll" tabindex="0" role="region" aria-label="Results of each cell">
+                <table class="values">
+                    <thead><tr>
+                        <th scope="col">"Cell"</th><th scope="col">"Checks"</th><th scope="col">"Values"</th>
+                        <th scope="col">"Largest error"</th><th scope="col">"Allowed"</th><th scope="col">"Verdict"</th>
+                    </tr></thead>
+                    <tbody>{move || by_cell(&found.get().checks).iter().enumerate().map(|(i, cell)| row(i, cell)).collect_view()}</tbody>
+                </table>
+            </div>
+            {move || source(&found.get())}
+        </details>
     }
     .into_any()
 }
@@ -83,35 +86,105 @@ async fn checked(cell: &GoldenCell) -> Result<Vec<Check>, String> {
     )
 }
 
+/// The checks of one cell together.
+#[derive(Debug, Clone, PartialEq)]
+struct CellChecks {
+    id: String,
+    checks: usize,
+    values: usize,
+    largest_error: f64,
+    /// Error that is allowed where the largest one is.
+    tolerance: f64,
+    /// Tensors that differ.
+    failed: Vec<String>,
+}
+
+/// The checks, put together cell by cell in the order of the page.
+fn by_cell(checks: &[Check]) -> Vec<CellChecks> {
+    let mut cells: Vec<CellChecks> = Vec::new();
+    for check in checks {
+        let at = cells
+            .iter()
+            .position(|cell| cell.id == check.id)
+            .unwrap_or_else(|| {
+                cells.push(CellChecks {
+                    id: check.id.clone(),
+                    checks: 0,
+                    values: 0,
+                    largest_error: f64::NEG_INFINITY,
+                    tolerance: 0.0,
+                    failed: Vec::new(),
+                });
+                cells.len() - 1
+            });
+        let cell = &mut cells[at];
+        cell.checks += 1;
+        cell.values += check.values;
+        if check.largest_error > cell.largest_error {
+            cell.largest_error = check.largest_error;
+            cell.tolerance = check.tolerance;
+        }
+        if !check.passed() {
+            cell.failed.push(check.tensor.clone());
+        }
+    }
+    cells
+}
+
 fn summary(found: &Found) -> AnyView {
     let problems = found
         .problems
         .iter()
         .map(|p| view! { <p class="cell-error">{p.clone()}</p> })
         .collect_view();
-    let failed = found.checks.iter().any(|c| !c.passed()) || !found.problems.is_empty();
+    let differing = found.checks.iter().filter(|c| !c.passed()).count();
+    let failed = differing > 0 || !found.problems.is_empty();
+    let number = |what: &str, value: usize| {
+        let from = format!("verify:{what}");
+        view! { <Num value=Signal::stored(Some(value as f64)) from=from format=Format::Count /> }
+    };
+    let all = number("checks", found.checks.len());
     let text = match (found.finished, failed) {
         (false, _) => view! { <p role="status" data-verify="running">"Computing\u{2026}"</p> }.into_any(),
-        (true, false) => view! { <p role="status" data-verify="passed" class="verdict good">"Every tensor agrees with PyTorch."</p> }.into_any(),
-        (true, true) => view! { <p role="status" data-verify="failed" class="verdict bad">"Not every tensor agrees."</p> }.into_any(),
+        (true, false) => view! {
+            <p role="status" data-verify="passed" class="verdict good">"All " {all} " tensors agree with PyTorch."</p>
+        }
+        .into_any(),
+        (true, true) => view! {
+            <p role="status" data-verify="failed" class="verdict bad">
+                {number("differing", differing)} " of " {all} " tensors differ from PyTorch."
+            </p>
+        }
+        .into_any(),
     };
     view! { {problems} {text} }.into_any()
 }
 
-fn row(index: usize, check: &Check) -> AnyView {
+/// Title of a cell of the page.
+fn title(id: &str) -> String {
+    let title = dom::by_id(id).and_then(|cell| dom::find(&cell, ".cell-title")?.text_content());
+    title.unwrap_or_else(|| id.to_owned())
+}
+
+fn row(index: usize, cell: &CellChecks) -> AnyView {
     let number = |what: &str, value: f64, format: Format| {
         let from = format!("verify:{index}.{what}");
         view! { <Num value=Signal::stored(Some(value)) from=from format=format /> }
     };
-    let passed = check.passed();
+    let passed = cell.failed.is_empty();
+    let verdict = if passed {
+        "agrees".to_owned()
+    } else {
+        format!("differs: {}", cell.failed.join(", "))
+    };
     view! {
         <tr>
-            <th scope="row"><a href=format!("#{}", check.id)>{check.id.clone()}</a></th>
-            <td><code>{check.tensor.clone()}</code></td>
-            <td>{number("values", check.values as f64, Format::Count)}</td>
-            <td>{number("largest_error", check.largest_error, Format::Power(1))}</td>
-            <td>{number("tolerance", check.tolerance, Format::Power(0))}</td>
-            <td class=if passed { "verdict good" } else { "verdict bad" }>{if passed { "agrees" } else { "differs" }}</td>
+            <th scope="row"><a href=format!("#{}", cell.id)>{title(&cell.id)}</a></th>
+            <td>{number("checks", cell.checks as f64, Format::Count)}</td>
+            <td>{number("values", cell.values as f64, Format::Count)}</td>
+            <td>{number("largest_error", cell.largest_error, Format::Power(1))}</td>
+            <td>{number("tolerance", cell.tolerance, Format::Power(0))}</td>
+            <td class="verdict" class:good=passed class:bad=!passed data-label="">{verdict}</td>
         </tr>
     }
     .into_any()
@@ -123,4 +196,30 @@ fn source(found: &Found) -> AnyView {
         .iter()
         .map(|(key, value)| view! { <dt>{key.clone()}</dt><dd>{value.clone()}</dd> });
     view! { <h3>"Where the reference comes from"</h3><dl class="readout pairs">{entries.collect_view()}</dl> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_put_together_cell_by_cell() {
+        let check = |id: &str, tensor: &str, largest_error: f64| Check {
+            id: id.to_owned(),
+            tensor: tensor.to_owned(),
+            values: 4,
+            largest_error,
+            tolerance: 1e-5,
+        };
+        let cells = by_cell(&[
+            check("mask", "scores", 1e-7),
+            check("leak", "logits", 0.0),
+            check("mask", "weights", 2e-3),
+        ]);
+        assert_eq!(cells.len(), 2);
+        assert_eq!((cells[0].checks, cells[0].values), (2, 8));
+        assert_eq!(cells[0].largest_error, 2e-3);
+        assert_eq!(cells[0].failed, ["weights"]);
+        assert!(cells[1].failed.is_empty());
+    }
 }

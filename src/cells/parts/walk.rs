@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::walk_sum::written;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, MatrixEdit, Palette, Place};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, MatrixEdit, Palette, Place, Selected};
 
 /// The formula of a stage's cells. Matrices are named as `data-from` names them: `q`, `input:x`.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +48,7 @@ pub(crate) struct Walk {
     cx: CellCx,
     stages: &'static [Stage],
     /// Stage and cell in view.
-    focus: RwSignal<(usize, Place)>,
-    /// The cell pointed at in each stage's map.
-    pointed: StoredValue<Vec<RwSignal<Option<Place>>>>,
+    focus: Selected<[usize; 3]>,
 }
 
 /// A matrix of the result or an input, with names.
@@ -73,35 +71,12 @@ pub(crate) fn grid_of(
 }
 
 impl Walk {
-    /// A walk that begins at a cell of the first stage.
-    pub(crate) fn new(cx: CellCx, stages: &'static [Stage], start: Place) -> Self {
-        let pointed: Vec<_> = stages.iter().map(|_| RwSignal::new(None)).collect();
-        let focus = RwSignal::new((0, start));
-        for (i, &signal) in pointed.iter().enumerate() {
-            Effect::new(move |_| {
-                if let Some(place) = signal.get()
-                    && focus.get_untracked() != (i, place)
-                {
-                    focus.set((i, place));
-                }
-            });
-        }
-        let all = pointed.clone();
-        Effect::new(move |_| {
-            let (stage, place) = focus.get();
-            for (i, signal) in all.iter().enumerate() {
-                let here = (i == stage).then_some(place);
-                if signal.get_untracked() != here {
-                    signal.set(here);
-                }
-            }
-        });
-        let pointed = StoredValue::new(pointed);
+    /// A walk whose stage and cell are the cell's input `step`.
+    pub(crate) fn new(cx: CellCx, stages: &'static [Stage]) -> Self {
         Self {
             cx,
             stages,
-            focus,
-            pointed,
+            focus: cx.selected_entry("step"),
         }
     }
 
@@ -119,7 +94,7 @@ impl Walk {
 
     /// The stage and cell in view; the last cell that exists where the present result is shorter.
     fn here(self) -> (usize, Place) {
-        let (stage, (i, j)) = self.focus.get();
+        let [stage, i, j] = self.focus.get().unwrap_or_default();
         let (rows, cols) = self.shape(stage);
         if i < rows && j < cols {
             (stage, (i, j))
@@ -185,12 +160,13 @@ impl Walk {
 
     /// The map of a stage, its cells to point at; nothing while the result does not hold it.
     pub(crate) fn map(self, stage: usize, weights: bool) -> AnyView {
-        let (Some(shown), Some(pointed)) = (
-            self.stages.get(stage),
-            self.pointed.with_value(|p| p.get(stage).copied()),
-        ) else {
+        let Some(shown) = self.stages.get(stage) else {
             return ().into_any();
         };
+        let selected = self.focus.map(
+            move |[at, i, j]| (at == stage).then_some((i, j)),
+            move |(i, j)| Some([stage, i, j]),
+        );
         let (palette, domain) = if weights {
             (Palette::Sequential, Domain::Fixed(0.0, 1.0))
         } else {
@@ -213,7 +189,7 @@ impl Walk {
                     domain
                     format
                     concept=shown.concept
-                    selected=pointed
+                    selected
                     mark
                     no_legend=true
                     no_readout=true
@@ -284,8 +260,8 @@ impl Walk {
                 class="button quiet"
                 aria-disabled=move || to(self).is_none().then_some("true")
                 on:click=move |_| {
-                    if let Some(to) = to(self) {
-                        self.focus.set(to);
+                    if let Some((stage, (i, j))) = to(self) {
+                        self.focus.choose(Some([stage, i, j]));
                     }
                 }
             >

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::error::CellError;
 
 pub use super::inputs::Inputs;
+use super::selection::{Selectable, Selection};
 
 /// Largest magnitude that a number typed into a matrix may have.
 pub const LARGEST_ENTRY: f32 = 1e6;
@@ -56,6 +57,8 @@ pub enum InputValue {
     Order(Vec<usize>),
     /// A picture.
     Picture(Picture),
+    /// What is selected in the cell's view.
+    Selection(Selection),
 }
 
 /// The type of an input and its limits.
@@ -94,6 +97,16 @@ pub enum InputKind {
     },
     /// A picture; the list holds the names of the samples.
     Picture(&'static [&'static str]),
+    /// What is selected in the cell's view. It is in links and undone like any input, but a
+    /// computation does not receive it.
+    Selection(Selectable),
+}
+
+impl InputKind {
+    /// True where computations receive an input of this kind.
+    pub fn is_computed_from(&self) -> bool {
+        !matches!(self, Self::Selection(_))
+    }
 }
 
 /// One input of a cell.
@@ -191,6 +204,32 @@ impl InputSpec {
         }
     }
 
+    /// The selected entry of a tensor; `axes` indices.
+    pub fn entry(
+        name: &'static str,
+        label: &'static str,
+        axes: usize,
+        default: Option<&[usize]>,
+    ) -> Self {
+        let default = default.map_or(Selection::Nothing, |index| Selection::Entry(index.to_vec()));
+        Self {
+            name,
+            label,
+            kind: InputKind::Selection(Selectable::Entry { axes }),
+            default: InputValue::Selection(default),
+        }
+    }
+
+    /// The selected word of a text.
+    pub fn word(name: &'static str, label: &'static str, default: &str) -> Self {
+        Self {
+            name,
+            label,
+            kind: InputKind::Selection(Selectable::Word),
+            default: InputValue::Selection(Selection::word(default)),
+        }
+    }
+
     fn refuse(&self, message: impl Into<String>) -> CellError {
         CellError::input(self.name, self.label, message)
     }
@@ -246,6 +285,11 @@ impl InputSpec {
                     "there is no sample picture called \u{201c}{}\u{201d}",
                     p.name
                 )))
+            }
+            (InputKind::Selection(kind), InputValue::Selection(selection))
+                if selection.fits(*kind) =>
+            {
+                Ok(())
             }
             _ => Err(self.refuse("this is not the kind of value that belongs here")),
         }
@@ -327,6 +371,9 @@ impl InputSpec {
                     .to_owned();
                 InputValue::Picture(Picture { name, pixels: None })
             }
+            InputKind::Selection(_) => InputValue::Selection(
+                Selection::parse(json).ok_or_else(|| wrong("a word or a list of indices"))?,
+            ),
         };
         self.check(&value)?;
         Ok(value)
@@ -377,6 +424,7 @@ impl InputValue {
             Self::Choice(name) => json!(name),
             Self::Order(order) => json!(order),
             Self::Picture(p) => json!(p.name),
+            Self::Selection(selection) => selection.to_json(),
         }
     }
 }

@@ -17,5 +17,6 @@ mod inputs;
 pub mod jobs;
 pub mod model_cache;
 pub mod picture;
+pub mod selection;
 pub mod spec;
 pub mod state;

@@ -6,8 +6,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Place, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Place, Selected, TokenStrip};
 
 /// Width of the line of weight 1, and of the thinnest one, in pixels.
 const WIDEST: f64 = 11.0;
@@ -19,21 +20,10 @@ const FAINTEST: f64 = 0.02;
 /// Opacity of the lines of words that are not chosen, against those of the one that is.
 const BEHIND: f64 = 0.16;
 
-/// The target word that is chosen at first: in the cell's own sentence the noun whose adjective
-/// comes after it.
-const FIRST: usize = 2;
-
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let word = RwSignal::new(Some(FIRST));
-    let place = RwSignal::new(None::<Place>);
-    // Pointing at a cell of the matrix chooses its row's word.
-    Effect::new(move |_| {
-        if let Some((row, _)) = place.get() {
-            word.set(Some(row));
-        }
-    });
     let (source, target) = (cx.words("source"), cx.words("target"));
+    let word = cx.selected_written("selected", target);
     let row = Memo::new(move |_| word.get().filter(|&t| t < target.with(Vec::len)));
     let mark = Signal::derive(move || match row.get() {
         Some(t) => (0..source.with(Vec::len))
@@ -57,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             domain=Domain::Fixed(0.0, 1.0)
             format=Format::Fixed(2)
             concept=Concept::Weight
-            selected=place
+            selected=of_rows(word)
             mark
         />
         {readout(cx)}
@@ -69,7 +59,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// Source above, translation below, lines between; on a narrow page the source is on the left.
 fn drawing(
     cx: CellCx,
-    word: RwSignal<Option<usize>>,
+    word: Selected<usize>,
     row: Signal<Option<usize>>,
     grid: Signal<Option<Grid>>,
 ) -> AnyView {

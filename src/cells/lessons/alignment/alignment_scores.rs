@@ -38,7 +38,7 @@ const STAGES: &[Stage] = &[
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let walk = Walk::new(cx, STAGES, (0, 0));
+    let walk = Walk::new(cx, STAGES);
     let list = |row: usize| {
         (0..SOURCE.len())
             .map(|j| {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Selected, TokenStrip};
 
 /// Tensors of one side.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </p>
             {cut(cx)}
         </section>
-        <div class="cols-2">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
+        <div class="cols-2 twins" style="--parts: 4">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
         {model_note(cx)}
     }
     .into_any()
@@ -72,18 +72,10 @@ fn one_scale(cx: CellCx) -> Signal<Domain> {
 fn chooser(cx: CellCx) -> AnyView {
     let place = cx.value("place", Vec::new());
     let now = Memo::new(move |_| place.get().map(|p| p as usize - 1));
-    let selected = RwSignal::new(now.get_untracked());
-    Effect::new(move |_| selected.set(now.get()));
-    Effect::new(move |_| {
-        let chosen = selected.get();
-        let known = now.get_untracked();
-        match chosen {
-            Some(i) if chosen != known => {
-                cx.set("place", InputValue::Number((i + 1) as f64));
-            }
-            // A second press would choose no word at all; some word must change.
-            None if known.is_some() => selected.set(known),
-            _ => {}
+    let selected = Selected::new(now, move |chosen| {
+        // A second press would choose no word at all; some word must change.
+        if let Some(i) = chosen {
+            cx.set("place", InputValue::Number((i + 1) as f64));
         }
     });
     view! {

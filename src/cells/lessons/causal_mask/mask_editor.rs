@@ -1,17 +1,17 @@
 //! A mask that is pressed into shape, with the scores before and after it and the weights.
 
-use cells::InputValue;
+use cells::{InputValue, Selection};
 use cells::format::Format;
 use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(None);
+    let selected = cx.selected_place("selected");
     let preset = cx.choice("preset");
     let size = move || match preset.get().as_str() {
         "padding" => cx.slider("real", Format::Count),
@@ -61,14 +61,16 @@ fn flip(cx: CellCx, place: Place) {
     if let Some(entry) = mask.get_mut(place) {
         *entry = 1.0 - *entry;
     }
+    let selected = Selection::Entry(vec![place.0, place.1]);
     cx.set_all(vec![
+        ("selected", InputValue::Selection(selected)),
         ("mask", InputValue::Matrix(mask)),
         ("preset", InputValue::Choice("my own".to_owned())),
     ]);
 }
 
 /// The four matrices; pointing at a pair in one marks it in all.
-fn maps(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
+fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
     let grid = move |name: &'static str| {
         cx.grid_with(name, Signal::stored(Vec::new()), "tokens", "tokens")
     };
@@ -137,7 +139,7 @@ fn maps(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
 }
 
 /// The weights of the chosen row as a sum.
-fn written_out(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
+fn written_out(cx: CellCx, selected: Selected<Place>) -> AnyView {
     let tokens = cx.words("tokens");
     let row = Memo::new(move |_| {
         let row = selected.get().map_or(0, |(row, _)| row);

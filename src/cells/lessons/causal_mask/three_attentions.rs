@@ -7,7 +7,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
-use crate::widgets::{Concept, Domain, HeatMap, Place};
+use crate::widgets::{Concept, Domain, HeatMap, Place, Selected};
 
 /// One of the three.
 #[derive(Clone, Copy)]
@@ -61,18 +61,26 @@ const CROSS: Kind = Kind {
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let places = [ENCODER, DECODER, CROSS].map(|_| RwSignal::new(None::<Place>));
-    let (source, target) = (RwSignal::new(None::<usize>), RwSignal::new(None::<usize>));
-    // Pointing at a row says which word asks; in cross-attention the column says which source word
-    // answers.
-    follow(places[0], move |(row, _)| source.set(Some(row)));
-    follow(places[1], move |(row, _)| target.set(Some(row)));
-    follow(places[2], move |(row, col)| {
-        target.set(Some(row));
-        source.set(Some(col));
+    let pair = cx.selected_entry::<3>("pair");
+    // The pair of one figure, whose row is the word that asks. In cross-attention the column is the
+    // source word that answers.
+    let places = [0, 1, 2].map(|figure| {
+        pair.map(
+            move |[at, row, col]| (at == figure).then_some((row, col)),
+            move |(row, col)| Some([figure, row, col]),
+        )
+    });
+    let source = Signal::derive(move || match pair.get()? {
+        [0, row, _] => Some(row),
+        [2, _, col] => Some(col),
+        _ => None,
+    });
+    let target = Signal::derive(move || match pair.get()? {
+        [0, ..] => None,
+        [_, row, _] => Some(row),
     });
     let lines =
-        move |row: RwSignal<Option<usize>>, col: Option<RwSignal<Option<usize>>>, kind: Kind| {
+        move |row: Signal<Option<usize>>, col: Option<Signal<Option<usize>>>, kind: Kind| {
             Signal::derive(move || {
                 let (rows, cols) = (
                     cx.words(kind.row_words).with(Vec::len),
@@ -117,19 +125,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Runs `then` whenever another cell is pointed at.
-fn follow(place: RwSignal<Option<Place>>, then: impl Fn(Place) + 'static) {
-    Effect::new(move |_| {
-        if let Some(place) = place.get() {
-            then(place);
-        }
-    });
-}
-
 fn figure(
     cx: CellCx,
     kind: Kind,
-    selected: RwSignal<Option<Place>>,
+    selected: Selected<Place>,
     mark: Signal<Vec<Place>>,
 ) -> AnyView {
     view! {

@@ -9,19 +9,14 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Domain, HeatMap, PatchGrid};
+use crate::widgets::{Concept, Domain, HeatMap, PatchGrid, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(None::<usize>);
-    // The chosen patch is an input of the cell, so that it is in the link; the widget has its own
-    // signal.
     let chosen = cx.value("chosen", Vec::new());
-    Effect::new(move |_| selected.set(chosen.get().map(|c| c as usize)));
-    Effect::new(move |_| {
-        if let Some(patch) = selected.get()
-            && chosen.get_untracked() != Some(patch as f64)
-        {
+    let chosen = Signal::derive(move || chosen.get().map(|patch| patch as usize));
+    let selected = Selected::new(chosen, move |patch: Option<usize>| {
+        if let Some(patch) = patch {
             cx.set("chosen", InputValue::Number(patch as f64));
         }
     });

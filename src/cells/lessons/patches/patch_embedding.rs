@@ -10,7 +10,7 @@ use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     // Pointing at a number in one table marks the same number in the other.
-    let selected = RwSignal::new(None::<Place>);
+    let selected = cx.selected_place("selected");
     let mark = Signal::derive(move || selected.get().into_iter().collect::<Vec<Place>>());
     let table = move |name: &'static str, label: &'static str| {
         view! {
@@ -38,11 +38,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
             <section class="panel">
                 <h4>"Cut, flatten, multiply by E"</h4>
-                {table("by_matrix", "Tokens by the matrix product: a row for each")}
+                {table("by_matrix", "Tokens, one in each row")}
             </section>
             <section class="panel">
                 <h4>"Convolve with stride P"</h4>
-                {table("by_convolution", "Tokens by the convolution: a row for each")}
+                {table("by_convolution", "Tokens, one in each row")}
             </section>
         </div>
         <p class="verdict good">
@@ -56,7 +56,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// The trained matrix: its rows, one of them as the pattern that it looks for, and the drawing that
 /// it is used on.
 fn filters(cx: CellCx) -> AnyView {
-    let chosen = RwSignal::new(Some((0, 0)));
+    let chosen = cx.selected_place("filter");
     let row = Signal::derive(move || chosen.get().map(|(row, _): Place| row).unwrap_or_default());
     let prefix = Signal::derive(move || vec![row.get()]);
     let inner = cx.value("inner", Vec::new());
@@ -69,14 +69,14 @@ fn filters(cx: CellCx) -> AnyView {
     view! {
         <div class="cols-2">
             <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
-                <HeatMap grid=cx.grid("e") label="E: a row for each number of a token, a column for each pixel of a patch"
+                <HeatMap grid=cx.grid("e") label="Matrix E"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
                     selected=chosen mark=mark />
             </section>
             <section class="panel stack">
-                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The chosen row as the square that it is"
+                <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The selected row as a patch"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
-                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it: ink from none to full" domain=Domain::Fixed(0.0, 1.0)
+                <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it" domain=Domain::Fixed(0.0, 1.0)
                     format=Format::Fixed(2) picture=true />
             </section>
         </div>

@@ -12,7 +12,7 @@ use crate::widgets::{Concept, Domain, HeatMap, Palette};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let selected = RwSignal::new(None);
+    let selected = cx.selected_place("selected");
     let prefix = Signal::stored(Vec::new());
     let content = cx.toggle("content");
     let note = move || content.get().then(|| untrained(cx));
@@ -108,16 +108,22 @@ fn horizon(cx: CellCx, computed: Computed) -> AnyView {
             let head = (c.at("head", &[])? as usize).clamp(1, heads) - 1;
             let slopes = values(c, "slopes");
             let by_slope = |a: &usize, b: &usize| slopes[*a].total_cmp(&slopes[*b]);
-            let (steep, flat) = ((0..heads).max_by(by_slope)?, (0..heads).min_by(by_slope)?);
+            // Compared with the others: a head beside itself would be one line with two names.
+            let others = || (0..heads).filter(|&other| other != head);
+            let steep = others().max_by(by_slope);
+            let flat = others().min_by(by_slope).filter(|&flat| steep != Some(flat));
             Some(Chart {
                 title: "How far a head sees when all scores are equal".to_owned(),
                 x_label: "distance to the token, places back".to_owned(),
                 y_label: "weight".to_owned(),
-                series: vec![
-                    line(head, "this head", Concept::Weight),
-                    line(steep, "steepest", Concept::Plain),
-                    line(flat, "flattest", Concept::Position),
-                ],
+                series: [
+                    Some(line(head, "this head", Concept::Weight)),
+                    steep.map(|steep| line(steep, "steepest other", Concept::Plain)),
+                    flat.map(|flat| line(flat, "flattest other", Concept::Position)),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
                 ..Chart::default()
             })
         })

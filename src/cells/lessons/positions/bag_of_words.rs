@@ -43,10 +43,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </section>
         <div class="cols-2">
             {side(cx, "Without positions", Names {
-                first: "without.first", second: "without.second", difference: "without.difference", largest: "without.largest",
+                first: "without.first", second: "without.second", difference: "without.difference", largest: "without.largest", selected: "without",
             })}
             {side(cx, "With positions", Names {
-                first: "with.first", second: "with.second", difference: "with.difference", largest: "with.largest",
+                first: "with.first", second: "with.second", difference: "with.difference", largest: "with.largest", selected: "with",
             })}
         </div>
         <p class="hint">
@@ -64,11 +64,13 @@ struct Names {
     second: &'static str,
     difference: &'static str,
     largest: &'static str,
+    /// The input that holds the selected entry.
+    selected: &'static str,
 }
 
 /// One side: outputs in both orders, the difference of each word, the verdict.
 fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
-    let selected = RwSignal::new(None);
+    let selected = cx.selected_place(names.selected);
     let prefix = Signal::stored(Vec::new());
     let computed = cx.computed();
     // One scale for both maps, so that equal numbers have equal colours.

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, labelled, place_name, step_button};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, HeatMap, Palette, Place};
+use crate::widgets::{Concept, HeatMap, Palette, Place, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -20,21 +20,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             .get()
             .map_or_else(Vec::new, |k| diagonal(length, k as i64))
     });
-    let selected = RwSignal::new(None::<Place>);
     let (first, second) = (
         cx.value("first", Vec::new()),
         cx.value("second", Vec::new()),
     );
-    Effect::new(move |_| {
-        if let (Some(p), Some(q)) = (first.get(), second.get()) {
-            selected.set(Some((p as usize, q as usize)));
+    let pair = Signal::derive(move || Some((first.get()? as usize, second.get()? as usize)));
+    let selected = Selected::new(pair, move |pair: Option<Place>| {
+        if let Some((first, second)) = pair {
+            cx.set_all(vec![
+                ("first", InputValue::Number(first as f64)),
+                ("second", InputValue::Number(second as f64)),
+            ]);
         }
-    });
-    let on_press = Callback::new(move |(first, second): Place| {
-        cx.set_all(vec![
-            ("first", InputValue::Number(first as f64)),
-            ("second", InputValue::Number(second as f64)),
-        ]);
     });
     view! {
         <div class="controls">
@@ -50,7 +47,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             numbers=false
             selected
             mark
-            on_press
         />
         <div class="row">
             {step_button(cx, &["first", "second"], -1.0, "\u{2196} Both one place back")}

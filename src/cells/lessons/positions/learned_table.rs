@@ -11,7 +11,7 @@ use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(None::<Place>);
+    let selected = cx.selected_place("selected");
     let prefix = Signal::stored(Vec::new());
     // The row in view is outlined in all three matrices.
     let computed = cx.computed();
@@ -66,17 +66,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             }.into_any())}
         </div>
         {pieces_note(cx)}
-        <div class="row">
+        <div class="equation">
             {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
-            <span aria-hidden="true">"+"</span>
-            {map(named_rows(cx.grid("picked"), place_name), "The rows of their places", Concept::Position, false)}
-            <span aria-hidden="true">"="</span>
-            {map(cx.grid_with("sum", prefix, "kept", ""), "Word and place added", Concept::Output, true)}
+            <span class="operator" aria-hidden="true">"+"</span>
+            {map(named_rows(cx.grid("picked"), place_name), "Rows of their positions", Concept::Position, false)}
+            <span class="operator" aria-hidden="true">"="</span>
+            {map(cx.grid_with("sum", prefix, "kept", ""), "Sums", Concept::Output, true)}
         </div>
         {end_of_table(cx)}
         <div class="cols-2">
-            {alike(cx, "alike.learned", "How alike are the rows of the table?")}
-            {alike(cx, "alike.waves", "The same for sines and cosines, as wide")}
+            {alike(cx, "alike.learned", "Similarity of the table\u{2019}s rows")}
+            {alike(cx, "alike.waves", "Similarity of sines and cosines, as wide")}
         </div>
         {model_note(cx)}
     }

@@ -6,17 +6,17 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, MatrixEdit, Num, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, MatrixEdit, Num, Palette, Place, Selected};
 
 /// Names of the offsets, from the query's far left to its far right.
 const OFFSETS: [&str; 7] = [
-    "\u{2212}3 and before",
+    "\u{2264} \u{2212}3",
     "\u{2212}2",
     "\u{2212}1",
     "0",
     "+1",
     "+2",
-    "+3 and after",
+    "\u{2265} +3",
 ];
 
 /// Largest offset that has a bias of its own.
@@ -29,13 +29,13 @@ fn slot((t, s): Place) -> usize {
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(Some((1, 0)));
+    let selected = cx.selected_place("selected");
     let edited = RwSignal::new(None::<Place>);
     // Pointing at a bias shows its pairs; pointing at a pair shows its bias.
     let offset = Memo::new(move |_| selected.get().map(slot));
     Effect::new(move |_| {
         if let Some((_, j)) = edited.get() {
-            selected.set(Some(first_of(j)));
+            selected.choose(Some(first_of(j)));
         }
     });
     let tokens = cx.words("tokens");
@@ -87,7 +87,7 @@ fn first_of(slot: usize) -> Place {
     }
 }
 
-fn matrices(cx: CellCx, selected: RwSignal<Option<Place>>, mark: Signal<Vec<Place>>) -> AnyView {
+fn matrices(cx: CellCx, selected: Selected<Place>, mark: Signal<Vec<Place>>) -> AnyView {
     let prefix = Signal::stored(Vec::new());
     let map = move |name: &'static str, label: &'static str, concept: Concept, is_weight: bool| {
         let (palette, domain) = if is_weight {
@@ -121,7 +121,7 @@ fn matrices(cx: CellCx, selected: RwSignal<Option<Place>>, mark: Signal<Vec<Plac
 }
 
 /// Score and bias of the selected pair, added.
-fn sum(cx: CellCx, selected: RwSignal<Option<Place>>) -> AnyView {
+fn sum(cx: CellCx, selected: Selected<Place>) -> AnyView {
     let tokens = cx.words("tokens");
     let pair = Memo::new(move |_| {
         let (t, s) = selected.get()?;

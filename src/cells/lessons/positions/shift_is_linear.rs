@@ -34,6 +34,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             right_label="PE(p)"
             product_label="M PE(p)"
             concepts=(Concept::Plain, Concept::Position, Concept::Output)
+            selected=cx.selected_place("selected")
         />
         {clocks(cx, computed)}
         {errors(cx, computed)}

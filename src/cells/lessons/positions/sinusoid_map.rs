@@ -9,7 +9,7 @@ use crate::cells::parts::figures::{
     Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, wave_name,
 };
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place, Selected};
 
 /// Most clocks in a row.
 const CLOCKS: usize = 6;
@@ -37,20 +37,21 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         }
         cells
     });
-    let selected = RwSignal::new(None::<Place>);
-    Effect::new(move |_| {
+    let entry = Signal::derive(move || {
         let row = place.get() as usize;
-        if let Some(col) = dimension.get()
-            && map.with(|g| g.as_ref().is_some_and(|g| row < g.rows))
-        {
-            selected.set(Some((row, col as usize)));
-        }
+        let is_shown = map.with(|g| g.as_ref().is_some_and(|g| row < g.rows));
+        dimension
+            .get()
+            .filter(|_| is_shown)
+            .map(|col| (row, col as usize))
     });
-    let on_press = Callback::new(move |(row, col): Place| {
-        cx.set_all(vec![
-            ("position", InputValue::Number(row as f64)),
-            ("dimension", InputValue::Number(col as f64)),
-        ]);
+    let selected = Selected::new(entry, move |entry: Option<Place>| {
+        if let Some((row, col)) = entry {
+            cx.set_all(vec![
+                ("position", InputValue::Number(row as f64)),
+                ("dimension", InputValue::Number(col as f64)),
+            ]);
+        }
     });
     view! {
         <div class="controls">
@@ -63,9 +64,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             palette=Palette::Diverging
             domain=Domain::Fixed(-1.0, 1.0)
             format=Format::Fixed(2)
-            concept=Concept::Position            selected
+            concept=Concept::Position
+            selected
             mark
-            on_press
         />
         {clocks(cx, computed)}
         {curves(cx, computed)}

@@ -125,7 +125,7 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
 
 /// Scores and weights of one query, without the root above and with it below.
 fn row(cx: CellCx) -> AnyView {
-    let selected = RwSignal::new(None);
+    let selected = cx.selected_place("selected");
     let grid =
         move |name: &'static str| cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
     view! {

@@ -4,22 +4,16 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
-use crate::widgets::{Concept, Domain, HeatMap, Place, TokenStrip};
+use crate::widgets::{Concept, Domain, HeatMap, TokenStrip};
 
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let word = RwSignal::new(Some(1_usize));
-    let place = RwSignal::new(None::<Place>);
-    // Pointing at a cell of the map chooses its row's word.
-    Effect::new(move |_| {
-        if let Some((row, _)) = place.get() {
-            word.set(Some(row));
-        }
-    });
     let grid = cx.grid_with("weights", Signal::stored(Vec::new()), "tokens", "tokens");
     let tokens = cx.words("tokens");
+    let word = cx.selected_token("selected", tokens, cx.text("sentence"));
     let row = Memo::new(move |_| word.get().filter(|&w| w < tokens.with(Vec::len)));
     let marked = Signal::derive(move || match row.get() {
         Some(r) => (0..tokens.with(Vec::len)).map(|c| (r, c)).collect(),
@@ -36,7 +30,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(2)
                 concept=Concept::Weight
-                selected=place
+                selected=of_rows(word)
                 mark=marked
             />
         </div>

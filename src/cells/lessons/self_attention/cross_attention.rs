@@ -4,19 +4,14 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::figures::untrained;
 use crate::widgets::{Concept, Domain, HeatMap, Palette, Place, TokenStrip};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let word = RwSignal::new(Some(1_usize));
-    let place = RwSignal::new(None::<Place>);
-    Effect::new(move |_| {
-        if let Some((row, _)) = place.get() {
-            word.set(Some(row));
-        }
-    });
     let (asking, answering) = (cx.words("asking"), cx.words("answering"));
+    let word = cx.selected_token("selected", asking, cx.text("asking"));
     let row = Memo::new(move |_| word.get().filter(|&w| w < asking.with(Vec::len)));
     let mark = Signal::derive(move || match row.get() {
         Some(i) => (0..answering.with(Vec::len))
@@ -39,7 +34,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 domain=Domain::Fixed(0.0, 1.0)
                 format=Format::Fixed(2)
                 concept=Concept::Weight
-                selected=place
+                selected=of_rows(word)
                 mark
             />
             <HeatMap

@@ -6,8 +6,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::{head_box, model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, Selected, TokenStrip};
 
 /// Differences below this are rounding, whichever kernels run; what order does is a thousand times
 /// larger.
@@ -16,34 +17,18 @@ const ROUNDING: f64 = 1e-5;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     // One word is followed through all maps: `word` is its place in the first sentence.
-    let word = RwSignal::new(Some(1_usize));
     let (stored, words) = (cx.order("order"), cx.words("tokens"));
+    let word = cx.selected_token("selected", words, cx.text("sentence"));
     let order = Memo::new(move |_| order_in_use(cx, stored, words));
-    let moved_to = move || {
-        let word = word.get()?;
-        order.with(|o| o.iter().position(|&w| w == word))
-    };
+    let moved = word.map(
+        move |word| order.with(|o| o.iter().position(|&w| w == word)),
+        move |place| order.with_untracked(|o| o.get(place).copied()),
+    );
     let reorder = Callback::new(move |moves: Vec<usize>| {
         let now = order.get_untracked();
         let next: Option<Vec<usize>> = moves.iter().map(|&place| now.get(place).copied()).collect();
         if let Some(next) = next {
             cx.set("order", InputValue::Order(next));
-        }
-    });
-    // The strip shows the followed word as chosen, and choosing another word follows that one.
-    let chosen = RwSignal::new(None::<usize>);
-    Effect::new(move |_| {
-        if let Some(place) = chosen.get() {
-            let found = order.with_untracked(|o| o.get(place).copied());
-            if word.get_untracked() != found {
-                word.set(found);
-            }
-        }
-    });
-    Effect::new(move |_| {
-        let place = moved_to();
-        if chosen.get_untracked() != place {
-            chosen.set(place);
         }
     });
     view! {
@@ -52,7 +37,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {pieces_note(cx)}
         <section class="panel">
             <h4>"The same words, in the order that you give them"</h4>
-            <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=chosen on_reorder=reorder />
+            <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=moved on_reorder=reorder />
         </section>
         <div class="cols-2">
             {side(
@@ -62,8 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     words: "tokens",
                     weights: ("weights", "Weights A"),
                     output: ("output", "Output F(X)"),
-                    row: Signal::derive(move || word.get()),
-                    follow: Callback::new(move |row| word.set(Some(row))),
+                    row: word,
                 },
             )}
             {side(
@@ -73,8 +57,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     words: "moved",
                     weights: ("weights_moved", "Weights P A P\u{1d40}"),
                     output: ("output_moved", "Output F(PX)"),
-                    row: Signal::derive(moved_to),
-                    follow: Callback::new(move |row| word.set(order.with_untracked(|o| o.get(row).copied()))),
+                    row: moved,
                 },
             )}
         </div>
@@ -109,9 +92,7 @@ struct Side {
     /// Tensor and label of the outputs.
     output: (&'static str, &'static str),
     /// Row of the word that is followed.
-    row: Signal<Option<usize>>,
-    /// Follows the word of another row.
-    follow: Callback<usize>,
+    row: Selected<usize>,
 }
 
 /// Weights and outputs of one order, with the row of the followed word outlined.
@@ -120,17 +101,8 @@ fn side(cx: CellCx, side: Side) -> AnyView {
         title,
         words,
         row,
-        follow,
         ..
     } = side;
-    let selected = [RwSignal::new(None::<Place>), RwSignal::new(None::<Place>)];
-    for signal in selected {
-        Effect::new(move |_| {
-            if let Some((i, _)) = signal.get() {
-                follow.run(i);
-            }
-        });
-    }
     let prefix = Signal::stored(Vec::new());
     let weights = cx.grid_with(side.weights.0, prefix, words, words);
     let output = cx.grid_with(side.output.0, prefix, words, "");
@@ -153,7 +125,7 @@ fn side(cx: CellCx, side: Side) -> AnyView {
                 format=Format::Fixed(2)
                 concept=Concept::Weight
                 numbers=false
-                selected=selected[0]
+                selected=of_rows(row)
                 mark=mark(weights)
                 no_legend=true
             />
@@ -165,7 +137,7 @@ fn side(cx: CellCx, side: Side) -> AnyView {
                 format=Format::Fixed(3)
                 concept=Concept::Output
                 numbers=false
-                selected=selected[1]
+                selected=of_rows(row)
                 mark=mark(output)
                 no_legend=true
             />

@@ -78,7 +78,7 @@ const STAGES: &[Stage] = &[
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     // A first cell whose sum has something in it: what sat asks of things.
-    let walk = Walk::new(cx, STAGES, (2, 1));
+    let walk = Walk::new(cx, STAGES);
     let with_output = cx.toggle("with_output");
     let weights = |name, concept| walk.edit(name, concept, FEATURES, FEATURES);
     let last = move || {

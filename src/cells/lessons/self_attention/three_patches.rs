@@ -44,7 +44,7 @@ const STAGES: &[Stage] = &[
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let walk = Walk::new(cx, STAGES, (0, 0));
+    let walk = Walk::new(cx, STAGES);
     view! {
         <div class="row">
             {walk.edit("input:q", Concept::Query, PATCHES, &[])} {walk.edit("input:k", Concept::Key, PATCHES, &[])}

@@ -193,22 +193,24 @@ fn example(cx: CellCx) -> AnyView {
 
 /// Attention of one head over the source while each symbol of the answer is predicted.
 fn heads(cx: CellCx) -> AnyView {
-    let head = RwSignal::new(HEADS[4].to_owned());
-    let place = move || {
-        HEADS
-            .iter()
-            .position(|name| head.with(|h| h == name))
-            .unwrap_or(0)
+    let head = cx.selected_entry::<1>("head");
+    let place = move || match head.get() {
+        Some([head]) if head < HEADS.len() => head,
+        _ => 0,
     };
     let prefix = Signal::derive(move || vec![place()]);
+    let choose = move |name: String| {
+        let found = HEADS.iter().position(|head| *head == name);
+        head.choose(found.map(|head| [head]));
+    };
     view! {
         <section class="panel stack">
             <h4>"Where the decoder looks in that sequence"</h4>
             <Choice
                 label="Head"
                 options=HEADS.map(str::to_owned).to_vec()
-                value=head
-                on_change=Callback::new(move |name| head.set(name))
+                value=Signal::derive(move || HEADS[place()].to_owned())
+                on_change=Callback::new(choose)
             />
             <HeatMap
                 grid=cx.grid_with("cross", prefix, "answer", "source")

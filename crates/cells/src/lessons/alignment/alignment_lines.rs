@@ -44,6 +44,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::text("sentence", "English sentence", "She has blue eyes."),
         InputSpec::choice("show", "Lines between", &["words", "pieces"]),
+        InputSpec::word("selected", "Selected word", "occhi"),
     ]
 }
 

@@ -43,6 +43,7 @@ fn inputs() -> Vec<InputSpec> {
             (width, width),
             annotations,
         ),
+        InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 0, 0])),
     ]
 }
 

@@ -57,6 +57,7 @@ fn inputs() -> Vec<InputSpec> {
             Array2::ones((1, 1)),
         ),
         InputSpec::seed(7),
+        InputSpec::entry("selected", "Selected pair", 2, None),
     ]
 }
 

@@ -58,6 +58,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         trained::model(&[TRANSLATOR, RANDOM]),
         InputSpec::seed(7),
+        InputSpec::entry("pair", "Selected pair, after its figure", 3, None),
     ];
     all.extend(trained::layer_and_head(2.0, 1.0));
     all

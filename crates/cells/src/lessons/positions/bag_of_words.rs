@@ -50,6 +50,8 @@ fn inputs() -> Vec<InputSpec> {
         order,
         InputSpec::toggle("causal", "Causal mask", false),
         InputSpec::seed(7),
+        InputSpec::entry("without", "Selected entry without positions", 2, None),
+        InputSpec::entry("with", "Selected entry with positions", 2, None),
     ]
 }
 

@@ -40,6 +40,7 @@ fn inputs() -> Vec<InputSpec> {
             bias,
         ),
         InputSpec::seed(7),
+        InputSpec::entry("selected", "Selected pair", 2, Some(&[1, 0])),
     ]
 }
 

@@ -47,6 +47,7 @@ fn inputs() -> Vec<InputSpec> {
         trained::model(&[BERT, GPT, RANDOM]),
         InputSpec::toggle("causal", "Causal mask: no word sees a later one", false),
         InputSpec::seed(7),
+        InputSpec::word("selected", "Selected word", "cat"),
     ];
     all.extend(trained::layer_and_head(1.0, 2.0));
     all

@@ -40,6 +40,7 @@ fn inputs() -> Vec<InputSpec> {
             "The cat sat on the mat",
         ),
         InputSpec::seed(7),
+        InputSpec::word("selected", "Selected word", "gatto"),
     ]
 }
 

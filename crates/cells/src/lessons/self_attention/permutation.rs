@@ -49,6 +49,7 @@ fn inputs() -> Vec<InputSpec> {
         order,
         InputSpec::toggle("positions", "Add position vectors first", false),
         InputSpec::seed(7),
+        InputSpec::word("selected", "Selected word", "cat"),
     ];
     all.extend(trained::layer_and_head(1.0, 3.0));
     all

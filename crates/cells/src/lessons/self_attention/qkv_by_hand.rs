@@ -84,6 +84,7 @@ fn inputs() -> Vec<InputSpec> {
             ],
         ),
         InputSpec::toggle("with_output", "Multiply by W_O at the end", false),
+        InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 2, 1])),
     ]
 }
 

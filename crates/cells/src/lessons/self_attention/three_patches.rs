@@ -44,6 +44,7 @@ fn inputs() -> Vec<InputSpec> {
             (2, 2),
             arr2(&[[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]]),
         ),
+        InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 0, 0])),
     ]
 }
 

@@ -62,6 +62,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("warmup", "Steps of warm-up", (0.0, 400.0, 1.0), 100.0),
         InputSpec::number("length", "Symbols in a sequence", (8.0, 16.0, 1.0), 16.0),
         InputSpec::seed(1),
+        InputSpec::entry("head", "Head", 1, Some(&[4])),
     ]
 }
 

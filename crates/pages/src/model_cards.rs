@@ -1,0 +1,147 @@
+//! The page `/models/`, made from the cards that the trainers write: what a reader wants to know of
+//! a model, without the commands that only a developer can run.
+
+use std::fmt::Write as _;
+
+/// The page's front matter and introduction.
+const FRONT: &str = "+++\n\
+     title = \"Models\"\n\
+     description = \"The small trained models of the lessons: what each was trained on, how long it took, and what it scores on data that it has not seen.\"\n\
+     +++\n\n\
+     The lessons use small models that this project trained with its own code. Each file holds half-precision weights. The tests compute every score again from the file.\n";
+
+/// The row that holds the command of a training run.
+const COMMAND: &str = "command";
+
+/// Rows whose values are counts.
+const COUNTS: [&str; 4] = ["bytes", "parameters", "best step", "data"];
+
+/// The parts of a row's name around the distance by which test digits were moved.
+const MOVED: (&str, &str) = (", each moved ", " pixels in 4 directions, %");
+
+/// The page in Markdown, from the text of `MODELS.md`.
+pub(crate) fn page(cards: &str) -> String {
+    let mut out = FRONT.to_owned();
+    for card in cards.split("\n## ").skip(1) {
+        let (name, rest) = card.split_once('\n').unwrap_or((card, ""));
+        let (about, table) = rest.split_once("\n|").unwrap_or((rest, ""));
+        let rows: Vec<(&str, &str)> = table.lines().filter_map(row).collect();
+        // Writing to a text cannot fail, here and below.
+        let _ = write!(out, "\n## {name}\n\n{}\n\n| | |\n|---|---|\n", about.trim());
+        for (name, value) in rows.iter().filter(|(name, _)| moved(name).is_none()) {
+            write_row(&mut out, name, value);
+        }
+        write_moved(&mut out, &rows);
+    }
+    out
+}
+
+/// Name and value of a line of a table; `None` for the rule under its head.
+fn row(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.trim().trim_matches('|').split_once(" | ")?;
+    let (name, value) = (name.trim(), value.trim());
+    (!name.is_empty()).then_some((name, value))
+}
+
+fn write_row(out: &mut String, name: &str, value: &str) {
+    if name == COMMAND {
+        if let Some(seed) = seed(value) {
+            let _ = writeln!(out, "| seed | {seed} |");
+        }
+        return;
+    }
+    let value = if COUNTS.contains(&name) {
+        with_separators(value)
+    } else {
+        value.to_owned()
+    };
+    let _ = writeln!(out, "| {} | {value} |", with_separators(name));
+}
+
+/// The seed that a command names.
+fn seed(command: &str) -> Option<&str> {
+    let (_, rest) = command.split_once("--seed ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()
+}
+
+/// The distance that a row's name names, after the text before it.
+fn moved(name: &str) -> Option<(&str, &str)> {
+    let (before, rest) = name.split_once(MOVED.0)?;
+    Some((before, rest.strip_suffix(MOVED.1)?))
+}
+
+/// The scores on moved digits as one table: a row for each distance.
+fn write_moved(out: &mut String, rows: &[(&str, &str)]) {
+    let scores: Vec<(&str, &str, &str)> = rows
+        .iter()
+        .filter_map(|(name, value)| moved(name).map(|(what, far)| (what, far, *value)))
+        .collect();
+    let Some((what, ..)) = scores.first() else {
+        return;
+    };
+    let _ = writeln!(
+        out,
+        "\nThe same for {}, each moved by some pixels to the left, right, top and bottom:\n",
+        with_separators(what.trim_start_matches("right of "))
+    );
+    out.push_str("| moved by, pixels | right, % |\n|---:|---:|\n");
+    for (_, far, score) in scores {
+        let _ = writeln!(out, "| {far} | {score} |");
+    }
+}
+
+/// Text with a comma before each group of three digits of its whole numbers.
+fn with_separators(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 4);
+    let letters: Vec<char> = text.chars().collect();
+    for (at, &letter) in letters.iter().enumerate() {
+        let run = |range: &[char]| range.iter().take_while(|c| c.is_ascii_digit()).count();
+        let after = run(&letters[at..]);
+        let before = letters[..at].iter().rev().take_while(|c| c.is_ascii_digit()).count();
+        let is_fraction = at > before && letters[at - before - 1] == '.';
+        if before > 0 && after > 0 && after.is_multiple_of(3) && !is_fraction {
+            out.push(',');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARDS: &str = "# Models\n\nMade by `cargo xtask train`.\n\n## digit\n\nReads digits.\n\n| | |\n|---|---|\n\
+        | bytes | 1280132 |\n| command | `cargo xtask train digit --data ../shared/x --seed 12 --stop-after 9` |\n\
+        | right of 10000 test digits, % | 99.2345 |\n\
+        | right of 500 test digits, each moved 0 pixels in 4 directions, % | 99.40 |\n\
+        | right of 500 test digits, each moved 1 pixels in 4 directions, % | 99.15 |\n";
+
+    #[test]
+    fn a_card_shows_what_a_reader_wants_to_know() {
+        let page = page(CARDS);
+        for absent in ["cargo", "../shared", "command"] {
+            assert!(!page.contains(absent), "{absent} in {page}");
+        }
+        for present in [
+            "\n## digit\n\nReads digits.\n",
+            "| bytes | 1,280,132 |\n| seed | 12 |\n| right of 10,000 test digits, % | 99.2345 |\n",
+            "| moved by, pixels | right, % |\n|---:|---:|\n| 0 | 99.40 |\n| 1 | 99.15 |\n",
+        ] {
+            assert!(page.contains(present), "{present} is not in {page}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_get_separators_and_fractions_do_not() {
+        for (text, expected) in [
+            ("9500 of 10,000", "9,500 of 10,000"),
+            ("132516", "132,516"),
+            ("500", "500"),
+            ("0.12345 of 1234.5678", "0.12345 of 1,234.5678"),
+            ("none", "none"),
+        ] {
+            assert_eq!(with_separators(text), expected);
+        }
+    }
+}
