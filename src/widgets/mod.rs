@@ -4,6 +4,7 @@
 //! widget prints goes through [`Num`], which also writes where the number came from (`data-from`);
 //! digits that are labels, not results (axes, row numbers), are in elements with `data-label`.
 
+pub mod arcs;
 pub mod choice;
 mod cursor;
 pub mod entry;
@@ -18,6 +19,7 @@ mod ids;
 pub mod linked_matrices;
 mod matrix_block;
 pub mod matrix_edit;
+pub mod more;
 mod patch_canvas;
 pub mod patch_grid;
 pub mod picture_box;
@@ -30,6 +32,7 @@ pub mod token_strip;
 pub mod vector_pad;
 
 pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
+pub use arcs::Arcs;
 pub use choice::Choice;
 pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
@@ -38,6 +41,7 @@ pub(crate) use heat_legend::legend;
 pub use heat_map::HeatMap;
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;
+pub use more::More;
 pub use patch_grid::PatchGrid;
 pub use picture_box::PictureBox;
 pub use seed_box::SeedBox;

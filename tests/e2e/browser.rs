@@ -99,8 +99,9 @@ impl Browser {
         self.ready().await
     }
 
-    /// Waits until every cell of the page has its numbers on screen. Cells that no reader would have
-    /// reached yet begin because the page is told that it will be printed.
+    /// Waits until every cell of the page has its numbers on screen, also those that are folded away.
+    /// Cells that no reader would have reached yet begin because the page is told that it will be
+    /// printed.
     ///
     /// # Errors
     /// Names the cells that did not get there.
@@ -110,6 +111,7 @@ impl Browser {
             let waiting = self
                 .script(
                     "dispatchEvent(new Event('beforeprint'));
+                     document.querySelectorAll('details.more').forEach(more => { more.open = true });
                      return [...document.querySelectorAll('[data-cell]')]
                         .filter(cell => cell.dataset.state !== 'ready')
                         .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)

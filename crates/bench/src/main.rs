@@ -48,7 +48,8 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, BenchError> {
     let options = Options::read(lexopt::Parser::from_env())?;
     let cases = options.cases();
-    if options.help || options.list || cases.is_empty() {
+    let measures_models = !options.pages && !options.saves && !options.edits;
+    if options.help || options.list || (cases.is_empty() && measures_models) {
         return Ok(print_without_measuring(&options));
     }
     if options.saves {
@@ -62,7 +63,7 @@ fn run() -> Result<ExitCode, BenchError> {
         return Err(BenchError::NoSite(options.dist));
     }
     if options.pages {
-        for line in pages::of_site(dist, options.runs)? {
+        for line in pages::of_site(dist, &options)? {
             println!("{line}");
         }
         return Ok(ExitCode::SUCCESS);

@@ -22,7 +22,7 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
                  keeps the page busy for 50 ms or more
   --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
-                 processor slowed down four times, 390 px; medians of --runs visits
+                 processor slowed down four times, 390 px; medians of --runs visits; --only WORD names pages
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)

@@ -8,6 +8,7 @@ use browser_harness::{Chromium, ChromiumError, Habits, Logs, Server};
 use serde_json::{Value, json};
 
 use crate::BenchError;
+use crate::options::Options;
 
 /// The most time that a page may take until a cell is ready.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -45,11 +46,11 @@ const SCROLL: &str = "
     document.getElementById(arguments[0]).scrollIntoView({ block: 'start', behavior: 'instant' });
     return performance.now()";
 
-/// Measures the home page and every lesson of the site in `dist` and gives a table.
+/// Measures the home page and every lesson, or those that the options choose, of the site in `dist` and gives a table.
 ///
 /// # Errors
 /// When the browser cannot be driven or a cell does not get ready.
-pub(crate) fn of_site(dist: &Path, runs: u32) -> Result<Vec<String>, BenchError> {
+pub(crate) fn of_site(dist: &Path, options: &Options) -> Result<Vec<String>, BenchError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -58,14 +59,25 @@ pub(crate) fn of_site(dist: &Path, runs: u32) -> Result<Vec<String>, BenchError>
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
     let lessons = crate::edits::lessons(dist)?;
-    for page in std::iter::once(String::new()).chain(lessons) {
+    let is_chosen = |page: &String| {
+        let only = &options.only;
+        only.is_empty() || only.iter().any(|words| name_of(page).contains(&**words))
+    };
+    let pages = std::iter::once(String::new()).chain(lessons);
+    for page in pages.filter(is_chosen) {
+        println!("bench: visiting {} {} times", name_of(&page), options.runs);
         let mut visits = Vec::new();
-        for _ in 0..runs {
+        for _ in 0..options.runs {
             visits.push(runtime.block_on(visit(dist, &page))?);
         }
         table.push(row(&page, visits));
     }
     Ok(table)
+}
+
+/// The name of a page in the table.
+fn name_of(page: &str) -> &str {
+    if page.is_empty() { "home" } else { page }
 }
 
 /// What one reader waited for.
@@ -157,12 +169,12 @@ fn row(page: &str, visits: Vec<Visit>) -> String {
         figures.sort_by(f64::total_cmp);
         figures[figures.len() / 2]
     };
-    let name = if page.is_empty() { "home" } else { page };
     let slowest = visits
         .iter()
         .max_by(|a, b| a.slowest.1.total_cmp(&b.slowest.1));
     format!(
-        "| {name} | {:.1} | {:.1} | {:.0} | {:.0} | {:.0} | {:.1} {} |",
+        "| {} | {:.1} | {:.1} | {:.0} | {:.0} | {:.0} | {:.1} {} |",
+        name_of(page),
         median(|visit| visit.first_paint_s),
         median(|visit| visit.first_cell_s),
         median(|visit| visit.longest_task_ms),

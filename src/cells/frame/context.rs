@@ -157,10 +157,18 @@ impl CellCx {
 
     /// All inputs that the computation receives, with their present values; tracks each of them.
     pub(crate) fn inputs(self) -> Inputs {
+        let mut all = self.all_inputs();
+        all.0.retain(|name, _| self.is_computed_from(name));
+        all
+    }
+
+    /// All inputs with their present values, those that only the view reads too; tracks each of
+    /// them.
+    pub(crate) fn all_inputs(self) -> Inputs {
         let keys = self.keys.get_value();
+        let values = keys.into_iter();
         Inputs(
-            keys.into_iter()
-                .filter(|(name, _)| self.is_computed_from(name))
+            values
                 .filter_map(|(name, key)| Some((name, self.page.value(&key)?.get())))
                 .collect(),
         )

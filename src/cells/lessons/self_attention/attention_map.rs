@@ -1,6 +1,7 @@
 //! The view of `attention-map`: choose a word and see what it takes from every other.
 
 use cells::format::Format;
+use cells::lessons::self_attention::attention_map::{EXAMPLES, Example};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
@@ -8,7 +9,7 @@ use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
-use crate::widgets::{Concept, Domain, HeatMap, TokenStrip};
+use crate::widgets::{Arcs, Concept, Domain, HeatMap, More};
 
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let grid = cx.grid_with("weights", Signal::stored(Vec::new()), "tokens", "tokens");
@@ -21,25 +22,51 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     view! {
         {cx.text_box("sentence")}
-        <TokenStrip tokens=tokens label="Choose a word" source="tokens" selected=word />
-        <div class="cols-2">
-            {move || row.get().map(|row| bars(cx, row, tokens.get()))}
-            <HeatMap
-                grid=grid
-                label="Attention weights: each row is a word that asks, each column a word that answers"
-                domain=Signal::stored(Domain::Fixed(0.0, 1.0))
-                format=Format::Fixed(2)
-                concept=Concept::Weight
-                selected=of_rows(word)
-                mark=marked
-            />
-        </div>
+        <Arcs tokens weights=grid label="Choose a word: arcs lead to the words that it takes from" source="tokens" selected=word />
         {pieces_note(cx)}
+        {examples(cx)}
         <div class="controls">
             {model_box(cx)} {head_box(cx)}
             {only_if(is_random(cx), move || cx.toggle_box("causal"))}
         </div>
+        <More summary="All weights as a map">
+            <div class="cols-2">
+                {move || row.get().map(|row| bars(cx, row, tokens.get()))}
+                <HeatMap
+                    grid=grid
+                    label="Attention weights: each row is a word that asks, each column a word that answers"
+                    domain=Signal::stored(Domain::Fixed(0.0, 1.0))
+                    format=Format::Fixed(2)
+                    concept=Concept::Weight
+                    selected=of_rows(word)
+                    mark=marked
+                />
+            </div>
+        </More>
         {model_note(cx)}
+    }
+    .into_any()
+}
+
+/// Buttons that show what heads of the trained model do.
+fn examples(cx: CellCx) -> AnyView {
+    let button = move |example: Example| {
+        let shown = Memo::new(move |_| {
+            let now = cx.all_inputs();
+            example
+                .inputs()
+                .iter()
+                .all(|(name, value)| now.0.get(*name) == Some(value))
+        });
+        view! {
+            <button type="button" class="button" aria-pressed=move || shown.get().to_string()
+                on:click=move |_| cx.set_all(example.inputs())>{example.label}</button>
+        }
+    };
+    view! {
+        <div class="examples" role="group" aria-label="What heads of tiny-bert do">
+            {EXAMPLES.map(button).into_iter().collect_view()}
+        </div>
     }
     .into_any()
 }

@@ -9,12 +9,13 @@ use engine::trace::Recorder;
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
-use crate::input::{InputSpec, Inputs};
+use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::{CausalLm, MaskedLm};
 use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Text};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
+use crate::selection::Selection;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most words, or tokens, that the map can show.
@@ -25,6 +26,67 @@ const WIDTH: usize = 16;
 
 /// Spread of its weight matrices: wide enough that the rows differ to the eye.
 const STD: f32 = 0.35;
+
+/// Something that a head of tiny-bert does in a sentence, for the reader to look at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    /// What is seen, in a few words.
+    pub label: &'static str,
+    /// The layer and the head, counted from 1.
+    pub head: [u8; 2],
+    /// The word that asks.
+    pub word: &'static str,
+    /// The word from which it takes most.
+    pub takes_from: &'static str,
+}
+
+/// The sentence of the examples: tiny-bert knows each of its words whole.
+pub const EXAMPLE: &str = "The little girl has a red ball";
+
+/// The examples. A test checks that each is true.
+pub const EXAMPLES: [Example; 4] = [
+    Example {
+        label: "An article finds its noun",
+        head: [2, 2],
+        word: "The",
+        takes_from: "girl",
+    },
+    Example {
+        label: "A subject finds its verb",
+        head: [3, 1],
+        word: "girl",
+        takes_from: "has",
+    },
+    Example {
+        label: "Each word looks one back",
+        head: [1, 2],
+        word: "girl",
+        takes_from: "little",
+    },
+    Example {
+        label: "Each word looks one ahead",
+        head: [1, 1],
+        word: "has",
+        takes_from: "a",
+    },
+];
+
+impl Example {
+    /// The inputs that show it.
+    pub fn inputs(&self) -> Vec<(&'static str, InputValue)> {
+        let [layer, head] = self.head.map(|n| InputValue::Number(f64::from(n)));
+        vec![
+            ("sentence", InputValue::Text(EXAMPLE.to_owned())),
+            ("model", InputValue::Choice(BERT.to_owned())),
+            ("layer", layer),
+            ("head", head),
+            (
+                "selected",
+                InputValue::Selection(Selection::word(self.word)),
+            ),
+        ]
+    }
+}
 
 /// The cell `attention-map`.
 pub const SPEC: CellSpec = CellSpec {
@@ -183,6 +245,32 @@ mod tests {
                 let weight = c.at("weights", &index).unwrap();
                 assert!(weight > 0.5, "head {head}, piece {t}: {weight}");
             }
+        }
+    }
+
+    #[test]
+    fn every_example_shows_what_it_says() {
+        for example in EXAMPLES {
+            let mut given = Inputs::defaults(&inputs());
+            given.0.extend(
+                example
+                    .inputs()
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value)),
+            );
+            let c = computed(&SPEC, &given).unwrap();
+            let tokens = c.words("tokens");
+            assert_eq!(tokens.len(), EXAMPLE.split(' ').count() + 2, "{tokens:?}");
+            let place = |word: &str| {
+                let found = tokens
+                    .iter()
+                    .position(|token| *token == word.to_lowercase());
+                found.unwrap_or_else(|| panic!("{word} is not among {tokens:?}"))
+            };
+            let (row, most) = (place(example.word), place(example.takes_from));
+            let weight = |column: usize| c.at("weights", &[row, column]).unwrap();
+            assert!(weight(most) > 0.45, "{}: {}", example.label, weight(most));
+            assert!((0..tokens.len()).all(|column| weight(column) <= weight(most)));
         }
     }
 

@@ -1,0 +1,22 @@
+//! What a reader may want besides, folded away.
+
+use leptos::prelude::*;
+
+/// A part that opens when it is asked for. Its views exist from then on, so what nobody opens costs
+/// nothing.
+#[component]
+pub fn More(
+    /// What is inside, in a few words.
+    #[prop(into)]
+    summary: String,
+    /// The part.
+    children: ChildrenFn,
+) -> impl IntoView {
+    let opened = RwSignal::new(false);
+    view! {
+        <details class="more" on:toggle=move |_| opened.set(true)>
+            <summary>{summary}</summary>
+            {move || opened.get().then(|| children())}
+        </details>
+    }
+}
