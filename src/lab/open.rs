@@ -12,7 +12,8 @@ use super::stored_files::stored_list;
 use crate::browser::address;
 
 /// What to type where no address was given.
-const NO_ADDRESS: &str = "Type the address of a file: it starts with https://, or with / for a file of this site.";
+const NO_ADDRESS: &str =
+    "Type the address of a file: it starts with https://, or with / for a file of this site.";
 
 /// The fields of the form besides files.
 #[derive(Clone, Copy)]
@@ -140,10 +141,7 @@ impl Form {
                 let name = path.rsplit('/').next().unwrap_or(given).to_owned();
                 self.open(name, Origin::Url(url.href()), Vec::new());
             }
-            None => self
-                .lab
-                .error
-                .set(Some(NO_ADDRESS.to_owned())),
+            None => self.lab.error.set(Some(NO_ADDRESS.to_owned())),
         }
     }
 

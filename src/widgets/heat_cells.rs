@@ -121,11 +121,7 @@ pub(super) fn longest_number(heat: Heat, cells: usize) -> usize {
 }
 
 /// The looks of all cells as they are now, and all rows as HTML.
-pub(super) fn rows_markup(
-    heat: Heat,
-    frame: &Frame,
-    names: &Heads,
-) -> (Vec<Look>, String) {
+pub(super) fn rows_markup(heat: Heat, frame: &Frame, names: &Heads) -> (Vec<Look>, String) {
     let looks = untrack(|| Look::all(heat, frame.rows * frame.cols));
     let format = heat.format.to_string();
     let mut html = String::new();
@@ -156,13 +152,7 @@ pub(super) fn rows_markup(
     (looks, html)
 }
 
-fn cell_markup(
-    html: &mut String,
-    look: &Look,
-    frame: &Frame,
-    (i, j): Place,
-    format: &str,
-) {
+fn cell_markup(html: &mut String, look: &Look, frame: &Frame, (i, j): Place, format: &str) {
     let hatch = look
         .hatch
         .map(|class| format!(" {class}"))

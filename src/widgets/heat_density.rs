@@ -50,7 +50,11 @@ impl Density {
         let cols = measures.cols.max(1) as f64;
         let room = (measures.room - measures.row_names - 2.0 * PADDING) / cols - GAP;
         if measures.room <= 0.0 {
-            return if numbers { Self::Roomy } else { Self::Squares(SQUARE) };
+            return if numbers {
+                Self::Roomy
+            } else {
+                Self::Squares(SQUARE)
+            };
         }
         let name = measures.letters as f64 * LETTER + PADDING;
         let number = measures.digits as f64 * DIGIT + PADDING;

@@ -104,7 +104,11 @@ fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Me
             row_names,
             cols: frame.cols,
             digits: longest_number(heat, frame.rows * frame.cols),
-            letters: if names.bare { 0 } else { letters.unwrap_or_default() },
+            letters: if names.bare {
+                0
+            } else {
+                letters.unwrap_or_default()
+            },
         };
         Density::of(measures, numbers)
     })

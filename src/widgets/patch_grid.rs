@@ -7,10 +7,10 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 use leptos::web_sys;
 
-use super::{Grid, Selected};
 use super::cursor::moved;
 use super::events::share_within;
 use super::patch_canvas::{draw, patches, source};
+use super::{Grid, Selected};
 use crate::browser::canvas::{fit, size_of};
 
 /// The picture with grid lines and the selected patch outlined.

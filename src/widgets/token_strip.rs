@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 
-use super::cursor::moved_along;
 use super::Selected;
+use super::cursor::moved_along;
 use super::events::{capture, focus_place, place_of, place_text};
 use crate::browser::dom;
 

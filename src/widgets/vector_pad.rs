@@ -247,7 +247,11 @@ fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
     };
     // The text is drawn above its line: one that is below the tip starts a line further down.
     let line = 0.04 * reach * (1.0 + down);
-    (x + 0.13 * reach * right, y + 0.13 * reach * down + line, anchor)
+    (
+        x + 0.13 * reach * right,
+        y + 0.13 * reach * down + line,
+        anchor,
+    )
 }
 
 /// A dashed arrow that only follows.
@@ -268,7 +272,11 @@ mod tests {
 
     #[test]
     fn a_name_is_beyond_the_tip_on_the_side_that_the_arrow_points_to() {
-        for (x, y, anchor) in [(2.0, 0.5, "start"), (-2.0, 0.5, "end"), (0.1, -2.0, "middle")] {
+        for (x, y, anchor) in [
+            (2.0, 0.5, "start"),
+            (-2.0, 0.5, "end"),
+            (0.1, -2.0, "middle"),
+        ] {
             let (at_x, at_y, at) = label_place(x, y, 3.0);
             assert_eq!(at, anchor);
             assert!(at_x.hypot(at_y) > f64::hypot(x, y), "{at_x}, {at_y}");

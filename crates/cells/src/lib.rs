@@ -20,7 +20,7 @@ pub mod registry;
 pub use frame::computation::{self, Computation, Tensor};
 pub use frame::error::{self, CellError};
 pub use frame::input::{self, InputKind, InputSpec, InputValue, Inputs, Picture};
-pub use frame::shown::{Call, Describe, Described, Record, described};
 pub use frame::selection::{self, Selectable, Selection};
+pub use frame::shown::{Call, Describe, Described, Record, described};
 pub use frame::spec::{self, CellSpec, Job, Progress, Run, WorkerKind};
 pub use frame::{exercise, export, format, golden, jobs, model_cache, picture, state};

@@ -81,7 +81,11 @@ impl Content {
                 Err(found) => errors.extend(found),
             }
         }
-        match compiled.page(MODELS, model_cards::page(&read(&project.join(MODELS))?), catalog) {
+        match compiled.page(
+            MODELS,
+            model_cards::page(&read(&project.join(MODELS))?),
+            catalog,
+        ) {
             Ok(page) => pages.push(page),
             Err(found) => errors.extend(found),
         }

@@ -97,7 +97,11 @@ fn with_separators(text: &str) -> String {
     for (at, &letter) in letters.iter().enumerate() {
         let run = |range: &[char]| range.iter().take_while(|c| c.is_ascii_digit()).count();
         let after = run(&letters[at..]);
-        let before = letters[..at].iter().rev().take_while(|c| c.is_ascii_digit()).count();
+        let before = letters[..at]
+            .iter()
+            .rev()
+            .take_while(|c| c.is_ascii_digit())
+            .count();
         let is_fraction = at > before && letters[at - before - 1] == '.';
         if before > 0 && after > 0 && after.is_multiple_of(3) && !is_fraction {
             out.push(',');

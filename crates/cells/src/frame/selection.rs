@@ -206,14 +206,34 @@ mod tests {
     #[test]
     fn tokens_of_three_vocabularies_cover_the_same_characters() {
         let pieces = owned(&["[CLS]", "the", "an", "##im", "##al", "sat", ".", "[SEP]"]);
-        let bytes = owned(&["\u{27e8}start\u{27e9}", "The", "\u{2423}animal", "\u{2423}sat"]);
+        let bytes = owned(&[
+            "\u{27e8}start\u{27e9}",
+            "The",
+            "\u{2423}animal",
+            "\u{2423}sat",
+        ]);
         assert_eq!(
             spans(&pieces, TEXT),
-            [None, Some(0..3), Some(4..6), Some(6..8), Some(8..10), Some(11..14), Some(14..15), None]
+            [
+                None,
+                Some(0..3),
+                Some(4..6),
+                Some(6..8),
+                Some(8..10),
+                Some(11..14),
+                Some(14..15),
+                None
+            ]
         );
-        assert_eq!(spans(&bytes, TEXT), [None, Some(0..3), Some(4..10), Some(11..14)]);
+        assert_eq!(
+            spans(&bytes, TEXT),
+            [None, Some(0..3), Some(4..10), Some(11..14)]
+        );
         let accents = owned(&["cafe", "-", "tired"]);
-        assert_eq!(spans(&accents, TEXT), [Some(23..27), Some(27..28), Some(28..33)]);
+        assert_eq!(
+            spans(&accents, TEXT),
+            [Some(23..27), Some(27..28), Some(28..33)]
+        );
     }
 
     #[test]
@@ -235,11 +255,17 @@ mod tests {
         let words = owned(&["it", "sat", "as", "it", "was"]);
         let second = Selection::of_token(3, &words, "it sat as it was");
         let longer = owned(&["so", "it", "sat", "as", "it", "was"]);
-        assert_eq!(quote(&second).token(&longer, "so it sat as it was"), Some(4));
+        assert_eq!(
+            quote(&second).token(&longer, "so it sat as it was"),
+            Some(4)
+        );
         // "it" inside another word is not the word.
         let gone = owned(&["a", "bit", "was"]);
         assert_eq!(quote(&second).token(&gone, "a bit was"), None);
-        assert_eq!(quote(&Selection::word("was")).token(&gone, "a bit was"), Some(2));
+        assert_eq!(
+            quote(&Selection::word("was")).token(&gone, "a bit was"),
+            Some(2)
+        );
         assert_eq!(first_in_text(&owned(&["[CLS]", "a"]), "a bit was"), Some(1));
     }
 
@@ -253,7 +279,13 @@ mod tests {
         ] {
             assert_eq!(Selection::parse(&selection.to_json()), Some(selection));
         }
-        for wrong in [json!(1), json!([-1]), json!(["a", "b"]), json!({}), json!(null)] {
+        for wrong in [
+            json!(1),
+            json!([-1]),
+            json!(["a", "b"]),
+            json!({}),
+            json!(null),
+        ] {
             assert_eq!(Selection::parse(&wrong), None, "{wrong}");
         }
     }

@@ -1,7 +1,7 @@
 //! A mask that is pressed into shape, with the scores before and after it and the weights.
 
-use cells::{InputValue, Selection};
 use cells::format::Format;
+use cells::{InputValue, Selection};
 use leptos::prelude::*;
 use ndarray::Array2;
 

@@ -125,12 +125,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-fn figure(
-    cx: CellCx,
-    kind: Kind,
-    selected: Selected<Place>,
-    mark: Signal<Vec<Place>>,
-) -> AnyView {
+fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Place>>) -> AnyView {
     view! {
         <section class="panel">
             <h4>{kind.title}</h4>

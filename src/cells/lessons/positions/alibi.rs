@@ -111,7 +111,9 @@ fn horizon(cx: CellCx, computed: Computed) -> AnyView {
             // Compared with the others: a head beside itself would be one line with two names.
             let others = || (0..heads).filter(|&other| other != head);
             let steep = others().max_by(by_slope);
-            let flat = others().min_by(by_slope).filter(|&flat| steep != Some(flat));
+            let flat = others()
+                .min_by(by_slope)
+                .filter(|&flat| steep != Some(flat));
             Some(Chart {
                 title: "How far a head sees when all scores are equal".to_owned(),
                 x_label: "distance to the token, places back".to_owned(),

@@ -98,10 +98,7 @@ struct Side {
 /// Weights and outputs of one order, with the row of the followed word outlined.
 fn side(cx: CellCx, side: Side) -> AnyView {
     let Side {
-        title,
-        words,
-        row,
-        ..
+        title, words, row, ..
     } = side;
     let prefix = Signal::stored(Vec::new());
     let weights = cx.grid_with(side.weights.0, prefix, words, words);

@@ -45,7 +45,12 @@ fn inputs() -> Vec<InputSpec> {
     ));
     all.push(InputSpec::seed(7));
     all.push(InputSpec::entry("selected", "Selected number", 2, None));
-    all.push(InputSpec::entry("filter", "Selected weight of E", 2, Some(&[0, 0])));
+    all.push(InputSpec::entry(
+        "filter",
+        "Selected weight of E",
+        2,
+        Some(&[0, 0]),
+    ));
     all
 }
 
