@@ -26,12 +26,15 @@ mod e2e {
     mod lab;
     mod lab_kept;
     mod lab_kinds;
+    mod menu;
     mod models;
     mod noscript;
     mod offline;
     mod pages;
     mod perturb;
     mod provenance;
+    mod room;
+    mod selection;
     mod site;
     mod state;
     mod training;

@@ -17,6 +17,7 @@ mod web {
     mod matrix;
     mod numbers;
     mod page;
+    mod selected;
     mod tokens;
 }
 

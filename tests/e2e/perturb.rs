@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cells::{InputKind, InputSpec, InputValue, Picture};
+use cells::{InputKind, InputSpec, InputValue, Picture, Selectable, Selection};
 use engine::rng::Rng;
 use ndarray::Array2;
 
@@ -59,6 +59,13 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
         }
         (InputKind::Order { .. }, InputValue::Order(order)) => {
             InputValue::Order(random.permutation(order.len()))
+        }
+        (InputKind::Selection(Selectable::Entry { axes }), _) => {
+            let index = (0..*axes).map(|_| random.below(2)).collect();
+            InputValue::Selection(Selection::Entry(index))
+        }
+        (InputKind::Selection(Selectable::Word), _) => {
+            InputValue::Selection(Selection::word(WORDS[random.below(WORDS.len())]))
         }
         (InputKind::Picture(names), _) => picture(names[random.below(names.len())]),
         _ => present.clone(),

@@ -1,0 +1,65 @@
+//! Maps and cells fit their room: no map is cut in its default state, no cell keeps height that it
+//! does not need.
+
+use serde_json::json;
+
+use super::browser::{Look, with_browser};
+use super::site;
+use browser_harness::Habits;
+
+#[test]
+fn no_map_of_the_home_page_and_of_self_attention_is_cut() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        for (width, height) in [(1280, 900), (390, 844), (360, 740)] {
+            browser
+                .look(Look {
+                    width,
+                    height,
+                    dark: false,
+                })
+                .await;
+            for page in ["", "lesson/self-attention/"] {
+                browser
+                    .open_ready(&server.url(page))
+                    .await
+                    .expect("the page works");
+                let cut = browser
+                    .script(
+                        "return [...document.querySelectorAll('[data-cell=attention-map] .heat .scroll')]
+                            .filter(map => map.scrollWidth > map.clientWidth).length",
+                        &[],
+                    )
+                    .await;
+                assert_eq!(cut, json!(0), "/{page} at {width}");
+            }
+        }
+    });
+}
+
+#[test]
+fn cells_give_back_the_height_that_the_page_reserved() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        for page in site::lessons() {
+            browser
+                .open_ready(&server.url(&page))
+                .await
+                .expect("the lesson works");
+            browser
+                .script(
+                    "window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })",
+                    &[],
+                )
+                .await;
+            browser
+                .wait_for(
+                    "every cell to give back its height",
+                    "return [...document.querySelectorAll('[data-cell] > .cell-body')]
+                        .every(body => !body.style.minHeight)",
+                )
+                .await;
+        }
+    });
+}
