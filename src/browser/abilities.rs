@@ -1,4 +1,4 @@
-//! Abilities of this browser that the engine uses.
+//! Abilities and wishes of this browser.
 
 use js_sys::{Reflect, Uint8Array, WebAssembly};
 use worker::build::{Abilities, RELAXED_PROBE};
@@ -20,4 +20,13 @@ pub(crate) fn of_engine() -> Abilities {
 pub(crate) fn threads() -> usize {
     let count = dom::window().map_or(1.0, |window| window.navigator().hardware_concurrency());
     (count as usize).max(1)
+}
+
+/// Whether the reader has asked the browser to save data; not every browser tells.
+pub(crate) fn saves_data() -> bool {
+    let connection = dom::window()
+        .and_then(|window| Reflect::get(&window.navigator(), &"connection".into()).ok());
+    let saves =
+        connection.and_then(|connection| Reflect::get(&connection, &"saveData".into()).ok());
+    saves.is_some_and(|saves| saves.is_truthy())
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use web_sys::HtmlElement;
 
 use super::{exercise, inline};
-use crate::browser::{clock, dom};
+use crate::browser::{abilities, clock, dom};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
 use crate::cells::frame::{layout, reserve, run};
@@ -107,19 +107,23 @@ enum Part {
     Exercise,
 }
 
-/// Mounts the parts of a page, until it is left.
+/// Mounts the parts of a page, and lets those that the reader has not come near compute in the end.
 async fn mount_all(
     parts: Vec<(HtmlElement, Part)>,
     sheet: SheetSignal,
     owner: Option<Owner>,
     page: Weak<RefCell<Vec<Box<dyn Any>>>>,
 ) {
+    let mut cells = Vec::new();
     for (section, part) in parts {
         let Some(mounted) = page.upgrade().map(Mounted) else {
             return;
         };
-        let mount = || match part {
-            Part::Cell(cx, view) => mount_cell(cx, view, &section, sheet, &mounted),
+        let mut mount = || match part {
+            Part::Cell(cx, view) => {
+                cells.push(cx);
+                mount_cell(cx, view, &section, sheet, &mounted);
+            }
             Part::Exercise => {
                 if let Some(form) = exercise::mount(&section) {
                     mounted.keep(form);
@@ -132,6 +136,10 @@ async fn mount_all(
         }
         drop(mounted);
         clock::give_way().await;
+    }
+    // What nobody reads is not fetched for who saves data.
+    if !abilities::saves_data() {
+        run::begin_when_idle(cells, || page.strong_count() > 0).await;
     }
 }
 

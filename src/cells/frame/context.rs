@@ -65,6 +65,7 @@ pub(crate) struct CellCx {
     resets: RwSignal<u64>,
     /// Number of times that the reader has asked to compute the same inputs again.
     retries: RwSignal<u64>,
+    begun: RwSignal<bool>,
 }
 
 impl CellCx {
@@ -102,6 +103,7 @@ impl CellCx {
             job: StoredValue::new(0),
             resets: RwSignal::new(0),
             retries: RwSignal::new(0),
+            begun: RwSignal::new(false),
         }
     }
 
@@ -393,6 +395,26 @@ impl CellCx {
             })
         })
         .into()
+    }
+
+    /// Lets the cell compute from now on.
+    pub(crate) fn begin(self) {
+        if !self.begun.get_untracked() {
+            self.begun.set(true);
+        }
+    }
+
+    /// Whether the cell may compute. Tracks it.
+    pub(crate) fn has_begun(self) -> bool {
+        self.begun.get()
+    }
+
+    /// Whether the cell has begun and there is no outcome yet, or another one is on its way.
+    pub(crate) fn is_busy(self) -> bool {
+        self.begun.get_untracked()
+            && self.outcome.with_untracked(|o| {
+                o.busy.is_some() || (o.computation.is_none() && o.error.is_none())
+            })
     }
 
     /// Computes the same inputs again, after a failure that is not theirs.

@@ -1,6 +1,7 @@
 //! Keeps a cell's outcome up to date: computes when an input changes, in the worker where it takes
 //! long, and drops work that a newer edit has made stale. A cell that computes in a worker, and may
-//! need the weights of a model, begins when it comes near the window.
+//! need the weights of a model, begins when it comes near the window; those that nobody has come
+//! near begin one by one when nothing else computes.
 
 use std::sync::Arc;
 
@@ -18,12 +19,19 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     let newest = StoredValue::new(0_u64);
     let section = send_wrapper::SendWrapper::new(section);
     let shown = section.clone();
-    let may_begin = match cx.spec.run {
-        Run::Now(_) => Signal::stored(true),
-        Run::Sliced(_) => near::has_been_near(&section),
-    };
+    match cx.spec.run {
+        Run::Now(_) => cx.begin(),
+        Run::Sliced(_) => {
+            let near = near::has_been_near(&section);
+            Effect::new(move |_| {
+                if near.get() {
+                    cx.begin();
+                }
+            });
+        }
+    }
     Effect::new(move |_| {
-        if !may_begin.get() {
+        if !cx.has_begun() {
             return;
         }
         cx.track_retries();
@@ -46,7 +54,7 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
             .with(|o| match (&o.error, o.busy, &o.computation) {
                 (Some(_), _, _) => "error",
                 (None, None, Some(_)) => "ready",
-                _ if !may_begin.get() => "waiting",
+                _ if !cx.has_begun() => "waiting",
                 _ => "busy",
             });
         dom::set_data(&shown, "state", state);
@@ -107,6 +115,28 @@ fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapse
             Err(error) => o.error = Some(error),
         }
     });
+}
+
+/// Time between two looks at whether the page has nothing to compute, in milliseconds.
+const IDLE_MS: u32 = 500;
+
+/// Lets the cells that nobody has come near begin, one after the other, while nothing else
+/// computes; `is_open` says whether the page still is.
+pub(crate) async fn begin_when_idle(cells: Vec<CellCx>, is_open: impl Fn() -> bool) {
+    for &cx in &cells {
+        loop {
+            clock::wait_ms(IDLE_MS).await;
+            if !is_open() {
+                return;
+            }
+            if untrack(|| cx.has_begun()) {
+                break;
+            }
+            if !cells.iter().any(|cell| cell.is_busy()) {
+                cx.begin();
+            }
+        }
+    }
 }
 
 /// Draws or fetches the samples among the inputs that have no pixels yet; whether there were any.
