@@ -42,6 +42,11 @@ pub(crate) fn heat_table(
     let (looks, markup) = rows_markup(heat, frame, &names.rows);
     let scroll = NodeRef::<Div>::new();
     let density = density(heat, frame, scroll, numbers);
+    let pressable = if heat.on_press.is_some() {
+        " is-pressable"
+    } else {
+        ""
+    };
     let heads = table_head(&names.cols);
     keep_drawn(heat, table, elements.clone(), frame, looks);
     keep_named(heat, table, elements.clone(), frame, names);
@@ -51,9 +56,8 @@ pub(crate) fn heat_table(
             <table
                 node_ref=table
                 role="grid"
-                class=move || density.get().markup().0
+                class=move || format!("{}{pressable}", density.get().markup().0)
                 style=move || density.get().markup().1
-                class:is-pressable=heat.on_press.is_some()
                 on:keydown=on_key
                 on:pointerover=move |event| {
                     point(&event);
@@ -103,7 +107,7 @@ fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Me
             room,
             row_names,
             cols: frame.cols,
-            digits: longest_number(heat, frame.rows * frame.cols),
+            digits: if numbers { longest_number(heat) } else { 0 },
             letters: if names.bare {
                 0
             } else {
