@@ -273,7 +273,13 @@ mod tests {
 
     #[test]
     fn a_name_is_beside_the_line_of_its_arrow() {
-        for (x, y) in [(1.2, -0.4), (0.6, -1.0), (-2.0, 0.5), (0.1, -2.0), (0.0, 0.0)] {
+        for (x, y) in [
+            (1.2, -0.4),
+            (0.6, -1.0),
+            (-2.0, 0.5),
+            (0.1, -2.0),
+            (0.0, 0.0),
+        ] {
             let (at_x, at_y, _) = label_place(x, y, 2.0);
             let from_line = (x * at_y - y * at_x) / f64::hypot(x, y).max(1e-9);
             assert!(from_line.abs() > 0.2 || x == 0.0, "{x}, {y}: {from_line}");
