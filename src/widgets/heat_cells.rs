@@ -113,11 +113,13 @@ impl Names {
     }
 }
 
-/// Characters of the longest number.
-pub(super) fn longest_number(heat: Heat, cells: usize) -> usize {
-    let looks = Look::all(heat, cells);
-    let lengths = looks.iter().map(|look| look.text.chars().count());
-    lengths.max().unwrap_or_default()
+/// Characters of the longest number: the smallest and the largest have the most digits.
+pub(super) fn longest_number(heat: Heat) -> usize {
+    let range = heat.grid.with(|grid| grid.as_ref().and_then(Grid::range));
+    range.map_or(0, |(low, high)| {
+        let characters = |value: f64| number(value, heat.format).chars().count();
+        characters(low).max(characters(high))
+    })
 }
 
 /// The looks of all cells as they are now, and all rows as HTML.

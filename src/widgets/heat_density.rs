@@ -8,6 +8,9 @@ const LETTER: f64 = 8.0;
 const ROOMY: f64 = 58.0;
 const SQUARE: f64 = 24.0;
 
+/// Characters of a name that is narrower than a square.
+const UPRIGHT: usize = 2;
+
 /// Width below which a square could not be pointed at.
 const SMALLEST: f64 = 5.0;
 
@@ -65,7 +68,7 @@ impl Density {
             _ => {}
         }
         let side = room.floor().clamp(SMALLEST, SQUARE);
-        if measures.letters as f64 * LETTER <= side {
+        if measures.letters <= UPRIGHT {
             Self::Upright(side)
         } else {
             Self::Squares(side)

@@ -42,6 +42,11 @@ pub(crate) fn heat_table(
     let (looks, markup) = rows_markup(heat, frame, &names.rows);
     let scroll = NodeRef::<Div>::new();
     let density = density(heat, frame, scroll, numbers);
+    let pressable = if heat.on_press.is_some() {
+        " is-pressable"
+    } else {
+        ""
+    };
     let heads = table_head(&names.cols);
     keep_drawn(heat, table, elements.clone(), frame, looks);
     keep_named(heat, table, elements.clone(), frame, names);
@@ -51,9 +56,8 @@ pub(crate) fn heat_table(
             <table
                 node_ref=table
                 role="grid"
-                class=move || density.get().markup().0
+                class=move || format!("{}{pressable}", density.get().markup().0)
                 style=move || density.get().markup().1
-                class:is-pressable=heat.on_press.is_some()
                 on:keydown=on_key
                 on:pointerover=move |event| {
                     point(&event);
@@ -79,6 +83,15 @@ pub(crate) fn heat_table(
     }
 }
 
+/// The element whose width does not depend on the map: the row that the map is an item of, and that
+/// breaks into lines, else the map's own box.
+fn width_giver(scroll: &web_sys::Element) -> web_sys::Element {
+    let figure = scroll.closest(".heat").ok().flatten();
+    let row = figure.and_then(|figure| figure.parent_element());
+    row.filter(|row| row.matches(".row, .linked-row").unwrap_or(false))
+        .unwrap_or_else(|| scroll.clone())
+}
+
 /// The form of the cells that fits into the room that the table has.
 fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Memo<Density> {
     let widths = RwSignal::new((0.0, 0.0));
@@ -87,11 +100,11 @@ fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Me
         let Ok(Some(corner)) = scroll.query_selector("thead td") else {
             return;
         };
-        let observed: [web_sys::Element; 2] = [scroll.into(), corner];
+        let observed = [width_giver(&scroll), corner];
         on_resize(&observed.clone(), move || {
-            let [scroll, corner] = &observed;
+            let [room, corner] = &observed;
             let row_names = corner.get_bounding_client_rect().width();
-            widths.try_set((f64::from(scroll.client_width()), row_names));
+            widths.try_set((f64::from(room.client_width()), row_names));
         });
     });
     let frame = frame.clone();
@@ -103,7 +116,7 @@ fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Me
             room,
             row_names,
             cols: frame.cols,
-            digits: longest_number(heat, frame.rows * frame.cols),
+            digits: if numbers { longest_number(heat) } else { 0 },
             letters: if names.bare {
                 0
             } else {

@@ -231,8 +231,9 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
     }
 }
 
-/// Where the name of an arrow is written: beyond its tip, on the side that the arrow points to, so
-/// it never covers the arrow. Position and anchor of the text.
+/// Where the name of an arrow is written: beside its tip, on the side that is further from the
+/// horizontal axis, so it covers neither the arrow nor one in the same direction. Position and
+/// anchor of the text.
 fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
     let length = x.hypot(y);
     let (right, down) = if length > 0.0 {
@@ -240,18 +241,18 @@ fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
     } else {
         (1.0, 0.0)
     };
-    let anchor = match right {
-        right if right > 0.4 => "start",
-        right if right < -0.4 => "end",
+    // The two directions across the arrow.
+    let side = if right * down < 0.0 { -1.0 } else { 1.0 };
+    let (across_x, across_y) = (-down * side, right * side);
+    let anchor = match across_x {
+        across if across > 0.4 => "start",
+        across if across < -0.4 => "end",
         _ => "middle",
     };
     // The text is drawn above its line: one that is below the tip starts a line further down.
-    let line = 0.04 * reach * (1.0 + down);
-    (
-        x + 0.13 * reach * right,
-        y + 0.13 * reach * down + line,
-        anchor,
-    )
+    let line = 0.04 * reach * (1.0 + across_y);
+    let away = 0.13 * reach;
+    (x + away * across_x, y + away * across_y + line, anchor)
 }
 
 /// A dashed arrow that only follows.
@@ -271,15 +272,19 @@ mod tests {
     use super::label_place;
 
     #[test]
-    fn a_name_is_beyond_the_tip_on_the_side_that_the_arrow_points_to() {
-        for (x, y, anchor) in [
-            (2.0, 0.5, "start"),
-            (-2.0, 0.5, "end"),
-            (0.1, -2.0, "middle"),
+    fn a_name_is_beside_the_line_of_its_arrow() {
+        for (x, y) in [
+            (1.2, -0.4),
+            (0.6, -1.0),
+            (-2.0, 0.5),
+            (0.1, -2.0),
+            (0.0, 0.0),
         ] {
-            let (at_x, at_y, at) = label_place(x, y, 3.0);
-            assert_eq!(at, anchor);
-            assert!(at_x.hypot(at_y) > f64::hypot(x, y), "{at_x}, {at_y}");
+            let (at_x, at_y, _) = label_place(x, y, 2.0);
+            let from_line = (x * at_y - y * at_x) / f64::hypot(x, y).max(1e-9);
+            assert!(from_line.abs() > 0.2 || x == 0.0, "{x}, {y}: {from_line}");
         }
+        assert_eq!(label_place(0.6, -1.0, 2.0).2, "end");
+        assert_eq!(label_place(1.2, -0.1, 2.0).2, "middle");
     }
 }

@@ -313,3 +313,39 @@ fn a_link_to_a_heading_arrives_there() {
             .await;
     });
 }
+
+#[test]
+fn escape_leaves_a_cell_that_fills_the_window() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url(""))
+            .await
+            .expect("the home page works");
+        // A browser without full screen, as on a phone.
+        browser
+            .script(
+                "Element.prototype.requestFullscreen = () => Promise.reject(new Error('no'))",
+                &[],
+            )
+            .await;
+        let button = "[data-cell] .cell-tools button[aria-label^='Full screen']";
+        click(browser, Locator::Css(button)).await;
+        browser
+            .wait_for(
+                "the cell to fill the window",
+                "return !!document.querySelector('.cell.is-full')",
+            )
+            .await;
+        let focused = browser.client().active_element().await;
+        let focused = focused.expect("the button has the focus");
+        focused.send_keys("\u{e00c}").await.expect("Escape is sent");
+        browser
+            .wait_for(
+                "the page",
+                "return !document.querySelector('.cell.is-full')",
+            )
+            .await;
+    });
+}

@@ -115,6 +115,25 @@ pub(crate) async fn start(browser: &Browser, server: &Server, look: Look) {
 }
 
 #[test]
+fn a_text_that_is_no_address_is_refused_and_nothing_is_fetched() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        let field = browser.client().find(Locator::Css("input[name=url]")).await;
+        let field = field.expect("the form has a field for an address");
+        field.send_keys("not a url").await.expect("it can be typed");
+        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        browser
+            .wait_for(
+                "the message",
+                "return document.querySelector('.tool').textContent.includes('Type the address of a file')",
+            )
+            .await;
+        assert_eq!(server.take_misses(), Vec::<String>::new());
+    });
+}
+
+#[test]
 fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
     let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
         return;

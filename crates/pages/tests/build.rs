@@ -83,7 +83,7 @@ fn every_page_is_whole_without_scripts() {
         "url(\"../../fonts/x.woff2\")",
         "import init from '../../app-1.js'",
         "[[\"modulepreload\",\"app-1.js\",\"\"],[\"preload\",\"app-1.wasm\",\"fetch\"]]",
-        "<a href=\"../../lesson/one/\" aria-current=\"page\">One &amp; only</a>",
+        "<a href=\"../../lesson/one/\" aria-current=\"page\"><span class=\"course-number\">1</span> One &amp; only</a>",
         "<a rel=\"next\" class=\"turn-next\" href=\"../../lesson/two/\">",
         "<a href=\"../../lesson/two/#a\">next</a>",
         "<li><a href=\"#a\">A</a>\n<ol><li><a href=\"#b\">B</a></li></ol></li>\n<li><a href=\"#c\">C</a></li></ol>",
