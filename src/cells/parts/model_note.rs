@@ -73,10 +73,14 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
 /// words.
 pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
+    let tokens = cx.words("tokens");
+    // Where every word is whole, there is nothing to explain.
+    let is_split =
+        Memo::new(move |_| tokens.with(|t| t.iter().any(|token| token.starts_with("##"))));
     view! {
         {move || {
             let text = model.with(|name| match name.as_str() {
-                "tiny-bert" => Some(WORD_PIECES),
+                "tiny-bert" => is_split.get().then_some(WORD_PIECES),
                 "tiny-gpt" | "translator" => Some(BYTE_PAIRS),
                 _ => None,
             });
