@@ -21,3 +21,4 @@ pub(crate) mod raster;
 pub(crate) mod result;
 pub(crate) mod storage;
 pub(crate) mod theme;
+pub(crate) mod width;
