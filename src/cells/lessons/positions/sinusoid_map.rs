@@ -1,14 +1,14 @@
 //! The map of sinusoidal position vectors, a row of it as clocks, a row and a column as curves.
 
-use cells::InputValue;
 use cells::format::Format;
+use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{
-    Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, wave_name,
+    Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, values, wave_name,
 };
-use crate::plot::{Chart, ChartView};
+use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place};
 
 /// Most clocks in a row.
@@ -130,6 +130,14 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
     .into_any()
 }
 
+/// A vector that has values at whole numbers only.
+fn points(computation: &Computation, tensor: &str, name: &str, concept: Concept) -> Series {
+    Series {
+        kind: Kind::Points,
+        ..curve(computation, tensor, name, concept, |i| i as f64)
+    }
+}
+
 /// The chosen row against the dimension and the chosen column against the place.
 fn curves(cx: CellCx, computed: Computed) -> AnyView {
     let y_range = Some((-1.05, 1.05));
@@ -141,8 +149,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "pair".to_owned(),
                 y_label: "value".to_owned(),
                 series: vec![
-                    curve(c, "row.sin", "sin", Concept::Position, |i| i as f64),
-                    curve(c, "row.cos", "cos", Concept::Plain, |i| i as f64),
+                    points(c, "row.sin", "sin", Concept::Position),
+                    points(c, "row.cos", "cos", Concept::Plain),
                 ],
                 y_range,
                 ..Chart::default()
@@ -154,8 +162,12 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         let at = place.get();
         computed.with(|c| {
             let c = c.as_ref()?;
-            let series = curve(c, "column", "", Concept::Position, |p| p as f64);
-            let marks = series
+            let wave = Series {
+                xs: values(c, "curve.places"),
+                ..curve(c, "curve", "", Concept::Position, |p| p as f64)
+            };
+            let places = points(c, "column", "", Concept::Position);
+            let marks = places
                 .xs
                 .contains(&at)
                 .then(|| (at, "p".to_owned()))
@@ -168,7 +180,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 ),
                 x_label: "place".to_owned(),
                 y_label: "value".to_owned(),
-                series: vec![series],
+                series: vec![wave, places],
                 y_range,
                 marks,
                 ..Chart::default()
