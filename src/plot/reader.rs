@@ -92,7 +92,7 @@ pub(crate) fn reader(
             aria-valuemin="0"
             aria-valuemax=last
             aria-valuenow=move || at.get().unwrap_or(0).to_string()
-            aria-valuetext=move || reading.with(|r| r.as_ref().map_or_else(|| "not shown".to_owned(), |r| spoken(r, format)))
+            aria-valuetext=move || reading.with(|r| r.as_ref().map_or_else(|| "no values shown".to_owned(), |r| spoken(r, format)))
             style=area
             hidden=move || positions.with(Vec::is_empty) || layout.with(Option::is_none)
             on:pointermove=follow

@@ -1,14 +1,15 @@
 //! The map of sinusoidal position vectors, a row of it as clocks, a row and a column as curves.
 
+use cells::InputValue;
 use cells::format::Format;
-use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{
-    Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, values, wave_name,
+    Computed, Hand, curve, dial, dots, labelled, place_name, spread, step_button, tip, values,
+    wave_name,
 };
-use crate::plot::{Chart, ChartView, Kind, Series};
+use crate::plot::{Chart, ChartView, Series};
 use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place};
 
 /// Most clocks in a row.
@@ -130,14 +131,6 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
     .into_any()
 }
 
-/// A vector that has values at whole numbers only.
-fn points(computation: &Computation, tensor: &str, name: &str, concept: Concept) -> Series {
-    Series {
-        kind: Kind::Points,
-        ..curve(computation, tensor, name, concept, |i| i as f64)
-    }
-}
-
 /// The chosen row against the dimension and the chosen column against the place.
 fn curves(cx: CellCx, computed: Computed) -> AnyView {
     let y_range = Some((-1.05, 1.05));
@@ -149,8 +142,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "pair".to_owned(),
                 y_label: "value".to_owned(),
                 series: vec![
-                    points(c, "row.sin", "sin", Concept::Position),
-                    points(c, "row.cos", "cos", Concept::Plain),
+                    dots(c, "row.sin", "sin", Concept::Position),
+                    dots(c, "row.cos", "cos", Concept::Plain),
                 ],
                 y_range,
                 ..Chart::default()
@@ -166,7 +159,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 xs: values(c, "curve.places"),
                 ..curve(c, "curve", "", Concept::Position, |p| p as f64)
             };
-            let places = points(c, "column", "", Concept::Position);
+            let places = dots(c, "column", "", Concept::Position);
             let marks = places
                 .xs
                 .contains(&at)
