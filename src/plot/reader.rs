@@ -53,7 +53,7 @@ pub(crate) fn reader(
         let found = layout.with_untracked(|layout| {
             let layout = layout.as_ref()?;
             let share = f64::from(event.offset_x()) / (layout.right - layout.left);
-            positions.with(|p| nearest(p, |x| layout.x.share(x), share))
+            positions.with_untracked(|p| nearest(p, |x| layout.x.share(x), share))
         });
         at.set(found);
     };
@@ -64,9 +64,14 @@ pub(crate) fn reader(
         }
     };
     let press = move |event: KeyboardEvent| {
-        let last = positions.with(Vec::len).checked_sub(1);
+        // With these the arrow keys belong to the browser.
+        if event.alt_key() || event.ctrl_key() || event.meta_key() {
+            return;
+        }
+        let last = positions.with_untracked(Vec::len).checked_sub(1);
         if let Some(to) = last.and_then(|last| step(&event.key(), at.get_untracked(), last)) {
             event.prevent_default();
+            event.stop_propagation();
             at.set(to);
         }
     };
@@ -81,7 +86,7 @@ pub(crate) fn reader(
             })
         })
     };
-    let last = move || positions.with(|p| p.len().saturating_sub(1)).to_string();
+    let last = move || positions.with(|p| p.len().saturating_sub(1));
     view! {
         <div
             class="chart-reader"
@@ -90,8 +95,8 @@ pub(crate) fn reader(
             aria-label=format!("Values of {label}")
             aria-orientation="horizontal"
             aria-valuemin="0"
-            aria-valuemax=last
-            aria-valuenow=move || at.get().unwrap_or(0).to_string()
+            aria-valuemax=move || last().to_string()
+            aria-valuenow=move || at.get().unwrap_or(0).min(last()).to_string()
             aria-valuetext=move || reading.with(|r| r.as_ref().map_or_else(|| "no values shown".to_owned(), |r| spoken(r, format)))
             style=area
             hidden=move || positions.with(Vec::is_empty) || layout.with(Option::is_none)
