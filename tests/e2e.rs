@@ -19,6 +19,7 @@ mod e2e {
     mod bench;
     mod bottleneck;
     mod browser;
+    mod charts;
     mod failing;
     mod file_host;
     mod instant;

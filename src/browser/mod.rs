@@ -23,3 +23,4 @@ pub(crate) mod resize;
 pub(crate) mod result;
 pub(crate) mod storage;
 pub(crate) mod theme;
+pub(crate) mod width;

@@ -1,12 +1,10 @@
-//! Grids of numbers, concepts and their colours, colour maps, and printed numbers, which widgets
-//! and charts share.
+//! Grids of numbers, colour maps, and printed numbers, which widgets and charts share.
 
-pub mod concept;
 pub mod grid;
 pub mod num;
 pub mod palette;
 
-pub use concept::Concept;
+pub use ::plot::Concept;
 pub use grid::Grid;
 pub use num::Num;
 pub use palette::{Domain, Palette, ink_on};

@@ -1,13 +1,10 @@
 //! Heat maps as SVG text.
 
+use ::plot::{Document, Failed, HPos, LETTER, Paint, Pen, Role, TEXT, VPos, document};
 use cells::format::{Format, number};
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
+use plotters::prelude::DrawingBackend;
 
-use super::export::{Drawing, finish};
-use super::frame::{Failed, TEXT, rgb, text};
-use super::theme::Theme;
+use super::theme;
 use crate::display::{Domain, Grid, Palette, ink_on};
 
 /// Up to this many cells the values are printed in them.
@@ -34,7 +31,7 @@ impl Layout {
                 .unwrap_or(0)
                 .min(24) as f64
         };
-        let letter = 0.58 * TEXT;
+        let letter = LETTER * TEXT;
         let head = (widest(&grid.col_labels) * letter) as u32 + 12;
         let side = (WIDEST / grid.cols.max(grid.rows).max(1)).clamp(1, 24) as u32;
         let cell = if numbers {
@@ -68,114 +65,80 @@ impl Layout {
             self.top + self.cell.1 * grid.rows as u32 + 48,
         )
     }
+
+    /// Left end of a column.
+    fn x(&self, column: usize) -> f64 {
+        f64::from(self.left) + column as f64 * f64::from(self.cell.0)
+    }
+
+    /// Upper end of a row.
+    fn y(&self, row: usize) -> f64 {
+        f64::from(self.top) + row as f64 * f64::from(self.cell.1)
+    }
 }
 
 /// A heat map with labels, values where there are few, and its colour scale.
-pub fn heat_map_svg(grid: &Grid, palette: Palette, domain: Domain) -> Drawing {
+pub fn heat_map_svg(grid: &Grid, palette: Palette, domain: Domain) -> Document {
     let layout = Layout::new(grid);
-    finish(
-        layout.size(grid),
-        &grid.source,
-        Theme::current(),
-        |root, theme| paint(root, theme, grid, palette, domain, &layout).is_ok(),
-    )
+    document(layout.size(grid), &grid.source, &theme::current(), |pen| {
+        // The backend writes to memory, which does not fail.
+        paint(pen, grid, palette, domain, &layout).ok();
+    })
 }
 
 fn paint<DB: DrawingBackend>(
-    root: &DrawingArea<DB, Shift>,
-    theme: &Theme,
+    pen: &Pen<'_, DB>,
     grid: &Grid,
     palette: Palette,
     domain: Domain,
     layout: &Layout,
 ) -> Result<(), Failed<DB>> {
-    root.fill(&rgb(theme.sheet))?;
     let ends = domain.resolve(grid);
-    let px = |css: u32| (f64::from(css) * theme.scale) as i32;
-    let (w, h) = layout.cell;
-    for i in 0..grid.rows as u32 {
-        for j in 0..grid.cols as u32 {
-            let Some(value) = grid.at(i as usize, j as usize) else {
+    for i in 0..grid.rows {
+        for j in 0..grid.cols {
+            let Some(value) = grid.at(i, j) else {
                 continue;
             };
-            let (x, y) = (px(layout.left + j * w), px(layout.top + i * h));
-            let centre = (x + px(w) / 2, y + px(h) / 2);
+            let (x, y) = (layout.x(j), layout.y(i));
+            let (w, h) = (layout.x(j + 1) - x, layout.y(i + 1) - y);
             let colour = if value.is_finite() {
-                palette.of(value, ends)
+                Paint::Fixed(palette.of(value, ends))
             } else {
-                theme.rule
+                Paint::Role(Role::Rule)
             };
-            root.draw(&Rectangle::new(
-                [(x, y), (x + px(w), y + px(h))],
-                rgb(colour).filled(),
-            ))?;
+            pen.rectangle([(x, y), (x + w, y + h)], colour, 1.0)?;
             if layout.numbers {
-                let ink = if ink_on(colour) == "#000" {
-                    [0; 3]
-                } else {
-                    [255; 3]
+                let ink = match colour {
+                    Paint::Fixed(colour) if ink_on(colour) == "#000" => Paint::Fixed([0; 3]),
+                    Paint::Fixed(_) => Paint::Fixed([255; 3]),
+                    Paint::Role(_) => Paint::Role(Role::Ink),
                 };
                 let words = number(value, Format::Fixed(3));
-                text(
-                    root,
-                    theme,
-                    &words,
-                    centre,
-                    (HPos::Center, VPos::Center),
-                    ink,
-                )?;
+                let centre = (x + w / 2.0, y + h / 2.0);
+                pen.text(&words, centre, (HPos::Center, VPos::Center), ink)?;
             }
         }
     }
-    labels(root, theme, grid, layout)?;
-    scale(
-        root,
-        theme,
-        palette,
-        ends,
-        px(layout.top + h * grid.rows as u32 + 14),
-    )?;
-    root.present()
+    labels(pen, grid, layout)?;
+    scale(pen, palette, ends, layout.y(grid.rows) + 14.0)
 }
 
 fn labels<DB: DrawingBackend>(
-    root: &DrawingArea<DB, Shift>,
-    theme: &Theme,
+    pen: &Pen<'_, DB>,
     grid: &Grid,
     layout: &Layout,
 ) -> Result<(), Failed<DB>> {
-    let px = |css: u32| (f64::from(css) * theme.scale) as i32;
-    let (w, h) = layout.cell;
+    let middle = |a: f64, b: f64| (a + b) / 2.0;
     if layout.left > 8 {
         for (i, label) in grid.row_labels.iter().enumerate().take(grid.rows) {
-            let at = (
-                px(layout.left - 6),
-                px(layout.top + i as u32 * h) + px(h) / 2,
-            );
-            text(
-                root,
-                theme,
-                label,
-                at,
-                (HPos::Right, VPos::Center),
-                theme.ink,
-            )?;
+            let at = (layout.x(0) - 6.0, middle(layout.y(i), layout.y(i + 1)));
+            pen.text(label, at, (HPos::Right, VPos::Center), Role::Ink)?;
         }
     }
     if layout.top > 8 {
         for (j, label) in grid.col_labels.iter().enumerate().take(grid.cols) {
-            let at = (
-                px(layout.left + j as u32 * w) + px(w) / 2,
-                px(layout.top - 6),
-            );
-            text(
-                root,
-                theme,
-                label,
-                at,
-                (HPos::Center, VPos::Bottom),
-                theme.ink,
-            )?;
+            let at = (middle(layout.x(j), layout.x(j + 1)), layout.y(0) - 6.0);
+            pen.text(label, at, (HPos::Center, VPos::Bottom), Role::Ink)?;
         }
     }
     Ok(())
@@ -183,39 +146,30 @@ fn labels<DB: DrawingBackend>(
 
 /// The bar of colours with the value at each end.
 fn scale<DB: DrawingBackend>(
-    root: &DrawingArea<DB, Shift>,
-    theme: &Theme,
+    pen: &Pen<'_, DB>,
     palette: Palette,
     (low, high): (f64, f64),
-    y: i32,
+    y: f64,
 ) -> Result<(), Failed<DB>> {
-    const STEPS: i32 = 60;
-    let px = |css: i32| (f64::from(css) * theme.scale) as i32;
-    let (left, width) = (px(70), px(100));
+    const STEPS: u32 = 60;
+    let (left, width) = (70.0, 100.0);
     for i in 0..STEPS {
-        let at = |i: i32| left + width * i / STEPS;
-        let colour = rgb(palette.colour(f64::from(i) / f64::from(STEPS - 1)));
-        root.draw(&Rectangle::new(
-            [(at(i), y), (at(i + 1), y + px(12))],
-            colour.filled(),
-        ))?;
+        let at = |i: u32| left + width * f64::from(i) / f64::from(STEPS);
+        let colour = palette.colour(f64::from(i) / f64::from(STEPS - 1));
+        pen.rectangle(
+            [(at(i), y), (at(i + 1), y + 12.0)],
+            Paint::Fixed(colour),
+            1.0,
+        )?;
     }
-    let middle = y + px(6);
+    let middle = y + 6.0;
     let words = |v: f64| number(v, Format::Fixed(3));
-    text(
-        root,
-        theme,
+    pen.text(
         &words(low),
-        (left - px(6), middle),
+        (left - 6.0, middle),
         (HPos::Right, VPos::Center),
-        theme.ink,
+        Role::Ink,
     )?;
-    text(
-        root,
-        theme,
-        &words(high),
-        (left + width + px(6), middle),
-        (HPos::Left, VPos::Center),
-        theme.ink,
-    )
+    let end = (left + width + 6.0, middle);
+    pen.text(&words(high), end, (HPos::Left, VPos::Center), Role::Ink)
 }

@@ -1,18 +1,14 @@
-//! Charts and exported figures, drawn once through plotters' drawing area: on screen by the canvas
-//! backend at device pixels, for export by the SVG backend.
+//! Charts on the page: crate `plot` lays them out and draws them; here they are shown, read and
+//! exported.
 
-pub mod chart;
-mod draw;
-mod export;
-mod frame;
+mod dense;
+mod fine_canvas;
 mod heat_svg;
+mod reader;
+mod table;
 pub mod theme;
-mod ticks;
 pub mod view;
 
-pub use chart::{Chart, Kind, Series};
-pub use draw::draw;
-pub use export::{Drawing, svg};
+pub use ::plot::{Chart, Document, Kind, Series, Theme, chart_document};
 pub use heat_svg::heat_map_svg;
-pub use theme::Theme;
 pub use view::ChartView;

@@ -26,7 +26,7 @@ const ABSOLUTE: f64 = 2e-6;
 
 /// Finds the digits in a cell that are in no element which says where they come from. Titles,
 /// captions, labels and formulas belong to the lesson; the value of a form control is an input.
-const STRAY_DIGITS: &str = r"
+pub(crate) const STRAY_DIGITS: &str = r"
     const exempt = '[data-from], [data-label], .cell-title, .cell-caption, math, input, textarea, select, script, style';
     const stray = [];
     for (const cell of document.querySelectorAll('[data-cell]')) {
@@ -48,7 +48,7 @@ const SHOWN: &str = "
 /// A cell on a page.
 pub(crate) struct Placed {
     pub(crate) id: String,
-    spec: &'static CellSpec,
+    pub(crate) spec: &'static CellSpec,
     /// Key of the page's state for each input.
     pub(crate) keys: BTreeMap<String, String>,
     pub(crate) inputs: Inputs,
@@ -138,7 +138,7 @@ async fn compare(
     faults
 }
 
-fn compare_one(
+pub(crate) fn compare_one(
     inputs: &Inputs,
     computed: &Computation,
     from: &str,
@@ -262,7 +262,7 @@ thread_local! {
 }
 
 /// What the engine gives natively.
-fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
+pub(crate) fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
     CACHE.with(|cache| jobs::compute(spec, inputs, cache))
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     let failed = RwSignal::new(false);
     let id = cx.id.get_value();
     let charts = cx.charts().into_iter().filter_map(|(name, chart)| {
-        let svg = plot::svg(&chart.get_untracked()?, plot::Theme::current());
+        let svg = plot::chart_document(&chart.get_untracked()?, &plot::theme::current());
         Some(figure_row(&id, &name, svg, failed))
     });
     let charts: Vec<_> = charts.collect();
@@ -41,7 +41,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-fn figure_row(id: &str, name: &str, svg: plot::Drawing, failed: RwSignal<bool>) -> AnyView {
+fn figure_row(id: &str, name: &str, svg: plot::Document, failed: RwSignal<bool>) -> AnyView {
     view! { <tr><th scope="row">{name.to_owned()}</th><td>{figure_buttons(format!("{id}-{name}"), name, svg, failed)}</td></tr> }
         .into_any()
 }
@@ -49,7 +49,7 @@ fn figure_row(id: &str, name: &str, svg: plot::Drawing, failed: RwSignal<bool>) 
 fn figure_buttons(
     file: String,
     name: &str,
-    drawing: plot::Drawing,
+    drawing: plot::Document,
     failed: RwSignal<bool>,
 ) -> AnyView {
     let drawing = Arc::new(drawing);

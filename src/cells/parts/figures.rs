@@ -87,6 +87,19 @@ pub(crate) fn curve(
     }
 }
 
+/// The same as dots: a vector that has values at whole numbers only.
+pub(crate) fn dots(
+    computation: &Computation,
+    tensor: &str,
+    name: &str,
+    concept: Concept,
+) -> Series {
+    Series {
+        kind: Kind::Points,
+        ..curve(computation, tensor, name, concept, |i| i as f64)
+    }
+}
+
 /// At most `most` of the indices below `count`, evenly spread, first and last among them.
 pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
     if count <= most {

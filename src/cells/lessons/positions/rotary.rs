@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip};
-use crate::plot::{Chart, ChartView};
+use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip, values};
+use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, VectorPad};
 
 /// Planes of the four-wide query and key.
@@ -201,7 +201,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "both moved by".to_owned(),
                 y_label: "score".to_owned(),
                 series: vec![curve(c, "by_shift", "", Concept::Score, |s| s as f64)],
-                y_range: range(&crate::cells::parts::figures::values(c, "by_offset")),
+                y_range: range(&values(c, "curve")),
                 marks: vec![(at, "now".to_owned())],
                 ..Chart::default()
             })
@@ -210,22 +210,30 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     let by_offset = Signal::derive(move || {
         computed.with(|c| {
             let c = c.as_ref()?;
-            let offsets = crate::cells::parts::figures::values(c, "offsets");
-            let series = curve(c, "by_offset", "", Concept::Score, |i| {
-                offsets.get(i).copied().unwrap_or(f64::NAN)
-            });
+            let series = |tensor: &str, offsets: &str, kind| Series {
+                name: String::new(),
+                source: tensor.to_owned(),
+                kind,
+                xs: values(c, offsets),
+                ys: values(c, tensor),
+                concept: Concept::Score,
+            };
+            // Tokens have whole places: there is no offset between two of them.
+            let between = series("curve", "curve.offsets", Kind::Line);
+            let whole = series("by_offset", "offsets", Kind::Points);
             let here = c.at("offset", &[])?;
             Some(Chart {
                 title: "The key moves alone: the score depends on the offset".to_owned(),
                 x_label: "offset n \u{2212} m".to_owned(),
                 y_label: "score".to_owned(),
-                y_range: range(&series.ys),
-                marks: offsets
+                y_range: range(&between.ys),
+                marks: whole
+                    .xs
                     .contains(&here)
                     .then(|| (here, "now".to_owned()))
                     .into_iter()
                     .collect(),
-                series: vec![series],
+                series: vec![between, whole],
                 ..Chart::default()
             })
         })

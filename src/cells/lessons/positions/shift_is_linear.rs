@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, Hand, curve, dial, labelled, spread, tip, wave_name};
+use crate::cells::parts::figures::{Computed, Hand, dial, dots, labelled, spread, tip, wave_name};
 use crate::plot::{Chart, ChartView};
 use crate::widgets::{Concept, LinkedProduct};
 
@@ -102,7 +102,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
                 title: "Largest difference between M PE(p) and PE(p + k)".to_owned(),
                 x_label: "place p".to_owned(),
                 y_label: "difference".to_owned(),
-                series: vec![curve(c, "errors", "", Concept::Position, |p| p as f64)],
+                series: vec![dots(c, "errors", "", Concept::Position)],
                 ..Chart::default()
             })
         })

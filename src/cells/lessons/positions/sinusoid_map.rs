@@ -6,9 +6,10 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{
-    Computed, Hand, curve, dial, labelled, place_name, spread, step_button, tip, wave_name,
+    Computed, Hand, curve, dial, dots, labelled, place_name, spread, step_button, tip, values,
+    wave_name,
 };
-use crate::plot::{Chart, ChartView};
+use crate::plot::{Chart, ChartView, Series};
 use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place, Selected};
 
 /// Most clocks in a row.
@@ -142,8 +143,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "pair".to_owned(),
                 y_label: "value".to_owned(),
                 series: vec![
-                    curve(c, "row.sin", "sin", Concept::Position, |i| i as f64),
-                    curve(c, "row.cos", "cos", Concept::Plain, |i| i as f64),
+                    dots(c, "row.sin", "sin", Concept::Position),
+                    dots(c, "row.cos", "cos", Concept::Plain),
                 ],
                 y_range,
                 ..Chart::default()
@@ -155,8 +156,12 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         let at = place.get();
         computed.with(|c| {
             let c = c.as_ref()?;
-            let series = curve(c, "column", "", Concept::Position, |p| p as f64);
-            let marks = series
+            let wave = Series {
+                xs: values(c, "curve.places"),
+                ..curve(c, "curve", "", Concept::Position, |p| p as f64)
+            };
+            let places = dots(c, "column", "", Concept::Position);
+            let marks = places
                 .xs
                 .contains(&at)
                 .then(|| (at, "p".to_owned()))
@@ -169,7 +174,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 ),
                 x_label: "place".to_owned(),
                 y_label: "value".to_owned(),
-                series: vec![series],
+                series: vec![wave, places],
                 y_range,
                 marks,
                 ..Chart::default()

@@ -1,6 +1,6 @@
 //! A query and a key turned by their places: the score depends on their offset only.
 
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -17,6 +17,10 @@ const SHIFTS: usize = 100;
 
 /// Largest offset of the key from the query on the curve of scores by offset.
 const REACH: usize = 32;
+
+/// Points of that curve for each whole offset: between whole offsets the score may turn more than
+/// once, which a line from one to the next would hide.
+const BETWEEN: usize = 8;
 
 /// The cell `rotary`.
 pub const SPEC: CellSpec = CellSpec {
@@ -135,14 +139,15 @@ fn clocks(record: &mut Record, places: &[f32], base: f32) {
     record.tensor("wavelengths", &waves);
 }
 
-/// The score with the query at place 0 and the key at each offset from it.
+/// The score with the query at place 0 and the key at each offset from it, and between the offsets.
 fn by_offset(
     record: &mut Record,
     q: &Array2<f32>,
     k: &Array2<f32>,
     base: f32,
 ) -> Result<(), CellError> {
-    let offsets: Vec<f32> = (0..=2 * REACH).map(|i| i as f32 - REACH as f32).collect();
+    let offset = |i: usize| i as f32 / BETWEEN as f32 - REACH as f32;
+    let offsets: Vec<f32> = (0..=2 * REACH * BETWEEN).map(offset).collect();
     let copies = repeat(k.view(), offsets.len())?;
     let turned = shown!(
         record,
@@ -158,8 +163,12 @@ fn by_offset(
         turned.view(),
         1.0_f32
     )?;
-    record.tensor("by_offset", &scores.row(0));
-    record.tensor("offsets", &ndarray::aview1(&offsets));
+    let (scores, offsets) = (scores.row(0), ndarray::aview1(&offsets));
+    record.tensor("curve", &scores);
+    record.tensor("curve.offsets", &offsets);
+    let whole = Slice::new(0, None, BETWEEN as isize);
+    record.tensor("by_offset", &scores.slice_axis(Axis(0), whole));
+    record.tensor("offsets", &offsets.slice_axis(Axis(0), whole));
     Ok(())
 }
 

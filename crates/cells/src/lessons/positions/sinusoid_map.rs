@@ -9,6 +9,10 @@ use crate::input::{InputSpec, Inputs};
 use crate::parts::measure::even;
 use crate::spec::{CellSpec, Run};
 
+/// Points of the curve through a column for each place: fast waves turn more than once between two
+/// places.
+const BETWEEN: usize = 4;
+
 /// The cell `sinusoid-map`.
 pub const SPEC: CellSpec = CellSpec {
     name: "sinusoid-map",
@@ -61,11 +65,31 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         record.tensor(name, &row.slice_axis(Axis(0), Slice::new(phase, None, 2)));
     }
     record.tensor("column", &table.column(dimension));
+    curve(&mut record, length, dimension, omega[dimension / 2]);
     record.tensor("frequencies", &ndarray::aview1(&omega));
     record.tensor("angles", &angles.row(0));
     record.tensor("wavelengths", &wavelengths);
     record.number("dimension", dimension as f64);
     Ok(record.finish())
+}
+
+/// The wave of a dimension at the places and between them.
+fn curve(record: &mut Record, length: usize, dimension: usize, omega: f32) {
+    let points = length.saturating_sub(1) * BETWEEN + 1;
+    let places: Vec<f32> = (0..points).map(|i| i as f32 / BETWEEN as f32).collect();
+    let angles = shown!(
+        record,
+        engine::explain::angle::angles,
+        &places[..],
+        &[omega][..]
+    );
+    let wave = if dimension.is_multiple_of(2) {
+        engine::math::sin
+    } else {
+        engine::math::cos
+    };
+    record.tensor("curve", &angles.column(0).mapv(wave));
+    record.tensor("curve.places", &ndarray::aview1(&places));
 }
 
 #[cfg(test)]
@@ -90,6 +114,21 @@ mod tests {
             assert_eq!(c.at("encoding", &[5, i]), Some(row));
         }
         assert!((c.at("angles", &[1]).unwrap() - 0.05).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_curve_runs_through_the_column() {
+        for dimension in [0.0, 3.0] {
+            let c = SPEC
+                .compute(&given(8.0, 4.0, 5.0).with("dimension", InputValue::Number(dimension)))
+                .unwrap();
+            assert_eq!(c.tensor("curve").unwrap().shape(), [7 * BETWEEN + 1]);
+            for place in 0..8 {
+                let at_place = c.at("curve", &[place * BETWEEN]).unwrap();
+                assert!((at_place - c.at("column", &[place]).unwrap()).abs() < 1e-6);
+                assert_eq!(c.at("curve.places", &[place * BETWEEN]), Some(place as f64));
+            }
+        }
     }
 
     #[test]

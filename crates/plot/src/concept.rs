@@ -26,7 +26,7 @@ pub enum Concept {
 
 impl Concept {
     /// Class that sets the accent colour for an element and what it holds.
-    pub fn class(self) -> &'static str {
+    pub const fn class(self) -> &'static str {
         match self {
             Self::Query => "c-query",
             Self::Key => "c-key",
@@ -41,7 +41,7 @@ impl Concept {
     }
 
     /// The custom property that holds the colour.
-    pub fn variable(self) -> &'static str {
+    pub const fn variable(self) -> &'static str {
         match self {
             Self::Query => "--c-query",
             Self::Key => "--c-key",

@@ -1,16 +1,17 @@
-//! The data of a chart. Drawing it is the same on screen and on paper.
+//! The data of a chart.
 
-use crate::display::Concept;
+use crate::Concept;
 
 /// Form of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
-    /// A curve through the points.
+    /// A curve through the points. Where they are far apart, each has a dot.
     #[default]
     Line,
     /// A bar at each x, as wide as the distance between neighbours; a histogram.
     Bars,
-    /// A dot at each point.
+    /// A dot at each point. A curve of the same name and concept is the guide of these points: it
+    /// shows how the values run between them, and has no name, read-out or table of its own.
     Points,
 }
 
@@ -43,7 +44,7 @@ impl Series {
     }
 
     /// Points whose coordinates are both finite.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.xs
             .iter()
             .copied()
@@ -71,4 +72,33 @@ pub struct Chart {
     pub y_range: Option<(f64, f64)>,
     /// Vertical lines, each with a word.
     pub marks: Vec<(f64, String)>,
+}
+
+impl Chart {
+    /// Number of points of all series.
+    pub fn point_count(&self) -> usize {
+        self.series.iter().map(|s| s.xs.len()).sum()
+    }
+
+    /// Whether a series only guides the eye from point to point of another one.
+    pub(crate) fn is_guide(&self, series: &Series) -> bool {
+        let guides = |s: &Series| {
+            s.kind == Kind::Points && s.name == series.name && s.concept == series.concept
+        };
+        series.kind == Kind::Line && self.series.iter().any(guides)
+    }
+
+    /// The series whose values the chart shows: all but the guides.
+    pub fn shown(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|s| !self.is_guide(s))
+    }
+
+    /// What a series is called: its name, or else that of the vertical axis.
+    pub fn name_of<'a>(&'a self, series: &'a Series) -> &'a str {
+        if series.name.is_empty() {
+            &self.y_label
+        } else {
+            &series.name
+        }
+    }
 }

@@ -1,0 +1,135 @@
+//! What a reader does with a chart: reads values off it, with the mouse and with the keys.
+
+use std::collections::BTreeMap;
+
+use fantoccini::key::Key;
+use fantoccini::{Client, Locator};
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::provenance::{STRAY_DIGITS, compare_one, computed, placed};
+use super::site;
+use browser_harness::Habits;
+
+/// The read-out of each chart at its last values: the cell, where each value comes from, its format
+/// and its text; then the digits of unknown origin.
+const READ_ALL: &str = "
+    const [strayDigits, done] = arguments;
+    const frames = n => new Promise(then => requestAnimationFrame(() => n > 1 ? frames(n - 1).then(then) : then()));
+    (async () => {
+        const shown = [], stray = [];
+        for (const reader of document.querySelectorAll('.chart-reader:not([hidden])')) {
+            reader.focus();
+            reader.dispatchEvent(new KeyboardEvent('keydown', { key: 'End', bubbles: true, cancelable: true }));
+            await frames(2);
+            const cell = reader.closest('[data-cell]').id;
+            const values = [...reader.querySelectorAll('[data-from]')];
+            if (!values.length) stray.push(`${cell}: a chart without values`);
+            shown.push(...values.map(value => [cell, value.dataset.from, value.dataset.format ?? '', value.textContent.trim()]));
+            stray.push(...new Function(strayDigits)());
+            reader.blur();
+        }
+        done([shown, stray]);
+    })();
+";
+
+#[test]
+fn values_read_off_charts_are_what_the_engine_gives_natively() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let (mut faults, mut read) = (Vec::new(), 0);
+        for page in site::lessons() {
+            faults.extend(browser.open_ready(&server.url(&page)).await.err());
+            let cells = placed(browser).await;
+            let answer = browser.script_async(READ_ALL, &[json!(STRAY_DIGITS)]).await;
+            type Shown = (String, String, String, String);
+            let (shown, stray): (Vec<Shown>, Vec<String>) =
+                serde_json::from_value(answer).expect("values and faults");
+            faults.extend(stray);
+            let mut natively = BTreeMap::new();
+            for (id, from, format, text) in shown {
+                let cell = cells.iter().find(|cell| cell.id == id).expect("a cell");
+                let natively = natively.entry(id.clone()).or_insert_with(|| {
+                    computed(cell.spec, &cell.inputs)
+                        .unwrap_or_else(|error| panic!("{id}: {error}"))
+                });
+                let compared = compare_one(&cell.inputs, natively, &from, &format, &text);
+                faults.extend(compared.err().map(|fault| format!("{id}: {fault}")));
+                read += 1;
+            }
+        }
+        assert!(read > 10, "{read} values were read");
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    });
+}
+
+/// The first read-out of the open page.
+const READER: Locator<'static> = Locator::Css(".chart-reader:not([hidden])");
+
+/// Height of the page, and how many values are read off its charts.
+async fn height_and_values(browser: &Browser) -> (Value, Value) {
+    let height = browser
+        .script("return document.documentElement.scrollHeight", &[])
+        .await;
+    let values = browser
+        .script(
+            "return document.querySelectorAll('.chart-values [data-from]').length",
+            &[],
+        )
+        .await;
+    (height, values)
+}
+
+async fn press(client: &Client, key: Key) {
+    let active = client.active_element().await.expect("an element");
+    active
+        .send_keys(&key.to_string())
+        .await
+        .expect("keys arrive");
+}
+
+#[test]
+fn mouse_and_keys_read_a_chart_and_nothing_moves() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let opened = browser.open_ready(&server.url("lesson/positions/")).await;
+        opened.expect("the lesson works");
+        let (height, values) = height_and_values(browser).await;
+        assert_eq!(values, json!(0));
+        // A click points at the chart and gives it the focus.
+        super::interactions::click(browser, READER).await;
+        assert_ne!(height_and_values(browser).await, (height.clone(), json!(0)));
+        let told = "return document.activeElement.getAttribute('aria-valuetext')";
+        press(browser.client(), Key::Home).await;
+        let first = browser.script(told, &[]).await;
+        press(browser.client(), Key::Right).await;
+        assert_ne!(browser.script(told, &[]).await, first);
+        assert_eq!(
+            height_and_values(browser).await.0,
+            height,
+            "the page is as high as before"
+        );
+        press(browser.client(), Key::Escape).await;
+        assert_eq!(height_and_values(browser).await, (height, json!(0)));
+    });
+}
+
+#[test]
+fn another_theme_colours_the_same_drawing() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        let colour = "const line = document.querySelector('.chart .plot .s');
+            window.seen ??= line;
+            return [getComputedStyle(line).stroke, window.seen === line]";
+        browser.look(Look::DESK_LIGHT).await;
+        let opened = browser.open_ready(&server.url("lesson/positions/")).await;
+        opened.expect("the lesson works");
+        let light = browser.script(colour, &[]).await;
+        browser.look(Look::DESK_DARK).await;
+        let dark = browser.script(colour, &[]).await;
+        assert_ne!(light[0], dark[0]);
+        assert_eq!(dark[1], json!(true), "nothing was drawn again");
+    });
+}
