@@ -72,24 +72,20 @@ pub(crate) fn adopt(
         .map(|section| (declare(&section, page, &shared), section))
         .collect();
     page.restore(state);
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let mut by_id = BTreeMap::new();
     for (cell, section) in cells {
         match cell {
             Ok((cx, view)) => {
                 by_id.insert(cx.id.get_value(), cx);
-                parts.push((section, Part::Cell(cx, view)));
+                parts.push((section, Some((cx, view))));
             }
             Err(message) => refuse(&section, &message),
         }
     }
     inline::fill(main, &by_id);
     let exercises = dom::find_all(main, EXERCISES);
-    parts.extend(
-        exercises
-            .into_iter()
-            .map(|section| (section, Part::Exercise)),
-    );
+    parts.extend(exercises.into_iter().map(|section| (section, None)));
     parts.sort_by_cached_key(|(section, _)| !dom::is_in_view(section));
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
@@ -101,30 +97,27 @@ pub(crate) fn adopt(
     mounted
 }
 
-/// Something of a page that comes to life.
-enum Part {
-    Cell(CellCx, registry::View),
-    Exercise,
-}
+/// A section of a page that comes to life: that of a cell, or without one that of an exercise.
+type Part = (HtmlElement, Option<(CellCx, registry::View)>);
 
 /// Mounts the parts of a page, and lets those that the reader has not come near compute in the end.
 async fn mount_all(
-    parts: Vec<(HtmlElement, Part)>,
+    parts: Vec<Part>,
     sheet: SheetSignal,
     owner: Option<Owner>,
     page: Weak<RefCell<Vec<Box<dyn Any>>>>,
 ) {
     let mut cells = Vec::new();
-    for (section, part) in parts {
+    for (section, cell) in parts {
         let Some(mounted) = page.upgrade().map(Mounted) else {
             return;
         };
-        let mut mount = || match part {
-            Part::Cell(cx, view) => {
+        let mut mount = || match cell {
+            Some((cx, view)) => {
                 cells.push(cx);
                 mount_cell(cx, view, &section, sheet, &mounted);
             }
-            Part::Exercise => {
+            None => {
                 if let Some(form) = exercise::mount(&section) {
                     mounted.keep(form);
                 }
