@@ -29,6 +29,7 @@ mod e2e {
     mod lab_kinds;
     mod menu;
     mod models;
+    mod near;
     mod noscript;
     mod offline;
     mod pages;
