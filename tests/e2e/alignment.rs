@@ -84,8 +84,8 @@ fn a_word_of_the_translation_shows_its_lines() {
         );
         assert_eq!(written, [target[..target.len() - 1].join(" ")]);
 
-        // With the mouse: what the first word takes of all words is all of it.
-        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,0']"))).await;
+        // The lesson's own word is not in this translation: the first one is chosen. What it takes
+        // of all words is all of it.
         assert_eq!(chosen(browser).await, target[..1]);
         let first = shares(browser).await;
         assert_eq!(first.len(), 5);
@@ -107,6 +107,11 @@ fn a_word_of_the_translation_shows_its_lines() {
             "{strongest} {first:?}"
         );
 
+        // With the mouse: another word.
+        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,1']"))).await;
+        assert_eq!(chosen(browser).await, target[1..2]);
+        assert_ne!(shares(browser).await, first);
+
         // With the keys: on to the next word.
         let active = browser.client().active_element().await.expect("a focus");
         active
@@ -118,11 +123,10 @@ fn a_word_of_the_translation_shows_its_lines() {
             .send_keys(&Key::Enter.to_string())
             .await
             .expect("a key");
-        assert_eq!(chosen(browser).await, target[1..2]);
-        assert_ne!(shares(browser).await, first);
+        assert_eq!(chosen(browser).await, target[2..3]);
 
         // The same word again: no word is chosen, and all lines are drawn in full.
-        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,1']"))).await;
+        click(browser, Locator::Css(&format!("{TARGET}[data-at='0,2']"))).await;
         assert!(chosen(browser).await.is_empty());
         assert!(shares(browser).await.is_empty());
     });

@@ -30,9 +30,12 @@ fn a_far_cell_waits_for_near_ones_and_begins_by_itself_in_the_end() {
             .devtools("Page.addScriptToEvaluateOnNewDocument", note)
             .await;
         browser.open(&server.url("lesson/training/")).await;
-        let states = "[...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.state)";
+        let states =
+            "[...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.state)";
         let ready = format!("return {states}.every(state => state === 'ready')");
-        browser.wait_for("cells that nobody comes near", &ready).await;
+        browser
+            .wait_for("cells that nobody comes near", &ready)
+            .await;
         let cells = browser
             .script(
                 "return [...document.querySelectorAll('[data-cell]')].map(cell => cell.id)",
@@ -48,15 +51,23 @@ fn a_far_cell_waits_for_near_ones_and_begins_by_itself_in_the_end() {
         let id = |cell: &Value| cell.as_str().unwrap_or_default().to_owned();
         let (first, last) = (id(first), id(last));
         assert!(at(&noted, &last, "waiting") < at(&noted, &first, "ready"));
-        assert!(at(&noted, &first, "ready") < at(&noted, &last, "busy"), "{noted:?}");
+        assert!(
+            at(&noted, &first, "ready") < at(&noted, &last, "busy"),
+            "{noted:?}"
+        );
 
         browser.open(&server.url("lesson/training/")).await;
         browser
-            .wait_for("the views", "return document.querySelectorAll('[data-state]').length > 2")
+            .wait_for(
+                "the views",
+                "return document.querySelectorAll('[data-state]').length > 2",
+            )
             .await;
-        let scroll = format!("document.getElementById('{last}').scrollIntoView({{ behavior: 'instant' }})");
+        let scroll =
+            format!("document.getElementById('{last}').scrollIntoView({{ behavior: 'instant' }})");
         browser.script(&scroll, &[]).await;
-        let is_ready = format!("return document.getElementById('{last}').dataset.state === 'ready'");
+        let is_ready =
+            format!("return document.getElementById('{last}').dataset.state === 'ready'");
         browser.wait_for("the cell in the window", &is_ready).await;
     });
 }

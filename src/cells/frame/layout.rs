@@ -28,7 +28,7 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
         <button type="button" class="button quiet" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
         <button type="button" class="button quiet" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
         <button type="button" class="button quiet" aria-label=named("Export") on:click=open(Sheet::Export)>"Export"</button>
-        <button type="button" class="button quiet" aria-label=named("Show the Rust") on:click=open(Sheet::Rust)><span class="where-wide">"Show the"</span>"Rust"</button>
+        <button type="button" class="button quiet" aria-label=named("Show the Rust") on:click=open(Sheet::Rust)><span class="where-wide">"Show the "</span>"Rust"</button>
     }
     .into_any()
 }

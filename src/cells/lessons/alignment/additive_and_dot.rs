@@ -98,7 +98,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <div class="cols-2">
             <section class="panel stack">
-                <h4>"Additive: a small network"</h4>
+                <p class="panel-title">"Additive: a small network"</p>
                 <div class="row">
                     {walk.edit("input:w", Concept::Query, &[], &[])} {walk.edit("input:u", Concept::Key, &[], &[])}
                     {walk.edit("input:v", Concept::Score, &[], &[])}
@@ -107,7 +107,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <div class="row">{walk.map(2, false)} {walk.map(3, false)}</div>
             </section>
             <section class="panel stack">
-                <h4>"Multiplicative: nothing to learn"</h4>
+                <p class="panel-title">"Multiplicative: nothing to learn"</p>
                 <div class="row">{walk.map(4, false)} {walk.map(5, false)}</div>
                 {weights(cx)}
             </section>

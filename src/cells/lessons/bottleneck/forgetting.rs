@@ -17,7 +17,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </p>
         <div class="cols-2">
             <section class="panel">
-                <h4>"How far the final vector moves when this token is replaced"</h4>
+                <p class="panel-title">"How far the final vector moves when this token is replaced"</p>
                 {bars(cx)}
                 <p>
                     "The mean distance between the final vectors with and without the replacement, as a share of the vector\u{2019}s length. The vector has "
@@ -25,7 +25,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 </p>
             </section>
             <section class="panel">
-                <h4>"The same after every token that is read"</h4>
+                <p class="panel-title">"The same after every token that is read"</p>
                 <HeatMap
                     grid=cx.grid_with("fading", Signal::stored(Vec::new()), "reads", "reads")
                     label="How far replacing a token (row) has moved the state once a later token (column) is read; both in the order of reading"

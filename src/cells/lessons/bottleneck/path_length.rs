@@ -153,7 +153,7 @@ fn panel(cx: CellCx, computed: Computed, way: Way) -> AnyView {
     let class = format!("panel {}", way.concept.class());
     view! {
         <section class=class>
-            <h4>{way.title}</h4>
+            <p class="panel-title">{way.title}</p>
             <p>
                 <strong data-path=steps>{cx.num(steps, &[], Format::Count)}</strong> " " {way.unit}
                 " here, " {cx.num(most, &[], Format::Count)} " between the ends of the sentence"

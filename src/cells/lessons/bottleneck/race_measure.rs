@@ -106,7 +106,7 @@ fn last_panel(cx: CellCx, english: String) -> AnyView {
     });
     view! {
         <section class="panel stack">
-            <h4>"Measured last: " <span data-from="english[0]">{english}</span></h4>
+            <p class="panel-title">"Measured last: " <span data-from="english[0]">{english}</span></p>
             <p>"accepted: " {known}</p>
             <div class="scroll" tabindex="0" role="region" aria-label="What each model made of it">
                 <table><tbody>{rows.collect_view()}</tbody></table>
@@ -248,10 +248,10 @@ fn leads(cx: CellCx) -> AnyView {
         (long.get() > Some(0.0)).then(|| {
             view! {
                 <section class="panel stack tight">
-                    <h4>
+                    <p class="panel-title">
                         "On the " {cx.num("long.count", &[], Format::Count)} " sentences of "
                         {cx.num("long.from", &[], Format::Count)} " words and more that were measured"
-                    </h4>
+                    </p>
                     <ul>
                         {lead("GRU with attention", ["attention.lead", "attention.lead.low", "attention.lead.high"])}
                         {lead("Transformer", ["transformer.lead", "transformer.lead.low", "transformer.lead.high"])}

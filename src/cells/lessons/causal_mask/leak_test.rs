@@ -41,7 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {model_box(cx)}</div>
         {pieces_note(cx)}
         <section class="panel">
-            <h4>"Choose the word to change"</h4>
+            <p class="panel-title">"Choose the word to change"</p>
             {chooser(cx)}
             <p>
                 "After the change: " <span data-label="">{move || cx.words("changed").get().join(" ")}</span>
@@ -133,7 +133,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <h4>{side.title}</h4>
+            <p class="panel-title">{side.title}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=format!("{}: logits that changed", side.title)>
                 <table>
                     <caption class="vh">{side.title} ": logits of each place that changed"</caption>

@@ -169,10 +169,10 @@ fn written_out(cx: CellCx, selected: Selected<Place>) -> AnyView {
     let asking = move || tokens.with(|t| t.get(row.get()).cloned().unwrap_or_default());
     view! {
         <section class="panel">
-            <h4>
+            <p class="panel-title">
                 "The row of \u{201c}" <span data-label="">{asking}</span> "\u{201d} sees "
                 {cx.num_at("visible", index, Format::Count)} " of its words"
-            </h4>
+            </p>
             <p class="sum">
                 {terms} <span class="op">"="</span> <strong>{cx.num_at("sums", index, Format::Fixed(3))}</strong>
             </p>

@@ -86,7 +86,7 @@ fn keys(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel">
-            <h4>"Visible keys: press to hide or show"</h4>
+            <p class="panel-title">"Visible keys: press to hide or show"</p>
             <div class="row">
                 <ul class="tokens">
                     {move || names.get().into_iter().enumerate().map(|(j, name)| button(j, name)).collect_view()}
@@ -123,7 +123,7 @@ fn side(
     };
     view! {
         <section class="panel">
-            <h4>{title}</h4>
+            <p class="panel-title">{title}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=label>
                 <table>
                     <caption class="vh">{label}</caption>

@@ -109,7 +109,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {figure(cx, DECODER, places[1], lines(target, None, DECODER))}
             {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
             <section class="panel">
-                <h4>"What flows where"</h4>
+                <p class="panel-title">"What flows where"</p>
                 <p>
                     "The encoder\u{2019}s output becomes the keys and values of cross-attention; the decoder\u{2019}s output becomes its queries. So a source word reaches the encoder and cross-attention, and a target word reaches the decoder and cross-attention, but no row above its own."
                 </p>
@@ -128,7 +128,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Place>>) -> AnyView {
     view! {
         <section class="panel">
-            <h4>{kind.title}</h4>
+            <p class="panel-title">{kind.title}</p>
             <p>{kind.story}</p>
             <HeatMap
                 grid=cx.grid_with(kind.weights, Signal::stored(Vec::new()), kind.row_words, kind.col_words)

@@ -36,7 +36,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {planes(cx)}
         <section class="panel">
-            <h4>"The patch as the model receives it: one row of numbers"</h4>
+            <p class="panel-title">"The patch as the model receives it: one row of numbers"</p>
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
                 numbers=false concept=Concept::Plain format=Format::Fixed(3) />
         </section>
@@ -90,7 +90,7 @@ fn counts(cx: CellCx) -> AnyView {
 fn place(cx: CellCx) -> AnyView {
     view! {
         <section class="panel c-position">
-            <h4>"Its place in the sequence"</h4>
+            <p class="panel-title">"Its place in the sequence"</p>
             <p class="sum">
                 "row " {cx.num("row", &[], Format::Count)} " \u{b7} " {cx.num("across", &[], Format::Count)}
                 " + column " {cx.num("column", &[], Format::Count)} " = place " {cx.num("chosen", &[], Format::Count)}
@@ -112,7 +112,7 @@ fn planes(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel patch-planes">
-            <h4>"Its values, channel after channel"</h4>
+            <p class="panel-title">"Its values, channel after channel"</p>
             {move || if grey.get() {
                 plane("grey", "Grey").into_any()
             } else {

@@ -37,11 +37,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </dl>
         <div class="cols-2">
             <section class="panel">
-                <h4>"Cut, flatten, multiply by E"</h4>
+                <p class="panel-title">"Cut, flatten, multiply by E"</p>
                 {table("by_matrix", "Tokens, one in each row")}
             </section>
             <section class="panel">
-                <h4>"Convolve with stride P"</h4>
+                <p class="panel-title">"Convolve with stride P"</p>
                 {table("by_convolution", "Tokens, one in each row")}
             </section>
         </div>

@@ -80,7 +80,7 @@ fn slopes(cx: CellCx, computed: Computed) -> AnyView {
     };
     view! {
         <section class="panel c-position">
-            <h4>"The slope of each head"</h4>
+            <p class="panel-title">"The slope of each head"</p>
             <ul class="tokens">{move || (0..count.get()).map(button).collect_view()}</ul>
         </section>
     }

@@ -38,7 +38,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {pieces_note(cx)}
         <section class="panel">
-            <h4>"Second sentence: the same words, in the order that you give them"</h4>
+            <p class="panel-title">"Second sentence: the same words, in the order that you give them"</p>
             <TokenStrip tokens=cx.words("shuffled") label="Second sentence" source="shuffled" selected on_reorder=reorder />
         </section>
         <div class="cols-2">
@@ -121,7 +121,7 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     let same = move || largest.get().is_some_and(|d| d < ROUNDING);
     view! {
         <section class="panel stack">
-            <h4>{title}</h4>
+            <p class="panel-title">{title}</p>
             {map(names.first, "Outputs in the first sentence", false)}
             {map(names.second, "Outputs of the same words in the second", true)}
             <table class="line-table">

@@ -84,10 +84,10 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
     });
     view! {
         <section class="panel">
-            <h4>
+            <p class="panel-title">
                 <span data-label="">{format!("Plane {plane}")}</span> ": one round in "
                 {cx.num("wavelengths", &[plane], Format::Fixed(1))} " places"
-            </h4>
+            </p>
             <div class="row">
                 <VectorPad
                     vectors=arrows

@@ -82,7 +82,7 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     };
     view! {
         <section class="panel">
-            <h4>"The same turn, whatever p is"</h4>
+            <p class="panel-title">"The same turn, whatever p is"</p>
             <p>
                 "Dashed: the hand at place p. Solid: after the matrix. It stands where the hand of place p + k stands, place "
                 {cx.num("goal", &[], Format::Count)} "."

@@ -90,9 +90,9 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     let place = Signal::derive(move || Some(place.get()));
     view! {
         <section class="panel c-position">
-            <h4>
+            <p class="panel-title">
                 "The vector of place " <Num value=place from="input:position" format=Format::Count /> " as clocks"
-            </h4>
+            </p>
             <p>
                 {move || if pairs.get().1 { "Some of its pairs, from the fastest to the slowest. " } else { "" }}
                 "At place zero all hands point up; each turns clockwise at its own speed. The sine is how far right the tip is, the cosine how far up."

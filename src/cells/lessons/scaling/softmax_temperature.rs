@@ -192,7 +192,7 @@ fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
     };
     view! {
         <section class="panel">
-            <h4>{title}</h4>
+            <p class="panel-title">{title}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=title>
                 <table>
                     <caption class="vh">{title}</caption>

@@ -130,7 +130,7 @@ fn row(cx: CellCx) -> AnyView {
         move |name: &'static str| cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
     view! {
         <section class="panel stack">
-            <h4>"One query against the first keys: what softmax makes of its scores"</h4>
+            <p class="panel-title">"One query against the first keys: what softmax makes of its scores"</p>
             <div class="controls">{cx.slider("keys", Format::Count)}</div>
             <HeatMap
                 grid=grid("scores")

@@ -23,7 +23,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.text_box("asking")} {cx.text_box("answering")} {cx.seed_box()}</div>
         <section class="panel stack tight">
-            <h4>"Choose the word that asks"</h4>
+            <p class="panel-title">"Choose the word that asks"</p>
             <TokenStrip tokens=asking label="Words that ask" source="input:asking" selected=word />
         </section>
         {move || row.get().map(|row| bars(cx, row, answering.get()))}

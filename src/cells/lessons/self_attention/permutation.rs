@@ -36,7 +36,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="controls">{model_box(cx)} {head_box(cx)}</div>
         {pieces_note(cx)}
         <section class="panel">
-            <h4>"The same words, in the order that you give them"</h4>
+            <p class="panel-title">"The same words, in the order that you give them"</p>
             <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=moved on_reorder=reorder />
         </section>
         <div class="cols-2">
@@ -114,7 +114,7 @@ fn side(cx: CellCx, side: Side) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <h4>{title}</h4>
+            <p class="panel-title">{title}</p>
             <HeatMap
                 grid=weights
                 label=side.weights.1

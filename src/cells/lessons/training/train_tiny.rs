@@ -172,7 +172,7 @@ fn example(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <h4>"One held-out sequence"</h4>
+            <p class="panel-title">"One held-out sequence"</p>
             <div class="scroll" tabindex="0" role="region" aria-label="A held-out sequence, its answer and the model\u{2019}s">
                 <table>
                     <tbody>
@@ -205,7 +205,7 @@ fn heads(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <h4>"Where the decoder looks in that sequence"</h4>
+            <p class="panel-title">"Where the decoder looks in that sequence"</p>
             <Choice
                 label="Head"
                 options=HEADS.map(str::to_owned).to_vec()
