@@ -40,15 +40,15 @@ fn a_selected_word_is_kept_by_models_and_links_and_set_back_by_undo_and_reset() 
             .open_ready(&server.url(""))
             .await
             .expect("the home page works");
-        wait_for_selected(browser, "cat", "at first").await;
+        wait_for_selected(browser, "the", "at first").await;
         let computed = browser
             .script(
                 &format!("return document.querySelector('{CELL} .cell-time').textContent"),
                 &[],
             )
             .await;
-        select(browser, "sat").await;
-        wait_for_selected(browser, "sat", "after a click").await;
+        select(browser, "girl").await;
+        wait_for_selected(browser, "girl", "after a click").await;
         let after = browser
             .script(
                 &format!("return document.querySelector('{CELL} .cell-time').textContent"),
@@ -61,7 +61,7 @@ fn a_selected_word_is_kept_by_models_and_links_and_set_back_by_undo_and_reset() 
             let choice =
                 format!("//section[@data-cell='attention-map']//label[contains(., '{model}')]");
             click(browser, Locator::XPath(&choice)).await;
-            wait_for_selected(browser, "sat", &format!("with {model}")).await;
+            wait_for_selected(browser, "girl", &format!("with {model}")).await;
         }
 
         browser
@@ -70,19 +70,19 @@ fn a_selected_word_is_kept_by_models_and_links_and_set_back_by_undo_and_reset() 
         let link = browser.script("return location.href", &[]).await;
         let link = link.as_str().expect("an address").to_owned();
         browser.open_ready(&link).await.expect("the link opens");
-        wait_for_selected(browser, "sat", "by the link").await;
+        wait_for_selected(browser, "girl", "by the link").await;
 
-        select(browser, "on").await;
-        wait_for_selected(browser, "on", "after another click").await;
+        select(browser, "has").await;
+        wait_for_selected(browser, "has", "after another click").await;
         click(
             browser,
             Locator::XPath("//button[normalize-space()='Undo']"),
         )
         .await;
-        wait_for_selected(browser, "sat", "after undo").await;
+        wait_for_selected(browser, "girl", "after undo").await;
         let reset = format!("{CELL} .cell-tools button[aria-label^='Reset']");
         click(browser, Locator::Css(&reset)).await;
-        wait_for_selected(browser, "cat", "after reset").await;
+        wait_for_selected(browser, "the", "after reset").await;
     });
 }
 
@@ -105,6 +105,6 @@ fn a_selection_that_the_sentence_does_not_hold_falls_back_to_the_lessons_own() {
             .open_ready(&server.url(&format!("#?s={state}")))
             .await
             .expect("the link opens");
-        wait_for_selected(browser, "cat", "instead").await;
+        wait_for_selected(browser, "the", "instead").await;
     });
 }

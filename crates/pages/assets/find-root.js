@@ -29,4 +29,8 @@ document.addEventListener("DOMContentLoaded", async () => {
     link.href = found + link.getAttribute("href").slice(2);
   }
   for (const link of document.querySelectorAll("link[data-href]")) link.href = found + link.dataset.href;
+  for (const fonts of document.querySelectorAll("style[data-fonts]")) {
+    fonts.textContent = fonts.textContent.replaceAll('"./', `"${found}`);
+    fonts.media = "all";
+  }
 });

@@ -21,6 +21,9 @@ const START: &str = include_str!("../assets/start.js");
 /// Where the head script's list of early requests stands.
 const PRELOAD_MARK: &str = "/*preload*/[]";
 
+/// The fonts of text and labels, which every page needs at once.
+const FONTS: [&str; 2] = ["fonts/notebook-serif.woff2", "fonts/notebook-sans.woff2"];
+
 /// Name of the site, after each page's own title.
 const SITE: &str = "Transformer Notebook";
 
@@ -147,8 +150,12 @@ impl Frame {
         let script = if parts.is_lost {
             format!("{FIND_ROOT}{HEAD_SCRIPT}").replace(PRELOAD_MARK, "[]")
         } else {
+            let fonts = FONTS.iter().map(|file| json!(["preload", file, "font"]));
             let own = parts.preload.iter().map(|request| json!(request));
-            let all = self.preload.iter().cloned().chain(own).collect();
+            let all = fonts
+                .chain(self.preload.iter().cloned())
+                .chain(own)
+                .collect();
             HEAD_SCRIPT.replace(PRELOAD_MARK, &Value::Array(all).to_string())
         };
         let script = format!("<script>\n{script}</script>");
@@ -167,6 +174,8 @@ impl Frame {
                     &format!("<link rel=\"{rel}\" href=\"data:,\" data-href=\""),
                 );
             }
+            // Fonts are fetched when the root is found.
+            html = html.replace("<style data-fonts>", "<style data-fonts media=\"not all\">");
         } else if let Some(end) = html.rfind("</body>") {
             html.insert_str(end, &self.engine);
         }

@@ -82,7 +82,8 @@ fn every_page_is_whole_without_scripts() {
         "<p class=\"lesson-part\">Part I: x</p>",
         "url(\"../../fonts/x.woff2\")",
         "import init from '../../app-1.js'",
-        "[[\"modulepreload\",\"app-1.js\",\"\"],[\"preload\",\"app-1.wasm\",\"fetch\"]]",
+        "[[\"preload\",\"fonts/notebook-serif.woff2\",\"font\"],[\"preload\",\"fonts/notebook-sans.woff2\",\"font\"],\
+         [\"modulepreload\",\"app-1.js\",\"\"],[\"preload\",\"app-1.wasm\",\"fetch\"]]",
         "<a href=\"../../lesson/one/\" aria-current=\"page\"><span class=\"course-number\">1</span> One &amp; only</a>",
         "<a rel=\"next\" class=\"turn-next\" href=\"../../lesson/two/\">",
         "<a href=\"../../lesson/two/#a\">next</a>",
