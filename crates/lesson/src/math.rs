@@ -45,9 +45,21 @@ pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
         ));
     }
     // pulldown-latex 0.8 gives a space the text `&nbsp;` and then escapes it like any other.
-    Ok(out
+    let out = out
         .replace("&amp;nbsp;", "\u{a0}")
-        .replace("&nbsp;", "\u{a0}"))
+        .replace("&nbsp;", "\u{a0}");
+    Ok(with_scripts_behind_spaces(out))
+}
+
+/// The space before the name of a function, such as the logarithm, outside the element that holds
+/// the name and its scripts: pulldown-latex 0.8 writes it inside, where it counts as the base.
+fn with_scripts_behind_spaces(mathml: String) -> String {
+    const SPACE: &str = "<mspace width=\"0.1667em\" />";
+    let scripts = ["msub", "msup", "msubsup", "munder", "mover", "munderover"];
+    scripts.iter().fold(mathml, |mathml, script| {
+        let inside = format!("<{script}>{SPACE}");
+        mathml.replace(&inside, &format!("{SPACE}<{script}>"))
+    })
 }
 
 /// The text with each displayed formula on one line, as long as before. Markdown finds blocks
@@ -92,6 +104,17 @@ mod tests {
                 "{mathml}"
             );
         }
+    }
+
+    #[test]
+    fn a_function_with_a_script_is_its_base() {
+        let mathml = to_mathml("T \\log_2 V", false).unwrap();
+        assert!(
+            mathml.contains("<msub><mi>log</mi><mn>2</mn></msub>"),
+            "{mathml}"
+        );
+        let mathml = to_mathml("T \\log_2^2 V", false).unwrap();
+        assert!(mathml.contains("<msubsup><mi>log</mi>"), "{mathml}");
     }
 
     #[test]
