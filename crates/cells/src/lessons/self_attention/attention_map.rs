@@ -320,6 +320,8 @@ mod tests {
             (c.at("layer", &[]), c.at("layers", &[])),
             (Some(3.0), Some(3.0))
         );
+        // The home page speaks of twelve heads.
+        assert_eq!(c.at("heads", &[]), Some(4.0));
         let c = computed(&SPEC, &given(GPT).with("layer", number(4.0))).unwrap();
         assert_eq!(
             (c.at("layer", &[]), c.at("heads", &[])),
