@@ -159,18 +159,21 @@ impl CellCx {
 
     /// All inputs that the computation receives, with their present values; tracks each of them.
     pub(crate) fn inputs(self) -> Inputs {
-        let mut all = self.all_inputs();
-        all.0.retain(|name, _| self.is_computed_from(name));
-        all
+        self.inputs_where(|name| self.is_computed_from(name))
     }
 
     /// All inputs with their present values, those that only the view reads too; tracks each of
     /// them.
     pub(crate) fn all_inputs(self) -> Inputs {
+        self.inputs_where(|_| true)
+    }
+
+    /// The inputs whose names are asked for, with their present values; tracks each of them.
+    fn inputs_where(self, is_asked: impl Fn(&str) -> bool) -> Inputs {
         let keys = self.keys.get_value();
-        let values = keys.into_iter();
+        let asked = keys.into_iter().filter(|(name, _)| is_asked(name));
         Inputs(
-            values
+            asked
                 .filter_map(|(name, key)| Some((name, self.page.value(&key)?.get())))
                 .collect(),
         )
