@@ -111,11 +111,13 @@ impl Browser {
             let waiting = self
                 .script(
                     "dispatchEvent(new Event('beforeprint'));
-                     document.querySelectorAll('details.more').forEach(more => { more.open = true });
+                     const folded = [...document.querySelectorAll('details.more:not([open])')];
+                     folded.forEach(more => { more.open = true });
                      return [...document.querySelectorAll('[data-cell]')]
                         .filter(cell => cell.dataset.state !== 'ready')
                         .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
-                        .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])",
+                        .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])
+                        .concat(folded.map(more => `${more.textContent}: just opened`))",
                     &[],
                 )
                 .await;
