@@ -6,6 +6,9 @@
 //! is asked to do. Which module may use which is in `ARCHITECTURE.md`, and `tests/house.rs` checks
 //! it.
 
+// Natively a view is a future as well, of as many layers as its markup.
+#![recursion_limit = "512"]
+
 mod app;
 mod bench;
 mod browser;
@@ -18,6 +21,8 @@ mod lesson;
 mod model_build;
 mod model_worker;
 pub mod plot;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod prerender;
 mod route;
 mod shell;
 mod state;

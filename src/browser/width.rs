@@ -6,9 +6,16 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::web_sys::ResizeObserver;
 
+/// The width in CSS pixels of a drawing in markup, which the browser then scales.
+const IN_MARKUP: u32 = 560;
+
 /// The width of the element in whole CSS pixels; 0 while it is not laid out.
 pub(crate) fn width_of(element: NodeRef<Div>) -> Signal<u32> {
-    let width = RwSignal::new(0_u32);
+    let width = RwSignal::new(if cfg!(target_arch = "wasm32") {
+        0_u32
+    } else {
+        IN_MARKUP
+    });
     Effect::new(move |_| {
         let Some(element) = element.get() else { return };
         let observed = element.clone();

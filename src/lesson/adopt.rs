@@ -8,10 +8,11 @@ use std::rc::{Rc, Weak};
 
 use leptos::mount::mount_to;
 use leptos::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use web_sys::HtmlElement;
 
-use super::{exercise, inline};
+use super::declared::Named;
+use super::{exercise, inline, served};
 use crate::browser::{abilities, clock, dom};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
@@ -19,9 +20,6 @@ use crate::cells::frame::{layout, reserve, run};
 use crate::cells::registry;
 use crate::chunk::NotLoaded;
 use crate::state::PageState;
-
-/// Props that concern the frame of a cell, which the page builder has used up.
-const FRAME_PROPS: [&str; 3] = ["title", "caption", "height"];
 
 /// Finds the cells of a page.
 const CELLS: &str = "section[data-cell]";
@@ -143,39 +141,15 @@ fn declare(
     shared: &BTreeMap<String, Value>,
 ) -> Result<(CellCx, registry::View), String> {
     let name = dom::data(section, "cell");
-    let unknown = || {
-        format!(
-            "This page names a cell \u{201c}{name}\u{201d} that this version of the site does not have. Reload the page."
-        )
+    let title = dom::find(section, ".cell-title").and_then(|title| title.text_content());
+    let named = Named {
+        id: section.id(),
+        title: title.unwrap_or_else(|| name.clone()),
+        props: serde_json::from_str(&dom::data(section, "props"))
+            .map_err(|e| format!("The props of this cell cannot be read: {e}"))?,
+        name,
     };
-    let registry::Entry { spec, view } = registry::find(&name).ok_or_else(unknown)?;
-    let mut props: Map<String, Value> = serde_json::from_str(&dom::data(section, "props"))
-        .map_err(|e| format!("The props of this cell cannot be read: {e}"))?;
-    for prop in FRAME_PROPS {
-        props.remove(prop);
-    }
-    let inputs = spec
-        .inputs_from(&props, shared)
-        .map_err(|e| e.to_string())?;
-    let id = section.id();
-    let mut keys = BTreeMap::new();
-    for input in (spec.inputs)() {
-        let key = match props.get(input.name).and_then(cells::spec::shared_name) {
-            Some(shared) => format!("${shared}"),
-            None => format!("{id}.{}", input.name),
-        };
-        let initial = inputs
-            .0
-            .get(input.name)
-            .cloned()
-            .unwrap_or_else(|| input.default.clone());
-        page.declare(&key, &input, initial);
-        keys.insert(input.name.to_owned(), key);
-    }
-    let title = dom::find(section, ".cell-title")
-        .and_then(|t| t.text_content())
-        .unwrap_or_else(|| name.clone());
-    Ok((CellCx::new(id, title, spec, page, keys), view))
+    named.declare(page, shared)
 }
 
 fn mount_cell(
@@ -191,7 +165,7 @@ fn mount_cell(
     ) else {
         return;
     };
-    body.set_inner_html("");
+    served::hand_over(cx, &body);
     run::keep_computed(cx, section.clone().into());
     reserve::release_when_drawn(cx, &body);
     let frame_section = section.clone();

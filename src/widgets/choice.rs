@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::ids;
+use super::markup::in_markup;
 
 /// A radio group.
 #[component]
@@ -34,6 +35,7 @@ pub fn Choice(
                     <input
                         type="radio"
                         name=group.clone()
+                        checked=in_markup(|| value.with(|v| *v == name))
                         value=name
                         prop:checked=move || value.with(|v| *v == chosen)
                         on:change=move |_| on_change.run(own.clone())

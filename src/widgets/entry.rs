@@ -5,6 +5,7 @@ use cells::format::{Format, number};
 use leptos::prelude::*;
 
 use super::events::typed;
+use super::markup::in_markup;
 use super::{Num, ids};
 
 /// Largest magnitude that any box takes.
@@ -227,6 +228,7 @@ pub fn NumberEntry(
                 aria-label=name
                 aria-describedby=described
                 aria-invalid=move || problem.get().is_some().then_some("true")
+                value=in_markup(text)
                 prop:value=text
                 on:input=move |event| {
                     let typed = typed(&event);

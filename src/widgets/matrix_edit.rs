@@ -10,6 +10,7 @@ use ndarray::Array2;
 
 use super::entry::{on_reset, same};
 use super::events::{focus_place, place_of, place_text, typed};
+use super::markup::in_markup;
 use super::matrix_block::parse_block;
 use super::{Concept, Limits, Place, ids, parse_number};
 use crate::display::grid::{named, origin};
@@ -265,6 +266,7 @@ fn edit_row(edit: Edit, i: usize, cols: usize, note: &str) -> impl IntoView + us
                         aria-label=move || format!("{}, {}", edit.label.get_value(), edit.place_name(place))
                         aria-invalid=move || edit.is_wrong(place).then_some("true")
                         aria-describedby=move || edit.is_wrong(place).then(|| note.clone())
+                        value=in_markup(|| edit.text(place))
                         prop:value=move || edit.text(place)
                     />
                 </td>

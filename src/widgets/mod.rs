@@ -17,6 +17,7 @@ pub mod heat_map;
 mod heat_table;
 mod ids;
 pub mod linked_matrices;
+mod markup;
 mod matrix_block;
 pub mod matrix_edit;
 pub mod more;

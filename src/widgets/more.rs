@@ -2,8 +2,10 @@
 
 use leptos::prelude::*;
 
+use super::markup::in_markup;
+
 /// A part that opens when it is asked for. Its views exist from then on, so what nobody opens costs
-/// nothing.
+/// nothing; in markup they exist from the first, since no script can add them.
 #[component]
 pub fn More(
     /// What is inside, in a few words.
@@ -12,7 +14,7 @@ pub fn More(
     /// The part.
     children: ChildrenFn,
 ) -> impl IntoView {
-    let opened = RwSignal::new(false);
+    let opened = RwSignal::new(in_markup(|| ()).is_some());
     view! {
         <details class="more" on:toggle=move |_| opened.set(true)>
             <summary>{summary}</summary>

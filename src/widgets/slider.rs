@@ -4,6 +4,7 @@ use cells::format::{Format, number};
 use leptos::prelude::*;
 
 use super::events::typed;
+use super::markup::in_markup;
 use super::{Limits, NumberEntry, ids};
 
 /// A labelled slider and number box that show and set the same value.
@@ -58,6 +59,7 @@ pub fn Slider(
                 min=scale.first()
                 max=scale.last()
                 step=scale.position_step()
+                value=in_markup(|| scale.position(value.get()).to_string())
                 prop:value=move || scale.position(value.get()).to_string()
                 aria-valuetext=move || number(value.get(), format)
                 on:input=move |event| {

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::events::typed;
 use super::ids;
+use super::markup::in_markup;
 
 /// A labelled text box. What is typed stays, also when it cannot be used; then `message` says why.
 #[component]
@@ -36,6 +37,7 @@ pub fn TextBox(
                 autocomplete="off"
                 aria-describedby=note.clone()
                 aria-invalid=invalid
+                value=in_markup(text)
                 prop:value=text
                 on:input=move |event| on_change.run(typed(&event))
             />
@@ -50,7 +52,7 @@ pub fn TextBox(
                 aria-invalid=invalid
                 prop:value=text
                 on:input=move |event| on_change.run(typed(&event))
-            ></textarea>
+            >{in_markup(text)}</textarea>
         })
     };
     view! {

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::markup::in_markup;
+
 /// A labelled switch.
 #[component]
 pub fn Toggle(
@@ -20,6 +22,7 @@ pub fn Toggle(
             <input
                 type="checkbox"
                 role="switch"
+                checked=in_markup(move || value.get())
                 prop:checked=move || value.get()
                 on:change=move |event| on_change.run(event_target_checked(&event))
             />

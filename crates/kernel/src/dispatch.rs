@@ -41,9 +41,19 @@ pub fn implementations() -> Vec<&'static Kernels> {
     .collect()
 }
 
+/// The implementation in use.
+static BEST: OnceLock<&'static Kernels> = OnceLock::new();
+
+/// Has this process use [`same_bits`] for everything, so that its results can be compared with
+/// those of a browser to the last bit. Returns false where another implementation is in use
+/// already: the choice is made once, before the first kernel runs.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn use_same_bits() -> bool {
+    std::ptr::eq(*BEST.get_or_init(same_bits), same_bits())
+}
+
 /// The last of [`implementations`], found once.
 pub(crate) fn best() -> &'static Kernels {
-    static BEST: OnceLock<&'static Kernels> = OnceLock::new();
     BEST.get_or_init(|| {
         // In wasm the build decides; naming the one that it uses leaves the others out of the file.
         #[cfg(all(

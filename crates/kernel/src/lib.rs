@@ -162,6 +162,8 @@ mod x86_avx2;
 #[allow(unsafe_code)]
 mod x86_int8;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use dispatch::use_same_bits;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
     matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits, silu, softmax,

@@ -99,6 +99,7 @@ pub(crate) fn cell(
         level: around.level,
         props: table.values,
         given,
+        figure: None,
         line: around.line,
     })
 }

@@ -6,10 +6,14 @@ use serde_json::{Map, Value, json};
 
 use crate::ROOT;
 use crate::html::{definitions, escape, escape_single_quoted};
-use crate::types::{Answer, Cell, Exercise, Lesson, Segment};
+use crate::types::{Answer, Cell, Exercise, Figure, Lesson, Segment};
 
 /// The text in a cell until the engine has loaded.
 const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
+
+/// The text in a cell with a figure until the engine has loaded.
+const CELL_COMPUTED: &str =
+    "Computed when this page was made. Once the engine has loaded, you can change it here.";
 
 /// The text in an exercise until the engine has loaded.
 const EXERCISE_WAITING: &str =
@@ -42,12 +46,21 @@ fn cell_frame(cell: &Cell) -> String {
     let mut props = Map::from_iter([("title".to_owned(), Value::from(cell.title.as_str()))]);
     props.extend(cell.props.clone());
     let props = escape_single_quoted(&Value::Object(props).to_string());
-    let given = definitions("cell-given", &cell.given);
+    let content = match &cell.figure {
+        Some(Figure { html, fingerprint }) => format!(
+            "<fieldset class=\"served\" disabled data-fingerprint=\"{fingerprint}\"><div class=\"cell-view\">{html}</div></fieldset>\
+             <p class=\"cell-waiting\">{CELL_COMPUTED}</p>"
+        ),
+        None => {
+            let given = definitions("cell-given", &cell.given);
+            format!("<p class=\"cell-waiting\">{CELL_WAITING}</p>{given}")
+        }
+    };
     let mut out = format!(
         "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\" data-props='{props}' aria-labelledby=\"{id}-title\">\n\
          <header class=\"cell-head\"><h{level} class=\"cell-title\" id=\"{id}-title\">{title}</h{level}>\
          <div class=\"cell-tools\"></div></header>\n\
-         <div class=\"cell-body\" style=\"min-height:{height_px}px\"><p class=\"cell-waiting\">{CELL_WAITING}</p>{given}</div>\n"
+         <div class=\"cell-body\" style=\"min-height:{height_px}px\">{content}</div>\n"
     );
     if let Some(caption) = &cell.caption {
         // Writing to a String cannot fail, here and below.

@@ -30,7 +30,9 @@ pub use {
     compile::compile,
     error::LessonError,
     links::check_links,
-    types::{Answer, Cell, Choice, Exercise, Heading, InlineValue, Kind, Lesson, Link, Segment},
+    types::{
+        Answer, Cell, Choice, Exercise, Figure, Heading, InlineValue, Kind, Lesson, Link, Segment,
+    },
 };
 
 /// Placeholder in compiled HTML for the site's root; [`Lesson::article`] replaces it.

@@ -81,8 +81,19 @@ pub struct Cell {
     pub props: Map<String, Value>,
     /// The inputs in words, label and value, for readers before the engine has loaded.
     pub given: Vec<(String, String)>,
+    /// Its default result, which the page is served with; the compiler of lessons has none.
+    pub figure: Option<Figure>,
     /// Line of the fence.
     pub line: usize,
+}
+
+/// The default result of a cell, computed when the page is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The view of the cell as markup.
+    pub html: String,
+    /// What the browser compares its own result with.
+    pub fingerprint: String,
 }
 
 /// Form of the answer, and the right answer.

@@ -119,6 +119,13 @@ impl Content {
         })
     }
 
+    /// Every page, to be completed.
+    pub(crate) fn pages_mut(&mut self) -> impl Iterator<Item = &mut Lesson> {
+        [&mut self.home, &mut self.not_found, &mut self.models]
+            .into_iter()
+            .chain(&mut self.lessons)
+    }
+
     /// Every page.
     pub fn pages(&self) -> impl Iterator<Item = &Lesson> {
         [&self.home, &self.not_found, &self.models]

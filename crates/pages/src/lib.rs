@@ -12,6 +12,7 @@ mod code;
 mod content;
 mod course;
 mod error;
+mod figures;
 mod find;
 mod follow;
 mod frame;

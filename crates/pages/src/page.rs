@@ -10,8 +10,8 @@ use crate::course::{PART, course_map, number};
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
 
-const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text and the \
-     formulas are all here; the cells and exercises are not: they compute in the browser and need scripts \
+const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text, the \
+     formulas and the figures are all here. Changing a figure and answering an exercise compute in the browser, which needs scripts \
      and WebAssembly.</p></noscript>\n";
 
 /// The page of a lesson, between the one before and the one after.

@@ -11,6 +11,7 @@ use crate::code::CodeBook;
 use crate::content::Content;
 use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write_new};
+use crate::figures;
 use crate::frame::{Frame, Parts};
 use crate::offline;
 use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
@@ -48,7 +49,10 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     let catalog = Cells {
         public: job.project.join("public"),
     };
-    let content = Content::load(&job.project, &catalog, job.draft)?;
+    let mut content = Content::load(&job.project, &catalog, job.draft)?;
+    if job.release {
+        figures::compute(&job.project, &mut content)?;
+    }
     let frame = Frame::read(&job.out, &job.public_url)?;
     let chunks = match &job.linked {
         Some(linked) => chunks::cut_site(linked, &job.out)?,

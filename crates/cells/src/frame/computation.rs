@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::rng::{fnv1a64, mix};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +81,29 @@ impl Computation {
         self.texts.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// A hash of the names, shapes, values to the last bit, and words: two results that show the
+    /// same have the same one.
+    pub fn fingerprint(&self) -> u64 {
+        let join = |hash: u64, next: u64| mix(hash ^ next);
+        let mut hash = 0;
+        for (name, tensor) in &self.tensors {
+            hash = join(hash, fnv1a64(name));
+            for &length in tensor.shape() {
+                hash = join(hash, length as u64);
+            }
+            for value in &tensor.values {
+                hash = join(hash, value.to_bits());
+            }
+        }
+        for (name, words) in &self.texts {
+            hash = join(hash, fnv1a64(name));
+            for word in words {
+                hash = join(hash, fnv1a64(word));
+            }
+        }
+        hash
+    }
+
     /// The element that a reference such as `weights[0,2]` or `entropy` names.
     pub fn resolve(&self, reference: &str) -> Option<f64> {
         let (name, index) = parse_reference(reference)?;
@@ -125,6 +149,27 @@ mod tests {
         assert_eq!(parse_reference("a[1,"), None);
         assert_eq!(parse_reference("a[x]"), None);
         assert_eq!(parse_reference(""), None);
+    }
+
+    #[test]
+    fn the_fingerprint_tells_the_last_bit_of_a_value_and_its_place() {
+        let of = |values: [f32; 2], word: &str| {
+            let mut c = Computation::default();
+            let tensor = Tensor::from_f32(&arr2(&[values]));
+            c.tensors.insert("w".into(), tensor);
+            c.texts.insert("tokens".into(), vec![word.to_owned()]);
+            c.fingerprint()
+        };
+        let known = of([0.25, 0.75], "cat");
+        assert_eq!(of([0.25, 0.75], "cat"), known);
+        let next = f32::from_bits(0.75_f32.to_bits() + 1);
+        for (values, word) in [
+            ([0.25, next], "cat"),
+            ([0.75, 0.25], "cat"),
+            ([0.25, 0.75], "mat"),
+        ] {
+            assert_ne!(of(values, word), known);
+        }
     }
 
     #[test]

@@ -1,0 +1,53 @@
+//! The figure that a cell was served with, until the cell has computed it here.
+
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use send_wrapper::SendWrapper;
+use web_sys::HtmlElement;
+
+use crate::browser::dom;
+use crate::cells::frame::context::CellCx;
+
+/// Makes room in the body of a cell for its view. A figure that shows what the cell will show stays
+/// until the cell has its own result, which is then compared with it, or until an input changes.
+pub(crate) fn hand_over(cx: CellCx, body: &HtmlElement) {
+    let figure = dom::find(body, ".served").filter(|_| untrack(|| !cx.is_edited()));
+    body.set_inner_html("");
+    let Some(figure) = figure else { return };
+    if body.append_child(&figure).is_err() {
+        return;
+    }
+    let expected = dom::data(&figure, "fingerprint");
+    let (body, figure) = (SendWrapper::new(body.clone()), SendWrapper::new(figure));
+    Effect::new(move |done: Option<bool>| {
+        if done == Some(true) {
+            return true;
+        }
+        let (computed, failed) = cx.outcome.with(|outcome| {
+            let found = outcome.computation.as_ref();
+            (found.map(|c| c.fingerprint()), outcome.error.is_some())
+        });
+        let edited = cx.is_edited();
+        if computed.is_none() && !failed && !edited {
+            return false;
+        }
+        figure.remove();
+        if computed.is_some_and(|found| !edited && format!("{found:016x}") != expected) {
+            say_that_it_differs(&body);
+        }
+        true
+    });
+}
+
+/// Tells the reader that the page was served with other numbers.
+fn say_that_it_differs(body: &HtmlElement) {
+    dom::set_data(body, "differs", "");
+    mount_to(body.clone(), || {
+        view! {
+            <p class="cell-error">
+                "This browser computed other numbers than those that the page came with, which is a fault of this site or of the browser. What you see now was computed here."
+            </p>
+        }
+    })
+    .forget();
+}

@@ -1,0 +1,84 @@
+//! The default results of cells as markup, for the pages as they are served.
+//!
+//! Natively the views of the cells become markup instead of elements. So a page shows the same
+//! figure before the engine has loaded, on paper and without scripts; in the tab the view takes its
+//! place as soon as it has computed the same.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use ::cells::model_cache::ModelCache;
+use ::cells::{InputValue, jobs, picture};
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cells::registry;
+use crate::lesson::declared::Named;
+use crate::state::PageState;
+
+/// A cell whose default result is wanted.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Wanted {
+    #[serde(flatten)]
+    cell: Named,
+    /// The shared inputs of its page.
+    shared: BTreeMap<String, Value>,
+}
+
+impl Wanted {
+    /// Name of the cell.
+    pub fn name(&self) -> &str {
+        &self.cell.name
+    }
+}
+
+/// The default result of a cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figure {
+    /// Its view as markup.
+    pub html: String,
+    /// [`Computation::fingerprint`](::cells::Computation::fingerprint) of what it shows, as
+    /// hexadecimal digits.
+    pub fingerprint: String,
+}
+
+/// Computes a cell on the inputs that its lesson gives it, with the models in the cache, and draws
+/// it.
+///
+/// # Errors
+/// A text that says what is wrong with the cell's inputs, or what its computation met.
+pub fn figure(wanted: &Wanted, models: &ModelCache) -> Result<Figure, String> {
+    let owner = Owner::new();
+    owner.with(|| {
+        now(registry::load(&[wanted.cell.name.clone()])).map_err(|e| e.to_string())?;
+        let page = PageState::new();
+        let (cx, view) = wanted.cell.clone().declare(page, &wanted.shared)?;
+        for (name, value) in picture::with_drawn_samples(cx.all_inputs()).0 {
+            if let InputValue::Picture(picture) = value {
+                cx.fill_picture(&name, picture);
+            }
+        }
+        let computation =
+            jobs::compute(cx.spec, &cx.inputs(), models).map_err(|e| e.to_string())?;
+        let fingerprint = format!("{:016x}", computation.fingerprint());
+        cx.outcome
+            .update(|outcome| outcome.computation = Some(Arc::new(computation)));
+        provide_context(cx.clear_drafts());
+        let html = view(cx).to_html();
+        Ok(Figure { html, fingerprint })
+    })
+}
+
+/// The value of a future that waits for nothing, as those of chunks are where all is one file.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
