@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use ::cells::format::number;
 use ::cells::model_cache::ModelCache;
 use ::cells::{InputValue, jobs, picture};
 use leptos::prelude::*;
@@ -26,6 +27,8 @@ pub struct Wanted {
     cell: Named,
     /// The shared inputs of its page.
     shared: BTreeMap<String, Value>,
+    /// The results that the page's prose quotes: tensor element and format of each.
+    quoted: Vec<(String, String)>,
 }
 
 impl Wanted {
@@ -43,6 +46,8 @@ pub struct Figure {
     /// [`Computation::fingerprint`](::cells::Computation::fingerprint) of what it shows, as
     /// hexadecimal digits.
     pub fingerprint: String,
+    /// The quoted results as texts; `None` for what the cell has not computed.
+    pub quoted: Vec<Option<String>>,
 }
 
 /// Computes a cell on the inputs that its lesson gives it, with the models in the cache, and draws
@@ -53,7 +58,7 @@ pub struct Figure {
 pub fn figure(wanted: &Wanted, models: &ModelCache) -> Result<Figure, String> {
     let owner = Owner::new();
     owner.with(|| {
-        now(registry::load(&[wanted.cell.name.clone()])).map_err(|e| e.to_string())?;
+        now(registry::load(std::slice::from_ref(&wanted.cell.name))).map_err(|e| e.to_string())?;
         let page = PageState::new();
         let (cx, view) = wanted.cell.clone().declare(page, &wanted.shared)?;
         for (name, value) in picture::with_drawn_samples(cx.all_inputs()).0 {
@@ -63,12 +68,21 @@ pub fn figure(wanted: &Wanted, models: &ModelCache) -> Result<Figure, String> {
         }
         let computation =
             jobs::compute(cx.spec, &cx.inputs(), models).map_err(|e| e.to_string())?;
+        let quoted = wanted.quoted.iter().map(|(reference, format)| {
+            let value = computation.resolve(reference)?;
+            Some(number(value, format.parse().ok()?))
+        });
+        let quoted = quoted.collect();
         let fingerprint = format!("{:016x}", computation.fingerprint());
         cx.outcome
             .update(|outcome| outcome.computation = Some(Arc::new(computation)));
         provide_context(cx.clear_drafts());
         let html = view(cx).to_html();
-        Ok(Figure { html, fingerprint })
+        Ok(Figure {
+            html,
+            fingerprint,
+            quoted,
+        })
     })
 }
 

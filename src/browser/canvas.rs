@@ -64,6 +64,28 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
     Signal::derive(move || count.get().wrapping_add(theme.get()))
 }
 
+/// A picture as the address of a PNG file (RFC 2083) that holds it; empty for a picture without
+/// pixels.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn data_url(pixels: &cells::input::Pixels) -> String {
+    use base64::Engine as _;
+
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, pixels.width as u32, pixels.height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(&pixels.rgb)?;
+        writer.finish()
+    });
+    match written {
+        Ok(()) => format!(
+            "data:image/png;base64,{}",
+            base64::engine::general_purpose::STANDARD.encode(&file)
+        ),
+        Err(_) => String::new(),
+    }
+}
+
 /// A canvas of exactly these pixels.
 pub(crate) fn picture(rgba: &[u8], width: usize, height: usize) -> Option<HtmlCanvasElement> {
     let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;

@@ -23,6 +23,33 @@ pub(crate) fn source(pixels: &Pixels) -> Option<HtmlCanvasElement> {
     picture(&rgba, pixels.width, pixels.height)
 }
 
+/// Picture and grid lines as the background of a canvas that nothing draws on, in CSS.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn background(pixels: &Pixels, patch: usize) -> String {
+    let (rows, cols) = patches(pixels.width, pixels.height, patch);
+    let lines = |towards: &str, side: usize, whole: usize| {
+        let step = 100.0 * patch as f64 / side.max(1) as f64;
+        let colours = "#ffffffbf 0 1px,#0000 1px";
+        if whole > 1 {
+            format!("repeating-linear-gradient({towards},{colours} {step:.4}%),")
+        } else {
+            String::new()
+        }
+    };
+    format!(
+        ";background:{}{}url({}) 0 0/100% 100%;image-rendering:pixelated",
+        lines("to right", pixels.width, cols),
+        lines("to bottom", pixels.height, rows),
+        crate::browser::canvas::data_url(pixels)
+    )
+}
+
+/// The browser draws on the canvas itself.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn background(_: &Pixels, _: usize) -> String {
+    String::new()
+}
+
 /// Draws picture, overlay, grid lines and the selected patch into `width` x `height` device pixels.
 pub(crate) fn draw(
     ctx: &CanvasRenderingContext2d,

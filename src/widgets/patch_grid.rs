@@ -9,7 +9,8 @@ use leptos::web_sys;
 
 use super::cursor::moved;
 use super::events::share_within;
-use super::patch_canvas::{draw, patches, source};
+use super::markup::in_markup;
+use super::patch_canvas::{background, draw, patches, source};
 use super::{Grid, Selected};
 use crate::browser::canvas::{fit, size_of};
 
@@ -56,8 +57,12 @@ pub fn PatchGrid(
     };
     let ratio = move || {
         pixels.with(|p| {
-            p.as_ref()
-                .map(|p| format!("aspect-ratio:{} / {}", p.width.max(1), p.height.max(1)))
+            let p = p.as_ref()?;
+            let ratio = format!("aspect-ratio:{} / {}", p.width.max(1), p.height.max(1));
+            Some(match in_markup(|| background(p, patch.get())) {
+                Some(background) => ratio + &background,
+                None => ratio,
+            })
         })
     };
     view! {

@@ -8,7 +8,7 @@ use super::site;
 use browser_harness::Habits;
 
 /// Lets no request through whose address matches one of the patterns.
-async fn block(browser: &Browser, patterns: &[&str]) {
+pub(crate) async fn block(browser: &Browser, patterns: &[&str]) {
     browser.devtools("Network.enable", json!({})).await;
     // The copy for reading offline would answer in place of the server.
     let bypass = json!({ "bypass": true });

@@ -286,6 +286,79 @@ fn every_digit_in_a_cell_says_where_it_comes_from() {
     });
 }
 
+/// The figures that pages are served with, before anything has computed in the tab.
+#[test]
+fn served_figures_show_what_the_engine_gives_natively() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        super::failing::block(browser, &["*.wasm"]).await;
+        let mut faults = Vec::new();
+        for page in site::pages() {
+            browser.open(&server.url(&page)).await;
+            let stray = browser.script(STRAY_DIGITS, &[]).await;
+            let stray: Vec<String> = serde_json::from_value(stray).expect("a list");
+            faults.extend(stray.into_iter().map(|fault| format!("/{page} {fault}")));
+            let served = "return [...document.querySelectorAll('[data-cell]:has(.served)')].map(cell => cell.id)";
+            let served = browser.script(served, &[]).await;
+            let served: Vec<String> = serde_json::from_value(served).expect("a list");
+            for cell in placed(browser).await {
+                if !served.contains(&cell.id) {
+                    continue;
+                }
+                let computed = computed(cell.spec, &cell.inputs)
+                    .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
+                faults.extend(compare(browser, &cell, &cell.inputs, &computed).await);
+            }
+        }
+        assert!(
+            faults.is_empty(),
+            "served figures and engine differ:\n{}",
+            faults.join("\n")
+        );
+    });
+}
+
+/// The tab recomputes what it was served with, to the last bit.
+#[test]
+fn the_tab_computes_the_bits_that_the_page_was_served_with() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        for page in site::pages() {
+            browser.open(&server.url(&page)).await;
+            let served = "return document.querySelectorAll('[data-cell] .served').length";
+            browser.ready().await.expect("the page works");
+            let left = browser.script(served, &[]).await;
+            assert_eq!(left, json!(0), "/{page} still shows served figures");
+            let differing = "return [...document.querySelectorAll('[data-cell]:has([data-differs])')].map(cell => cell.id)";
+            assert_eq!(browser.script(differing, &[]).await, json!([]), "/{page}");
+        }
+    });
+}
+
+/// A result that is another one than the served one is not shown in silence.
+#[test]
+fn a_figure_with_other_numbers_is_told_to_the_reader() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        // The page arrives with another fingerprint than the one that it was made with.
+        let change = json!({ "source": "document.addEventListener('DOMContentLoaded', () => {
+            document.querySelector('#qkv-by-hand .served').dataset.fingerprint = '0123456789abcdef';
+        })" });
+        browser
+            .devtools("Page.addScriptToEvaluateOnNewDocument", change)
+            .await;
+        let url = server.url("lesson/self-attention/");
+        browser.open_ready(&url).await.expect("the lesson works");
+        let told = "return [...document.querySelectorAll('[data-differs]')].map(body =>
+            [body.closest('[data-cell]').id, body.textContent.includes('other numbers')])";
+        let told = browser.script(told, &[]).await;
+        assert_eq!(told, json!([["qkv-by-hand", true]]));
+    });
+}
+
 #[test]
 fn the_lessons_own_inputs_give_what_the_engine_gives_natively() {
     let server = site::serve(Habits::ROOT);

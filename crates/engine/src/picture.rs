@@ -22,6 +22,7 @@
 use ndarray::{Array2, Array3, ArrayView3, Axis};
 
 use crate::error::{EngineError, Result};
+use crate::shape::product;
 
 /// A picture from red, green and blue bytes, row by row.
 ///
@@ -110,7 +111,8 @@ pub fn resize_by(
     let (down, across) = (weights(rows, height, by), weights(cols, width, by));
     let mut out = Array3::zeros((channels, height, width));
     for (plane, mut target) in image.axis_iter(Axis(0)).zip(out.axis_iter_mut(Axis(0))) {
-        target.assign(&down.dot(&plane).dot(&across.t()));
+        let lower = product("resize", down.view(), plane)?;
+        target.assign(&product("resize", lower.view(), across.t())?);
     }
     Ok(out)
 }

@@ -44,6 +44,11 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
     let mut errors = page.errors.clone();
     check_ids(&source, &page, &mut errors);
     check_titles(&source, &page, &mut errors);
+    if let Some(id) = &front.picture
+        && !page.cells().any(|cell| cell.id == *id)
+    {
+        errors.push(source.error(1, format!("the picture names no cell of this page: {id}")));
+    }
     if errors.is_empty() {
         // A cell that did not compile would seem to be missing for all that quote it.
         check_inline_values(&source, &page, catalog, &front, &mut errors);
@@ -60,6 +65,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
         title: front.title,
         description: front.description,
         part: front.part,
+        picture: front.picture,
         minutes: page.words.div_ceil(WORDS_A_MINUTE).max(1),
         shared: front.shared,
         segments: page.segments,

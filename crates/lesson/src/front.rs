@@ -18,6 +18,7 @@ pub(crate) struct Front {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) part: String,
+    pub(crate) picture: Option<String>,
     pub(crate) shared: BTreeMap<String, Value>,
 }
 
@@ -65,6 +66,10 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
     } else {
         String::new()
     };
+    let picture = match is_lesson {
+        true => table.take_text(source, "picture")?,
+        false => None,
+    };
     let length = description.chars().count();
     if length > LONGEST_DESCRIPTION {
         let message = format!(
@@ -74,7 +79,7 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
     }
     let shared = table.take_table(source, "inputs")?.into_iter().collect();
     let known = if is_lesson {
-        "title, description, part, [inputs]"
+        "title, description, part, picture, [inputs]"
     } else {
         "title, description, [inputs]"
     };
@@ -84,6 +89,7 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
             title,
             description,
             part,
+            picture,
             shared,
         },
         body,

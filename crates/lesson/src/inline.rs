@@ -12,9 +12,15 @@ const FORBIDDEN_TAGS: [&str; 6] = ["script", "style", "iframe", "object", "link"
 
 /// The element that the site fills with a value.
 pub(crate) fn inline_value(value: &InlineRef) -> String {
+    filled(value, INLINE_WAITING)
+}
+
+/// The element with a text.
+pub(crate) fn filled(value: &InlineRef, text: &str) -> String {
     format!(
         "<output class=\"inline-value\" aria-live=\"off\" data-inline=\"{cell}.{element}\" data-format=\"{format}\" \
-         title=\"computed in the cell {cell}\">{INLINE_WAITING}</output>",
+         title=\"computed in the cell {cell}\">{text}</output>",
+        text = escape(text),
         cell = escape(&value.cell),
         element = escape(&value.element.to_string()),
         format = value.format,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::inline::{filled, inline_value};
 use crate::reference::{ElementRef, InlineRef};
 
 /// The page of the site that a source file makes.
@@ -35,6 +36,8 @@ pub struct Lesson {
     pub description: String,
     /// The part of the course, plain text; empty for pages that are not lessons.
     pub part: String,
+    /// Id of the cell whose figure stands for the lesson where lessons are listed.
+    pub picture: Option<String>,
     /// Reading time of the prose, in minutes, at 200 words a minute.
     pub minutes: usize,
     /// Inputs that cells of this page share, by name.
@@ -176,6 +179,34 @@ pub struct InlineValue {
 }
 
 impl Lesson {
+    /// Writes a value that was computed for the page into its prose.
+    pub fn quote(&mut self, value: &InlineRef, text: &str) {
+        let (waiting, filled) = (inline_value(value), filled(value, text));
+        for segment in &mut self.segments {
+            let html = match segment {
+                Segment::Html(html) => html,
+                Segment::Cell(Cell {
+                    caption: Some(html),
+                    ..
+                }) => html,
+                Segment::Exercise(exercise) => &mut exercise.question,
+                Segment::Cell(_) => continue,
+            };
+            *html = html.replace(&waiting, &filled);
+        }
+    }
+
+    /// Gives the cell with an id its figure.
+    pub fn give_figure(&mut self, id: &str, figure: Figure) {
+        let mut cells = self.segments.iter_mut().filter_map(|s| match s {
+            Segment::Cell(cell) => Some(cell),
+            _ => None,
+        });
+        if let Some(cell) = cells.find(|cell| cell.id == id) {
+            cell.figure = Some(figure);
+        }
+    }
+
     /// The cells of the page, in order.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.segments.iter().filter_map(|s| match s {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FRONT, World, article, body};
-use lesson::{Answer, Kind, Segment, check_links, compile};
+use lesson::{Answer, Figure, Kind, Segment, check_links, compile};
 
 #[test]
 fn prose_formulas_and_tables() {
@@ -211,4 +211,40 @@ fn links_between_pages_are_checked() {
     );
     assert!(errors[2].starts_with("lessons/01-one.md:12: the link `#nowhere`"));
     assert!(errors[3].contains("`/lab`"));
+}
+
+#[test]
+fn figures_and_quoted_values_stand_on_the_page_that_is_served() {
+    let text = "Before `=t.weights[0,0] .2`.\n\n```cell table #t\ntitle = \"T\"\nx = 2\nsentence = \"a\"\n```\n";
+    let mut lesson = body(text).unwrap();
+    let quoted = lesson.inline_values[0].value.clone();
+    lesson.quote(&quoted, "0.25");
+    let figure = Figure {
+        html: "<b>drawn</b>".to_owned(),
+        fingerprint: "00ff".to_owned(),
+    };
+    lesson.give_figure("t", figure.clone());
+    lesson.give_figure("not-here", figure);
+    let html = lesson.article("/");
+    for expected in [
+        ">0.25</output>",
+        "<fieldset class=\"served\" disabled data-fingerprint=\"00ff\"><div class=\"cell-view\"><b>drawn</b></div></fieldset>",
+    ] {
+        assert!(html.contains(expected), "{expected}\n{html}");
+    }
+    assert!(!html.contains("cell-given"), "{html}");
+}
+
+#[test]
+fn a_lesson_is_pictured_by_a_cell_of_its_own() {
+    let with = |picture: &str| {
+        let front = FRONT.trim_end_matches("+++\n");
+        let text = format!(
+            "{front}picture = \"{picture}\"\n+++\n```cell table #t\ntitle = \"T\"\nx = 2\nsentence = \"a\"\n```\n"
+        );
+        compile("lessons/03-test.md", &text, &World)
+    };
+    assert_eq!(with("t").unwrap().picture.as_deref(), Some("t"));
+    let errors = with("other").unwrap_err();
+    assert!(errors[0].message.contains("other"), "{errors:?}");
 }

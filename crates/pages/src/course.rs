@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use crate::thumbnail;
 use lesson::html::escape;
 use lesson::{Kind, Lesson, ROOT};
 
@@ -51,8 +52,9 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
     out
 }
 
-/// The map on the home page; `level` is the level of its headings.
-pub fn course_map(lessons: &[Lesson], level: u8) -> String {
+/// The map of the course; `level` is the level of its headings. `with_pictures` says whether the
+/// figures of the lessons stand beside their titles.
+pub fn course_map(lessons: &[Lesson], level: u8, with_pictures: bool) -> String {
     let mut out = "<div class=\"course-map\">\n".to_owned();
     for part in parts(lessons) {
         let name = escape(&part[0].part);
@@ -63,9 +65,15 @@ pub fn course_map(lessons: &[Lesson], level: u8) -> String {
         for lesson in part {
             let (number, title) = (number(lesson), escape(&lesson.title));
             let description = escape(&lesson.description);
+            let picture = if with_pictures {
+                thumbnail::of(lesson)
+            } else {
+                None
+            };
+            let picture = picture.unwrap_or_default();
             let _ = writeln!(
                 out,
-                "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\">{title}</a><p>{description}</p></li>",
+                "<li value=\"{number}\">{picture}<a href=\"{ROOT}lesson/{}/\">{title}</a><p>{description}</p></li>",
                 lesson.slug
             );
         }

@@ -40,6 +40,7 @@ impl Follower {
                 out: out.to_owned(),
                 public_url: "/".to_owned(),
                 release: false,
+                figures: false,
                 linked: None,
                 target: None,
                 draft,

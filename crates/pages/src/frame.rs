@@ -257,7 +257,8 @@ fn next_tag(html: &str, opening: &str) -> Option<FoundTag> {
     })
 }
 
-fn attribute(tag: &str, name: &str) -> Option<String> {
+/// The value of an attribute of a tag.
+pub(crate) fn attribute(tag: &str, name: &str) -> Option<String> {
     let opening = format!(" {name}=\"");
     let start = tag.find(&opening)? + opening.len();
     let end = start + tag[start..].find('"')?;

@@ -22,6 +22,7 @@ mod page;
 mod root;
 mod shown;
 mod stamp;
+mod thumbnail;
 mod workers;
 mod write;
 

@@ -92,6 +92,7 @@ fn run() -> Result<(), BuildError> {
             out,
             public_url: options.public_url,
             release,
+            figures: release,
             linked,
             target,
             draft,

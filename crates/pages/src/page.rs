@@ -10,9 +10,9 @@ use crate::course::{PART, course_map, number};
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
 
-const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text, the \
-     formulas and the figures are all here. Changing a figure and answering an exercise compute in the browser, which needs scripts \
-     and WebAssembly.</p></noscript>\n";
+const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text and \
+     the formulas are all here, and most figures with the values that the lesson begins with. To change one, or to answer an exercise, \
+     this browser would have to compute, which needs scripts and WebAssembly.</p></noscript>\n";
 
 /// The page of a lesson, between the one before and the one after.
 pub(crate) fn lesson_main(
@@ -50,7 +50,7 @@ pub(crate) fn lesson_main(
 
 /// The home page.
 pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> String {
-    let map = course_map(lessons, map_level(home));
+    let map = course_map(lessons, map_level(home), true);
     let body = home.article(ROOT);
     let body = if body.contains(MAP_MARK) {
         body.replace(MAP_MARK, &map)
@@ -58,13 +58,41 @@ pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> 
         body + &map
     };
     let (title, description) = (escape(&home.title), escape(&home.description));
+    let ways = ways(lessons);
     format!(
         "<main id=\"main\" data-page=\"home\"{data} tabindex=\"-1\">\n<article class=\"home\">\n\
-         <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n\
+         <header class=\"home-head\">\n<h1>{title}</h1>\n<p class=\"lesson-lead\">{description}</p>\n{ways}\
          <div class=\"page-tools\"></div>\n{NO_SCRIPT}</header>\n<div class=\"page-notice\"></div>\n\
          <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
         data = page_data(home, has_golden),
     )
+}
+
+/// Slug and cell where a reader takes a picture apart.
+const PICTURE: (&str, &str) = ("patches", "patch-cutter");
+
+/// The three ways into the site.
+fn ways(lessons: &[Lesson]) -> String {
+    let mut out = "<nav class=\"ways\" aria-label=\"Ways in\">\n".to_owned();
+    if let Some(Lesson { slug, minutes, .. }) = lessons.first() {
+        // Writing to a String cannot fail, here and below.
+        let _ = writeln!(
+            out,
+            "<a class=\"button primary\" href=\"{ROOT}lesson/{slug}/\">Start with lesson 1 <span class=\"way-note\">{minutes} minutes</span></a>"
+        );
+    }
+    let (slug, cell) = PICTURE;
+    if lessons.iter().any(|lesson| lesson.slug == slug) {
+        let _ = writeln!(
+            out,
+            "<a class=\"button\" href=\"{ROOT}lesson/{slug}/#{cell}\">Cut up a picture</a>"
+        );
+    }
+    let _ = writeln!(
+        out,
+        "<a class=\"button\" href=\"{ROOT}lab/\">Open a model</a>\n</nav>"
+    );
+    out
 }
 
 /// A page of the site's own that is no lesson: the site fills in its form.
@@ -158,7 +186,7 @@ fn page_data(page: &Lesson, has_golden: bool) -> String {
 
 /// The page for an address that does not exist.
 pub(crate) fn not_found_main(page: &Lesson, lessons: &[Lesson]) -> String {
-    let map = course_map(lessons, map_level(page));
+    let map = course_map(lessons, map_level(page), false);
     let body = page.article(ROOT);
     let body = if body.contains(MAP_MARK) {
         body.replace(MAP_MARK, &map)

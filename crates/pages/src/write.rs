@@ -32,6 +32,8 @@ pub struct Job {
     pub public_url: String,
     /// Whether the site keeps itself for offline reading.
     pub release: bool,
+    /// Whether cells are served with their default results, which takes a native build of the site.
+    pub figures: bool,
     /// The site's wasm as the linker left it, to be cut into chunks; `None` leaves it whole.
     pub linked: Option<PathBuf>,
     /// The site's target folder, beside whose content the further files of the worker are built;
@@ -50,7 +52,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         public: job.project.join("public"),
     };
     let mut content = Content::load(&job.project, &catalog, job.draft)?;
-    if job.release {
+    if job.figures {
         figures::compute(&job.project, &mut content)?;
     }
     let frame = Frame::read(&job.out, &job.public_url)?;

@@ -149,6 +149,7 @@ impl Project {
             out,
             public_url: url.to_owned(),
             release,
+            figures: false,
             linked: None,
             target: None,
             draft,
