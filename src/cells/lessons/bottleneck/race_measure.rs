@@ -24,6 +24,9 @@ const WORDS: Words = Words {
     rewind: "Clear",
 };
 
+/// What the charts say before there is anything to draw.
+const UNTIL: &str = "Press Measure: the models translate our test sentences here.";
+
 /// Tensors of each model: BLEU and exact matches by length, and over all.
 const SCORES: [[&str; 4]; 3] = [
     [
@@ -51,7 +54,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let done = cx.number("steps");
     view! {
         <div class="row center">
-            {player_saying(cx, WORDS)}
+            {player_saying(cx, WORDS, f64::INFINITY)}
             <p>
                 <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span> " of "
                 {cx.num("sentences", &[], Format::Count)} " sentences measured "
@@ -152,8 +155,8 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("exact", exact);
     view! {
         <div class="cols-2">
-            <ChartView chart=bleu label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) />
-            <ChartView chart=exact label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) />
+            <ChartView chart=bleu label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) until=UNTIL />
+            <ChartView chart=exact label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()

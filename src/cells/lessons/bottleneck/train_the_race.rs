@@ -7,9 +7,12 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::training::train_tiny::losses;
 use crate::cells::parts::figures::{Computed, values};
-use crate::cells::parts::player::{beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::Concept;
+
+/// Steps of its own accord: enough for attention to lead on every length.
+const UNASKED: f64 = 300.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -19,7 +22,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.choice_box("task")} {cx.toggle_box("backwards")} {cx.slider("longest", Format::Count)}
             {cx.slider("rate", Format::Typed)} {cx.seed_box()}
         </div>
-        {player(cx)}
+        {player(cx, UNASKED)}
         <p>
             "Both have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
             " steps, on the same sequences. The model with one vector has "
@@ -89,7 +92,7 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <div class="cols-2">
             <ChartView chart=right label="Held-out symbols right, by length" height=250 format=Format::Percent(1) />
-            <ChartView chart=loss label="Loss of both models" height=250 />
+            <ChartView chart=loss label="Loss of both models" height=250 until=UNTIL />
         </div>
     }
     .into_any()

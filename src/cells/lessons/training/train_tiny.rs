@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
-use crate::cells::parts::player::{beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Choice, Concept, Domain, HeatMap};
 
@@ -23,6 +23,9 @@ const HEADS: [&str; 8] = [
     "block-2-head-4",
 ];
 
+/// Steps of its own accord: enough for the diagonal to appear and for whole sequences to be right.
+const UNASKED: f64 = 500.0;
+
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
@@ -32,7 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("warmup", Format::Count)} {cx.seed_box()}
         </div>
         {own_text(cx)}
-        {player(cx)}
+        {player(cx, UNASKED)}
         {readout(cx)}
         {curves(cx, computed)}
         {example(cx)}
@@ -142,8 +145,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("right", right);
     view! {
         <div class="cols-2">
-            <ChartView chart=loss label="Loss" height=230 />
-            <ChartView chart=right label="Held-out sequences wholly right" height=230 format=Format::Percent(1) />
+            <ChartView chart=loss label="Loss" height=230 until=UNTIL />
+            <ChartView chart=right label="Held-out sequences wholly right" height=230 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()
