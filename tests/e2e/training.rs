@@ -38,7 +38,9 @@ pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: 
     let goes_on = condition.starts_with('>');
     let script = format!(
         "const cell = document.getElementById('{cell}');
-         const steps = Number(cell.querySelector('[data-train=steps]').textContent.replace(',', ''));
+         const shown = cell.querySelector('[data-train=steps]');
+         if (!shown) return false;
+         const steps = Number(shown.textContent.replace(',', ''));
          return (cell.dataset.state === 'ready' || {goes_on}) && steps {condition}"
     );
     browser
@@ -67,7 +69,7 @@ fn a_run_starts_when_it_is_seen_unless_the_reader_wants_rest() {
     with_browser(async |browser| {
         open(browser, &server).await;
         let until =
-            "return document.querySelector('#train-tiny .chart-until')?.checkVisibility() === true";
+            "return document.querySelector('#train-tiny .chart-until')?.checkVisibility() ?? false";
         browser.wait_for("a sentence in place of axes", until).await;
         pause(1000).await;
         assert_eq!(readout(browser, "steps").await, "0");

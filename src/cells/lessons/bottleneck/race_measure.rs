@@ -10,7 +10,7 @@ use crate::cells::parts::figures::{Computed, values};
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::player::{Words, player_saying};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// The models' colours.
 const CONCEPTS: [Concept; 3] = [Concept::Score, Concept::Weight, Concept::Output];
@@ -61,10 +61,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <progress max=move || cx.value("sentences", Vec::new()).get().unwrap_or(1.0) value=move || done.get() aria-label="Sentences measured"></progress>
             </p>
         </div>
-        {last(cx)}
         {charts(cx, cx.computed())}
-        {table(cx)}
         {leads(cx)}
+        <More summary="The sentence measured last, and the scores as a table">{last(cx)} {table(cx)}</More>
         {trained(&CARDS)}
     }
     .into_any()
