@@ -39,6 +39,9 @@ struct Inner {
     past: Vec<Step>,
     future: Vec<Step>,
     write_pending: bool,
+    /// Inputs that a cell has changed of its own accord: to the reader they are as the lesson gave
+    /// them.
+    unasked: BTreeSet<String>,
 }
 
 /// A link to the present edits, and what it cannot hold.
@@ -110,15 +113,33 @@ impl PageState {
         }
     }
 
+    /// Changes an input as a cell does of its own accord: not an edit, so neither in links nor in
+    /// the history until the reader changes the input.
+    pub(crate) fn set_unasked(self, key: &str, value: InputValue) {
+        if let Some(signal) = self.value(key) {
+            self.inner.update_value(|inner| {
+                inner.unasked.insert(key.to_owned());
+            });
+            signal.set(value);
+        }
+    }
+
     fn apply(self, values: Vec<(String, InputValue)>, merge: bool) {
         let mut changes = Vec::new();
         for (key, after) in values {
-            let Some(signal) = self.value(&key) else {
+            let Some(slot) = self
+                .inner
+                .with_value(|inner| inner.slots.get(&key).cloned())
+            else {
                 continue;
             };
-            let before = signal.get_untracked();
+            let unasked = self.take_unasked(&key);
+            let shown = slot.value.get_untracked();
+            if unasked || shown != after {
+                slot.value.set(after.clone());
+            }
+            let before = if unasked { slot.initial } else { shown };
             if before != after {
-                signal.set(after.clone());
                 changes.push((key, before, after));
             }
         }
@@ -137,6 +158,14 @@ impl PageState {
             );
         });
         self.edited();
+    }
+
+    /// Makes an input the reader's own; whether a cell had changed it of its own accord.
+    fn take_unasked(self, key: &str) -> bool {
+        let taken = self
+            .inner
+            .try_update_value(|inner| inner.unasked.remove(key));
+        taken == Some(true)
     }
 
     /// After any change: counts for the undo buttons, and the address.
@@ -178,6 +207,7 @@ impl PageState {
         let values = self.inner.try_update_value(take).flatten();
         let moved = values.is_some();
         for (key, value) in values.into_iter().flatten() {
+            self.take_unasked(&key);
             if let Some(signal) = self.value(&key) {
                 signal.set(value);
             }
@@ -207,13 +237,15 @@ impl PageState {
     /// True while any of these inputs differs from the lesson's. Tracks them.
     pub(crate) fn differs(self, keys: &BTreeSet<String>) -> bool {
         let slots = self.inner.with_value(|inner| {
-            keys.iter()
-                .filter_map(|key| inner.slots.get(key).cloned())
+            let slots = keys.iter().filter_map(|key| inner.slots.get_key_value(key));
+            slots
+                .map(|(key, slot)| (slot.clone(), inner.unasked.contains(key)))
                 .collect::<Vec<_>>()
         });
-        slots
-            .iter()
-            .any(|slot| slot.value.with(|value| !same(value, &slot.initial)))
+        slots.iter().any(|(slot, unasked)| {
+            slot.value
+                .with(|value| !unasked && !same(value, &slot.initial))
+        })
     }
 
     /// The inputs that differ from their default, as the address holds them; whether a picture of
@@ -224,7 +256,7 @@ impl PageState {
         self.inner.with_value(|inner| {
             for (key, slot) in &inner.slots {
                 let value = slot.value.get_untracked();
-                if same(&value, &slot.initial) {
+                if same(&value, &slot.initial) || inner.unasked.contains(key) {
                     continue;
                 }
                 if matches!(&value, InputValue::Picture(p) if p.name == Picture::YOURS) {

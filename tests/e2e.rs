@@ -22,6 +22,7 @@ mod e2e {
     mod charts;
     mod failing;
     mod file_host;
+    mod heights;
     mod instant;
     mod interactions;
     mod lab;

@@ -30,3 +30,15 @@ pub(crate) fn saves_data() -> bool {
         connection.and_then(|connection| Reflect::get(&connection, &"saveData".into()).ok());
     saves.is_some_and(|saves| saves.is_truthy())
 }
+
+/// Whether a cell may move, and work for a minute, without being asked: not where the reader saves
+/// data or wants less motion.
+pub(crate) fn may_play() -> bool {
+    let wants = |wish: &str| {
+        let query = dom::window().and_then(|window| window.match_media(wish).ok()?);
+        query.is_some_and(|query| query.matches())
+    };
+    !saves_data()
+        && !wants("(prefers-reduced-data: reduce)")
+        && !wants("(prefers-reduced-motion: reduce)")
+}

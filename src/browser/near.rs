@@ -1,4 +1,4 @@
-//! When an element comes near the window.
+//! When an element comes near the window, and while it is in it.
 
 use std::cell::OnceCell;
 
@@ -17,27 +17,46 @@ const MARGIN: &str = "100% 0px";
 /// been printed. Where the browser cannot tell, it is near.
 pub(crate) fn has_been_near(element: &Element) -> Signal<bool> {
     let near = RwSignal::new(false);
-    if observe(element, near).is_none() {
+    let seen = move |is_near: bool, observer: &IntersectionObserver| {
+        if is_near {
+            observer.disconnect();
+            near.try_set(true);
+        }
+    };
+    if observe(element, MARGIN, seen).is_none() {
         near.set(true);
     }
     let printed = printed();
     Signal::derive(move || near.get() || printed.get())
 }
 
-/// Observes an element until it is near or the page is left.
-fn observe(element: &Element, near: RwSignal<bool>) -> Option<()> {
+/// Whether a part of an element is in the window at present. Where the browser cannot tell, none is.
+pub(crate) fn in_window(element: &Element) -> Signal<bool> {
+    let visible = RwSignal::new(false);
+    let seen = move |is_visible: bool, _: &IntersectionObserver| {
+        visible.try_set(is_visible);
+    };
+    observe(element, "0px", seen);
+    visible.into()
+}
+
+/// Tells whether an element is in the window widened by `margin`, now and after each change, until
+/// the page is left or the observer is disconnected.
+fn observe(
+    element: &Element,
+    margin: &str,
+    seen: impl Fn(bool, &IntersectionObserver) + 'static,
+) -> Option<()> {
     let seen = Closure::<dyn FnMut(Array, IntersectionObserver)>::new(
         move |entries: Array, observer: IntersectionObserver| {
-            let is_near =
-                |entry| IntersectionObserverEntry::unchecked_from_js(entry).is_intersecting();
-            if entries.iter().any(is_near) {
-                observer.disconnect();
-                near.try_set(true);
-            }
+            // The last entry is the newest.
+            let entry = entries.get(entries.length().saturating_sub(1));
+            let entry = IntersectionObserverEntry::unchecked_from_js(entry);
+            seen(entry.is_intersecting(), &observer);
         },
     );
     let options = IntersectionObserverInit::new();
-    options.set_root_margin(MARGIN);
+    options.set_root_margin(margin);
     let function = seen.as_ref().unchecked_ref();
     let observer = IntersectionObserver::new_with_options(function, &options).ok()?;
     observer.observe(element);

@@ -25,6 +25,9 @@ pub fn ChartView(
     /// Format of the values of read-out and table.
     #[prop(default = Format::Fixed(4))]
     format: Format,
+    /// What the reader may do while no series has two points: it stands where the axes would.
+    #[prop(default = "")]
+    until: &'static str,
 ) -> impl IntoView {
     // Computed once for each change, however often it is read below.
     let chart: Signal<Option<Chart>> = Memo::new(move |_| chart.get()).into();
@@ -39,6 +42,10 @@ pub fn ChartView(
             c.as_ref()
                 .is_some_and(|c| c.point_count() > MOST_SVG_POINTS)
         })
+    });
+    let waits = Memo::new(move |_| {
+        let drawn = |c: &Chart| c.series.iter().any(|series| series.xs.len() > 1);
+        !until.is_empty() && !chart.with(|c| c.as_ref().is_some_and(drawn))
     });
     let open = RwSignal::new(false);
     let title = move || chart.with(|c| c.as_ref().map(|c| c.title.clone()).unwrap_or_default());
@@ -73,9 +80,15 @@ pub fn ChartView(
             <figcaption class="chart-title" data-label="">
                 {title}
             </figcaption>
-            <div class="chart-stage" node_ref=stage style=format!("height:{height}px")>
+            <div class="chart-stage" class:is-empty=waits node_ref=stage style=format!("height:{height}px")>
                 {drawing}
-                {reader(chart, layout, label.clone(), format)}
+                {
+                    let label = label.clone();
+                    move || {
+                        (!waits.get()).then(|| reader(chart, layout, label.clone(), format))
+                    }
+                }
+                {move || waits.get().then(|| view! { <p class="chart-until">{until}</p> })}
             </div>
             <details
                 class="chart-data"

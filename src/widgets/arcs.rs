@@ -17,6 +17,9 @@ const THINNEST: f64 = 0.75;
 /// Weights below this draw no arc: it could not be seen.
 const FAINTEST: f64 = 0.02;
 
+/// Most words that stand side by side; the letters of more are turned, so their columns are narrow.
+const SIDE_BY_SIDE: usize = 14;
+
 /// Opacity of the arcs of words that are not chosen, against those of the one that is.
 const BEHIND: f64 = 0.14;
 
@@ -53,8 +56,9 @@ pub fn Arcs(
                 .collect_view()
         })
     };
+    let many = Memo::new(move |_| tokens.with(Vec::len) > SIDE_BY_SIDE);
     view! {
-        <div class="alignment arcs scroll" tabindex="0" role="region" aria-label=label>
+        <div class="alignment arcs scroll" class:is-dense=many tabindex="0" role="region" aria-label=label>
             <div class="alignment-inner" style=columns>
                 <svg class=Concept::Weight.class() viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
                     <g>{arcs}</g>

@@ -16,7 +16,11 @@ pub fn More(
 ) -> impl IntoView {
     let opened = RwSignal::new(in_markup(|| ()).is_some());
     view! {
-        <details class="more" on:toggle=move |_| opened.set(true)>
+        <details class="more" on:toggle=move |_| {
+            if !opened.get_untracked() {
+                opened.set(true);
+            }
+        }>
             <summary>{summary}</summary>
             {move || opened.get().then(|| children())}
         </details>

@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::interactions::{cell_tool, click};
 use super::site;
 use browser_harness::Habits;
 
@@ -62,26 +62,27 @@ fn describe(violation: &Value) -> String {
     )
 }
 
+/// What a reader presses to open a dialog.
+#[derive(Clone, Copy)]
+enum Opener {
+    /// An entry of the menu of the first cell.
+    Entry(&'static str),
+    /// A button of the page.
+    Button(Locator<'static>),
+}
+
 /// The dialogs of a page: what opens each, and what shows that it is all there.
-const DIALOGS: &[(&str, Locator<'static>, &str)] = &[
-    (
-        "share",
-        Locator::Css(".cell-tools button[aria-label^='Share']"),
-        "dialog[open] input",
-    ),
-    (
-        "export",
-        Locator::Css(".cell-tools button[aria-label^='Export']"),
-        "dialog[open] table",
-    ),
+const DIALOGS: &[(&str, Opener, &str)] = &[
+    ("share", Opener::Entry("Share"), "dialog[open] input"),
+    ("export", Opener::Entry("Export"), "dialog[open] table"),
     (
         "the Rust",
-        Locator::Css(".cell-tools button[aria-label^='Show the Rust']"),
+        Opener::Entry("Show the Rust"),
         "dialog[open] .rust-call pre",
     ),
     (
         "verify",
-        VERIFY,
+        Opener::Button(VERIFY),
         "dialog[open] [data-verify]:not([data-verify=running])",
     ),
 ];
@@ -104,12 +105,13 @@ async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
     // The page behind an open dialog is inert and was checked above. Whether both fit together
     // (landmarks, ids) depends on neither width nor theme, so it is checked once.
     let whole = look.width == 1280 && !look.dark;
-    for &(name, button, content) in DIALOGS {
-        // A page without reference values has no button to verify it.
-        if name == "verify" && browser.client().find(button).await.is_err() {
-            continue;
+    for &(name, opener, content) in DIALOGS {
+        match opener {
+            Opener::Entry(entry) => cell_tool(browser, "[data-cell]", entry).await,
+            // A page without reference values has no button to verify it.
+            Opener::Button(button) if browser.client().find(button).await.is_err() => continue,
+            Opener::Button(button) => click(browser, button).await,
         }
-        click(browser, button).await;
         let is_open = format!("return !!document.querySelector({})", json!(content));
         browser
             .wait_for(&format!("the dialog {name}"), &is_open)
@@ -128,11 +130,10 @@ async fn check_page(browser: &Browser, axe: &str, look: Look) -> Vec<String> {
             )
             .await;
     }
-    click(
-        browser,
-        Locator::Css(".cell-tools button[aria-label^='Full screen']"),
-    )
-    .await;
+    click(browser, Locator::Css(".cell-menu > summary")).await;
+    faults.extend(violations(browser, axe, ".cell-menu[open]").await);
+    click(browser, Locator::Css(".cell-menu > summary")).await;
+    cell_tool(browser, "[data-cell]", "Full screen").await;
     browser
         .wait_for("the full screen", "return !!document.fullscreenElement")
         .await;

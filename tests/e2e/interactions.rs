@@ -25,6 +25,14 @@ pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
         .unwrap_or_else(|error| panic!("{place:?} cannot be clicked: {error}"));
 }
 
+/// Chooses an entry of the menu of the first cell that a CSS selector finds.
+pub(crate) async fn cell_tool(browser: &Browser, cell: &str, entry: &str) {
+    let menu = format!("{cell} .cell-menu > summary");
+    click(browser, Locator::Css(&menu)).await;
+    let entry = format!("{cell} .cell-menu[open] button[aria-label^='{entry}']");
+    click(browser, Locator::Css(&entry)).await;
+}
+
 /// The button that turns the theme.
 const THEME_SWITCH: Locator<'static> = Locator::Css("[data-theme-switch], .theme-switch");
 
@@ -330,8 +338,7 @@ fn escape_leaves_a_cell_that_fills_the_window() {
                 &[],
             )
             .await;
-        let button = "[data-cell] .cell-tools button[aria-label^='Full screen']";
-        click(browser, Locator::Css(button)).await;
+        cell_tool(browser, "[data-cell]", "Full screen").await;
         browser
             .wait_for(
                 "the cell to fill the window",

@@ -1,4 +1,5 @@
-//! The menu of lessons: its place on a phone, and the ways to close it.
+//! The menu of lessons and that of a cell: their place on a phone, moving in them, and the ways to
+//! close them.
 
 use fantoccini::Locator;
 use serde_json::json;
@@ -84,5 +85,66 @@ fn escape_and_a_press_outside_close_the_menu() {
         click(browser, SUMMARY).await;
         click(browser, Locator::XPath("//button[.='Verify this page']")).await;
         assert!(!is_open(browser).await, "a dialog closes it");
+    });
+}
+
+#[test]
+fn the_menu_of_a_cell_is_worked_with_keys_and_closes_by_itself() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::PHONE_LIGHT).await;
+        browser
+            .open_ready(&server.url(&site::lessons()[0]))
+            .await
+            .expect("the lesson works");
+        let open = async || {
+            let script = "return [document.querySelectorAll('.cell-menu[open]').length, document.activeElement.textContent]";
+            browser.script(script, &[]).await
+        };
+        let press = async |key: char| {
+            let focused = browser.client().active_element().await;
+            let focused = focused.expect("something has the focus");
+            focused.send_keys(&key.to_string()).await.expect("a key");
+        };
+        let size =
+            "const box = document.querySelector('.cell-menu > summary').getBoundingClientRect();
+            return Math.min(box.width, box.height) >= 24";
+        assert_eq!(browser.script(size, &[]).await, json!(true));
+        browser
+            .script(
+                "document.querySelector('.cell-menu > summary').focus()",
+                &[],
+            )
+            .await;
+        let (down, up, escape) = ('\u{e015}', '\u{e013}', '\u{e00c}');
+        for (key, expected) in [
+            ('\u{e007}', json!([1, "\u{22ef}"])),
+            (down, json!([1, "Share"])),
+            (down, json!([1, "Full screen"])),
+            (up, json!([1, "Share"])),
+            (up, json!([1, "Show the Rust"])),
+            (escape, json!([0, "\u{22ef}"])),
+            (down, json!([1, "Share"])),
+        ] {
+            press(key).await;
+            assert_eq!(open().await, expected, "after {key:?}");
+        }
+        let inside =
+            "const box = document.querySelector('.cell-menu[open] > div').getBoundingClientRect();
+            return box.left >= 0 && box.right <= innerWidth";
+        assert_eq!(browser.script(inside, &[]).await, json!(true));
+        press('\u{e007}').await;
+        browser
+            .wait_for(
+                "the dialog",
+                "return !!document.querySelector('dialog[open] input')",
+            )
+            .await;
+        click(browser, Locator::Css("dialog[open] .sheet-head button")).await;
+        assert_eq!(open().await, json!([0, "\u{22ef}"]), "the focus is back");
+
+        click(browser, Locator::Css(".cell-menu > summary")).await;
+        click(browser, Locator::Css(".cell-caption")).await;
+        assert_eq!(open().await[0], json!(0), "a press outside closes it");
     });
 }

@@ -80,7 +80,7 @@ fn a_selected_word_is_kept_by_models_and_links_and_set_back_by_undo_and_reset() 
         )
         .await;
         wait_for_selected(browser, "girl", "after undo").await;
-        let reset = format!("{CELL} .cell-tools button[aria-label^='Reset']");
+        let reset = format!("{CELL} .cell-tools > button[aria-label^='Reset']");
         click(browser, Locator::Css(&reset)).await;
         wait_for_selected(browser, "the", "after reset").await;
     });

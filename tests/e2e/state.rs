@@ -8,7 +8,7 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::interactions::{cell_tool, click};
 use super::provenance::{placed, shaken};
 use super::site;
 use browser_harness::Habits;
@@ -85,9 +85,7 @@ fn share_reset_and_undo_agree_on_every_cell() {
                     .await
                     .unwrap_or_else(|error| panic!("{url}: {error}"));
 
-                let button =
-                    |name: &str| format!("#{} .cell-tools button[aria-label^='{name}']", cell.id);
-                click(browser, Locator::Css(&button("Share"))).await;
+                cell_tool(browser, &format!("#{}", cell.id), "Share").await;
                 browser
                     .wait_for(
                         "the share dialog",
@@ -113,7 +111,8 @@ fn share_reset_and_undo_agree_on_every_cell() {
                 assert_eq!(shared, values, "{}: the share dialog's link", cell.id);
                 click(browser, Locator::Css("dialog[open] .sheet-head button")).await;
 
-                click(browser, Locator::Css(&button("Reset"))).await;
+                let reset = format!("#{} .cell-tools > button", cell.id);
+                click(browser, Locator::Css(&reset)).await;
                 wait_for_state(
                     browser,
                     &BTreeMap::new(),

@@ -38,7 +38,9 @@ pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: 
     let goes_on = condition.starts_with('>');
     let script = format!(
         "const cell = document.getElementById('{cell}');
-         const steps = Number(cell.querySelector('[data-train=steps]').textContent.replace(',', ''));
+         const shown = cell.querySelector('[data-train=steps]');
+         if (!shown) return false;
+         const steps = Number(shown.textContent.replace(',', ''));
          return (cell.dataset.state === 'ready' || {goes_on}) && steps {condition}"
     );
     browser
@@ -56,6 +58,52 @@ async fn open(browser: &Browser, server: &Server) {
         .open_ready(&server.url(&page))
         .await
         .expect("the lesson works");
+}
+
+/// A run that nobody has touched starts when it is seen, and is no edit; a pause makes it the
+/// reader's. A shared number of steps stays as it is, and so does a run of a reader who wants less
+/// motion.
+#[test]
+fn a_run_starts_when_it_is_seen_unless_the_reader_wants_rest() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server).await;
+        let until =
+            "return document.querySelector('#train-tiny .chart-until')?.checkVisibility() ?? false";
+        browser.wait_for("a sentence in place of axes", until).await;
+        pause(1000).await;
+        assert_eq!(readout(browser, "steps").await, "0");
+
+        let motion = json!({ "name": "prefers-reduced-motion", "value": "no-preference" });
+        let media = json!({ "features": [motion] });
+        browser.devtools("Emulation.setEmulatedMedia", media).await;
+        let page = browser.script("return location.href", &[]).await;
+        let page = page.as_str().unwrap_or_default();
+        browser.open(page).await;
+        wait_for_steps(browser, ">= 3").await;
+        let edited = "return location.hash + document.querySelectorAll('.page-tools [aria-disabled=false]').length";
+        assert_eq!(browser.script(edited, &[]).await, json!("0"), "no edit");
+        let charts = "return document.querySelectorAll('#train-tiny .chart-until').length";
+        assert_eq!(browser.script(charts, &[]).await, json!(0));
+
+        let away = "scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })";
+        browser.script(away, &[]).await;
+        pause(1500).await;
+        let steps = readout(browser, "steps").await;
+        pause(1500).await;
+        assert_eq!(readout(browser, "steps").await, steps, "nobody sees it");
+
+        click(browser, START).await;
+        wait_for_steps(browser, &format!(">= {steps}")).await;
+        let written = "return location.hash.includes('s=')";
+        browser.wait_for("the steps in the address", written).await;
+        let address = browser.script("return location.href", &[]).await;
+        let steps = readout(browser, "steps").await;
+        browser.open(address.as_str().unwrap_or_default()).await;
+        wait_for_steps(browser, &format!("=== {steps}")).await;
+        pause(1500).await;
+        assert_eq!(readout(browser, "steps").await, steps, "as it was shared");
+    });
 }
 
 /// Three steps, all the way back, three steps again: the same digits; and not those of another

@@ -59,20 +59,38 @@
     apply(theme);
   });
 
-  // The menu of lessons closes by Escape, by a press outside it, and by following one of its links.
-  const openMenu = () => document.querySelector(".course-menu[open]");
-  document.addEventListener("keydown", (event) => {
-    const menu = event.key === "Escape" && openMenu();
-    if (!menu) return;
+  // A menu (of lessons, of a cell) closes by Escape, by a press outside it, and by choosing one of its entries; arrows move in it.
+  const openMenu = () => document.querySelector(".menu[open]");
+  const close = (menu) => {
     menu.open = false;
     menu.querySelector("summary").focus();
+  };
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" ? openMenu() : event.target.closest?.(".menu");
+    if (!menu) return;
+    if (event.key === "Escape") return close(menu);
+    const to = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    menu.open = true;
+    const entries = [...menu.querySelectorAll("a, button")].filter((entry) => entry.checkVisibility?.() ?? true);
+    const at = entries.indexOf(document.activeElement);
+    const next = at < 0 && to < 0 ? -1 : (at + to) % entries.length;
+    entries.at(next)?.focus();
   });
+  // Before the entry hears of it: a dialog that it opens gives the focus back to the menu's button.
   for (const type of ["pointerdown", "click"]) {
-    document.addEventListener(type, (event) => {
-      const menu = openMenu();
-      const followed = type === "click" && event.target.closest?.("a");
-      if (menu && (followed || !menu.contains(event.target))) menu.open = false;
-    });
+    document.addEventListener(
+      type,
+      (event) => {
+        const menu = openMenu();
+        if (!menu) return;
+        if (!menu.contains(event.target)) menu.open = false;
+        else if (type === "click" && event.target.closest("a")) menu.open = false;
+        else if (type === "click" && event.target.closest("button")) close(menu);
+      },
+      true,
+    );
   }
 
   // Says in every cell why it cannot compute, and what to do. The prose stays as it is.

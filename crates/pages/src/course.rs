@@ -1,23 +1,20 @@
 //! The lists of lessons: the menu in every header and the map on the home page. Only what exists is
-//! listed.
+//! listed, and numbered in the order of the list: a file's number only sorts.
 
 use std::fmt::Write as _;
 
 use crate::thumbnail;
 use lesson::html::escape;
-use lesson::{Kind, Lesson, ROOT};
+use lesson::{Lesson, ROOT};
 
-/// The number of a lesson; 0 for other pages.
-pub(crate) fn number(lesson: &Lesson) -> u32 {
-    match lesson.kind {
-        Kind::Lesson(number) => number,
-        Kind::Home | Kind::NotFound | Kind::Models => 0,
-    }
-}
-
-/// Neighbours of one part.
-fn parts(lessons: &[Lesson]) -> impl Iterator<Item = &[Lesson]> {
-    lessons.chunk_by(|a, b| a.part == b.part)
+/// The lessons of each part, with the number of the first of them.
+fn parts(lessons: &[Lesson]) -> impl Iterator<Item = (usize, &[Lesson])> {
+    let parts = lessons.chunk_by(|a, b| a.part == b.part);
+    parts.scan(1, |next, part| {
+        let first = *next;
+        *next += part.len();
+        Some((first, part))
+    })
 }
 
 /// What stands before a part's own name, as in "Part II: attention itself".
@@ -26,20 +23,20 @@ pub(crate) const PART: &str = "Part";
 /// The menu; `current` is the slug of the page that it stands on.
 pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
     let mut out = String::new();
-    for part in parts(lessons) {
+    for (first, part) in parts(lessons) {
         // Writing to a String cannot fail, here and below.
         let _ = write!(
             out,
             "<p class=\"course-part\">{PART} {}</p><ol>",
             escape(&part[0].part)
         );
-        for lesson in part {
+        for (number, lesson) in (first..).zip(part) {
             let here = if lesson.slug == current {
                 " aria-current=\"page\""
             } else {
                 ""
             };
-            let (number, title) = (number(lesson), escape(&lesson.title));
+            let title = escape(&lesson.title);
             let _ = write!(
                 out,
                 "<li value=\"{number}\"><a href=\"{ROOT}lesson/{}/\"{here}>\
@@ -56,14 +53,14 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
 /// figures of the lessons stand beside their titles.
 pub fn course_map(lessons: &[Lesson], level: u8, with_pictures: bool) -> String {
     let mut out = "<div class=\"course-map\">\n".to_owned();
-    for part in parts(lessons) {
+    for (first, part) in parts(lessons) {
         let name = escape(&part[0].part);
         let _ = writeln!(
             out,
             "<h{level} class=\"course-part\">{PART} {name}</h{level}>\n<ol>"
         );
-        for lesson in part {
-            let (number, title) = (number(lesson), escape(&lesson.title));
+        for (number, lesson) in (first..).zip(part) {
+            let title = escape(&lesson.title);
             let description = escape(&lesson.description);
             let picture = if with_pictures {
                 thumbnail::of(lesson)

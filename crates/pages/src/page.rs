@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lesson::html::{escape, escape_single_quoted};
 use lesson::{Heading, Lesson, ROOT};
 
-use crate::course::{PART, course_map, number};
+use crate::course::{PART, course_map};
 
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
@@ -17,6 +17,7 @@ const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched of
 /// The page of a lesson, between the one before and the one after.
 pub(crate) fn lesson_main(
     lesson: &Lesson,
+    number: usize,
     before: Option<&Lesson>,
     after: Option<&Lesson>,
     has_golden: bool,
@@ -41,7 +42,6 @@ pub(crate) fn lesson_main(
          <p class=\"lesson-meta\">Lesson {number}, about {minutes} {unit} to read</p>\n\
          <div class=\"page-tools\"></div>\n{NO_SCRIPT}</header>\n<div class=\"page-notice\"></div>\n{toc}\
          <div class=\"lesson-body\">\n{body}</div>\n{page_turn}</article>\n</main>",
-        number = number(lesson),
         data = page_data(lesson, has_golden),
         body = lesson.article(ROOT),
         page_turn = page_turn(before, after),

@@ -181,7 +181,7 @@ impl Site<'_> {
                     .position(|other| other.slug == page.slug)
                     .unwrap_or(0);
                 let before = at.checked_sub(1).and_then(|i| lessons.get(i));
-                lesson_main(page, before, lessons.get(at + 1), has_golden)
+                lesson_main(page, at + 1, before, lessons.get(at + 1), has_golden)
             }
         };
         let asked = page.exercises().map(|exercise| exercise.cell.as_str());

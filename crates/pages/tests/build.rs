@@ -104,6 +104,24 @@ fn every_page_is_whole_without_scripts() {
     }
 }
 
+/// The number of a file only sorts: readers see no gaps.
+#[test]
+fn lessons_are_numbered_in_their_order() {
+    let project = Project::new();
+    project.put(
+        "lessons/07-three.md",
+        "+++\ntitle = \"Three\"\ndescription = \"What Three is.\"\npart = \"III\"\n+++\n\nText.\n",
+    );
+    project.build("./", false, false).unwrap();
+    let home = project.built("index.html");
+    assert!(
+        home.contains("<li value=\"3\"><a href=\"./lesson/three/\">Three</a>"),
+        "{home}"
+    );
+    let three = project.built("lesson/three/index.html");
+    assert!(three.contains("Lesson 3, about"), "{three}");
+}
+
 /// A reader comes to a card from a cell; the trainers' file is its only source.
 #[test]
 fn the_cards_of_models_are_a_page() {

@@ -66,6 +66,10 @@ pub(crate) struct CellCx {
     /// Number of times that the reader has asked to compute the same inputs again.
     retries: RwSignal<u64>,
     begun: RwSignal<bool>,
+    /// Whether the reader sees a part of this cell; only cells that train are told.
+    pub(crate) in_window: RwSignal<bool>,
+    /// Whether it trains of its own accord at present, so that nobody waits for it.
+    pub(crate) plays_unasked: RwSignal<bool>,
 }
 
 impl CellCx {
@@ -104,6 +108,8 @@ impl CellCx {
             resets: RwSignal::new(0),
             retries: RwSignal::new(0),
             begun: RwSignal::new(false),
+            in_window: RwSignal::new(false),
+            plays_unasked: RwSignal::new(false),
         }
     }
 
@@ -129,6 +135,13 @@ impl CellCx {
     /// True while an input differs from the lesson's. Tracks them.
     pub(crate) fn is_edited(self) -> bool {
         self.page.differs(&self.page_keys())
+    }
+
+    /// True while its computation receives something else than the lesson gave. Tracks it.
+    pub(crate) fn is_computed_otherwise(self) -> bool {
+        let keys = self.keys.get_value().into_iter();
+        let received = keys.filter(|(name, _)| self.is_computed_from(name));
+        self.page.differs(&received.map(|(_, key)| key).collect())
     }
 
     /// The inputs that the lesson gave.
@@ -202,6 +215,11 @@ impl CellCx {
             .chain(anew)
             .map(|(name, value)| (self.key(name), value));
         self.page.set_all(named.collect());
+    }
+
+    /// Changes an input as the cell does of its own accord, which is no edit of the reader.
+    pub(crate) fn set_unasked(self, name: &str, value: InputValue) {
+        self.page.set_unasked(&self.key(name), value);
     }
 
     /// Fills in the pixels of a picture input without counting it as an edit.
@@ -412,9 +430,11 @@ impl CellCx {
         self.begun.get()
     }
 
-    /// Whether the cell has begun and there is no outcome yet, or another one is on its way.
+    /// Whether the cell has begun and there is no outcome yet, or another one is on its way for
+    /// which somebody waits.
     pub(crate) fn is_busy(self) -> bool {
         self.begun.get_untracked()
+            && !self.plays_unasked.get_untracked()
             && self.outcome.with_untracked(|o| {
                 o.busy.is_some() || (o.computation.is_none() && o.error.is_none())
             })

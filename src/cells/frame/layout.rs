@@ -2,6 +2,7 @@
 
 use cells::CellError;
 use cells::format::{self, Format};
+use leptos::html::Summary;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 use worker::cell_protocol::Fetched;
@@ -11,9 +12,10 @@ use crate::cells::frame::context::{Busy, CellCx};
 use crate::cells::frame::sheet::{Sheet, SheetSignal};
 use crate::widgets::Num;
 
-/// The row of tools in the head of a cell.
+/// The tools in the head of a cell: a menu, and beside it the button that undoes all edits while
+/// there are any. `assets/head.js` of the crate `pages` moves in the menu and closes it.
 pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> AnyView {
-    let pristine = Memo::new(move |_| !cx.is_edited());
+    let edited = Memo::new(move |_| cx.is_edited());
     let section = send_wrapper::SendWrapper::new(section);
     let title = cx.title.get_value();
     let named = move |what: &str| format!("{what}: {title}");
@@ -22,13 +24,28 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
         let section = section.clone();
         leptos::task::spawn_local(async move { full_screen::toggle(&section).await });
     };
+    let summary = NodeRef::<Summary>::new();
+    let reset_name = named("Reset");
+    let reset = move |_| {
+        cx.reset();
+        // The button goes, and the focus with it.
+        if let Some(summary) = summary.get_untracked() {
+            let _ = summary.focus();
+        }
+    };
     view! {
-        <button type="button" class="button quiet" aria-disabled=move || pristine.get().to_string() aria-label=named("Reset")
-            on:click=move |_| cx.reset()>"Reset"</button>
-        <button type="button" class="button quiet" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
-        <button type="button" class="button quiet" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
-        <button type="button" class="button quiet" aria-label=named("Export") on:click=open(Sheet::Export)>"Export"</button>
-        <button type="button" class="button quiet" aria-label=named("Show the Rust") on:click=open(Sheet::Rust)><span class="where-wide">"Show the "</span>"Rust"</button>
+        {move || edited.get().then(|| view! {
+            <button type="button" class="button quiet" aria-label=reset_name.clone() on:click=reset>"Reset"</button>
+        })}
+        <details class="menu cell-menu">
+            <summary node_ref=summary aria-label=named("Cell menu")><span aria-hidden="true">"\u{22ef}"</span></summary>
+            <div>
+                <button type="button" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
+                <button type="button" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
+                <button type="button" aria-label=named("Export") on:click=open(Sheet::Export)>"Export"</button>
+                <button type="button" aria-label=named("Show the Rust") on:click=open(Sheet::Rust)>"Show the Rust"</button>
+            </div>
+        </details>
     }
     .into_any()
 }

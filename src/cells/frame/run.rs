@@ -11,7 +11,7 @@ use web_sys::Element;
 use worker::cell_protocol::CellReply;
 
 use crate::browser::{clock, dom, near, picture};
-use crate::cells::frame::context::{Busy, CellCx};
+use crate::cells::frame::context::{Busy, CellCx, STEPS};
 use crate::client;
 
 /// Computes now and whenever an input of the cell changes; writes the state to `data-state`.
@@ -28,6 +28,10 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
                     cx.begin();
                 }
             });
+            if cx.input_spec(STEPS).is_some() {
+                let visible = near::in_window(&section);
+                Effect::new(move |_| cx.in_window.set(visible.get()));
+            }
         }
     }
     Effect::new(move |_| {
@@ -54,6 +58,7 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
             .with(|o| match (&o.error, o.busy, &o.computation) {
                 (Some(_), _, _) => "error",
                 (None, None, Some(_)) => "ready",
+                (None, Some(_), Some(_)) if cx.plays_unasked.get() => "ready",
                 _ if !cx.has_begun() => "waiting",
                 _ => "busy",
             });

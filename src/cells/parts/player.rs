@@ -1,11 +1,13 @@
 //! Controls of a training run: start and pause, one step, back to the beginning. The number of
 //! steps is an input like any other; the player only asks for more of them whenever those asked for
-//! are there.
+//! are there. A run that nobody has touched starts when the reader sees it, plays while it is seen,
+//! and stops after as many steps as show something.
 
 use cells::format::Format;
 use cells::{InputKind, InputValue};
 use leptos::prelude::*;
 
+use crate::browser::abilities;
 use crate::cells::frame::context::{CellCx, STEPS};
 use crate::widgets::Num;
 
@@ -25,6 +27,18 @@ fn pace(made: f64, elapsed_ms: f64) -> f64 {
     fitting.floor().clamp(1.0, (2.0 * made).min(MOST_AT_ONCE))
 }
 
+/// What the curves of a training run say before there is anything to draw.
+pub(crate) const UNTIL: &str = "Press Start: the curve grows as the model learns.";
+
+/// Why a run plays.
+#[derive(Clone, Copy)]
+enum Play {
+    /// The reader has started it.
+    Asked,
+    /// It began when the reader saw it, and ends after this many steps.
+    Unasked { until: f64 },
+}
+
 /// Names of the buttons.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
@@ -40,8 +54,8 @@ pub(crate) struct Words {
     pub(crate) rewind: &'static str,
 }
 
-/// The buttons of a training run.
-pub(crate) fn player(cx: CellCx) -> AnyView {
+/// The buttons of a training run, which makes its first `unasked` steps of its own accord.
+pub(crate) fn player(cx: CellCx, unasked: f64) -> AnyView {
     let words = Words {
         label: "Training",
         start: "Start",
@@ -49,11 +63,11 @@ pub(crate) fn player(cx: CellCx) -> AnyView {
         step: "One step",
         rewind: "Rewind",
     };
-    player_saying(cx, words)
+    player_saying(cx, words, unasked)
 }
 
 /// The buttons, with other names.
-pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
+pub(crate) fn player_saying(cx: CellCx, words: Words, unasked: f64) -> AnyView {
     let most = match cx.input_spec(STEPS).map(|spec| spec.kind) {
         Some(InputKind::Number { max, .. }) => max,
         _ => 0.0,
@@ -61,8 +75,17 @@ pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
     let steps = cx.number(STEPS);
     let ended = Memo::new(move |_| steps.get() >= most);
     let go = move |to: f64| cx.set(STEPS, InputValue::Number(to.clamp(0.0, most)));
-    let playing = RwSignal::new(false);
+    let playing = RwSignal::new(None);
     keep_going(cx, playing, most);
+    begin_unasked(cx, playing, unasked.min(most));
+    let toggle = move || match playing.get_untracked() {
+        Some(_) => {
+            playing.set(None);
+            // Where the reader stops is the reader's choice, so it is in links.
+            go(steps.get_untracked());
+        }
+        None => playing.set((!ended.get_untracked()).then_some(Play::Asked)),
+    };
     view! {
         <div class="row" role="group" aria-label=words.label>
             <button
@@ -70,17 +93,17 @@ pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
                 class="button"
                 data-train="start"
                 aria-disabled=move || ended.get().then_some("true")
-                on:click=move |_| playing.update(|on| *on = !*on && !ended.get_untracked())
+                on:click=move |_| toggle()
             >
-                {move || if playing.get() { words.pause } else { words.start }}
+                {move || if playing.get().is_some() { words.pause } else { words.start }}
             </button>
             <button
                 type="button"
                 class="button"
                 data-train="step"
-                aria-disabled=move || (ended.get() || playing.get()).then_some("true")
+                aria-disabled=move || (ended.get() || playing.get().is_some()).then_some("true")
                 on:click=move |_| {
-                    if !playing.get_untracked() {
+                    if playing.get_untracked().is_none() {
                         go(steps.get_untracked() + 1.0);
                     }
                 }
@@ -93,7 +116,7 @@ pub(crate) fn player_saying(cx: CellCx, words: Words) -> AnyView {
                 data-train="rewind"
                 aria-disabled=move || (steps.get() == 0.0).then_some("true")
                 on:click=move |_| {
-                    playing.set(false);
+                    playing.set(None);
                     go(0.0);
                 }
             >
@@ -117,14 +140,38 @@ pub(crate) fn beginning(cx: CellCx) -> AnyView {
     .into_any()
 }
 
+/// Starts a run that nobody has touched when the reader first sees it.
+fn begin_unasked(cx: CellCx, playing: RwSignal<Option<Play>>, until: f64) {
+    if !abilities::may_play() {
+        return;
+    }
+    Effect::new(move |begun: Option<bool>| {
+        let seen = begun != Some(true) && cx.in_window.get();
+        if seen && playing.get_untracked().is_none() && !untrack(|| cx.is_computed_otherwise()) {
+            playing.set(Some(Play::Unasked { until }));
+        }
+        seen || begun == Some(true)
+    });
+}
+
 /// While it plays: asks for more steps when those asked for are there.
-fn keep_going(cx: CellCx, playing: RwSignal<bool>, most: f64) {
+fn keep_going(cx: CellCx, playing: RwSignal<Option<Play>>, most: f64) {
     // How many were asked for last; nothing is known of the pace at the start.
     let asked = StoredValue::new(0.0);
     let steps = cx.number(STEPS);
     Effect::new(move |_| {
-        if !playing.get() {
+        let Some(play) = playing.get() else {
+            cx.plays_unasked.set(false);
             asked.set_value(0.0);
+            return;
+        };
+        // What the reader has edited is the reader's run.
+        let unasked = match play {
+            Play::Unasked { until } if !untrack(|| cx.is_computed_otherwise()) => Some(until),
+            _ => None,
+        };
+        cx.plays_unasked.set(unasked.is_some());
+        if unasked.is_some() && !cx.in_window.get() {
             return;
         }
         let wanted = steps.get_untracked();
@@ -133,12 +180,17 @@ fn keep_going(cx: CellCx, playing: RwSignal<bool>, most: f64) {
             (outcome.busy.is_none() && found == wanted).then_some(outcome.elapsed_ms)
         });
         let failed = cx.outcome.with(|outcome| outcome.error.is_some());
-        if failed || wanted >= most {
-            playing.set(false);
+        let last = unasked.unwrap_or(most);
+        if failed || wanted >= last {
+            playing.set(None);
         } else if let Some(elapsed_ms) = there {
             let more = pace(asked.get_value(), elapsed_ms);
             asked.set_value(more);
-            cx.set(STEPS, InputValue::Number((wanted + more).min(most)));
+            let next = InputValue::Number((wanted + more).min(last));
+            match unasked {
+                Some(_) => cx.set_unasked(STEPS, next),
+                None => cx.set(STEPS, next),
+            }
         }
     });
 }

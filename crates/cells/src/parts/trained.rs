@@ -205,6 +205,33 @@ impl Pieces {
     /// # Errors
     /// [`CellError::Input`] with a message for the reader.
     pub(crate) fn at_most(self, most: usize, name: &str, label: &str) -> Result<Self, CellError> {
+        self.limited(most, "this cell shows", (name, label))
+    }
+
+    /// Refuses more tokens than a model reads: its context less the `added` tokens that begin and
+    /// end a text. Refuses none at all, too.
+    ///
+    /// # Errors
+    /// [`CellError::Input`] with a message for the reader.
+    pub(crate) fn within(
+        self,
+        model: &str,
+        (context, added): (usize, usize),
+        input: (&str, &str),
+    ) -> Result<Self, CellError> {
+        self.limited(
+            context.saturating_sub(added),
+            &format!("{model} reads"),
+            input,
+        )
+    }
+
+    fn limited(
+        self,
+        most: usize,
+        who: &str,
+        (name, label): (&str, &str),
+    ) -> Result<Self, CellError> {
         if self.ids.is_empty() {
             return Err(CellError::input(name, label, "type at least one word."));
         }
@@ -212,7 +239,7 @@ impl Pieces {
             return Ok(self);
         }
         let message = format!(
-            "the model reads this as {} pieces, and this cell shows at most {most}: a word that it does not know is several. Your text is kept: shorten it to go on.",
+            "this is {} tokens, and {who} at most {most}: a word that it does not know is several. Your text is kept: shorten it to go on.",
             self.ids.len()
         );
         Err(CellError::input(name, label, message))

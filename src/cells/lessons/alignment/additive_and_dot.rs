@@ -8,7 +8,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::cells::parts::walk::{Rule, Stage, Walk};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap};
+use crate::widgets::{Concept, Domain, HeatMap, More};
 
 /// The annotations.
 const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
@@ -94,24 +94,19 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">
             {walk.edit("input:s", Concept::Query, &["s"], &[])} {walk.edit("input:h", Concept::Value, SOURCE, &[])}
-            {cx.slider("stretch", Format::Fixed(2))}
         </div>
-        <div class="cols-2">
-            <section class="panel stack">
-                <p class="panel-title">"Additive: a small network"</p>
-                <div class="row">
-                    {walk.edit("input:w", Concept::Query, &[], &[])} {walk.edit("input:u", Concept::Key, &[], &[])}
-                    {walk.edit("input:v", Concept::Score, &[], &[])}
-                </div>
-                <div class="row">{walk.map(0, false)} {walk.map(1, false)}</div>
-                <div class="row">{walk.map(2, false)} {walk.map(3, false)}</div>
-            </section>
-            <section class="panel stack">
-                <p class="panel-title">"Multiplicative: nothing to learn"</p>
-                <div class="row">{walk.map(4, false)} {walk.map(5, false)}</div>
-                {weights(cx)}
-            </section>
-        </div>
+        <section class="panel stack">
+            <p class="panel-title">"Additive: a small network"</p>
+            <div class="row">{walk.map(0, false)} {walk.map(1, false)} {walk.map(2, false)} {walk.map(3, false)}</div>
+        </section>
+        <More summary="Parameters, dot products, and a longer state">
+            <div class="row">
+                {walk.edit("input:w", Concept::Query, &[], &[])} {walk.edit("input:u", Concept::Key, &[], &[])}
+                {walk.edit("input:v", Concept::Score, &[], &[])}
+            </div>
+            <p class="panel-title">"Multiplicative scores: nothing to learn"</p>
+            <div class="row">{walk.map(4, false)} {walk.map(5, false)} {weights(cx)}</div>
+        {cx.slider("stretch", Format::Fixed(2))}
         <div class="cols-2">
             {curves(
                 cx,
@@ -138,6 +133,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
             </div>
         </dl>
+        </More>
         {walk.bar()}
     }
     .into_any()

@@ -8,7 +8,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::alignment::alignment_scores::{FEATURES, SOURCE};
 use crate::cells::parts::figures::{Computed, curve, step_button, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// Colours of the source words.
 const COLOURS: [Concept; 4] = [
@@ -38,17 +38,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {step_button(cx, &["updates"], 1.0, "One update")} {step_button(cx, &["updates"], 10.0, "Ten updates")}
             </div>
         </div>
-        {table(cx)}
         {readout(cx)}
         {curves(cx, computed)}
-        <details>
-            <summary>"Scores to begin with, annotations and words: all editable"</summary>
+        <More summary="The gradient by each score">{table(cx)}</More>
+        <More summary="Initial scores, annotations and words">
             <div class="row">
                 {cx.matrix_edit("e", Concept::Score, &["e"], SOURCE)}
                 {cx.matrix_edit("h", Concept::Value, SOURCE, FEATURES)}
                 {cx.matrix_edit("u", Concept::Output, TARGET, FEATURES)}
             </div>
-        </details>
+        </More>
     }
     .into_any()
 }
@@ -171,8 +170,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("loss", loss);
     view! {
         <div class="cols-2">
-            <ChartView chart=weights label="Weight of each source word" height=240 format=Format::Fixed(3) />
-            <ChartView chart=loss label="Loss of the word that follows" height=240 format=Format::Fixed(4) />
+            <ChartView chart=weights label="Weight of each source word" height=200 format=Format::Fixed(3) />
+            <ChartView chart=loss label="Loss of the word that follows" height=200 format=Format::Fixed(4) />
         </div>
     }
     .into_any()

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Place, Selected, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Place, Selected, TokenStrip};
 
 /// Width of the line of weight 1, and of the thinnest one, in pixels.
 const WIDEST: f64 = 11.0;
@@ -41,6 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <p class="hint">
             "Choose a word of the translation, with a click or with Tab and the arrow keys; choose it again to see the lines of all words."
         </p>
+        <More summary="All weights as a map">
         <HeatMap
             grid
             label="Weights: a row for each word of the translation, a column for each of the source"
@@ -51,6 +52,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             mark
         />
         {readout(cx)}
+        </More>
         {trained(&["seq2seq-attention"])}
     }
     .into_any()

@@ -5,27 +5,26 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, HeatMap, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        <div class="stack tight">{cx.text_box("sentence")} {cx.text_box("others")}</div>
+        {cx.text_box("sentence")}
         <p class="hint">
             "The encoder reads from the end: the last token first. Each token is replaced, one at a time, by each of: "
             {others(cx)} "."
         </p>
-        <div class="cols-2">
-            <section class="panel">
+        <section class="panel">
                 <p class="panel-title">"How far the final vector moves when this token is replaced"</p>
                 {bars(cx)}
                 <p>
                     "The mean distance between the final vectors with and without the replacement, as a share of the vector\u{2019}s length. The vector has "
                     {cx.num("width", &[], Format::Count)} " numbers."
                 </p>
-            </section>
-            <section class="panel">
-                <p class="panel-title">"The same after every token that is read"</p>
+        </section>
+        <More summary="Other replacements">{cx.text_box("others")}</More>
+        <More summary="The same after every token that is read">
                 <HeatMap
                     grid=cx.grid_with("fading", Signal::stored(Vec::new()), "reads", "reads")
                     label="How far replacing a token (row) has moved the state once a later token (column) is read; both in the order of reading"
@@ -36,8 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     numbers=false
                 />
                 <p>"Read a row from left to right: a token comes in, and others overwrite it. The last column is what the bars show."</p>
-            </section>
-        </div>
+        </More>
         {trained(&["seq2seq-gru"])}
     }
     .into_any()

@@ -73,6 +73,6 @@ fn chart(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("bits", chart);
-    view! { <ChartView chart label="Bits of the text and of the vector" height=230 format=Format::Count /> }
+    view! { <ChartView chart label="Bits of the text and of the vector" height=180 format=Format::Count /> }
         .into_any()
 }

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, values};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// A way of joining positions.
 #[derive(Clone, Copy)]
@@ -85,14 +85,14 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {cx.text_box("sentence")}
         {words(cx)}
-        <div class="controls">{cx.slider("kernel", Format::Count)}</div>
         <p>
             "From " {ends(cx, "from")} " to " {ends(cx, "to")} " is a distance of "
             {cx.num("distance", &[], Format::Count)} " places; the sentence has "
             {cx.num("count", &[], Format::Count)} "."
         </p>
         <div class="cols-2">{WAYS.map(|way| panel(cx, computed, way)).collect_view()}</div>
-        {chart(cx, computed)}
+        {cx.slider("kernel", Format::Count)}
+        <More summary="Steps against the length of the sentence">{chart(cx, computed)}</More>
     }
     .into_any()
 }
@@ -202,7 +202,7 @@ fn drawn(computation: &Computation, way: Way) -> AnyView {
     // At most as large as drawn: short sentences do not fill the page with dots.
     let style = format!(
         "display:block;width:{}px;max-width:100%;height:auto;overflow:visible",
-        1.4 * width
+        width
     );
     view! {
         <svg viewBox=view_box role="img" aria-label=label style=style>

@@ -10,7 +10,7 @@ use crate::cells::parts::figures::{Computed, values};
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::player::{Words, player_saying};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// The models' colours.
 const CONCEPTS: [Concept; 3] = [Concept::Score, Concept::Weight, Concept::Output];
@@ -23,6 +23,9 @@ const WORDS: Words = Words {
     step: "One sentence",
     rewind: "Clear",
 };
+
+/// What the charts say before there is anything to draw.
+const UNTIL: &str = "Press Measure: the models translate our test sentences here.";
 
 /// Tensors of each model: BLEU and exact matches by length, and over all.
 const SCORES: [[&str; 4]; 3] = [
@@ -51,17 +54,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let done = cx.number("steps");
     view! {
         <div class="row center">
-            {player_saying(cx, WORDS)}
+            {player_saying(cx, WORDS, f64::INFINITY)}
             <p>
                 <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span> " of "
                 {cx.num("sentences", &[], Format::Count)} " sentences measured "
                 <progress max=move || cx.value("sentences", Vec::new()).get().unwrap_or(1.0) value=move || done.get() aria-label="Sentences measured"></progress>
             </p>
         </div>
-        {last(cx)}
         {charts(cx, cx.computed())}
-        {table(cx)}
         {leads(cx)}
+        <More summary="The sentence measured last, and the scores as a table">{last(cx)} {table(cx)}</More>
         {trained(&CARDS)}
     }
     .into_any()
@@ -152,8 +154,8 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("exact", exact);
     view! {
         <div class="cols-2">
-            <ChartView chart=bleu label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) />
-            <ChartView chart=exact label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) />
+            <ChartView chart=bleu label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) until=UNTIL />
+            <ChartView chart=exact label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()

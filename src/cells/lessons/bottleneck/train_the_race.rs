@@ -7,25 +7,34 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::training::train_tiny::losses;
 use crate::cells::parts::figures::{Computed, values};
-use crate::cells::parts::player::{beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
+
+/// Steps of its own accord: enough for attention to lead on every length.
+const UNASKED: f64 = 300.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
         <div class="controls">
-            {cx.choice_box("task")} {cx.toggle_box("backwards")} {cx.slider("longest", Format::Count)}
-            {cx.slider("rate", Format::Typed)} {cx.seed_box()}
+            {cx.choice_box("task")} {cx.toggle_box("backwards")}
         </div>
-        {player(cx)}
+        {player(cx, UNASKED)}
         <p>
             "Both have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
             " steps, on the same sequences. The model with one vector has "
             {cx.num("fixed.parameters", &[], Format::Count)} " parameters, the one with attention "
             {cx.num("attention.parameters", &[], Format::Count)} "."
         </p>
+        {charts(cx, computed)}
+        <More summary="Length, learning rate and seed">
+            <div class="controls">
+                {cx.slider("longest", Format::Count)} {cx.slider("rate", Format::Typed)} {cx.seed_box()}
+            </div>
+        </More>
+        <More summary="Losses, and sequences that are wholly right">
         <dl class="readout">
             <div class="c-score">
                 <dt>"loss of the last step, one vector"</dt>
@@ -36,8 +45,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd>{cx.num("attention.loss.now", &[], Format::Fixed(4))}</dd>
             </div>
         </dl>
-        {charts(cx, computed)}
         {table(cx)}
+        </More>
         {beginning(cx)}
     }
     .into_any()
@@ -88,8 +97,8 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("loss", loss);
     view! {
         <div class="cols-2">
-            <ChartView chart=right label="Held-out symbols right, by length" height=250 format=Format::Percent(1) />
-            <ChartView chart=loss label="Loss of both models" height=250 />
+            <ChartView chart=right label="Held-out symbols right, by length" height=210 format=Format::Percent(1) />
+            <ChartView chart=loss label="Loss of both models" height=210 until=UNTIL />
         </div>
     }
     .into_any()

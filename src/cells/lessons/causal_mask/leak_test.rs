@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Selected, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Selected, TokenStrip};
 
 /// Tensors of one side.
 #[derive(Clone, Copy)]
@@ -148,6 +148,8 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
                     <tbody>{move || words().into_iter().map(|(i, (old, new))| row(i, old, new)).collect_view()}</tbody>
                 </table>
             </div>
+            {verdict(cx, side)}
+            <More summary="The change of each logit">
             <HeatMap
                 grid=cx.grid_with(side.difference, Signal::stored(Vec::new()), "tokens", "logit")
                 label=format!("{}: change of the first logits", side.title)
@@ -157,7 +159,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
                 concept=Concept::Output
                 numbers=false
             />
-            {verdict(cx, side)}
+            </More>
         </section>
     }
     .into_any()

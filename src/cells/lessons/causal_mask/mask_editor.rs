@@ -7,7 +7,7 @@ use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, Selected};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Place, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -26,8 +26,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </p>
         {stale(cx)}
         {maps(cx, selected)}
-        {written_out(cx, selected)}
-        {verdicts(cx)}
+        {verdict(cx)}
+        <More summary="The scores before and after the mask">{scores(cx, selected)}</More>
+        <More summary="The chosen row written out, and the counts">{written_out(cx, selected)} {counts(cx)}</More>
         {untrained(cx)}
     }
     .into_any()
@@ -69,32 +70,28 @@ fn flip(cx: CellCx, place: Place) {
     ]);
 }
 
-/// The four matrices; pointing at a pair in one marks it in all.
-fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
-    let grid = move |name: &'static str| {
-        cx.grid_with(name, Signal::stored(Vec::new()), "tokens", "tokens")
-    };
-    let mark = Signal::derive(move || {
+fn grid(cx: CellCx, name: &'static str) -> Signal<Option<Grid>> {
+    cx.grid_with(name, Signal::stored(Vec::new()), "tokens", "tokens")
+}
+
+/// The row of the selected pair; pointing at a pair in one map marks its row in all.
+fn marked(cx: CellCx, selected: Selected<Place>) -> Signal<Vec<Place>> {
+    Signal::derive(move || {
         let row = selected.get().map(|(row, _)| row);
         let cols = cx.words("tokens").with(Vec::len);
         row.map(|row| (0..cols).map(|col| (row, col)).collect::<Vec<_>>())
             .unwrap_or_default()
-    });
+    })
+}
+
+/// The mask, and what it makes of the weights.
+fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
+    let mark = marked(cx, selected);
     let press = Callback::new(move |place| flip(cx, place));
-    let scores = grid("scores");
-    // Scores before and after share one scale, so that a colour means the same in both.
-    let domain = Memo::new(move |_| {
-        let (low, high) = scores
-            .with(|g| g.as_ref().and_then(Grid::range))
-            .unwrap_or_default();
-        let reach = low.abs().max(high.abs());
-        Domain::Fixed(-reach, reach)
-    });
-    let domain = Signal::derive(move || domain.get());
     view! {
         <div class="cols-2">
             <HeatMap
-                grid=grid("mask")
+                grid=grid(cx, "mask")
                 label="Mask: one where visible"
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Count
@@ -105,34 +102,50 @@ fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
                 no_legend=true
             />
             <HeatMap
-                grid=scores
-                label="Scores before the mask"
-                palette=Palette::Diverging
-                domain
-                format=Format::Fixed(2)
-                concept=Concept::Score
-                selected
-                mark
-            />
-            <HeatMap
-                grid=grid("masked")
-                label="Scores after the mask"
-                palette=Palette::Diverging
-                domain
-                format=Format::Fixed(2)
-                concept=Concept::Score
-                selected
-                mark
-            />
-            <HeatMap
-                grid=grid("weights")
+                grid=grid(cx, "weights")
                 label="Weights: softmax of each row"
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(3)
                 concept=Concept::Weight
                 selected
                 mark
+                no_legend=true
             />
+        </div>
+    }
+    .into_any()
+}
+
+/// The scores before the mask and after it, on one scale.
+fn scores(cx: CellCx, selected: Selected<Place>) -> AnyView {
+    let mark = marked(cx, selected);
+    let before = grid(cx, "scores");
+    let domain = Memo::new(move |_| {
+        let (low, high) = before
+            .with(|g| g.as_ref().and_then(Grid::range))
+            .unwrap_or_default();
+        let reach = low.abs().max(high.abs());
+        Domain::Fixed(-reach, reach)
+    });
+    let domain = Signal::derive(move || domain.get());
+    let map = move |grid: Signal<Option<Grid>>, label: &'static str| {
+        view! {
+            <HeatMap
+                grid
+                label
+                palette=Palette::Diverging
+                domain
+                format=Format::Fixed(2)
+                concept=Concept::Score
+                selected
+                mark
+            />
+        }
+    };
+    view! {
+        <div class="cols-2">
+            {map(before, "Scores before the mask")}
+            {map(grid(cx, "masked"), "Scores after the mask")}
         </div>
     }
     .into_any()
@@ -181,12 +194,8 @@ fn written_out(cx: CellCx, selected: Selected<Place>) -> AnyView {
     .into_any()
 }
 
-/// Readouts of the whole mask.
-fn verdicts(cx: CellCx) -> AnyView {
-    let ahead = cx.value("ahead", Vec::new());
-    let blind = cx.value("blind", Vec::new());
-    let leaks = move || ahead.get().is_some_and(|n| n > 0.0);
-    let empty = move || blind.get().is_some_and(|n| n > 0.0);
+/// Counts of the whole mask.
+fn counts(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
             <div>
@@ -206,6 +215,17 @@ fn verdicts(cx: CellCx) -> AnyView {
                 <dd>{cx.num("ahead", &[], Format::Count)}</dd>
             </div>
         </dl>
+    }
+    .into_any()
+}
+
+/// Whether the mask lets a token see a later one, or a row see nothing.
+fn verdict(cx: CellCx) -> AnyView {
+    let ahead = cx.value("ahead", Vec::new());
+    let blind = cx.value("blind", Vec::new());
+    let leaks = move || ahead.get().is_some_and(|n| n > 0.0);
+    let empty = move || blind.get().is_some_and(|n| n > 0.0);
+    view! {
         <p class="verdict" class:good=move || !leaks() && !empty()>
             {move || {
                 if leaks() {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Num};
+use crate::widgets::{Concept, More, Num};
 
 /// Differences below this are rounding.
 const ROUNDING: f64 = 1e-6;
@@ -15,10 +15,9 @@ const ROUNDING: f64 = 1e-6;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">
-            {cx.matrix_edit("scores", Concept::Score, &["score"], &[])} {cx.slider("d_k", Format::Count)}
+            {cx.matrix_edit("scores", Concept::Score, &["score"], &[])} {cx.slider("penalty", Format::Count)}
         </div>
         {keys(cx)}
-        <div class="controls">{cx.slider("penalty", Format::Count)} {cx.toggle_box("first")}</div>
         <div class="cols-2">
             {side(
                 cx,
@@ -36,6 +35,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             )}
         </div>
         {verdicts(cx)}
+        <More summary="The scale, and the order of mask and scale">
+            <div class="controls">{cx.slider("d_k", Format::Count)} {cx.toggle_box("first")}</div>
+        </More>
     }
     .into_any()
 }

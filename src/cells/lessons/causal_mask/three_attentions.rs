@@ -7,7 +7,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
-use crate::widgets::{Concept, Domain, HeatMap, Place, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, More, Place, Selected};
 
 /// One of the three.
 #[derive(Clone, Copy)]
@@ -99,17 +99,15 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         };
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("target")}</div>
-        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
-        {pieces_note(cx)}
-        <p class="hint">
-            "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
-        </p>
-        <div class="cols-2">
+        <div class="cols-3">
             {figure(cx, ENCODER, places[0], lines(source, None, ENCODER))}
             {figure(cx, DECODER, places[1], lines(target, None, DECODER))}
             {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
-            <section class="panel">
-                <p class="panel-title">"What flows where"</p>
+        </div>
+        <p class="hint">
+            "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
+        </p>
+        <More summary="What flows where">
                 <p>
                     "The encoder\u{2019}s output becomes the keys and values of cross-attention; the decoder\u{2019}s output becomes its queries. So a source word reaches the encoder and cross-attention, and a target word reaches the decoder and cross-attention, but no row above its own."
                 </p>
@@ -118,9 +116,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                         "One head each, positions added; the residual additions and norms of the full model are left out."
                     </p>
                 }.into_any())}
-                {model_note(cx)}
-            </section>
-        </div>
+            {[ENCODER, DECODER, CROSS].map(|kind| pairs(cx, kind)).into_iter().collect_view()}
+        </More>
+        <More summary="Another model, another head">
+            <div class="controls">{model_box(cx)} {head_box(cx)}</div>
+            {pieces_note(cx)}
+        </More>
+        {model_note(cx)}
     }
     .into_any()
 }
@@ -129,7 +131,6 @@ fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Pl
     view! {
         <section class="panel">
             <p class="panel-title">{kind.title}</p>
-            <p>{kind.story}</p>
             <HeatMap
                 grid=cx.grid_with(kind.weights, Signal::stored(Vec::new()), kind.row_words, kind.col_words)
                 label=kind.label
@@ -138,7 +139,19 @@ fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Pl
                 concept=Concept::Weight
                 selected
                 mark
+                no_legend=true
             />
+        </section>
+    }
+    .into_any()
+}
+
+/// What one of the three asks, and how often.
+fn pairs(cx: CellCx, kind: Kind) -> AnyView {
+    view! {
+        <section class="panel">
+            <p class="panel-title">{kind.title}</p>
+            <p>{kind.story}</p>
             <dl class="readout">
                 <div>
                     <dt>"tokens that ask"</dt>

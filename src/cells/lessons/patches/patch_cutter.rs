@@ -9,7 +9,7 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Domain, HeatMap, PatchGrid, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, More, PatchGrid, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -34,12 +34,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {place(cx)}
             </div>
         </div>
-        {planes(cx)}
-        <section class="panel">
-            <p class="panel-title">"The patch as the model receives it: one row of numbers"</p>
+        <More summary="Its values, channel after channel">{planes(cx)}</More>
+        <More summary="The patch as the model receives it: one row of numbers">
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
                 numbers=false concept=Concept::Plain format=Format::Fixed(3) />
-        </section>
+        </More>
     }
     .into_any()
 }
@@ -112,7 +111,6 @@ fn planes(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel patch-planes">
-            <p class="panel-title">"Its values, channel after channel"</p>
             {move || if grey.get() {
                 plane("grey", "Grey").into_any()
             } else {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if};
-use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -15,7 +15,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let table = move |name: &'static str, label: &'static str| {
         view! {
             <HeatMap grid=cx.grid(name) label=label palette=Palette::Diverging domain=Domain::Symmetric
-                format=Format::Fixed(3) concept=Concept::Output selected=selected mark=mark />
+                format=Format::Fixed(3) concept=Concept::Output selected=selected mark=mark no_legend=true />
         }
     };
     let random = is_random(cx);
@@ -28,12 +28,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}
             }.into_any())}
         </div>
-        {only_if(trained, move || filters(cx))}
-        <dl class="readout pairs">
-            <dt>"Tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd>
-            <dt>"Values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd>
-            <dt>"Weights in E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd>
-            <dt>"First token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd>
+        <dl class="readout">
+            <div><dt>"tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd></div>
+            <div><dt>"values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd></div>
+            <div><dt>"parameters of E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd></div>
+            <div><dt>"first token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd></div>
         </dl>
         <div class="cols-2">
             <section class="panel">
@@ -48,6 +47,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <p class="verdict good">
             "Largest difference over all tokens: " {cx.num("largest_difference", &[], Format::Power(1))}
         </p>
+        {only_if(trained, move || view! {
+            <More summary="The learned matrix, and one of its rows as a patch">{filters(cx)}</More>
+        }.into_any())}
         {model_note(cx)}
     }
     .into_any()

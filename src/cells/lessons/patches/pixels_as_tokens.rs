@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -56,7 +56,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <tbody>{move || (0..rows.get()).map(|i| row(cx, i)).collect_view()}</tbody>
             </table>
         </div>
-        <ChartView chart=chart label="Scores of one head against the side of a patch" format=Format::Count />
+        <More summary="The scores as a chart">
+            <ChartView chart=chart label="Scores of one head against the side of a patch" format=Format::Count />
+        </More>
     }
     .into_any()
 }

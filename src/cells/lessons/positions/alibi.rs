@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, untrained, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -18,8 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let note = move || content.get().then(|| untrained(cx));
     view! {
         <div class="controls">
-            {cx.text_box("sentence")} {cx.slider("heads", Format::Count)} {cx.slider("head", Format::Count)}
-            {cx.toggle_box("content")} {cx.seed_box()}
+            {cx.text_box("sentence")} {cx.slider("heads", Format::Count)}
         </div>
         {slopes(cx, computed)}
         <div class="cols-2">
@@ -41,7 +40,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 selected
             />
         </div>
-        {horizon(cx, computed)}
+        <More summary="How far each head sees">{horizon(cx, computed)}</More>
+        <More summary="Random scores of the words">
+            <div class="controls">{cx.toggle_box("content")} {cx.seed_box()}</div>
+        </More>
         {note}
     }
     .into_any()

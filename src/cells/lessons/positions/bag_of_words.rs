@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::values;
 use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if, pieces_note};
-use crate::widgets::{Concept, Domain, HeatMap, Palette, TokenStrip};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, TokenStrip};
 
 /// Differences below this are rounding.
 const ROUNDING: f64 = 1e-5;
@@ -122,8 +122,6 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     view! {
         <section class="panel stack">
             <p class="panel-title">{title}</p>
-            {map(names.first, "Outputs in the first sentence", false)}
-            {map(names.second, "Outputs of the same words in the second", true)}
             <table class="line-table">
                 <caption class="vh">{title} ": largest difference of each word"</caption>
                 <thead>
@@ -143,6 +141,10 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
                     }
                 }} {cx.num(names.largest, &[], Format::Fixed(4))}
             </p>
+            <More summary="The outputs in both orders">
+                {map(names.first, "Outputs in the first sentence", false)}
+                {map(names.second, "Outputs of the same words in the second", true)}
+            </More>
         </section>
     }
     .into_any()

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, labelled, place_name, step_button};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, HeatMap, Palette, Place, Selected};
+use crate::widgets::{Concept, HeatMap, More, Palette, Place, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -36,8 +36,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">
             {cx.slider("first", Format::Count)} {cx.slider("second", Format::Count)}
-            {cx.slider("length", Format::Count)} {cx.slider("width", Format::Count)}
         </div>
+        <div class="cols-2">
         <HeatMap
             grid=map
             label="Products of position vectors: place p by place q"
@@ -48,12 +48,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             selected
             mark
         />
+        <div class="stack">
         <div class="row">
             {step_button(cx, &["first", "second"], -1.0, "\u{2196} Both one place back")}
             {step_button(cx, &["first", "second"], 1.0, "Both one place on \u{2198}")}
         </div>
         {readouts(cx, computed, offset)}
-        {row_curve(cx, computed)}
+        </div>
+        </div>
+        <More summary="One row as a curve">{row_curve(cx, computed)}</More>
+        <More summary="Length and width">
+            <div class="controls">{cx.slider("length", Format::Count)} {cx.slider("width", Format::Count)}</div>
+        </More>
     }
     .into_any()
 }

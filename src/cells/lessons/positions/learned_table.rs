@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{labelled, named_rows, place_name, values};
 use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -74,10 +74,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {map(cx.grid_with("sum", prefix, "kept", ""), "Sums", Concept::Output, true)}
         </div>
         {end_of_table(cx)}
-        <div class="cols-2">
-            {alike(cx, "alike.learned", "Similarity of the table\u{2019}s rows")}
-            {alike(cx, "alike.waves", "Similarity of sines and cosines, as wide")}
-        </div>
+        <More summary="How alike the rows of the table are">
+            <div class="cols-2">
+                {alike(cx, "alike.learned", "Similarity of the table\u{2019}s rows")}
+                {alike(cx, "alike.waves", "Similarity of sines and cosines, as wide")}
+            </div>
+        </More>
         {model_note(cx)}
     }
     .into_any()

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, MatrixEdit, Num, Palette, Place, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, MatrixEdit, More, Num, Palette, Place, Selected};
 
 /// Names of the offsets, from the query's far left to its far right.
 const OFFSETS: [&str; 7] = [
@@ -111,11 +111,15 @@ fn matrices(cx: CellCx, selected: Selected<Place>, mark: Signal<Vec<Place>>) -> 
     };
     view! {
         <div class="cols-2">
-            {map("scores", "Scores of the words", Concept::Score, false)}
             {map("bias", "Bias B", Concept::Position, false)}
-            {map("plain_weights", "Weights without the bias", Concept::Weight, true)}
             {map("weights", "Weights with the bias", Concept::Weight, true)}
         </div>
+        <More summary="Scores and weights without the bias">
+            <div class="cols-2">
+                {map("scores", "Scores of the words", Concept::Score, false)}
+                {map("plain_weights", "Weights without the bias", Concept::Weight, true)}
+            </div>
+        </More>
     }
     .into_any()
 }

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, VectorPad};
+use crate::widgets::{Concept, More, VectorPad};
 
 /// Planes of the four-wide query and key.
 const PLANES: usize = 2;
@@ -27,14 +27,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">
             {cx.slider("m", Format::Count)} {cx.slider("n", Format::Count)} {cx.slider("shift", Format::Count)}
-            {cx.slider("power", Format::Fixed(1))}
         </div>
         <div class="cols-2">{(0..PLANES).map(|plane| plane_panel(cx, computed, plane)).collect_view()}</div>
-        <div class="row">
-            {cx.matrix_edit("q", Concept::Query, &["q"], &names)} {cx.matrix_edit("k", Concept::Key, &["k"], &names)}
-        </div>
-        {readouts(cx)}
-        {curves(cx, computed)}
+        {verdict(cx)}
+        <More summary="The numbers of query and key, and the base">
+            <div class="row">
+                {cx.matrix_edit("q", Concept::Query, &["q"], &names)} {cx.matrix_edit("k", Concept::Key, &["k"], &names)}
+                {cx.slider("power", Format::Fixed(1))}
+            </div>
+            {readouts(cx)}
+        </More>
+        <More summary="The score against both moves">{curves(cx, computed)}</More>
     }
     .into_any()
 }
@@ -127,18 +130,6 @@ fn readouts(cx: CellCx) -> AnyView {
         Some(base) if base < 100.0 => Format::Fixed(2),
         _ => Format::Count,
     };
-    let change = cx.value("largest_change", Vec::new());
-    let squared = [
-        cx.value("squared_length", vec![0]),
-        cx.value("squared_length", vec![1]),
-    ];
-    // Long vectors have large scores, and rounding grows with them.
-    let same = move || {
-        let [q, k] = squared.map(|s| s.get().unwrap_or_default());
-        change
-            .get()
-            .is_some_and(|c| c < UNCHANGED * (q * k).sqrt().max(1.0))
-    };
     view! {
         <dl class="readout">
             <div class="c-query">
@@ -174,6 +165,25 @@ fn readouts(cx: CellCx) -> AnyView {
                 <dd>{pair("squared_length_turned")}</dd>
             </div>
         </dl>
+    }
+    .into_any()
+}
+
+/// Whether the score stays when both tokens move.
+fn verdict(cx: CellCx) -> AnyView {
+    let change = cx.value("largest_change", Vec::new());
+    let squared = [
+        cx.value("squared_length", vec![0]),
+        cx.value("squared_length", vec![1]),
+    ];
+    // Long vectors have large scores, and rounding grows with them.
+    let same = move || {
+        let [q, k] = squared.map(|s| s.get().unwrap_or_default());
+        change
+            .get()
+            .is_some_and(|c| c < UNCHANGED * (q * k).sqrt().max(1.0))
+    };
+    view! {
         <p class="verdict" class:good=same class:bad=move || !same()>
             "Over a hundred moves of both tokens the score changes by at most "
             {cx.num("largest_change", &[], Format::Power(1))} "."

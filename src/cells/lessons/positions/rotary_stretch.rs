@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -18,8 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("width", Format::Count)} {cx.slider("plane", Format::Count)}
         </div>
         {angles(cx, computed)}
-        {readouts(cx)}
-        {table(cx, computed)}
+        <More summary="Every plane at the last place">{readouts(cx)} {table(cx, computed)}</More>
     }
     .into_any()
 }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, Hand, dial, dots, labelled, spread, tip, wave_name};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, LinkedProduct};
+use crate::widgets::{Concept, LinkedProduct, More};
 
 /// Error below which the two sides agree: the rounding of 32-bit numbers is a hundred times
 /// smaller.
@@ -23,9 +23,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let moved = |_: usize| "M PE(p)".to_owned();
     view! {
         <div class="controls">
-            {cx.slider("shift", Format::Count)} {cx.slider("width", Format::Count)}
-            {cx.slider("position", Format::Count)} {cx.slider("length", Format::Count)}
+            {cx.slider("shift", Format::Count)} {cx.slider("position", Format::Count)}
         </div>
+        {clocks(cx, computed)}
+        {verdict(cx)}
+        <More summary="The matrix, number by number">
+        {cx.slider("width", Format::Count)}
         <LinkedProduct
             left=labelled(cx.grid("matrix"), wave_name, wave_name)
             right=labelled(cx.grid("here"), wave_name, one)
@@ -36,8 +39,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             concepts=(Concept::Plain, Concept::Position, Concept::Output)
             selected=cx.selected_place("selected")
         />
-        {clocks(cx, computed)}
-        {errors(cx, computed)}
+        </More>
+        <More summary="The difference at every place">
+            {cx.slider("length", Format::Count)} {errors(cx, computed)}
+        </More>
     }
     .into_any()
 }
@@ -108,6 +113,12 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("errors", chart);
+    view! { <ChartView chart label="The error at every place" height=200 format=Format::Power(1) /> }
+        .into_any()
+}
+
+/// Whether both sides agree at every place.
+fn verdict(cx: CellCx) -> AnyView {
     let largest = cx.value("largest", Vec::new());
     let good = move || largest.get().is_some_and(|e| e < AGREES);
     view! {
@@ -115,7 +126,6 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
             {move || if good() { "One matrix for all places: the largest difference is " } else { "The two sides differ by " }}
             {cx.num("largest", &[], Format::Power(1))} "."
         </p>
-        <ChartView chart label="The error at every place" height=200 format=Format::Power(1) />
     }
     .into_any()
 }

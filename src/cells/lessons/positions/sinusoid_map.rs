@@ -10,7 +10,7 @@ use crate::cells::parts::figures::{
     wave_name,
 };
 use crate::plot::{Chart, ChartView, Series};
-use crate::widgets::{Concept, Domain, HeatMap, Num, Palette, Place, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette, Place, Selected};
 
 /// Most clocks in a row.
 const CLOCKS: usize = 6;
@@ -56,9 +56,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     view! {
         <div class="controls">
-            {cx.slider("length", Format::Count)} {cx.slider("width", Format::Count)}
-            {cx.slider("position", Format::Count)} {cx.slider("dimension", Format::Count)}
+            {cx.slider("position", Format::Count)} {cx.slider("width", Format::Count)}
         </div>
+        {clocks(cx, computed)}
+        <More summary="The vectors of all places as a map">
+        <div class="controls">{cx.slider("length", Format::Count)} {cx.slider("dimension", Format::Count)}</div>
         <HeatMap
             grid=map
             label="Position vectors: a row for each place, a column for each dimension"
@@ -69,8 +71,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             selected
             mark
         />
-        {clocks(cx, computed)}
         {curves(cx, computed)}
+        </More>
     }
     .into_any()
 }

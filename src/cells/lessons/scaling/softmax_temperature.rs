@@ -8,7 +8,7 @@ use ndarray::Array2;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap};
+use crate::widgets::{Concept, Domain, HeatMap, More};
 
 /// Colours of the curves, one a logit.
 const COLOURS: [Concept; 8] = [
@@ -49,11 +49,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="row">{tau(0.01, "Coldest")} {tau(1.0, "Plain softmax")} {tau(10.0, "Hottest")}</div>
         </div>
         {ends(cx)}
-        {curves(cx, computed)}
-        <div class="cols-2">
-            {steps(cx, "written", "As written: e to the x/\u{3c4}")}
-            {steps(cx, "safe", "Safe: the largest logit is taken off first")}
-        </div>
+        <More summary="Each weight against the temperature">{curves(cx, computed)}</More>
+        <More summary="Softmax step by step, as written and safe">
+            <div class="cols-2">
+                {steps(cx, "written", "As written: e to the x/\u{3c4}")}
+                {steps(cx, "safe", "Safe: the largest logit is taken off first")}
+            </div>
+        </More>
         {verdict(cx)}
     }
     .into_any()

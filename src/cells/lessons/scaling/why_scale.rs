@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, Num, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette};
 
 /// Limits of d_k, for the buttons that halve and double it.
 const WIDTHS: (f64, f64) = (1.0, 1024.0);
@@ -22,11 +22,14 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="row">
                 {times(cx, 0.5, "Half as wide")} {times(cx, 2.0, "Twice as wide")}
             </div>
-            {cx.slider("reach", Format::Count)} {cx.seed_box()}
         </div>
         {spread(cx, computed)}
-        {row(cx)}
-        {curves(cx, computed)}
+        <More summary="What softmax makes of one row">{row(cx)}</More>
+        <More summary="Entropy and Jacobian at every width">{curves(cx, computed)}</More>
+        <More summary="Means, the axis and the seed">
+            <div class="controls">{cx.slider("reach", Format::Count)} {cx.seed_box()}</div>
+            {details(cx)}
+        </More>
         {note(cx)}
     }
     .into_any()
@@ -91,34 +94,54 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
             })
         });
         cx.offer_chart(name, chart);
-        view! { <ChartView chart label=title height=190 format=Format::Count /> }
+        view! { <ChartView chart label=title height=160 format=Format::Count /> }
     };
-    let item =
-        move |words: &'static str, name: &'static str, format: Format, class: &'static str| {
-            view! {
-                <div class=class>
-                    <dt>{words}</dt>
-                    <dd>{cx.num(name, &[], format)}</dd>
-                </div>
-            }
-        };
     view! {
-        <section class="stack">
-            {figure("histogram.raw", "Scores q\u{b7}k", Concept::Score)}
-            <dl class="readout">
-                {item("variance of q\u{b7}k", "variance.raw", Format::Fixed(2), "c-score")}
-                {item("divided by d_k", "ratio", Format::Fixed(3), "c-score")}
-                {item("mean", "mean.raw", Format::Fixed(3), "")}
-                {item("draws beyond the axis", "outside.raw", Format::Count, "")}
-            </dl>
-            {figure("histogram.scaled", "Scaled scores q\u{b7}k / \u{221a}d_k, on the same axis", Concept::Weight)}
-            <dl class="readout">
-                {item("variance of q\u{b7}k / \u{221a}d_k", "variance.scaled", Format::Fixed(3), "c-weight")}
-                {item("mean", "mean.scaled", Format::Fixed(3), "")}
-                {item("draws", "draws", Format::Count, "")}
-                {item("the factor, one over the root of d_k", "scale", Format::Fixed(4), "")}
-            </dl>
-        </section>
+        <div class="cols-2">
+            <section class="stack">
+                {figure("histogram.raw", "Scores q\u{b7}k", Concept::Score)}
+                <dl class="readout">
+                    {item(cx, "variance of q\u{b7}k", "variance.raw", Format::Fixed(2), "c-score")}
+                    {item(cx, "divided by d_k", "ratio", Format::Fixed(3), "c-score")}
+                </dl>
+            </section>
+            <section class="stack">
+                {figure("histogram.scaled", "Scaled scores q\u{b7}k / \u{221a}d_k, on the same axis", Concept::Weight)}
+                <dl class="readout">
+                    {item(cx, "variance of q\u{b7}k / \u{221a}d_k", "variance.scaled", Format::Fixed(3), "c-weight")}
+                    {item(cx, "the scale 1/\u{221a}d_k", "scale", Format::Fixed(4), "")}
+                </dl>
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// What says little until the scores are looked at closely.
+fn details(cx: CellCx) -> AnyView {
+    view! {
+        <dl class="readout">
+            {item(cx, "mean of q\u{b7}k", "mean.raw", Format::Fixed(3), "c-score")}
+            {item(cx, "mean of q\u{b7}k / \u{221a}d_k", "mean.scaled", Format::Fixed(3), "c-weight")}
+            {item(cx, "draws", "draws", Format::Count, "")}
+            {item(cx, "draws beyond the axis", "outside.raw", Format::Count, "")}
+        </dl>
+    }
+    .into_any()
+}
+
+fn item(
+    cx: CellCx,
+    words: &'static str,
+    name: &'static str,
+    format: Format,
+    class: &'static str,
+) -> AnyView {
+    view! {
+        <div class=class>
+            <dt>{words}</dt>
+            <dd>{cx.num(name, &[], format)}</dd>
+        </div>
     }
     .into_any()
 }

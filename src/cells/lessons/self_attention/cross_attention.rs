@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, Palette, Place, TokenStrip};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, TokenStrip};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 no_legend=true
             />
         </div>
-        {shapes(cx)}
+        <More summary="The shapes of the matrices">{shapes(cx)}</More>
         {untrained(cx)}
     }
     .into_any()

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::{head_box, model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, Palette, Place, Selected, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Place, Selected, TokenStrip};
 
 /// Differences below this are rounding, whichever kernels run; what order does is a thousand times
 /// larger.
@@ -33,7 +33,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")}</div>
-        <div class="controls">{model_box(cx)} {head_box(cx)}</div>
         {pieces_note(cx)}
         <section class="panel">
             <p class="panel-title">"The same words, in the order that you give them"</p>
@@ -62,6 +61,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             )}
         </div>
         {verdict(cx)}
+        <More summary="Another model, another head"><div class="controls">{model_box(cx)} {head_box(cx)}</div></More>
         {model_note(cx)}
     }
     .into_any()
@@ -126,6 +126,7 @@ fn side(cx: CellCx, side: Side) -> AnyView {
                 mark=mark(weights)
                 no_legend=true
             />
+            <More summary="The outputs">
             <HeatMap
                 grid=output
                 label=side.output.1
@@ -138,6 +139,7 @@ fn side(cx: CellCx, side: Side) -> AnyView {
                 mark=mark(output)
                 no_legend=true
             />
+            </More>
         </section>
     }
     .into_any()

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, values};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, VectorPad};
+use crate::widgets::{Concept, More, VectorPad};
 
 /// Farthest coordinate of the plane.
 const REACH: f32 = 2.0;
@@ -37,11 +37,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     reach=REACH
                     ghosts=stretched
                 />
-                {cx.matrix_edit("vectors", Concept::Plain, &["query", "key"], &["right", "up"])}
                 {cx.slider("factor", Format::Fixed(1))}
             </div>
             <div class="stack">{readouts(cx)} {chart(cx, computed)}</div>
         </div>
+        <More summary="The vectors as numbers">
+            {cx.matrix_edit("vectors", Concept::Plain, &["query", "key"], &["right", "up"])}
+        </More>
     }
     .into_any()
 }

@@ -6,9 +6,12 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::training::train_tiny::{losses, measured};
 use crate::cells::parts::figures::Computed;
-use crate::cells::parts::player::{beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, More};
+
+/// Steps of its own accord: enough for the two curves to part.
+const UNASKED: f64 = 300.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -21,11 +24,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.toggle_box("positions")} {cx.toggle_box("warmup")}
             </div>
         </fieldset>
-        <div class="controls">{cx.choice_box("task")} {cx.slider("rate", Format::Typed)} {cx.seed_box()}</div>
-        {player(cx)}
+        <div class="controls">{cx.choice_box("task")} {player(cx, UNASKED)}</div>
         {verdict(cx)}
         {curves(cx, computed)}
-        {table(cx)}
+        <More summary="Both models in numbers">{table(cx)}</More>
+        <More summary="Learning rate and seed">
+            <div class="controls">{cx.slider("rate", Format::Typed)} {cx.seed_box()}</div>
+        </More>
         {beginning(cx)}
     }
     .into_any()
@@ -86,8 +91,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("written", written);
     view! {
         <div class="cols-2">
-            <ChartView chart=loss label="Loss of both models" height=240 />
-            <ChartView chart=written label="Held-out sequences written wholly right" height=240 format=Format::Percent(1) />
+            <ChartView chart=loss label="Loss of both models" height=200 until=UNTIL />
+            <ChartView chart=written label="Held-out sequences written wholly right" height=200 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()

@@ -7,16 +7,20 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, step_button, untrained, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        <div class="controls">{cx.choice_box("matrix")} {cx.seed_box()}</div>
         {picker(cx)}
-        {errors(cx, computed)}
         {sums(cx)}
+        <More summary="The distance at every h">{errors(cx, computed)}</More>
+        <More summary="Another matrix, another weight, another seed">
+            <div class="controls">
+                {cx.choice_box("matrix")} {cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)} {cx.seed_box()}
+            </div>
+        </More>
         {untrained(cx)}
     }
     .into_any()
@@ -41,7 +45,6 @@ fn picker(cx: CellCx) -> AnyView {
             on_press=pick
             mark
         />
-        <div class="controls">{cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)}</div>
     }
     .into_any()
 }

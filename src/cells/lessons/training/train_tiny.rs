@@ -7,36 +7,35 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
-use crate::cells::parts::player::{beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Choice, Concept, Domain, HeatMap};
+use crate::widgets::{Choice, Concept, Domain, HeatMap, More};
 
 /// The heads of both blocks, in the order of the tensor.
-const HEADS: [&str; 8] = [
-    "block-1-head-1",
-    "block-1-head-2",
-    "block-1-head-3",
-    "block-1-head-4",
-    "block-2-head-1",
-    "block-2-head-2",
-    "block-2-head-3",
-    "block-2-head-4",
-];
+const HEADS: [&str; 8] = ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"];
+
+/// Steps of its own accord: enough for the diagonal to appear and for whole sequences to be right.
+const UNASKED: f64 = 500.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        <div class="controls">
-            {cx.choice_box("task")} {cx.slider("length", Format::Count)} {cx.slider("rate", Format::Typed)}
-            {cx.slider("warmup", Format::Count)} {cx.seed_box()}
-        </div>
+        <div class="controls">{cx.choice_box("task")} {player(cx, UNASKED)}</div>
         {own_text(cx)}
-        {player(cx)}
         {readout(cx)}
-        {curves(cx, computed)}
-        {example(cx)}
-        {heads(cx)}
+        <div class="cols-2">
+            {loss(cx, computed)}
+            {heads(cx)}
+        </div>
+        <More summary="One held-out sequence, and the share that is right">{right(cx, computed)} {example(cx)}</More>
+        <More summary="Length, learning rate, warm-up and seed">
+            <div class="controls">
+                {cx.slider("length", Format::Count)} {cx.slider("rate", Format::Typed)}
+                {cx.slider("warmup", Format::Count)} {cx.seed_box()}
+            </div>
+            {settings(cx)}
+        </More>
         {beginning(cx)}
     }
     .into_any()
@@ -61,22 +60,33 @@ fn own_text(cx: CellCx) -> AnyView {
 }
 
 fn readout(cx: CellCx) -> AnyView {
-    let item = move |words: &'static str, name: &'static str, format: Format| {
-        view! {
-            <div>
-                <dt>{words}</dt>
-                <dd data-train=name>{cx.num(name, &[], format)}</dd>
-            </div>
-        }
-    };
     view! {
         <dl class="readout">
-            {item("steps", "steps", Format::Count)}
-            {item("loss of the last step", "loss.now", Format::Fixed(4))}
-            {item("loss on held-out sequences", "held.now", Format::Fixed(4))}
-            {item("held-out sequences wholly right", "right.now", Format::Percent(1))}
-            {item("rate of the next step", "rate.next", Format::Fixed(6))}
-            {item("parameters", "parameters", Format::Count)}
+            {item(cx, "steps", "steps", Format::Count)}
+            {item(cx, "loss of the last step", "loss.now", Format::Fixed(4))}
+            {item(cx, "loss on held-out sequences", "held.now", Format::Fixed(4))}
+            {item(cx, "held-out sequences wholly right", "right.now", Format::Percent(1))}
+        </dl>
+    }
+    .into_any()
+}
+
+fn item(cx: CellCx, words: &'static str, name: &'static str, format: Format) -> AnyView {
+    view! {
+        <div>
+            <dt>{words}</dt>
+            <dd data-train=name>{cx.num(name, &[], format)}</dd>
+        </div>
+    }
+    .into_any()
+}
+
+/// What follows from the settings, and how the scores are measured.
+fn settings(cx: CellCx) -> AnyView {
+    view! {
+        <dl class="readout">
+            {item(cx, "rate of the next step", "rate.next", Format::Fixed(6))}
+            {item(cx, "parameters", "parameters", Format::Count)}
         </dl>
         <p class="hint">
             "The held-out losses and scores are measured on " {cx.num("held.count", &[], Format::Count)}
@@ -109,7 +119,7 @@ pub(crate) fn losses(c: &Computation, tensor: &str, name: &str, concept: Concept
     crate::cells::parts::figures::curve(c, tensor, name, concept, |n| (n + 1) as f64)
 }
 
-fn curves(cx: CellCx, computed: Computed) -> AnyView {
+fn loss(cx: CellCx, computed: Computed) -> AnyView {
     let loss = Signal::derive(move || {
         computed.with(|c| {
             let c = c.as_ref()?;
@@ -125,6 +135,11 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
             })
         })
     });
+    cx.offer_chart("loss", loss);
+    view! { <ChartView chart=loss label="Loss" height=230 until=UNTIL /> }.into_any()
+}
+
+fn right(cx: CellCx, computed: Computed) -> AnyView {
     let right = Signal::derive(move || {
         computed.with(|c| {
             let c = c.as_ref()?;
@@ -138,13 +153,9 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
             })
         })
     });
-    cx.offer_chart("loss", loss);
     cx.offer_chart("right", right);
     view! {
-        <div class="cols-2">
-            <ChartView chart=loss label="Loss" height=230 />
-            <ChartView chart=right label="Held-out sequences wholly right" height=230 format=Format::Percent(1) />
-        </div>
+        <ChartView chart=right label="Held-out sequences wholly right" height=200 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }
@@ -205,20 +216,19 @@ fn heads(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <p class="panel-title">"Where the decoder looks in that sequence"</p>
             <Choice
-                label="Head"
+                label="Block and head of the decoder"
                 options=HEADS.map(str::to_owned).to_vec()
                 value=Signal::derive(move || HEADS[place()].to_owned())
                 on_change=Callback::new(choose)
             />
-            <HeatMap
+            <div class="small-map"><HeatMap
                 grid=cx.grid_with("cross", prefix, "answer", "source")
-                label="Attention over the source (columns) for each symbol of the answer (rows)"
+                label="Where it looks in the source for each symbol"
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(3)
                 concept=Concept::Weight
-            />
+            /></div>
         </section>
     }
     .into_any()

@@ -18,8 +18,11 @@ use crate::parts::words;
 use crate::selection::Selection;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
-/// Most words, or tokens, that the map can show.
-const MOST_WORDS: usize = 16;
+/// Most words of the random layer, which could read any number.
+const MOST_WORDS: usize = 48;
+
+/// The text that is read: its name and its label.
+const SENTENCE: (&str, &str) = ("sentence", "Your sentence");
 
 /// Width of word vectors, queries, keys and values of the random layer.
 const WIDTH: usize = 16;
@@ -105,7 +108,7 @@ pub const ENTRY: Entry = Entry {
 
 fn inputs() -> Vec<InputSpec> {
     let mut all = vec![
-        InputSpec::text("sentence", "Your sentence", "The cat sat on the mat"),
+        InputSpec::text(SENTENCE.0, SENTENCE.1, "The cat sat on the mat"),
         trained::model(&[BERT, GPT, RANDOM]),
         InputSpec::toggle("causal", "Causal mask: no word sees a later one", false),
         InputSpec::seed(7),
@@ -117,11 +120,10 @@ fn inputs() -> Vec<InputSpec> {
 
 /// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
-    let words = words::tokens(inputs, "sentence", "Your sentence", MOST_WORDS)?;
     let mut record = Record::new();
     let layer = match model {
-        Text::Random => random(&mut record, inputs, words)?,
-        Text::Bert(bert) => encoder(&mut record, inputs, bert, &words)?,
+        Text::Random => random(&mut record, inputs)?,
+        Text::Bert(bert) => encoder(&mut record, inputs, bert)?,
         Text::Gpt(gpt) => decoder(&mut record, inputs, gpt)?,
         Text::Translator(_) => return Err(trained::not_offered()),
     };
@@ -135,11 +137,8 @@ fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
 }
 
 /// One layer with random weights over untrained word vectors with sines and cosines added.
-fn random(
-    record: &mut Record,
-    inputs: &Inputs,
-    tokens: Vec<String>,
-) -> Result<SelfAttention, CellError> {
+fn random(record: &mut Record, inputs: &Inputs) -> Result<SelfAttention, CellError> {
+    let tokens = words::tokens(inputs, SENTENCE.0, SENTENCE.1, MOST_WORDS)?;
     let seed = inputs.seed()?;
     let x = embedded(record, &tokens, seed, "embedding", WIDTH)?;
     let places = positions(record, tokens.len(), WIDTH);
@@ -155,11 +154,13 @@ fn encoder(
     record: &mut Record,
     inputs: &Inputs,
     bert: &MaskedLm,
-    words: &[String],
 ) -> Result<SelfAttention, CellError> {
     let (model, config) = (&bert.model, bert.model.config());
-    let pieces = Pieces::of_words(&bert.tokenizer, words)?
-        .at_most(MOST_WORDS, "sentence", "Your sentence")?
+    let words = engine::token::words::split(inputs.text(SENTENCE.0)?, usize::MAX);
+    let special = bert.tokenizer.special();
+    let added = special.begin.iter().chain(&special.end).count();
+    let pieces = Pieces::of_words(&bert.tokenizer, &words)?
+        .within(BERT, (config.context, added), SENTENCE)?
         .enclosed(&bert.tokenizer);
     let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
     let (mut seen, ids) = (Recorder::default(), &pieces.ids[..]);
@@ -181,13 +182,14 @@ fn decoder(
     gpt: &CausalLm,
 ) -> Result<SelfAttention, CellError> {
     let (model, config) = (&gpt.model, gpt.model.config());
-    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text("sentence")?.trim())?.at_most(
-        MOST_WORDS,
-        "sentence",
-        "Your sentence",
+    let start = gpt.tokenizer.special().end;
+    let added = start.iter().count();
+    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text(SENTENCE.0)?.trim())?.within(
+        GPT,
+        (config.context, added),
+        SENTENCE,
     )?;
-    let start = gpt.tokenizer.special().end.into_iter();
-    let ids: Vec<usize> = start.chain(pieces.ids).collect();
+    let ids: Vec<usize> = start.into_iter().chain(pieces.ids).collect();
     let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
     let (mut seen, ids) = (Recorder::default(), &ids[..]);
     shown!(
@@ -342,16 +344,47 @@ mod tests {
         assert_eq!(of(BERT, 7.0), of(BERT, 8.0));
     }
 
+    /// As much as the model reads is computed, one word more gets a message that says how much
+    /// that is.
     #[test]
-    fn too_many_words_or_pieces_get_a_message() {
-        let long = "word ".repeat(400);
-        for (model, sentence) in [
-            (RANDOM, &*long),
-            (BERT, &*long),
-            (BERT, "antidisestablishmentarianism"),
+    fn a_text_may_be_as_long_as_the_model_reads() {
+        for (model, word, most, added, message) in [
+            (RANDOM, "the ", 48, 0, "at most 48 words"),
+            (
+                BERT,
+                "the ",
+                46,
+                2,
+                "47 tokens, and tiny-bert reads at most 46",
+            ),
+            (
+                GPT,
+                " the",
+                63,
+                1,
+                "64 tokens, and tiny-gpt reads at most 63",
+            ),
         ] {
-            let given = given(model).with("sentence", text(sentence));
-            let found = computed(&SPEC, &given);
+            let of = |count: usize| {
+                let sentence = format!("The {}", word.repeat(count - 1));
+                computed(&SPEC, &given(model).with("sentence", text(&sentence)))
+            };
+            let found = of(most).unwrap();
+            let count = most + added;
+            assert_eq!(found.words("tokens").len(), count, "{model}");
+            assert_eq!(found.tensor("weights").unwrap().shape(), [count, count]);
+            let error = of(most + 1).unwrap_err();
+            assert!(matches!(error, CellError::Input { .. }), "{error}");
+            assert!(error.to_string().contains(message), "{error}");
+        }
+        let ordinary =
+            "The quick brown fox jumps over the lazy dog near the river bank today, he said.";
+        for sentence in [ordinary, "antidisestablishmentarianism"] {
+            let given = given(BERT).with("sentence", text(sentence));
+            assert!(computed(&SPEC, &given).is_ok(), "{sentence}");
+        }
+        for model in [RANDOM, BERT, GPT] {
+            let found = computed(&SPEC, &given(model).with("sentence", text(" ")));
             assert!(matches!(found, Err(CellError::Input { .. })), "{model}");
         }
     }

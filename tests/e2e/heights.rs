@@ -1,0 +1,102 @@
+//! Cells are low enough to be seen whole, so a control and its effect are seen together: what a
+//! cell holds besides its one idea is folded away.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Look, with_browser};
+use super::site;
+use browser_harness::Habits;
+
+/// The width of the window, and the height that a cell may have there: most of a screen at a desk,
+/// two screens of a phone.
+const WINDOWS: [(u32, u32); 2] = [(1280, 700), (390, 1688)];
+
+/// The cells that are higher, with what they may have at both widths and what they show at once. None may grow; one that
+/// becomes low enough leaves this list.
+const HIGHER: &[(&str, [u32; 2], &str)] = &[];
+
+/// Opens a page, brings each cell into view, and gives the height of each.
+async fn heights(browser: &Browser, url: &str) -> BTreeMap<String, u32> {
+    browser.open(url).await;
+    browser
+        .wait_for(
+            "every cell",
+            "dispatchEvent(new Event('beforeprint'));
+             return [...document.querySelectorAll('[data-cell]')].every(cell => cell.dataset.state === 'ready')",
+        )
+        .await;
+    let measured = browser
+        .script_async(
+            "const done = arguments[0];
+             const frames = n => new Promise(then => requestAnimationFrame(() => n > 1 ? frames(n - 1).then(then) : then()));
+             (async () => {
+                 const cells = [...document.querySelectorAll('[data-cell]')];
+                 for (const cell of cells) {
+                     cell.scrollIntoView({ behavior: 'instant' });
+                     await frames(6);
+                 }
+                 done(cells.map(cell => [cell.id, Math.ceil(cell.getBoundingClientRect().height)]));
+             })();",
+            &[],
+        )
+        .await;
+    serde_json::from_value(measured).expect("names and heights")
+}
+
+#[test]
+fn cells_are_low_enough_to_be_seen_whole() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        let mut faults = Vec::new();
+        let mut needless: Vec<&str> = HIGHER.iter().map(|(cell, ..)| *cell).collect();
+        for (which, (width, most)) in WINDOWS.into_iter().enumerate() {
+            browser
+                .look(Look {
+                    width,
+                    height: 844,
+                    dark: false,
+                })
+                .await;
+            for page in site::lessons() {
+                for (cell, height) in heights(browser, &server.url(&page)).await {
+                    let listed = HIGHER.iter().find(|(name, ..)| *name == cell);
+                    let bound = listed.map_or(most, |(_, bounds, _)| bounds[which].max(most));
+                    if height > bound {
+                        faults.push(format!(
+                            "{cell} is {height} px high at {width} px, above {bound}"
+                        ));
+                    }
+                    if height > most {
+                        needless.retain(|name| *name != cell);
+                    }
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert!(needless.is_empty(), "low enough now: {needless:?}");
+    });
+}
+
+/// The axes of a chart appear with its first curve: a cell that trains keeps its height when it
+/// does.
+#[test]
+fn a_run_does_not_move_what_is_below_it() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let before = heights(browser, &server.url("lesson/training/")).await;
+        for cell in ["train-tiny", "break-it"] {
+            let press = format!("document.querySelector('#{cell} [data-train=start]').click()");
+            browser.script(&press, &[]).await;
+            super::training::wait_for_steps_of(browser, cell, ">= 3").await;
+            browser.script(&press, &[]).await;
+            let height = format!(
+                "return Math.ceil(document.getElementById('{cell}').getBoundingClientRect().height)"
+            );
+            let after: Value = browser.script(&height, &[]).await;
+            assert_eq!(after, json!(before[cell]), "{cell}");
+        }
+    });
+}
