@@ -4,9 +4,13 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Document, Element, Event, HtmlElement, Window};
 
-/// The window. `None` only outside a browser.
+/// The window. `None` only outside a browser, as where views become markup.
 pub(crate) fn window() -> Option<Window> {
-    web_sys::window()
+    if cfg!(target_arch = "wasm32") {
+        web_sys::window()
+    } else {
+        None
+    }
 }
 
 /// The document.

@@ -7,7 +7,7 @@ use leptos::wasm_bindgen::closure::Closure;
 use leptos::web_sys::ResizeObserver;
 
 /// The width in CSS pixels of a drawing in markup, which the browser then scales.
-const IN_MARKUP: u32 = 560;
+const IN_MARKUP: u32 = 480;
 
 /// The width of the element in whole CSS pixels; 0 while it is not laid out.
 pub(crate) fn width_of(element: NodeRef<Div>) -> Signal<u32> {
