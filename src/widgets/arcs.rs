@@ -10,18 +10,18 @@ use super::selected::Selected;
 use super::token_strip::TokenStrip;
 use crate::display::{Concept, Grid, Num};
 
-/// Width of the arc of weight 1, and of the thinnest one, in pixels.
-const WIDEST: f64 = 9.0;
+/// Width of the line of weight 1, and of the thinnest one, in pixels.
+const WIDEST: f64 = 10.0;
 const THINNEST: f64 = 0.75;
 
-/// Weights below this draw no arc: it could not be seen.
+/// Weights below this draw no line: it could not be seen.
 const FAINTEST: f64 = 0.02;
 
 /// Most words that stand side by side; the letters of more are turned, so their columns are narrow.
 const SIDE_BY_SIDE: usize = 14;
 
-/// Opacity of the arcs of words that are not chosen, against those of the one that is.
-const BEHIND: f64 = 0.14;
+/// Opacity of the lines of words that are not chosen, against those of the one that is.
+const BEHIND: f64 = 0.15;
 
 /// The words of a sentence to choose from, and arcs over them; on a narrow page the words stand
 /// below each other and the arcs beside them.
@@ -44,7 +44,13 @@ pub fn Arcs(
 ) -> impl IntoView {
     let columns = move || format!("--columns: {}", tokens.with(Vec::len));
     let row = Memo::new(move |_| selected.get().filter(|&t| t < tokens.with(Vec::len)));
-    let arcs = move || weights.with(|grid| grid.as_ref().map(|grid| paths(grid, row.get())));
+    let arcs = move || {
+        weights.with(|grid| {
+            let grid = grid.as_ref()?;
+            let path = |from, to| (from != to).then(|| arc(from, to, grid.cols));
+            Some(weighted_lines(grid, row.get(), path))
+        })
+    };
     let shares = move || {
         let grid = weights
             .get()
@@ -78,31 +84,38 @@ fn share(grid: &Grid, row: usize, at: usize) -> impl IntoView + use<> {
     }
 }
 
-/// The arcs of all words, the chosen one's last and in full; without a choice all in full.
-fn paths(grid: &Grid, chosen: Option<usize>) -> AnyView {
+/// A line for each weight of the grid that can be seen, as wide and as dark as the weight; `d` gives
+/// the line from a row to a column. Those of the chosen row come last and in full; without a choice
+/// all are in full.
+pub(crate) fn weighted_lines(
+    grid: &Grid,
+    chosen: Option<usize>,
+    d: impl Fn(usize, usize) -> Option<String>,
+) -> AnyView {
     let others = (0..grid.rows).filter(|&row| Some(row) != chosen);
     let strength = if chosen.is_some() { BEHIND } else { 1.0 };
     let all = others.map(|row| (row, strength));
-    let all = all.chain(chosen.map(|row| (row, 1.0)));
-    all.flat_map(|(row, strength)| {
-        let to = (0..grid.cols).filter(move |&at| at != row);
-        to.filter_map(move |at| Some((row, at, grid.at(row, at)?, strength)))
-    })
-    .filter(|&(_, _, weight, _)| weight >= FAINTEST)
-    .map(|(row, at, weight, strength)| {
-        view! {
-            <path
-                d=arc(row, at, grid.cols)
-                fill="none"
-                stroke="var(--c)"
-                stroke-width=THINNEST + (WIDEST - THINNEST) * weight
-                stroke-opacity=weight * strength
-                vector-effect="non-scaling-stroke"
-            />
+    let mut lines = Vec::new();
+    for (row, strength) in all.chain(chosen.map(|row| (row, 1.0))) {
+        for at in 0..grid.cols {
+            let weight = grid.at(row, at).filter(|&weight| weight >= FAINTEST);
+            let Some((weight, d)) = weight.zip(d(row, at)) else {
+                continue;
+            };
+            let width = THINNEST + (WIDEST - THINNEST) * weight;
+            lines.push(view! {
+                <path
+                    d=d
+                    fill="none"
+                    stroke="var(--c)"
+                    stroke-width=format!("{width:.2}")
+                    stroke-opacity=format!("{:.3}", weight * strength)
+                    vector-effect="non-scaling-stroke"
+                />
+            });
         }
-    })
-    .collect_view()
-    .into_any()
+    }
+    lines.into_any()
 }
 
 /// An arc between the middles of two of `count` words, higher the further they are apart.

@@ -34,6 +34,7 @@ pub mod vector_pad;
 
 pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
 pub use arcs::Arcs;
+pub(crate) use arcs::weighted_lines;
 pub use choice::Choice;
 pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};

@@ -8,17 +8,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Place, Selected, TokenStrip};
-
-/// Width of the line of weight 1, and of the thinnest one, in pixels.
-const WIDEST: f64 = 11.0;
-const THINNEST: f64 = 0.75;
-
-/// Weights below this draw no line: it could not be seen.
-const FAINTEST: f64 = 0.02;
-
-/// Opacity of the lines of words that are not chosen, against those of the one that is.
-const BEHIND: f64 = 0.16;
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Place, Selected, TokenStrip, weighted_lines};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -67,7 +57,14 @@ fn drawing(
 ) -> AnyView {
     let (source, target) = (cx.words("source"), cx.words("target"));
     let columns = move || source.with(Vec::len).max(target.with(Vec::len));
-    let lines = move || grid.with(|g| g.as_ref().map(|g| paths(g, row.get())));
+    let lines = move || {
+        grid.with(|g| {
+            let g = g.as_ref()?;
+            let middle = |at: usize, of: usize| (at as f64 + 0.5) / of as f64;
+            let line = |t, s| Some(bend([middle(s, g.cols), middle(t, g.rows)]));
+            Some(weighted_lines(g, row.get(), line))
+        })
+    };
     view! {
         <div class="alignment scroll" tabindex="0" role="region" aria-label="Source and translation, joined by lines">
             <div class="alignment-inner" style=move || format!("--columns: {}", columns())>
@@ -101,33 +98,6 @@ fn source_word(cx: CellCx, s: usize, text: String, row: Signal<Option<usize>>) -
             <span class="alignment-share c-weight">{share}</span>
         </li>
     }
-}
-
-/// The lines of all target words, the chosen one's last and in full; without a choice all in full.
-fn paths(grid: &Grid, chosen: Option<usize>) -> AnyView {
-    let others = (0..grid.rows).filter(|&t| Some(t) != chosen);
-    let strength = if chosen.is_some() { BEHIND } else { 1.0 };
-    let all = others.map(|t| (t, strength));
-    let all = all.chain(chosen.map(|t| (t, 1.0)));
-    all.flat_map(|(t, strength)| {
-        (0..grid.cols).filter_map(move |s| Some((t, s, grid.at(t, s)?, strength)))
-    })
-    .filter(|&(_, _, weight, _)| weight >= FAINTEST)
-    .map(|(t, s, weight, strength)| {
-        let ends = [(s, grid.cols), (t, grid.rows)].map(|(at, of)| (at as f64 + 0.5) / of as f64);
-        view! {
-            <path
-                d=bend(ends)
-                fill="none"
-                stroke="var(--c)"
-                stroke-width=THINNEST + (WIDEST - THINNEST) * weight
-                stroke-opacity=weight * strength
-                vector-effect="non-scaling-stroke"
-            />
-        }
-    })
-    .collect_view()
-    .into_any()
 }
 
 /// A line from the middle of a source word to that of a target word, upright at both ends.
