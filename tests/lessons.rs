@@ -143,6 +143,38 @@ fn references_stand_on_the_inputs_of_their_page() {
     );
 }
 
+/// A link to each cell as the site made it on 21 November 2026, each with one edit of a reader. What
+/// a reader once shared goes on opening: its cell is on the page, has the input, and accepts the
+/// value. Whoever moves or removes a cell leads its links on, and changes this test.
+#[test]
+fn links_that_readers_have_shared_still_open() {
+    let content = content();
+    let links = include_str!("old_links.txt").lines();
+    let mut cells_linked = BTreeSet::new();
+    for link in links {
+        let (path, rest) = link.split_once('#').unwrap();
+        let (id, state) = rest.split_once("?s=").unwrap();
+        let slug = path.trim_start_matches("lesson/").trim_end_matches('/');
+        let page = match slug {
+            "" => &content.home,
+            slug => content.lessons.iter().find(|l| l.slug == slug).unwrap(),
+        };
+        let cell = page.cells().find(|cell| cell.id == id);
+        let cell = cell.unwrap_or_else(|| panic!("{link}: the page has no such cell"));
+        let state = cells::state::decode(state).unwrap();
+        for (key, value) in state.values {
+            let input = key.strip_prefix(&format!("{id}.")).unwrap();
+            let specs = (spec_of(cell).inputs)();
+            let spec = specs.iter().find(|spec| spec.name == input);
+            let spec = spec.unwrap_or_else(|| panic!("{link}: no input {key}"));
+            let restored = spec.parse(&value).unwrap_or_else(|e| panic!("{link}: {e}"));
+            assert_ne!(inputs_of(page, cell).0.get(input), Some(&restored), "{key}");
+        }
+        cells_linked.insert((slug.to_owned(), id.to_owned()));
+    }
+    assert_eq!(cells_linked.len(), 39, "all cells of that day");
+}
+
 /// "Show the Rust" finds the source of every engine function that ran, and at least one ran.
 #[test]
 fn the_source_of_every_call_is_found() {

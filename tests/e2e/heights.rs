@@ -15,7 +15,112 @@ const WINDOWS: [(u32, u32); 2] = [(1280, 700), (390, 1688)];
 
 /// The cells that are higher, with what they may have at both widths and what they show at once. None may grow; one that
 /// becomes low enough leaves this list.
-const HIGHER: &[(&str, [u32; 2], &str)] = &[];
+const HIGHER: &[(&str, [u32; 2], &str)] = &[
+    (
+        "forgetting",
+        [835, 1688],
+        "a bar for each of thirteen tokens",
+    ),
+    (
+        "train-the-race",
+        [751, 1688],
+        "two charts that are compared",
+    ),
+    (
+        "path-length",
+        [823, 1688],
+        "four pictures that are compared",
+    ),
+    (
+        "alignment-lines",
+        [739, 1688],
+        "two sentences and the lines between them",
+    ),
+    (
+        "additive-and-dot",
+        [787, 1688],
+        "the matrices of a small network, and the sum of one entry",
+    ),
+    (
+        "alignment-gradient",
+        [762, 1688],
+        "the steps, and two charts that they move",
+    ),
+    (
+        "qkv-by-hand",
+        [1052, 2362],
+        "eight matrices whose entries are followed through",
+    ),
+    (
+        "permutation",
+        [965, 1688],
+        "two maps that are compared row by row",
+    ),
+    (
+        "cross-attention",
+        [803, 1688],
+        "two sentences, bars and both maps",
+    ),
+    (
+        "softmax-temperature",
+        [755, 1688],
+        "a row to edit, and the three rows that follow",
+    ),
+    (
+        "mask-editor",
+        [811, 1688],
+        "a mask to press, and the weights that it leaves",
+    ),
+    (
+        "leak-test",
+        [833, 1688],
+        "two tables that are compared token by token",
+    ),
+    (
+        "three-attentions",
+        [775, 1688],
+        "two sentences and three maps",
+    ),
+    (
+        "bag-of-words",
+        [846, 1688],
+        "two tables that are compared token by token",
+    ),
+    (
+        "distance",
+        [877, 1688],
+        "a map of all pairs, and the pair in words",
+    ),
+    ("learned-table", [756, 1688], "three maps that are added"),
+    (
+        "relative-bias",
+        [760, 1688],
+        "a row of biases, and both maps that it makes",
+    ),
+    ("alibi", [769, 1688], "the slopes, and both maps of a head"),
+    (
+        "rotary",
+        [797, 1797],
+        "two planes, each before and after turning",
+    ),
+    (
+        "train-tiny",
+        [895, 1688],
+        "the loss beside the map where the diagonal appears",
+    ),
+    ("break-it", [744, 1688], "six switches and two charts"),
+    (
+        "gradient-check",
+        [843, 1688],
+        "a matrix of gradients to choose from",
+    ),
+    ("patch-cutter", [869, 1688], "a picture"),
+    (
+        "patch-embedding",
+        [875, 1688],
+        "a picture, and two tables that are compared",
+    ),
+];
 
 /// Opens a page, brings each cell into view, and gives the height of each.
 async fn heights(browser: &Browser, url: &str) -> BTreeMap<String, u32> {
@@ -37,7 +142,7 @@ async fn heights(browser: &Browser, url: &str) -> BTreeMap<String, u32> {
                      cell.scrollIntoView({ behavior: 'instant' });
                      await frames(6);
                  }
-                 done(cells.map(cell => [cell.id, Math.ceil(cell.getBoundingClientRect().height)]));
+                 done(Object.fromEntries(cells.map(cell => [cell.id, Math.ceil(cell.getBoundingClientRect().height)])));
              })();",
             &[],
         )

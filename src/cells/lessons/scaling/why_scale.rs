@@ -139,7 +139,7 @@ fn item(
 ) -> AnyView {
     view! {
         <div class=class>
-            <dt>{words}</dt>
+            <dt data-label="">{words}</dt>
             <dd>{cx.num(name, &[], format)}</dd>
         </div>
     }
