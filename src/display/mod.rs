@@ -7,7 +7,7 @@ pub mod palette;
 pub use ::plot::Concept;
 pub use grid::Grid;
 pub use num::Num;
-pub use palette::{Domain, Palette, ink_on};
+pub use palette::{Domain, Palette};
 
 /// Position of a cell in a grid: row and column, counted from 0.
 pub type Place = (usize, usize);

@@ -12,7 +12,7 @@ use super::answers::SeenPicture;
 use super::inside::{share, shares_of, which};
 use super::session::Lab;
 use crate::browser::picture;
-use crate::widgets::{Domain, Grid, Palette, PatchGrid, PictureBox, legend};
+use crate::widgets::{Concept, Domain, Grid, Palette, PatchGrid, PictureBox, legend};
 
 /// Longest side in pixels of a picture that is sent to the model; no model reads more.
 const LONGEST_SIDE: u32 = 1024;
@@ -221,7 +221,9 @@ fn attention(
             .with(|seen| Some(largest(seen.as_ref()?, place, &weights)))
     };
     view! {
-        {legend(overlay, Palette::Sequential, Signal::stored(Domain::Auto), Format::Percent(1))}
+        <div class=Concept::Weight.class()>
+            {legend(overlay, Palette::Sequential, Signal::stored(Domain::Auto), Format::Percent(1))}
+        </div>
         <p class="share-title">"What the class token, or the patch that you choose, takes from each patch"</p>
         <div class="lab-row">
             {class_token().then_some(whole)}

@@ -8,30 +8,36 @@ use web_sys::HtmlElement;
 use crate::browser::dom;
 use crate::cells::frame::context::{CellCx, STEPS};
 
+/// Has the body of a cell show its view while this class is not on it.
+const SERVED: &str = "is-served";
+
 /// Makes room in the body of a cell for its view. A figure that shows what the cell will show stays
 /// until the cell has its own result, which is then compared with it, or until an input changes.
 pub(crate) fn hand_over(cx: CellCx, body: &HtmlElement) {
-    let figure = dom::find(body, ".served").filter(|_| untrack(|| !cx.is_edited()));
+    let figure = dom::find(body, ".served");
     body.set_inner_html("");
-    let Some(figure) = figure else { return };
-    if body.append_child(&figure).is_err() {
+    let kept =
+        figure.filter(|figure| untrack(|| !cx.is_edited()) && body.append_child(figure).is_ok());
+    let Some(figure) = kept else {
+        show_view(body);
         return;
-    }
+    };
     let expected = dom::data(&figure, "fingerprint");
     let (body, figure) = (SendWrapper::new(body.clone()), SendWrapper::new(figure));
     Effect::new(move |done: Option<bool>| {
         if done == Some(true) {
             return true;
         }
-        let (computed, failed) = cx.outcome.with(|outcome| {
+        let computed = cx.outcome.with(|outcome| {
             let found = outcome.computation.as_ref();
-            (found.map(|c| c.fingerprint()), outcome.error.is_some())
+            found.map(|c| c.fingerprint())
         });
         let edited = cx.is_edited();
-        if computed.is_none() && !failed && !edited {
+        if computed.is_none() && !edited {
             return false;
         }
         figure.remove();
+        show_view(&body);
         // A training that the cell has begun by itself may be a step further.
         let same_inputs = !edited && untrack(|| is_at_first_step(cx));
         if computed.is_some_and(|found| same_inputs && format!("{found:016x}") != expected) {
@@ -39,6 +45,11 @@ pub(crate) fn hand_over(cx: CellCx, body: &HtmlElement) {
         }
         true
     });
+}
+
+fn show_view(body: &HtmlElement) {
+    // The class of an element of one's own page can always be changed.
+    let _ = body.class_list().remove_1(SERVED);
 }
 
 /// False where a cell that trains has gone on from where the lesson begins.

@@ -1,14 +1,15 @@
 //! Heat maps as SVG text.
 
-use ::plot::{Document, Failed, HPos, LETTER, Paint, Pen, Role, TEXT, VPos, document};
+use ::plot::{
+    Concept, Document, Failed, HPos, LETTER, Paint, Pen, Role, TEXT, Theme, VPos, document,
+};
 use cells::format::{Format, number};
 use plotters::prelude::DrawingBackend;
 
 use super::theme;
-use crate::display::{Domain, Grid, Palette, ink_on};
+use crate::display::{Domain, Grid, Palette};
+use crate::widgets::NUMBER_CELLS;
 
-/// Up to this many cells the values are printed in them.
-const NUMBER_CELLS: usize = 144;
 /// Widest map in CSS pixels.
 const WIDEST: usize = 1024;
 
@@ -77,23 +78,41 @@ impl Layout {
     }
 }
 
+/// The colours of one map.
+struct Colours {
+    palette: Palette,
+    concept: Concept,
+    ends: (f64, f64),
+    theme: Theme,
+}
+
+impl Colours {
+    fn of_share(&self, share: f64) -> [u8; 3] {
+        self.palette.colour(share, self.concept, &self.theme)
+    }
+}
+
 /// A heat map with labels, values where there are few, and its colour scale.
-pub fn heat_map_svg(grid: &Grid, palette: Palette, domain: Domain) -> Document {
+pub fn heat_map_svg(grid: &Grid, palette: Palette, concept: Concept, domain: Domain) -> Document {
     let layout = Layout::new(grid);
-    document(layout.size(grid), &grid.source, &theme::current(), |pen| {
+    let colours = Colours {
+        palette,
+        concept,
+        ends: domain.resolve(grid),
+        theme: theme::current(),
+    };
+    document(layout.size(grid), &grid.source, &colours.theme, |pen| {
         // The backend writes to memory, which does not fail.
-        paint(pen, grid, palette, domain, &layout).ok();
+        paint(pen, grid, &colours, &layout).ok();
     })
 }
 
 fn paint<DB: DrawingBackend>(
     pen: &Pen<'_, DB>,
     grid: &Grid,
-    palette: Palette,
-    domain: Domain,
+    colours: &Colours,
     layout: &Layout,
 ) -> Result<(), Failed<DB>> {
-    let ends = domain.resolve(grid);
     for i in 0..grid.rows {
         for j in 0..grid.cols {
             let Some(value) = grid.at(i, j) else {
@@ -101,18 +120,14 @@ fn paint<DB: DrawingBackend>(
             };
             let (x, y) = (layout.x(j), layout.y(i));
             let (w, h) = (layout.x(j + 1) - x, layout.y(i + 1) - y);
-            let colour = if value.is_finite() {
-                Paint::Fixed(palette.of(value, ends))
+            let (fill, ink) = if value.is_finite() {
+                let fill = colours.of_share(colours.palette.share(value, colours.ends));
+                (Paint::Fixed(fill), Paint::Fixed(ink_on(fill)))
             } else {
-                Paint::Role(Role::Rule)
+                (Paint::Role(Role::Rule), Paint::Role(Role::Ink))
             };
-            pen.rectangle([(x, y), (x + w, y + h)], colour, 1.0)?;
+            pen.rectangle([(x, y), (x + w, y + h)], fill, 1.0)?;
             if layout.numbers {
-                let ink = match colour {
-                    Paint::Fixed(colour) if ink_on(colour) == "#000" => Paint::Fixed([0; 3]),
-                    Paint::Fixed(_) => Paint::Fixed([255; 3]),
-                    Paint::Role(_) => Paint::Role(Role::Ink),
-                };
                 let words = number(value, Format::Fixed(3));
                 let centre = (x + w / 2.0, y + h / 2.0);
                 pen.text(&words, centre, (HPos::Center, VPos::Center), ink)?;
@@ -120,7 +135,23 @@ fn paint<DB: DrawingBackend>(
         }
     }
     labels(pen, grid, layout)?;
-    scale(pen, palette, ends, layout.y(grid.rows) + 14.0)
+    scale(pen, colours, layout.y(grid.rows) + 14.0)
+}
+
+/// Black or white, whichever stands out more on a colour: a contrast of at least 4.58 to 1.
+fn ink_on(colour: [u8; 3]) -> [u8; 3] {
+    // Relative luminance (WCAG 2.2).
+    let [r, g, b] = colour.map(|byte| {
+        let x = f64::from(byte) / 255.0;
+        if x <= 0.040_45 {
+            x / 12.92
+        } else {
+            ((x + 0.055) / 1.055).powf(2.4)
+        }
+    });
+    let light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    // The colour that is as far from black as from white.
+    if light > 0.179_1 { [0; 3] } else { [255; 3] }
 }
 
 fn labels<DB: DrawingBackend>(
@@ -147,18 +178,20 @@ fn labels<DB: DrawingBackend>(
 /// The bar of colours with the value at each end.
 fn scale<DB: DrawingBackend>(
     pen: &Pen<'_, DB>,
-    palette: Palette,
-    (low, high): (f64, f64),
+    colours: &Colours,
     y: f64,
 ) -> Result<(), Failed<DB>> {
     const STEPS: u32 = 60;
     let (left, width) = (70.0, 100.0);
+    let (low, high) = colours.ends;
     for i in 0..STEPS {
         let at = |i: u32| left + width * f64::from(i) / f64::from(STEPS);
-        let colour = palette.colour(f64::from(i) / f64::from(STEPS - 1));
+        let share = colours
+            .palette
+            .share(f64::from(i), (0.0, f64::from(STEPS - 1)));
         pen.rectangle(
             [(at(i), y), (at(i + 1), y + 12.0)],
-            Paint::Fixed(colour),
+            Paint::Fixed(colours.of_share(share)),
             1.0,
         )?;
     }

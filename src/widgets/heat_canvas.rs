@@ -121,10 +121,12 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
         return;
     };
     let ends = heat.ends.get();
+    let theme = crate::plot::theme::current();
     let mut rgba = Vec::with_capacity(4 * grid.values.len());
     for &value in grid.values.iter() {
         if value.is_finite() {
-            rgba.extend(heat.palette.of(value, ends));
+            let share = heat.palette.share(value, ends);
+            rgba.extend(heat.palette.colour(share, heat.concept, &theme));
             rgba.push(255);
         } else {
             // See-through: the hatching behind the canvas shows where there is no value.

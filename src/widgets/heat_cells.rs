@@ -17,13 +17,13 @@ use super::{Grid, Place};
 use crate::display::grid::{named, origin};
 use crate::display::num::NOTHING;
 
-/// Text and colours of a cell.
+/// Text and colour of a cell.
 #[derive(Clone, PartialEq)]
 pub(super) struct Look {
     /// The value as text.
     text: String,
-    /// Background and ink; none where there is no finite value.
-    style: Option<&'static str>,
+    /// How much of its colour the cell gets, in hundredths; none where there is no finite value.
+    share: Option<i8>,
     /// Class of what has no colour, hatched.
     hatch: Option<&'static str>,
     /// True where there is a value, which then has an origin.
@@ -37,9 +37,9 @@ impl Look {
     fn of(value: Option<f64>, heat: Heat, ends: (f64, f64)) -> Self {
         Self {
             text: value.map_or_else(|| NOTHING.to_owned(), |v| number(v, heat.format)),
-            style: value
+            share: value
                 .filter(|v| v.is_finite())
-                .map(|v| heat.palette.css(v, ends)),
+                .map(|v| (100.0 * heat.palette.share(v, ends)).round() as i8),
             hatch: match value {
                 Some(v) if v == f64::NEG_INFINITY => Some(MASKED),
                 Some(v) if !v.is_finite() => Some(NOT_A_NUMBER),
@@ -47,6 +47,12 @@ impl Look {
             },
             known: value.is_some(),
         }
+    }
+
+    /// The custom property from which the style sheet makes background and ink.
+    fn style(&self) -> Option<String> {
+        self.share
+            .map(|share| format!("--share:{}", f32::from(share) / 100.0))
     }
 
     /// Of all cells of the grid, row by row.
@@ -160,7 +166,7 @@ fn cell_markup(html: &mut String, look: &Look, frame: &Frame, (i, j): Place, for
         .map(|class| format!(" {class}"))
         .unwrap_or_default();
     let style = look
-        .style
+        .style()
         .map(|css| format!(" style=\"{css}\""))
         .unwrap_or_default();
     let from = if look.known {
@@ -200,9 +206,9 @@ impl Cell {
         if before.text != now.text {
             self.text.set_node_value(Some(&now.text));
         }
-        if before.style != now.style {
-            let _ = match now.style {
-                Some(css) => self.td.set_attribute("style", css),
+        if before.share != now.share {
+            let _ = match now.style() {
+                Some(css) => self.td.set_attribute("style", &css),
                 None => self.td.remove_attribute("style"),
             };
         }

@@ -1,8 +1,8 @@
 //! How much room each cell of a heat table gets, so that the whole table fits into the page.
 
-/// Width of a printed digit and of a letter of a heading, at most, in pixels.
+/// Width of a printed digit at most, and of the letters of a heading on average, in pixels.
 const DIGIT: f64 = 8.0;
-const LETTER: f64 = 8.0;
+const LETTER: f64 = 7.0;
 
 /// Width of a cell with a number where there is room, and of one without.
 const ROOMY: f64 = 58.0;
@@ -17,6 +17,17 @@ const SMALLEST: f64 = 5.0;
 /// Space on both sides of a number where there is little room, and between cells.
 const PADDING: f64 = 4.0;
 const GAP: f64 = 1.0;
+
+/// Which tables print their numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Numbers {
+    /// None: the readout says them.
+    Never,
+    /// One that has room for them.
+    WhereTheyFit,
+    /// One whose reader asked for them; where there is no room, it scrolls.
+    Always,
+}
 
 /// The way in which cells are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,22 +60,23 @@ pub(super) struct Measures {
 
 impl Density {
     /// The roomiest form that fits: squares shrink and numbers are left out before anything is cut.
-    pub(super) fn of(measures: Measures, numbers: bool) -> Self {
+    pub(super) fn of(measures: Measures, numbers: Numbers) -> Self {
         let cols = measures.cols.max(1) as f64;
         let room = (measures.room - measures.row_names - 2.0 * PADDING) / cols - GAP;
         if measures.room <= 0.0 {
-            return if numbers {
-                Self::Roomy
-            } else {
+            return if numbers == Numbers::Never {
                 Self::Squares(SQUARE)
+            } else {
+                Self::Roomy
             };
         }
         let name = measures.letters as f64 * LETTER + PADDING;
         let number = measures.digits as f64 * DIGIT + PADDING;
         match room {
-            _ if !numbers => {}
+            _ if numbers == Numbers::Never => {}
             room if room >= name.max(number).max(ROOMY) => return Self::Roomy,
             room if room >= name.max(number) => return Self::Compact(room.floor()),
+            _ if numbers == Numbers::Always => return Self::Compact(name.max(number)),
             _ => {}
         }
         let side = room.floor().clamp(SMALLEST, SQUARE);
@@ -104,25 +116,27 @@ mod tests {
     #[test]
     fn cells_shrink_before_numbers_go_and_squares_shrink_before_anything_is_cut() {
         let of = |room, numbers| Density::of(ten_tokens(room), numbers);
-        assert_eq!(of(0.0, true), Density::Roomy, "not laid out yet");
-        assert_eq!(of(650.0, true), Density::Roomy);
-        assert_eq!(of(520.0, true), Density::Compact(45.0));
-        assert_eq!(of(420.0, true), Density::Squares(24.0));
-        assert_eq!(of(250.0, true), Density::Squares(18.0));
-        assert_eq!(of(60.0, true), Density::Squares(SMALLEST));
-        assert_eq!(of(650.0, false), Density::Squares(24.0));
+        let fit = Numbers::WhereTheyFit;
+        assert_eq!(of(0.0, fit), Density::Roomy, "not laid out yet");
+        assert_eq!(of(650.0, fit), Density::Roomy);
+        assert_eq!(of(520.0, fit), Density::Compact(45.0));
+        assert_eq!(of(420.0, fit), Density::Squares(24.0));
+        assert_eq!(of(250.0, fit), Density::Squares(18.0));
+        assert_eq!(of(60.0, fit), Density::Squares(SMALLEST));
+        assert_eq!(of(650.0, Numbers::Never), Density::Squares(24.0));
+        assert_eq!(of(250.0, Numbers::Always), Density::Compact(39.0));
         let letters = Measures {
             letters: 1,
             ..ten_tokens(650.0)
         };
-        assert_eq!(Density::of(letters, false), Density::Upright(24.0));
+        assert_eq!(Density::of(letters, Numbers::Never), Density::Upright(24.0));
     }
 
     #[test]
     fn every_form_but_the_smallest_fits() {
         for room in 110..700 {
             let measures = ten_tokens(f64::from(room));
-            let cell = match Density::of(measures, true) {
+            let cell = match Density::of(measures, Numbers::WhereTheyFit) {
                 Density::Roomy => ROOMY,
                 Density::Compact(width) => width,
                 Density::Squares(side) | Density::Upright(side) => side,

@@ -4,33 +4,21 @@ use cells::format::{Format, number};
 use leptos::prelude::*;
 
 use super::{Domain, Grid, Num, Palette, Place};
-use crate::display::palette::hex;
 
-/// Colour stops of the bar; neighbours differ too little for the eye to see the straight line
-/// between them.
-const STOPS: usize = 13;
-
-/// A bar of colours with the value at each end.
+/// A bar of colours with the value at each end. The style sheet takes the colours from the concept
+/// of the surroundings.
 pub(crate) fn legend(
     grid: Signal<Option<Grid>>,
     palette: Palette,
     domain: Signal<Domain>,
     format: Format,
 ) -> impl IntoView {
-    let bar = format!("background:linear-gradient(to right,{})", stops(palette));
     view! {
-        <p class="legend">
-            {end(grid, domain, format, false)} <span class="legend-bar" aria-hidden="true" style=bar></span>
+        <p class=format!("legend {}", palette.classes())>
+            {end(grid, domain, format, false)} <span class="legend-bar" aria-hidden="true"></span>
             {end(grid, domain, format, true)}
         </p>
     }
-}
-
-fn stops(palette: Palette) -> String {
-    let colours: Vec<String> = (0..STOPS)
-        .map(|i| hex(palette.colour(i as f64 / (STOPS - 1) as f64)))
-        .collect();
-    colours.join(",")
 }
 
 /// One end of the scale: an element of the tensor where the scale ends at one, else a label of the

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::cursor::moved;
 use super::heat_canvas::heat_canvas;
+use super::heat_density::Numbers;
 use super::heat_legend::legend;
 use super::heat_table::heat_table;
 use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
@@ -13,8 +14,9 @@ use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
 /// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
 const TABLE_CELLS: usize = 1024;
 const TABLE_COLS: usize = 128;
-/// Up to this many cells numbers are printed unless the caller says otherwise.
-const NUMBER_CELLS: usize = 144;
+/// Up to this many cells, a square of 6, numbers are printed in them. Where there are more, the
+/// reader asks for them.
+pub(crate) const NUMBER_CELLS: usize = 36;
 
 /// Of a grid what decides the markup: all but its values and names.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +49,7 @@ impl Frame {
 pub(crate) struct Heat {
     pub(crate) grid: Signal<Option<Grid>>,
     pub(crate) palette: Palette,
+    pub(crate) concept: Concept,
     pub(crate) ends: Signal<(f64, f64)>,
     pub(crate) format: Format,
     pub(crate) selected: Selected<Place>,
@@ -120,7 +123,8 @@ pub fn HeatMap(
     /// Accent colour.
     #[prop(default = Concept::Plain)]
     concept: Concept,
-    /// Print the values in the cells; by default where there are few.
+    /// Print the values in the cells where they fit; by default where there are few. The legend
+    /// has a button with which the reader asks for them.
     #[prop(optional)]
     numbers: Option<bool>,
     /// The cell that is pointed at or selected; shared with other widgets to link them.
@@ -148,6 +152,7 @@ pub fn HeatMap(
     let heat = Heat {
         grid,
         palette,
+        concept,
         ends: ends.into(),
         format,
         selected: selected.unwrap_or_else(|| RwSignal::new(None).into()),
@@ -156,22 +161,51 @@ pub fn HeatMap(
     };
     let frame = Memo::new(move |_| grid.with(|g| g.as_ref().map(Frame::of)));
     let caption = label.clone();
+    let few = move |frame: &Frame| numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
+    let asked = RwSignal::new(false);
+    let shown = Memo::new(move |_| match frame.with(|f| f.as_ref().map(few)) {
+        _ if asked.get() => Numbers::Always,
+        Some(true) => Numbers::WhereTheyFit,
+        _ => Numbers::Never,
+    });
+    let many = Memo::new(move |_| {
+        frame.with(|f| {
+            f.as_ref()
+                .is_some_and(|f| !picture && f.fits_table() && !few(f))
+        })
+    });
+    let ask = move || {
+        many.get().then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button quiet"
+                    aria-pressed=move || asked.get().to_string()
+                    on:click=move |_| asked.update(|asked| *asked = !*asked)
+                >
+                    "Numbers"
+                </button>
+            }
+        })
+    };
     let body = move || match frame.get() {
         None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
         Some(frame) if !picture && frame.fits_table() => {
-            let numbers = numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
-            EitherOf3::B(heat_table(heat, &frame, caption.clone(), numbers))
+            EitherOf3::B(heat_table(heat, &frame, caption.clone(), shown))
         }
         Some(_) => EitherOf3::C(heat_canvas(heat, caption.clone(), picture)),
     };
     view! {
-        <figure class=format!("heat {}", concept.class())>
+        <figure class=format!("heat {} {}", palette.classes(), concept.class())>
             <figcaption class="heat-title" aria-hidden="true" data-label="">
                 {label}
             </figcaption>
             {body}
             {(!no_readout).then(|| view! { <Readout heat /> })}
-            {(!no_legend).then(|| legend(grid, palette, domain, format))}
+            {(!no_legend)
+                .then(|| {
+                    view! { <div class="heat-foot">{legend(grid, palette, domain, format)} {ask}</div> }
+                })}
         </figure>
     }
 }

@@ -8,7 +8,7 @@ use super::events::{focus_place, place_of};
 use super::heat_cells::{
     Elements, Heads, Names, keep_drawn, keep_marked, keep_named, longest_number, rows_markup,
 };
-use super::heat_density::{Density, Measures};
+use super::heat_density::{Density, Measures, Numbers};
 use super::heat_map::{Frame, Heat};
 use crate::browser::resize::on_resize;
 
@@ -19,7 +19,7 @@ pub(crate) fn heat_table(
     heat: Heat,
     frame: &Frame,
     label: String,
-    numbers: bool,
+    numbers: Memo<Numbers>,
 ) -> impl IntoView + use<> {
     let table = NodeRef::<Table>::new();
     let cursor = RwSignal::new((0_usize, 0_usize));
@@ -93,7 +93,12 @@ fn width_giver(scroll: &web_sys::Element) -> web_sys::Element {
 }
 
 /// The form of the cells that fits into the room that the table has.
-fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Memo<Density> {
+fn density(
+    heat: Heat,
+    frame: &Frame,
+    scroll: NodeRef<Div>,
+    numbers: Memo<Numbers>,
+) -> Memo<Density> {
     let widths = RwSignal::new((0.0, 0.0));
     Effect::new(move |_| {
         let Some(scroll) = scroll.get() else { return };
@@ -110,13 +115,18 @@ fn density(heat: Heat, frame: &Frame, scroll: NodeRef<Div>, numbers: bool) -> Me
     let frame = frame.clone();
     Memo::new(move |_| {
         let (room, row_names) = widths.get();
+        let numbers = numbers.get();
         let names = Names::of(heat, &frame).cols;
         let letters = names.names.iter().map(|name| name.chars().count()).max();
         let measures = Measures {
             room,
             row_names,
             cols: frame.cols,
-            digits: if numbers { longest_number(heat) } else { 0 },
+            digits: if numbers == Numbers::Never {
+                0
+            } else {
+                longest_number(heat)
+            },
             letters: if names.bare {
                 0
             } else {

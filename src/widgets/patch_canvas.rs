@@ -3,7 +3,7 @@
 use cells::input::Pixels;
 use leptos::web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::{Grid, Place};
+use super::{Concept, Grid, Place};
 use crate::browser::canvas::picture;
 use crate::display::palette::{Domain, Palette};
 
@@ -84,15 +84,16 @@ pub(crate) fn draw(
 /// One colour per patch over the picture.
 fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
     let ends = Domain::Auto.resolve(grid);
+    let theme = crate::plot::theme::current();
     ctx.set_global_alpha(0.62);
     for row in 0..grid.rows {
         for col in 0..grid.cols {
             let Some(value) = grid.at(row, col).filter(|v| v.is_finite()) else {
                 continue;
             };
-            ctx.set_fill_style_str(&crate::display::palette::hex(
-                Palette::Sequential.of(value, ends),
-            ));
+            let share = Palette::Sequential.share(value, ends);
+            let [r, g, b] = Palette::Sequential.colour(share, Concept::Weight, &theme);
+            ctx.set_fill_style_str(&format!("rgb({r} {g} {b})"));
             ctx.fill_rect(col as f64 * side, row as f64 * side, side, side);
         }
     }

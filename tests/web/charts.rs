@@ -9,7 +9,7 @@ use leptos::web_sys::{
     CanvasRenderingContext2d, DomParser, Element, HtmlCanvasElement, SupportedType,
 };
 use site::plot::{Chart, ChartView, Kind, Series, chart_document, theme};
-use site::widgets::{Domain, Palette};
+use site::widgets::{Concept, Domain, Palette};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 fn chart() -> Chart {
@@ -195,7 +195,8 @@ fn exported_figures_are_documents() {
         Some("A < B")
     );
     let map = grid("w", 2, 2, &[0.0, 1.0, f64::NEG_INFINITY, f64::NAN]);
-    let drawing = site::plot::heat_map_svg(&map, Palette::Sequential, Domain::Auto);
+    let drawing =
+        site::plot::heat_map_svg(&map, Palette::Sequential, Concept::Weight, Domain::Auto);
     let root = parsed(&drawing.svg);
     assert_eq!(root.tag_name(), "svg");
     assert!(drawing.svg.contains("\u{2212}\u{221e}"));

@@ -46,21 +46,27 @@ fn cell_frame(cell: &Cell) -> String {
     let mut props = Map::from_iter([("title".to_owned(), Value::from(cell.title.as_str()))]);
     props.extend(cell.props.clone());
     let props = escape_single_quoted(&Value::Object(props).to_string());
-    let content = match &cell.figure {
-        Some(Figure { html, fingerprint }) => format!(
-            "<fieldset class=\"served\" disabled data-fingerprint=\"{fingerprint}\"><div class=\"cell-view\">{html}</div></fieldset>\
+    let (class, content) = match &cell.figure {
+        Some(Figure { html, fingerprint }) => (
+            " is-served",
+            format!(
+                "<fieldset class=\"served\" disabled data-fingerprint=\"{fingerprint}\"><div class=\"cell-view\">{html}</div></fieldset>\
              <p class=\"cell-waiting\">{CELL_COMPUTED}</p>"
+            ),
         ),
         None => {
             let given = definitions("cell-given", &cell.given);
-            format!("<p class=\"cell-waiting\">{CELL_WAITING}</p>{given}")
+            (
+                "",
+                format!("<p class=\"cell-waiting\">{CELL_WAITING}</p>{given}"),
+            )
         }
     };
     let mut out = format!(
         "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\" data-props='{props}' aria-labelledby=\"{id}-title\">\n\
          <header class=\"cell-head\"><h{level} class=\"cell-title\" id=\"{id}-title\">{title}</h{level}>\
          <div class=\"cell-tools\"></div></header>\n\
-         <div class=\"cell-body\" style=\"min-height:{height_px}px\">{content}</div>\n"
+         <div class=\"cell-body{class}\" style=\"min-height:{height_px}px\">{content}</div>\n"
     );
     if let Some(caption) = &cell.caption {
         // Writing to a String cannot fail, here and below.

@@ -67,10 +67,15 @@ pub fn course_map(lessons: &[Lesson], level: u8, with_pictures: bool) -> String 
             } else {
                 None
             };
+            let class = if picture.is_some() {
+                " class=\"has-thumbnail\""
+            } else {
+                ""
+            };
             let picture = picture.unwrap_or_default();
             let _ = writeln!(
                 out,
-                "<li value=\"{number}\">{picture}<a href=\"{ROOT}lesson/{}/\">{title}</a><p>{description}</p></li>",
+                "<li value=\"{number}\"{class}>{picture}<a href=\"{ROOT}lesson/{}/\">{title}</a><p>{description}</p></li>",
                 lesson.slug
             );
         }

@@ -18,10 +18,14 @@ pub enum Role {
     Sheet,
     /// A concept's accent.
     Of(Concept),
+    /// Negative values of a concept with a warm hue.
+    Cool,
+    /// Negative values of a concept with a cool hue.
+    Warm,
 }
 
 /// Every role with its class and the custom properties of its colours for marks and for text.
-const ROLES: [(Role, &str, &str, &str); 13] = [
+const ROLES: [(Role, &str, &str, &str); 15] = [
     (Role::Ink, "p-ink", "--ink", "--ink"),
     (Role::Soft, "p-soft", "--ink-soft", "--ink-soft"),
     (Role::Rule, "p-rule", "--rule", "--rule"),
@@ -35,6 +39,8 @@ const ROLES: [(Role, &str, &str, &str); 13] = [
     concept(Concept::Score, "--c-score-ink"),
     concept(Concept::Weight, "--c-weight-ink"),
     concept(Concept::Plain, "--c-plain-ink"),
+    (Role::Cool, "p-cool", "--cool", "--ink"),
+    (Role::Warm, "p-warm", "--warm", "--ink"),
 ];
 
 const fn concept(
@@ -75,6 +81,8 @@ impl Theme {
             Role::Soft | Role::Of(_) => [0x5a, 0x54, 0x48],
             Role::Rule => [0xe2, 0xd9, 0xc7],
             Role::Sheet => [255, 255, 255],
+            Role::Cool => [0x1b, 0x5d, 0xaa],
+            Role::Warm => [0xb3, 0x4f, 0x24],
         };
         let font = if font.is_empty() {
             "sans-serif".to_owned()

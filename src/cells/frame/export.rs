@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::browser::{download, raster};
 use crate::cells::frame::context::CellCx;
 use crate::plot;
-use crate::widgets::{Domain, Grid, Palette};
+use crate::widgets::{Concept, Domain, Grid, Palette};
 
 /// Tables of everything that can be saved.
 pub(crate) fn body(cx: CellCx) -> AnyView {
@@ -81,12 +81,19 @@ fn tensor_rows(id: &str, computation: &Arc<Computation>, failed: RwSignal<bool>)
         let file = format!("{id}-{name}");
         let grid = Grid::from_tensor(computation, name, Vec::new()).filter(|_| tensor.shape().len() == 2);
         let figure = grid.map(|grid| {
-            let (palette, domain) = if grid.values.iter().any(|&v| v < 0.0) {
+            let (low, high) = Domain::Auto.resolve(&grid);
+            let (palette, domain) = if low < 0.0 {
                 (Palette::Diverging, Domain::Symmetric)
             } else {
-                (Palette::Sequential, Domain::Auto)
+                (Palette::Sequential, Domain::Fixed(0.0, high))
             };
-            figure_buttons(file.clone(), name, plot::heat_map_svg(&grid, palette, domain), failed)
+            let concept = if name.contains("weights") {
+                Concept::Weight
+            } else {
+                Concept::Plain
+            };
+            let drawing = plot::heat_map_svg(&grid, palette, concept, domain);
+            figure_buttons(file.clone(), name, drawing, failed)
         });
         let (csv, npy) = (tensor.clone(), tensor.clone());
         let (csv_file, npy_file) = (format!("{file}.csv"), format!("{file}.npy"));

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, HeatMap, More, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, More};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -28,7 +28,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <HeatMap
                     grid=cx.grid_with("fading", Signal::stored(Vec::new()), "reads", "reads")
                     label="How far replacing a token (row) has moved the state once a later token (column) is read; both in the order of reading"
-                    palette=Palette::Sequential
                     domain=Domain::Auto
                     format=Format::Percent(0)
                     concept=Concept::Residual

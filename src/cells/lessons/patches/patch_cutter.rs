@@ -9,7 +9,7 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Domain, HeatMap, More, PatchGrid, Selected};
+use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -37,7 +37,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="Its values, channel after channel">{planes(cx)}</More>
         <More summary="The patch as the model receives it: one row of numbers">
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
-                numbers=false concept=Concept::Plain format=Format::Fixed(3) />
+                numbers=false palette=Palette::Brightness format=Format::Fixed(3) />
         </More>
     }
     .into_any()
@@ -105,7 +105,7 @@ fn planes(cx: CellCx) -> AnyView {
     let grey = cx.toggle("grey");
     let plane = move |name: &'static str, label: &'static str| {
         view! {
-            <HeatMap grid=cx.grid(name) label=label domain=Domain::Fixed(0.0, 1.0) picture=true
+            <HeatMap grid=cx.grid(name) label=label domain=Domain::Fixed(0.0, 1.0) palette=Palette::Brightness picture=true
                 format=Format::Fixed(3) />
         }
     };

@@ -79,6 +79,7 @@ fn filters(cx: CellCx) -> AnyView {
                 <HeatMap grid=cx.grid_with("filters", prefix, "", "") label="The selected row as a patch"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) />
                 <HeatMap grid=cx.grid("drawing") label="The drawing as the model reads it" domain=Domain::Fixed(0.0, 1.0)
+                    palette=Palette::Brightness
                     format=Format::Fixed(2) picture=true />
             </section>
         </div>

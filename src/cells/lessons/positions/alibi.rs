@@ -25,7 +25,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <HeatMap
                 grid=cx.grid_with("bias", prefix, "tokens", "tokens")
                 label="Bias of this head"
-                palette=Palette::Sequential
+                palette=Palette::Diverging
+                domain=Domain::Symmetric
                 format=Format::Fixed(2)
                 concept=Concept::Position
                 selected
@@ -33,7 +34,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <HeatMap
                 grid=cx.grid_with("weights", prefix, "tokens", "tokens")
                 label="Weights of this head"
-                palette=Palette::Sequential
                 domain=Domain::Fixed(0.0, 1.0)
                 format=Format::Fixed(2)
                 concept=Concept::Weight

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, labelled, place_name, step_button};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, HeatMap, More, Palette, Place, Selected};
+use crate::widgets::{Concept, HeatMap, More, Place, Selected};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -41,7 +41,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <HeatMap
             grid=map
             label="Products of position vectors: place p by place q"
-            palette=Palette::Sequential
             format=Format::Fixed(2)
             concept=Concept::Position
             numbers=false
