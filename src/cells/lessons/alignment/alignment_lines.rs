@@ -8,7 +8,9 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Place, Selected, TokenStrip, weighted_lines};
+use crate::widgets::{
+    Concept, Domain, Grid, HeatMap, More, Place, Selected, TokenStrip, weighted_lines,
+};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
