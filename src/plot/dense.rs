@@ -7,8 +7,8 @@ use leptos::web_sys::HtmlCanvasElement;
 use plotters::prelude::IntoDrawingArea;
 
 use super::fine_canvas::FineCanvas;
-use super::theme;
 use crate::browser::canvas::{device_scale, fit, size_of};
+use crate::display::theme;
 
 /// Most points that are drawn as SVG.
 pub(crate) const MOST_SVG_POINTS: usize = 2000;

@@ -6,9 +6,7 @@ use ::plot::{
 use cells::format::{Format, number};
 use plotters::prelude::DrawingBackend;
 
-use super::theme;
-use crate::display::{Domain, Grid, Palette};
-use crate::widgets::NUMBER_CELLS;
+use crate::display::{Domain, Grid, NUMBER_CELLS, Palette, theme};
 
 /// Widest map in CSS pixels.
 const WIDEST: usize = 1024;

@@ -6,7 +6,6 @@ mod fine_canvas;
 mod heat_svg;
 mod reader;
 mod table;
-pub mod theme;
 pub mod view;
 
 pub use ::plot::{Chart, Document, Kind, Series, Theme, chart_document};

@@ -121,7 +121,7 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
         return;
     };
     let ends = heat.ends.get();
-    let theme = crate::plot::theme::current();
+    let theme = crate::display::theme::current();
     let mut rgba = Vec::with_capacity(4 * grid.values.len());
     for &value in grid.values.iter() {
         if value.is_finite() {

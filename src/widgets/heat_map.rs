@@ -10,13 +10,11 @@ use super::heat_density::Numbers;
 use super::heat_legend::legend;
 use super::heat_table::heat_table;
 use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
+use crate::display::NUMBER_CELLS;
 
 /// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
 const TABLE_CELLS: usize = 1024;
 const TABLE_COLS: usize = 128;
-/// Up to this many cells, a square of 6, numbers are printed in them. Where there are more, the
-/// reader asks for them.
-pub(crate) const NUMBER_CELLS: usize = 36;
 
 /// Of a grid what decides the markup: all but its values and names.
 #[derive(Debug, Clone, PartialEq)]

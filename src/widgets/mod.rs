@@ -41,7 +41,6 @@ pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, p
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::legend;
 pub use heat_map::HeatMap;
-pub(crate) use heat_map::NUMBER_CELLS;
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;
 pub use more::More;

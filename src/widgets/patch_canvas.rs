@@ -84,7 +84,7 @@ pub(crate) fn draw(
 /// One colour per patch over the picture.
 fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
     let ends = Domain::Auto.resolve(grid);
-    let theme = crate::plot::theme::current();
+    let theme = crate::display::theme::current();
     ctx.set_global_alpha(0.62);
     for row in 0..grid.rows {
         for col in 0..grid.cols {

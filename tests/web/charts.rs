@@ -8,7 +8,8 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{
     CanvasRenderingContext2d, DomParser, Element, HtmlCanvasElement, SupportedType,
 };
-use site::plot::{Chart, ChartView, Kind, Series, chart_document, theme};
+use site::display::theme;
+use site::plot::{Chart, ChartView, Kind, Series, chart_document};
 use site::widgets::{Concept, Domain, Palette};
 use wasm_bindgen_test::wasm_bindgen_test;
 

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use crate::browser::{download, raster};
 use crate::cells::frame::context::CellCx;
-use crate::plot;
 use crate::widgets::{Concept, Domain, Grid, Palette};
+use crate::{display, plot};
 
 /// Tables of everything that can be saved.
 pub(crate) fn body(cx: CellCx) -> AnyView {
@@ -18,7 +18,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
     let failed = RwSignal::new(false);
     let id = cx.id.get_value();
     let charts = cx.charts().into_iter().filter_map(|(name, chart)| {
-        let svg = plot::chart_document(&chart.get_untracked()?, &plot::theme::current());
+        let svg = plot::chart_document(&chart.get_untracked()?, &display::theme::current());
         Some(figure_row(&id, &name, svg, failed))
     });
     let charts: Vec<_> = charts.collect();
