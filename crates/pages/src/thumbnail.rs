@@ -29,7 +29,10 @@ fn drawing(figure: &str) -> Option<String> {
         .iter()
         .find_map(|(begin, end)| cut(figure, begin, end))?;
     if found.starts_with("<tbody>") {
-        return Some(format!("<table>{}</table>", without_text(found)));
+        let squares = without_text(found);
+        return Some(format!(
+            "<table class=\"ramp c-weight\">{squares}</table>"
+        ));
     }
     Some(found.to_owned())
 }
@@ -68,7 +71,7 @@ mod tests {
             <td data-at=\"0,0\" tabindex=\"-1\" class=\"heat-cell\" style=\"--x: 1\"><span data-from=\"w[0,0]\">0.25</span></td></tr></tbody></table>";
         assert_eq!(
             drawing(figure).unwrap(),
-            "<table><tr><td class=\"heat-cell\" style=\"--x: 1\"></td></tr></table>"
+            "<table class=\"ramp c-weight\"><tr><td class=\"heat-cell\" style=\"--x: 1\"></td></tr></table>"
         );
     }
 

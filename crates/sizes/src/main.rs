@@ -18,7 +18,7 @@ const SITE_WASM_BYTES: Bounds = [270_000, 278_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not. The
 /// goal is 450 kB, which six pages miss (`BENCHMARKS.md` says by what): this keeps them from
 /// growing.
-const PAGE_WASM_BYTES: Bounds = [530_000, 630_000];
+const PAGE_WASM_BYTES: Bounds = [540_000, 630_000];
 /// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
 /// 150 kB, which it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const CELL_WASM_BYTES: Bounds = [284_000, 400_000];
