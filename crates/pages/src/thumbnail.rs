@@ -30,9 +30,7 @@ fn drawing(figure: &str) -> Option<String> {
         .find_map(|(begin, end)| cut(figure, begin, end))?;
     if found.starts_with("<tbody>") {
         let squares = without_text(found);
-        return Some(format!(
-            "<table class=\"ramp c-weight\">{squares}</table>"
-        ));
+        return Some(format!("<table class=\"ramp c-weight\">{squares}</table>"));
     }
     Some(found.to_owned())
 }
