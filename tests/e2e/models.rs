@@ -33,6 +33,8 @@ async fn choose(browser: &Browser, cell: &str, option: &str) {
         option = json!(option),
     );
     browser.wait_for(option, &is_chosen).await;
+    // What belongs to the new model may be folded away.
+    browser.ready().await.expect("the cells work");
 }
 
 async fn has_seed(browser: &Browser, cell: &str) -> bool {
