@@ -39,7 +39,7 @@ struct Inner {
     past: Vec<Step>,
     future: Vec<Step>,
     write_pending: bool,
-    /// Inputs that a cell has changed of its own accord: to the reader they are as the lesson gave
+    /// Inputs that a cell has changed by itself: to the reader they are as the lesson gave
     /// them.
     unasked: BTreeSet<String>,
 }
@@ -113,7 +113,7 @@ impl PageState {
         }
     }
 
-    /// Changes an input as a cell does of its own accord: not an edit, so neither in links nor in
+    /// Changes an input as a cell does by itself: not an edit, so neither in links nor in
     /// the history until the reader changes the input.
     pub(crate) fn set_unasked(self, key: &str, value: InputValue) {
         if let Some(signal) = self.value(key) {
@@ -160,7 +160,7 @@ impl PageState {
         self.edited();
     }
 
-    /// Makes an input the reader's own; whether a cell had changed it of its own accord.
+    /// Makes an input the reader's own; whether a cell had changed it by itself.
     fn take_unasked(self, key: &str) -> bool {
         let taken = self
             .inner

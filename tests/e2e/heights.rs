@@ -16,8 +16,8 @@ const WINDOWS: [(u32, u32); 2] = [(1280, 700), (390, 1688)];
 /// What a number with more digits, or another minor version of the browser, may add to a cell.
 const SLACK: u32 = 12;
 
-/// The cells that are higher, with what they may have at both widths and what they show at once. None may grow; one that
-/// becomes low enough leaves this list.
+/// The cells that are higher, with what they may have at both widths and what they show at once.
+/// None may grow; one that becomes low enough leaves this list.
 const HIGHER: &[(&str, [u32; 2], &str)] = &[
     (
         "forgetting",

@@ -68,7 +68,7 @@ pub(crate) struct CellCx {
     begun: RwSignal<bool>,
     /// Whether the reader sees a part of this cell; only cells that train are told.
     pub(crate) in_window: RwSignal<bool>,
-    /// Whether it trains of its own accord at present, so that nobody waits for it.
+    /// Whether it trains by itself at present, so nobody waits for it.
     pub(crate) plays_unasked: RwSignal<bool>,
 }
 
@@ -217,7 +217,7 @@ impl CellCx {
         self.page.set_all(named.collect());
     }
 
-    /// Changes an input as the cell does of its own accord, which is no edit of the reader.
+    /// Changes an input as the cell does by itself, which is no edit of the reader.
     pub(crate) fn set_unasked(self, name: &str, value: InputValue) {
         self.page.set_unasked(&self.key(name), value);
     }

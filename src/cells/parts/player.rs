@@ -54,7 +54,7 @@ pub(crate) struct Words {
     pub(crate) rewind: &'static str,
 }
 
-/// The buttons of a training run, which makes its first `unasked` steps of its own accord.
+/// The buttons of a training run, which makes its first `unasked` steps by itself.
 pub(crate) fn player(cx: CellCx, unasked: f64) -> AnyView {
     let words = Words {
         label: "Training",

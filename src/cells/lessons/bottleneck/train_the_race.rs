@@ -11,7 +11,7 @@ use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More};
 
-/// Steps of its own accord: enough for attention to lead on every length.
+/// Steps that the cell makes by itself: enough for attention to lead on every length.
 const UNASKED: f64 = 300.0;
 
 /// The view of the cell.

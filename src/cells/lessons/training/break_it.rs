@@ -10,7 +10,7 @@ use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView};
 use crate::widgets::{Concept, More};
 
-/// Steps of its own accord: enough for the two curves to part.
+/// Steps that the cell makes by itself: enough for the two curves to part.
 const UNASKED: f64 = 300.0;
 
 /// The view of the cell.

@@ -14,7 +14,8 @@ use crate::widgets::{Choice, Concept, Domain, HeatMap, More};
 /// The heads of both blocks, in the order of the tensor.
 const HEADS: [&str; 8] = ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"];
 
-/// Steps of its own accord: enough for the diagonal to appear and for whole sequences to be right.
+/// Steps that the cell makes by itself: enough for the diagonal to appear and for whole sequences to
+/// be right.
 const UNASKED: f64 = 500.0;
 
 /// The view of the cell.
