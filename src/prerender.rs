@@ -58,7 +58,9 @@ pub struct Figure {
 pub fn figure(wanted: &Wanted, models: &ModelCache) -> Result<Figure, String> {
     let owner = Owner::new();
     owner.with(|| {
-        now(registry::load(std::slice::from_ref(&wanted.cell.name))).map_err(|e| e.to_string())?;
+        now(registry::load(std::slice::from_ref(&wanted.cell.name)))
+            .ok_or("the code of the cell is not there at once")?
+            .map_err(|e| e.to_string())?;
         let page = PageState::new();
         let (cx, view) = wanted.cell.clone().declare(page, &wanted.shared)?;
         for (name, value) in picture::with_drawn_samples(cx.all_inputs()).0 {
@@ -86,13 +88,11 @@ pub fn figure(wanted: &Wanted, models: &ModelCache) -> Result<Figure, String> {
     })
 }
 
-/// The value of a future that waits for nothing, as those of chunks are where all is one file.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
+/// The value of a future that waits for nothing, as those of chunks do where all is one file; none
+/// if it waits after all.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
     }
 }

@@ -148,3 +148,43 @@ fn the_menu_of_a_cell_is_worked_with_keys_and_closes_by_itself() {
         assert_eq!(open().await[0], json!(0), "a press outside closes it");
     });
 }
+
+#[test]
+fn show_the_rust_opens_on_attention_itself_in_colours() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url("/"))
+            .await
+            .expect("the home page works");
+        browser
+            .script(
+                "const menu = document.querySelector('[data-cell=attention-map] .cell-menu');
+                 [...menu.querySelectorAll('button')].find(b => b.textContent === 'Show the Rust').click()",
+                &[],
+            )
+            .await;
+        browser
+            .wait_for(
+                "the source",
+                "return !!document.querySelector('dialog[open] .rust-call pre')",
+            )
+            .await;
+        let shown = browser
+            .script(
+                "const first = document.querySelector('dialog[open] .rust-call');
+                 const code = first.querySelector('pre');
+                 return [first.querySelector('h3').textContent, code.textContent.split('(')[0],
+                     first.querySelector('p').textContent.includes('softmax'),
+                     code.querySelectorAll('[data-kind=keyword]').length > 3,
+                     code.getBoundingClientRect().top < innerHeight]",
+                &[],
+            )
+            .await;
+        assert_eq!(
+            shown,
+            json!(["nn::attention::attend", "pub fn attend", true, true, true])
+        );
+    });
+}

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::BuildError;
 use crate::find;
+use crate::highlight;
 use crate::shown::{self, Shown};
 
 /// The source text of an engine function.
@@ -94,7 +95,11 @@ impl CodeBook {
             let list = self
                 .excerpts(name)?
                 .iter()
-                .map(|e| json!({ "path": e.path, "file": e.file, "line": e.line, "text": e.text }));
+                .map(|e| {
+                    let shown = highlight::listing(&e.text);
+                    let line = e.line + shown.lines_before;
+                    json!({ "path": e.path, "file": e.file, "line": line, "about": shown.about, "code": shown.code })
+                });
             out.insert(name.to_owned(), Value::Array(list.collect()));
         }
         Ok(Value::Object(out))

@@ -16,6 +16,7 @@ mod figures;
 mod find;
 mod follow;
 mod frame;
+mod highlight;
 mod model_cards;
 mod offline;
 mod page;

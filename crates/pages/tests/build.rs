@@ -189,11 +189,12 @@ fn the_rust_of_a_cell_stands_beside_its_page() {
     let shown = &code["three-patches"][0];
     assert_eq!(shown["path"], "engine::nn::attention::attend");
     assert_eq!(shown["file"], "crates/engine/src/nn/attention.rs");
-    let text = shown["text"].as_str().unwrap();
-    assert!(
-        text.starts_with("///") && text.contains("pub fn attend(") && text.ends_with('}'),
-        "{text}"
-    );
+    let code = shown["code"].as_array().unwrap();
+    let text: String = code.iter().map(|p| p[1].as_str().unwrap()).collect();
+    assert!(text.starts_with("pub fn attend(") && text.ends_with('}'), "{text}");
+    assert_eq!(code[0], serde_json::json!(["keyword", "pub fn "]));
+    let about = shown["about"].as_array().unwrap();
+    assert!(about.last().unwrap().as_str().unwrap().starts_with("Errors: When "), "{about:?}");
     let source =
         std::fs::read_to_string(common::real().join("crates/engine/src/nn/attention.rs")).unwrap();
     let line = usize::try_from(shown["line"].as_u64().unwrap()).unwrap();

@@ -20,8 +20,12 @@ const PRINTED: usize = 16;
 struct Source {
     path: String,
     file: String,
+    /// First line of the code.
     line: usize,
-    text: String,
+    /// Paragraphs of the documentation, with code between backticks.
+    about: Vec<String>,
+    /// The code in pieces, each with the name of its kind, which the style sheet colours.
+    code: Vec<(String, String)>,
 }
 
 /// The calls of the latest run with their sources, which are fetched when the panel opens.
@@ -65,13 +69,16 @@ pub(crate) fn page_folder() -> String {
     format!("{}/", path.trim_end_matches('/'))
 }
 
+/// A panel for each function, layers and formulas before the models that call them: the sheet opens
+/// on the computation and not on what hands it on.
 fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
-    let mut seen = Vec::new();
+    let mut seen: Vec<(usize, &str)> = Vec::new();
     for (i, call) in calls.iter().enumerate() {
-        if !seen.iter().any(|&(_, path)| path == &call.path) {
+        if !seen.iter().any(|&(_, path)| path == call.path) {
             seen.push((i, &call.path));
         }
     }
+    seen.sort_by_key(|(_, path)| path.starts_with("engine::model::"));
     seen.into_iter()
         .map(|(i, path)| {
             let times = calls.iter().filter(|c| &c.path == path).count();
@@ -94,8 +101,9 @@ fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> Any
         <section class="rust-call">
             <h3><code>{short}</code></h3>
             {source.map(|s| view! {
+                {s.about.iter().map(|text| view! { <p>{with_code(text)}</p> }).collect_view()}
+                <pre class="code" tabindex="0" role="region" aria-label=format!("Source of {}", s.path)><code>{pieces(s.code)}</code></pre>
                 <p class="source-place"><code>{format!("{}:{}", s.file, s.line)}</code></p>
-                <pre class="code" tabindex="0" role="region" aria-label=format!("Source of {}", s.path)><code>{s.text}</code></pre>
             })}
             {repeated.map(|text| view! { <p>{text}</p> })}
             <h4>"In"</h4>
@@ -105,6 +113,27 @@ fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> Any
         </section>
     }
     .into_any()
+}
+
+/// Text whose code stands between backticks.
+fn with_code(text: &str) -> Vec<AnyView> {
+    text.split('`')
+        .enumerate()
+        .map(|(i, part)| {
+            let part = part.to_owned();
+            if i % 2 == 1 {
+                view! { <code>{part}</code> }.into_any()
+            } else {
+                part.into_any()
+            }
+        })
+        .collect()
+}
+
+fn pieces(code: Vec<(String, String)>) -> Vec<AnyView> {
+    code.into_iter()
+        .map(|(kind, text)| view! { <span data-kind=kind>{text}</span> }.into_any())
+        .collect()
 }
 
 fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
