@@ -8,6 +8,7 @@ use crate::error::LessonError;
 use crate::front;
 use crate::markdown::{Page, Renderer};
 use crate::source::Source;
+use crate::symbols;
 use crate::types::{Kind, Lesson};
 
 /// Words of prose that are read in a minute.
@@ -40,8 +41,12 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
         text: &text[body..],
         first_line: source.line(body),
     };
-    let page = Renderer::page(&body, catalog, &front.shared);
+    let mut page = Renderer::page(&body, catalog, &front.shared);
     let mut errors = page.errors.clone();
+    if let Err(symbol) = symbols::mark(&front.symbols, &mut page.segments) {
+        let message = format!("no formula of the page holds the symbol {symbol}");
+        errors.push(source.error(front.symbols_line, message));
+    }
     check_ids(&source, &page, &mut errors);
     check_titles(&source, &page, &mut errors);
     if let Some(id) = &front.picture

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::LessonError;
 use crate::source::{Source, Table};
+use crate::symbols::{self, Symbol};
 
 /// The line that opens and closes the front matter.
 const FENCE: &str = "+++";
@@ -20,6 +21,10 @@ pub(crate) struct Front {
     pub(crate) part: String,
     pub(crate) picture: Option<String>,
     pub(crate) shared: BTreeMap<String, Value>,
+    /// Symbols with a concept.
+    pub(crate) symbols: Vec<Symbol>,
+    /// Line of the table of symbols.
+    pub(crate) symbols_line: usize,
 }
 
 /// Splits a file into its front matter and the byte offset at which the Markdown starts.
@@ -78,10 +83,13 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
         return Err(source.error(table.line("description"), message));
     }
     let shared = table.take_table(source, "inputs")?.into_iter().collect();
+    let symbols_line = table.line("symbols");
+    let symbols = symbols::parse(table.take_table(source, "symbols")?)
+        .map_err(|message| source.error(symbols_line, message))?;
     let known = if is_lesson {
-        "title, description, part, picture, [inputs]"
+        "title, description, part, picture, [inputs], [symbols]"
     } else {
-        "title, description, [inputs]"
+        "title, description, [inputs], [symbols]"
     };
     table.nothing_left(source, known)?;
     Ok((
@@ -91,6 +99,8 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
             part,
             picture,
             shared,
+            symbols,
+            symbols_line,
         },
         body,
     ))

@@ -23,6 +23,7 @@ mod math;
 mod notes;
 mod pieces;
 mod source;
+mod symbols;
 mod types;
 
 pub use {
@@ -30,6 +31,7 @@ pub use {
     compile::compile,
     error::LessonError,
     links::check_links,
+    symbols::CONCEPTS,
     types::{
         Answer, Cell, Choice, Exercise, Figure, Heading, InlineValue, Kind, Lesson, Link, Segment,
     },
