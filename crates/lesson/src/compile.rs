@@ -34,8 +34,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
             "a lesson's file name is of the form 03-self-attention.md (or home.md, 404.md)",
         )]
     })?;
-    let is_lesson = matches!(kind, Kind::Lesson(_));
-    let (front, body) = front::parse(&source, is_lesson).map_err(|error| vec![error])?;
+    let (front, body) = front::parse(&source, kind).map_err(|error| vec![error])?;
     let body = Source {
         file,
         text: &text[body..],
@@ -73,6 +72,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
         picture: front.picture,
         minutes: page.words.div_ceil(WORDS_A_MINUTE).max(1),
         shared: front.shared,
+        to_come: front.to_come,
         segments: page.segments,
         headings: page.headings,
         links: page.links,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::error::LessonError;
 use crate::source::{Source, Table};
 use crate::symbols::{self, Symbol};
+use crate::types::Kind;
 
 /// The line that opens and closes the front matter.
 const FENCE: &str = "+++";
@@ -21,6 +22,8 @@ pub(crate) struct Front {
     pub(crate) part: String,
     pub(crate) picture: Option<String>,
     pub(crate) shared: BTreeMap<String, Value>,
+    /// Titles of the lessons to come, by part; only the home page lists them.
+    pub(crate) to_come: BTreeMap<String, Vec<String>>,
     /// Symbols with a concept.
     pub(crate) symbols: Vec<Symbol>,
     /// Line of the table of symbols.
@@ -45,7 +48,8 @@ fn split(text: &str) -> Option<(&str, usize)> {
 }
 
 /// Reads the front matter; also gives the byte offset at which the Markdown starts.
-pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usize), LessonError> {
+pub(crate) fn parse(source: &Source<'_>, kind: Kind) -> Result<(Front, usize), LessonError> {
+    let is_lesson = matches!(kind, Kind::Lesson(_));
     let (toml, body) = split(source.text).ok_or_else(|| {
         source.error(
             1,
@@ -83,13 +87,17 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
         return Err(source.error(table.line("description"), message));
     }
     let shared = table.take_table(source, "inputs")?.into_iter().collect();
+    let to_come = match kind {
+        Kind::Home => to_come(&mut table, source)?,
+        _ => BTreeMap::new(),
+    };
     let symbols_line = table.line("symbols");
     let symbols = symbols::parse(table.take_table(source, "symbols")?)
         .map_err(|message| source.error(symbols_line, message))?;
-    let known = if is_lesson {
-        "title, description, part, picture, [inputs], [symbols]"
-    } else {
-        "title, description, [inputs], [symbols]"
+    let known = match kind {
+        Kind::Lesson(_) => "title, description, part, picture, [inputs], [symbols]",
+        Kind::Home => "title, description, [inputs], [symbols], [to_come]",
+        _ => "title, description, [inputs], [symbols]",
     };
     table.nothing_left(source, known)?;
     Ok((
@@ -99,9 +107,25 @@ pub(crate) fn parse(source: &Source<'_>, is_lesson: bool) -> Result<(Front, usiz
             part,
             picture,
             shared,
+            to_come,
             symbols,
             symbols_line,
         },
         body,
     ))
+}
+
+/// The table `to_come`: for each part of the course a list of titles.
+fn to_come(
+    table: &mut Table,
+    source: &Source<'_>,
+) -> Result<BTreeMap<String, Vec<String>>, LessonError> {
+    let line = table.line("to_come");
+    let parts = table.take_table(source, "to_come")?.into_iter();
+    let parts = parts.map(|(part, titles)| {
+        serde_json::from_value(titles)
+            .map(|titles| (part.clone(), titles))
+            .map_err(|_| source.error(line, format!("to_come: {part} must be a list of titles")))
+    });
+    parts.collect()
 }

@@ -42,6 +42,9 @@ pub struct Lesson {
     pub minutes: usize,
     /// Inputs that cells of this page share, by name.
     pub shared: BTreeMap<String, Value>,
+    /// Titles of the lessons that are still to be written, by part of the course; the home page
+    /// lists them.
+    pub to_come: BTreeMap<String, Vec<String>>,
     /// The page, in order.
     pub segments: Vec<Segment>,
     /// Headings below the title, in order.

@@ -93,6 +93,7 @@ impl Content {
         // missing.
         if errors.is_empty() {
             errors.extend(doubles(&pages));
+            errors.extend(written(&pages));
             errors.extend(check_links(&pages));
         }
         if !errors.is_empty() {
@@ -152,6 +153,23 @@ fn doubles(pages: &[Lesson]) -> Vec<LessonError> {
                 line: 1,
                 message,
             });
+        }
+    }
+    errors
+}
+
+/// Lessons that the home page still lists among those to come.
+fn written(pages: &[Lesson]) -> Vec<LessonError> {
+    let mut errors = Vec::new();
+    for home in pages {
+        for title in home.to_come.values().flatten() {
+            if let Some(page) = pages.iter().find(|page| page.title == *title) {
+                errors.push(LessonError {
+                    file: home.file.clone(),
+                    line: 1,
+                    message: format!("to_come: \u{201c}{title}\u{201d} is there: {}", page.file),
+                });
+            }
         }
     }
     errors

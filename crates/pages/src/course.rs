@@ -1,6 +1,7 @@
-//! The lists of lessons: the menu in every header and the map on the home page. Only what exists is
-//! listed, and numbered in the order of the list: a file's number only sorts.
+//! The lists of lessons: the menu in every header and the map on the home page. Lessons are numbered
+//! in the order of the list: a file's number only sorts. The map also names the lessons to come.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::thumbnail;
@@ -50,9 +51,16 @@ pub fn course_menu(lessons: &[Lesson], current: &str) -> String {
 }
 
 /// The map of the course; `level` is the level of its headings. `with_pictures` says whether the
-/// figures of the lessons stand beside their titles.
-pub fn course_map(lessons: &[Lesson], level: u8, with_pictures: bool) -> String {
+/// figures of the lessons stand beside their titles; `to_come` has the titles of lessons to come by
+/// part.
+pub fn course_map(
+    lessons: &[Lesson],
+    to_come: &BTreeMap<String, Vec<String>>,
+    level: u8,
+    with_pictures: bool,
+) -> String {
     let mut out = "<div class=\"course-map\">\n".to_owned();
+    let mut to_come = to_come.clone();
     for (first, part) in parts(lessons) {
         let name = escape(&part[0].part);
         let _ = writeln!(
@@ -79,8 +87,27 @@ pub fn course_map(lessons: &[Lesson], level: u8, with_pictures: bool) -> String 
                 lesson.slug
             );
         }
+        out.push_str(&later(to_come.remove(&part[0].part)));
         out.push_str("</ol>\n");
+    }
+    for (part, titles) in to_come {
+        let _ = writeln!(
+            out,
+            "<h{level} class=\"course-part\">{PART} {}</h{level}>\n<ol>{}</ol>",
+            escape(&part),
+            later(Some(titles))
+        );
     }
     out.push_str("</div>\n");
     out
+}
+
+/// The entries of a part for lessons to come.
+fn later(titles: Option<Vec<String>>) -> String {
+    let titles = titles.unwrap_or_default();
+    let entries = titles.iter().map(|title| {
+        let title = escape(title);
+        format!("<li class=\"to-come\">{title}<span class=\"visually-hidden\">, to come</span></li>\n")
+    });
+    entries.collect()
 }

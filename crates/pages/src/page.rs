@@ -50,7 +50,7 @@ pub(crate) fn lesson_main(
 
 /// The home page.
 pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> String {
-    let map = course_map(lessons, map_level(home), true);
+    let map = course_map(lessons, &home.to_come, map_level(home), true);
     let body = home.article(ROOT);
     let body = if body.contains(MAP_MARK) {
         body.replace(MAP_MARK, &map)
@@ -186,7 +186,7 @@ fn page_data(page: &Lesson, has_golden: bool) -> String {
 
 /// The page for an address that does not exist.
 pub(crate) fn not_found_main(page: &Lesson, lessons: &[Lesson]) -> String {
-    let map = course_map(lessons, map_level(page), false);
+    let map = course_map(lessons, &page.to_come, map_level(page), false);
     let body = page.article(ROOT);
     let body = if body.contains(MAP_MARK) {
         body.replace(MAP_MARK, &map)

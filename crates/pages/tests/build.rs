@@ -124,6 +124,25 @@ fn lessons_are_numbered_in_their_order() {
 
 /// A reader comes to a card from a cell; the trainers' file is its only source.
 #[test]
+fn the_home_page_names_lessons_to_come_and_none_that_is_there() {
+    let project = Project::new();
+    let home = std::fs::read_to_string(project.root.join("lessons/home.md")).unwrap();
+    let with = |titles: &str| home.replacen("+++\n```", &format!("[to_come]\n{titles}+++\n```"), 1);
+    project.put("lessons/home.md", &with("\"I: x\" = [\"A & B\"]\n\"V: z\" = [\"C\"]\n"));
+    project.build("./", false, false).unwrap();
+    let html = project.built("index.html");
+    let map = html.split("course-map").nth(1).unwrap();
+    let later = "<span class=\"visually-hidden\">, to come</span>";
+    let (own, other) = map.split_once("Part II").unwrap();
+    assert!(own.contains(&format!("<li class=\"to-come\">A &amp; B{later}</li>")), "{own}");
+    assert!(other.contains(&format!("Part V: z</h3>\n<ol><li class=\"to-come\">C{later}")), "{other}");
+
+    project.put("lessons/home.md", &with("\"II: y\" = [\"Two\"]\n"));
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(error.contains("lessons/home.md:1") && error.contains("lessons/02-two.md"), "{error}");
+}
+
+#[test]
 fn the_cards_of_models_are_a_page() {
     let project = Project::new();
     project.build("./", false, false).unwrap();
