@@ -42,7 +42,12 @@ fn inputs() -> Vec<InputSpec> {
         square("w", "W", arr2(&[[0.8, -0.4], [0.3, 0.9]])),
         square("u", "U", arr2(&[[1.0, 0.2], [-0.1, 1.1]])),
         InputSpec::matrix("v", "v", (2, 2), (1, 1), arr2(&[[1.2], [0.9]])),
-        InputSpec::number("stretch", "State times", (0.0, LARGEST, 0.25), 1.0),
+        InputSpec::number(
+            "stretch",
+            "Lengthen the state by",
+            (0.0, LARGEST, 0.25),
+            1.0,
+        ),
         InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 0, 0])),
     ]
 }
