@@ -52,7 +52,7 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-/// The scoring network whose matrices stand in the inputs, the way of the paper of 2017: x · W.
+/// The scoring network with the matrices of the inputs, multiplied as in the paper of 2017: x · W.
 fn network(inputs: &Inputs) -> Result<AdditiveAttention, CellError> {
     let weight = |name: &str| -> Result<Weight, CellError> {
         let matrix = inputs.matrix(name)?.t();
