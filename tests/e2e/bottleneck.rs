@@ -191,6 +191,6 @@ fn two_words_are_joined_by_a_way() {
         assert_eq!(steps("attention").await, "1");
         let ways = "return [...document.querySelectorAll('#path-length svg[role=img]')].map(svg => svg.getAttribute('aria-label'))";
         let ways = browser.script(ways, &[]).await;
-        assert_eq!(ways[3], json!("The way: The, owned"));
+        assert_eq!(ways[3], json!("The path: The, owned"));
     });
 }

@@ -91,12 +91,12 @@ pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
 }
 
 /// Of a WordPiece vocabulary.
-const WORD_PIECES: &str = "The model reads pieces: a word that is not among its words is several, and ## says that a piece goes on the \
-     word before it.";
+const WORD_PIECES: &str = "The model reads tokens. A word outside its vocabulary is split into several, and ## marks a token that \
+     continues a word.";
 
 /// Of a byte-level BPE.
-const BYTE_PAIRS: &str = "The model reads pieces: a word that is not among its words is several. \u{2423} is the space that a word \
-     begins with; \u{27e8}start\u{27e9} is the token that begins every text.";
+const BYTE_PAIRS: &str = "The model reads tokens. A word outside its vocabulary is split into several. \u{2423} is the space before a \
+     word, and \u{27e8}start\u{27e9} is the token that begins every text.";
 
 /// The note of a cell that offers several models: which of them computed the cell.
 pub(crate) fn model_note(cx: CellCx) -> AnyView {
@@ -125,9 +125,9 @@ pub(crate) fn trained(names: &[&str]) -> AnyView {
         })
         .collect();
     let rest = if names.len() == 1 {
-        ", whose card says on what and how well"
+        ". Its card says what it was trained on and how well it does."
     } else {
-        ", whose cards say on what and how well"
+        ". Their cards say what they were trained on and how well they do."
     };
     view! { <p class="cell-note">"trained weights: "{links}{rest}</p> }.into_any()
 }

@@ -133,8 +133,7 @@ pub(crate) fn beginning(cx: CellCx) -> AnyView {
     let value = Signal::derive(move || Some(seed.get()));
     view! {
         <p class="cell-note">
-            "begins with random weights, seed " <Num value from="input:seed" format=Format::Count />
-            "; nothing here was trained before"
+            "starts from random weights, seed " <Num value from="input:seed" format=Format::Count />
         </p>
     }
     .into_any()

@@ -104,7 +104,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {walk.edit("input:w", Concept::Query, &[], &[])} {walk.edit("input:u", Concept::Key, &[], &[])}
                 {walk.edit("input:v", Concept::Score, &[], &[])}
             </div>
-            <p class="panel-title">"Multiplicative scores: nothing to learn"</p>
+            <p class="panel-title">"Dot-product scores: no parameters"</p>
             <div class="row">{walk.map(4, false)} {walk.map(5, false)} {weights(cx)}</div>
         {cx.slider("stretch", Format::Fixed(2))}
         <div class="cols-2">
@@ -125,11 +125,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <dl class="readout">
             <div class="c-key">
-                <dt>"no additive score is larger than"</dt>
+                <dt>"bound on additive scores"</dt>
                 <dd>{cx.num("bound", &[], Format::Fixed(2))}</dd>
             </div>
             <div class="c-score">
-                <dt>"one over the root of the width"</dt>
+                <dt data-label="">"scale factor 1/\u{221a}d"</dt>
                 <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
             </div>
         </dl>
@@ -182,7 +182,7 @@ fn curves(
             });
             Some(Chart {
                 title: title.to_owned(),
-                x_label: "state times".to_owned(),
+                x_label: "state lengthened by".to_owned(),
                 y_label: axis.to_owned(),
                 series: series.collect(),
                 y_range: (axis == "weight").then_some((0.0, 1.0)),

@@ -40,8 +40,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {readout(cx)}
         {curves(cx, computed)}
-        <More summary="The gradient by each score">{table(cx)}</More>
-        <More summary="Initial scores, annotations and words">
+        <More summary="The gradient for each score">{table(cx)}</More>
+        <More summary="Initial scores, annotations and output layer">
             <div class="row">
                 {cx.matrix_edit("e", Concept::Score, &["e"], SOURCE)}
                 {cx.matrix_edit("h", Concept::Value, SOURCE, FEATURES)}
@@ -54,7 +54,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 
 /// For each source word its weight, its pull, and the gradient in both ways.
 fn table(cx: CellCx) -> AnyView {
-    let title = "The gradient of the loss by each score";
+    let title = "Gradient of the loss for each score";
     let row = move |j: usize, word: &'static str| {
         let gradient = cx.value("gradient", vec![j]);
         let says = move || match gradient.get() {
@@ -85,8 +85,8 @@ fn table(cx: CellCx) -> AnyView {
                         <th scope="col">"score e"</th>
                         <th scope="col">"weight \u{3b1}"</th>
                         <th scope="col">"\u{2202}loss/\u{2202}c \u{b7} (h \u{2212} c)"</th>
-                        <th scope="col">"\u{3b1} times that"</th>
-                        <th scope="col">"\u{2202}loss/\u{2202}e by the tape"</th>
+                        <th scope="col">"\u{3b1} times that (formula)"</th>
+                        <th scope="col">"\u{2202}loss/\u{2202}e, automatic"</th>
                         <th scope="col">"the score goes"</th>
                     </tr>
                 </thead>
@@ -113,10 +113,10 @@ fn readout(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
             {words} <div class="c-score">
-                <dt>"loss of the word that follows, nats"</dt>
+                <dt>"loss (\u{2212}ln p of the correct word), nats"</dt>
                 <dd>{cx.num("loss", &[], Format::Fixed(4))}</dd>
             </div> <div>
-                <dt>"largest difference between tape and formula"</dt>
+                <dt>"difference, automatic and formula"</dt>
                 <dd>{cx.num("difference", &[], Format::Power(1))}</dd>
             </div>
         </dl>
@@ -157,7 +157,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Loss of the word that follows".to_owned(),
+                title: "Loss of the correct word".to_owned(),
                 x_label: "updates".to_owned(),
                 y_label: "nats".to_owned(),
                 series: vec![curve(c, "curve.loss", "", Concept::Score, |n| n as f64)],
@@ -171,7 +171,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <div class="cols-2">
             <ChartView chart=weights label="Weight of each source word" height=200 format=Format::Fixed(3) />
-            <ChartView chart=loss label="Loss of the word that follows" height=200 format=Format::Fixed(4) />
+            <ChartView chart=loss label="Loss of the correct word" height=200 format=Format::Fixed(4) />
         </div>
     }
     .into_any()

@@ -121,9 +121,9 @@ fn readout(cx: CellCx) -> AnyView {
     };
     view! {
         <dl class="readout">
-            {item("pairs of heaviest lines that cross", "crossings")}
-            {item("pieces of the source", "source.pieces")}
-            {item("pieces of the translation, the end among them", "target.pieces")}
+            {item("crossings among the strongest lines", "crossings")}
+            {item("pieces in the source", "source.pieces")}
+            {item("pieces in the translation, end included", "target.pieces")}
         </dl>
     }
     .into_any()

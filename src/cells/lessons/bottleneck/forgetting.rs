@@ -24,16 +24,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 </p>
         </section>
         <More summary="Other replacements">{cx.text_box("others")}</More>
-        <More summary="The same after every token that is read">
+        <More summary="How the trace fades">
                 <HeatMap
                     grid=cx.grid_with("fading", Signal::stored(Vec::new()), "reads", "reads")
-                    label="How far replacing a token (row) has moved the state once a later token (column) is read; both in the order of reading"
+                    label="Row: the replaced token. Column: the last token read. Value: how far the state has moved."
                     domain=Domain::Auto
                     format=Format::Percent(0)
                     concept=Concept::Residual
                     numbers=false
                 />
-                <p>"Read a row from left to right: a token comes in, and others overwrite it. The last column is what the bars show."</p>
+                <p>"Read a row from left to right: the replaced token is read, and the tokens after it overwrite its trace. The bars show the last column."</p>
         </More>
         {trained(&["seq2seq-gru"])}
     }

@@ -12,8 +12,8 @@ use crate::widgets::Concept;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let fits = cx.value("fits", Vec::new());
     let verdict = move || match fits.get() {
-        Some(1.0) => "As a count of bits, the text fits into the vector.",
-        _ => "As a count of bits, the text does not fit into the vector.",
+        Some(1.0) => "Counting bits, the text fits into the vector.",
+        _ => "Counting bits, the text does not fit into the vector.",
     };
     view! {
         <div class="controls">
@@ -22,25 +22,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <dl class="readout">
             <div class="c-score">
-                <dt data-label="">"the text, at most: T \u{b7} log\u{2082} V bits"</dt>
+                <dt data-label="">"text, at most: T \u{b7} log\u{2082} V bits"</dt>
                 <dd data-budget="message">{cx.num("message.bits", &[], Format::Count)}</dd>
             </div>
             <div class="c-residual">
-                <dt>"the vector: d \u{b7} b bits"</dt>
+                <dt>"vector: d \u{b7} b bits"</dt>
                 <dd data-budget="vector">{cx.num("vector.bits", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"share of the vector that the text takes"</dt>
+                <dt>"share of the vector used"</dt>
                 <dd>{cx.num("share", &[], Format::Percent(1))}</dd>
             </div>
             <div>
-                <dt data-label="">"bits of one token, log\u{2082} V"</dt>
+                <dt data-label="">"bits per token, log\u{2082} V"</dt>
                 <dd>{cx.num("token.bits", &[], Format::Fixed(2))}</dd>
             </div>
         </dl>
         <p class="verdict" class:good=move || fits.get() == Some(1.0) class:bad=move || fits.get() == Some(0.0)>
             {verdict} " The longest text that fits has " {cx.num("longest", &[], Format::Count)}
-            " tokens; from " {cx.num("too.long", &[], Format::Count)} " on it does not."
+            " tokens; " {cx.num("too.long", &[], Format::Count)} " tokens are too many."
         </p>
         {chart(cx, cx.computed())}
     }

@@ -87,8 +87,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {words(cx)}
         <p>
             "From " {ends(cx, "from")} " to " {ends(cx, "to")} " is a distance of "
-            {cx.num("distance", &[], Format::Count)} " places; the sentence has "
-            {cx.num("count", &[], Format::Count)} "."
+            {cx.num("distance", &[], Format::Count)} " positions; the sentence has "
+            {cx.num("count", &[], Format::Count)} " tokens."
         </p>
         <div class="cols-2">{WAYS.map(|way| panel(cx, computed, way)).collect_view()}</div>
         {cx.slider("kernel", Format::Count)}
@@ -124,9 +124,9 @@ fn words(cx: CellCx) -> AnyView {
     };
     let next = move || {
         if begins.get() {
-            "Click the word where the way begins."
+            "Click the starting word."
         } else {
-            "Now click the word where it ends."
+            "Now click the word to reach."
         }
     };
     view! {
@@ -197,7 +197,7 @@ fn drawn(computation: &Computation, way: Way) -> AnyView {
         .iter()
         .filter_map(|&place| words.get(place).map(String::as_str))
         .collect();
-    let label = format!("The way: {}", said.join(", "));
+    let label = format!("The path: {}", said.join(", "));
     let view_box = format!("0 0 {width} {height}");
     // At most as large as drawn: short sentences do not fill the page with dots.
     let style = format!(

@@ -63,7 +63,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {charts(cx, cx.computed())}
         {leads(cx)}
-        <More summary="The sentence measured last, and the scores as a table">{last(cx)} {table(cx)}</More>
+        <More summary="Last sentence measured, and the scores as a table">{last(cx)} {table(cx)}</More>
         {trained(&CARDS)}
     }
     .into_any()
@@ -110,7 +110,7 @@ fn last_panel(cx: CellCx, english: String) -> AnyView {
         <section class="panel stack">
             <p class="panel-title">"Measured last: " <span data-from="english[0]">{english}</span></p>
             <p>"accepted: " {known}</p>
-            <div class="scroll" tabindex="0" role="region" aria-label="What each model made of it">
+            <div class="scroll" tabindex="0" role="region" aria-label="Translation by each model">
                 <table><tbody>{rows.collect_view()}</tbody></table>
             </div>
         </section>
@@ -149,7 +149,7 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
         })
     };
     let bleu = chart(0, "BLEU", "BLEU", 100.0);
-    let exact = chart(1, "Translated word for word as a person did", "share", 1.0);
+    let exact = chart(1, "Exact match with a human translation", "share", 1.0);
     cx.offer_chart("bleu", bleu);
     cx.offer_chart("exact", exact);
     view! {
@@ -241,8 +241,9 @@ fn leads(cx: CellCx) -> AnyView {
     let lead = move |label: &'static str, names: [&'static str; 3]| {
         view! {
             <li>
-                {label} ": " {cx.num(names[0], &[], Format::Fixed(1))} " points of BLEU ahead of the fixed vector; other sentences of the kind would give "
-                {cx.num(names[1], &[], Format::Fixed(1))} " to " {cx.num(names[2], &[], Format::Fixed(1))} ", nineteen times in twenty"
+                {label} ": " {cx.num(names[0], &[], Format::Fixed(1))} " BLEU points ahead of the fixed vector ("
+                <span data-label="">"95 % bootstrap interval: "</span>
+                {cx.num(names[1], &[], Format::Fixed(1))} " to " {cx.num(names[2], &[], Format::Fixed(1))} ")"
             </li>
         }
     };
@@ -251,8 +252,8 @@ fn leads(cx: CellCx) -> AnyView {
             view! {
                 <section class="panel stack tight">
                     <p class="panel-title">
-                        "On the " {cx.num("long.count", &[], Format::Count)} " sentences of "
-                        {cx.num("long.from", &[], Format::Count)} " words and more that were measured"
+                        "On the " {cx.num("long.count", &[], Format::Count)} " measured sentences of "
+                        {cx.num("long.from", &[], Format::Count)} " words or more"
                     </p>
                     <ul>
                         {lead("GRU with attention", ["attention.lead", "attention.lead.low", "attention.lead.high"])}

@@ -69,15 +69,15 @@ fn length(cx: CellCx) -> AnyView {
     let longer = Memo::new(move |_| words.get() > most.get());
     let says = move || {
         if longer.get() {
-            ", longer than anything that these models learned from, which had at most "
+            ", more than in any sentence that these models were trained on, which had at most "
         } else {
-            ". The models learned from sentences of at most "
+            ". The models were trained on sentences of at most "
         }
     };
     view! {
         <p class="verdict" class:bad=move || longer.get()>
             "Your sentence has " {cx.num("words", &[], Format::Count)} " words" {says}
-            {cx.num("longest.learned", &[], Format::Count)} "."
+            {cx.num("longest.learned", &[], Format::Count)} " words."
         </p>
     }
     .into_any()

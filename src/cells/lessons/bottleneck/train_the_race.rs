@@ -23,7 +23,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {player(cx, UNASKED)}
         <p>
-            "Both have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
+            "Both models have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
             " steps, on the same sequences. The model with one vector has "
             {cx.num("fixed.parameters", &[], Format::Count)} " parameters, the one with attention "
             {cx.num("attention.parameters", &[], Format::Count)} "."
@@ -34,7 +34,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.slider("longest", Format::Count)} {cx.slider("rate", Format::Typed)} {cx.seed_box()}
             </div>
         </More>
-        <More summary="Losses, and sequences that are wholly right">
+        <More summary="Losses, and fully correct sequences">
         <dl class="readout">
             <div class="c-score">
                 <dt>"loss of the last step, one vector"</dt>
@@ -65,7 +65,7 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
                 concept,
             };
             Some(Chart {
-                title: "Held-out symbols right, by length".to_owned(),
+                title: "Correct held-out symbols, by length".to_owned(),
                 x_label: "symbols in the sequence".to_owned(),
                 y_label: "share".to_owned(),
                 series: vec![
@@ -82,7 +82,7 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Loss in training, nats for each symbol".to_owned(),
+                title: "Training loss, nats per symbol".to_owned(),
                 x_label: "step".to_owned(),
                 y_label: "loss".to_owned(),
                 series: vec![
@@ -97,14 +97,14 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("loss", loss);
     view! {
         <div class="cols-2">
-            <ChartView chart=right label="Held-out symbols right, by length" height=210 format=Format::Percent(1) />
+            <ChartView chart=right label="Correct held-out symbols, by length" height=210 format=Format::Percent(1) />
             <ChartView chart=loss label="Loss of both models" height=210 until=UNTIL />
         </div>
     }
     .into_any()
 }
 
-/// Sequences wholly right, by length.
+/// Sequences that are fully correct, by length.
 fn table(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let count = Memo::new(move |_| {
@@ -127,16 +127,16 @@ fn table(cx: CellCx) -> AnyView {
         view! { <tr><th scope="row">{label}</th>{cells}</tr> }
     };
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Held-out sequences wholly right, by length">
+        <div class="scroll" tabindex="0" role="region" aria-label="Held-out sequences fully correct, by length">
             <table>
-                <thead><tr><th scope="col">"wholly right, of length"</th>{heads}</tr></thead>
+                <thead><tr><th scope="col">"fully correct, by length"</th>{heads}</tr></thead>
                 <tbody>{row("one vector", "fixed.whole")} {row("attention", "attention.whole")}</tbody>
             </table>
         </div>
         <p class="hint">
             "Measured on " {cx.num("held.count", &[], Format::Count)}
             " sequences of each length that training never sees, every " {cx.num("looks.every", &[], Format::Count)}
-            " steps; each symbol is predicted after the right ones before it."
+            " steps; each symbol is predicted from the correct prefix."
         </p>
     }
     .into_any()

@@ -52,8 +52,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="Each weight against the temperature">{curves(cx, computed)}</More>
         <More summary="Softmax step by step, as written and safe">
             <div class="cols-2">
-                {steps(cx, "written", "As written: e to the x/\u{3c4}")}
-                {steps(cx, "safe", "Safe: the largest logit is taken off first")}
+                {steps(cx, "written", "As written: exp(x/\u{3c4})")}
+                {steps(cx, "safe", "Safe: the largest logit is subtracted first")}
             </div>
         </More>
         {verdict(cx)}
@@ -202,7 +202,7 @@ fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
                         <tr>
                             <th scope="col">"logit"</th>
                             <th scope="col">{exponent}</th>
-                            <th scope="col">"e to it"</th>
+                            <th scope="col">"exp of it"</th>
                             <th scope="col">"weight"</th>
                         </tr>
                     </thead>
@@ -230,12 +230,12 @@ fn verdict(cx: CellCx) -> AnyView {
         <p class="verdict" class:bad=fails class:good=move || !fails()>
             {move || {
                 if fails() {
-                    "As written, exp left the range of 32-bit numbers. Weights that are not a number: "
+                    "As written, exp overflows the range of 32-bit numbers. Weights that are not a number: "
                 } else {
                     "Both ways agree here. Weights that are not a number: "
                 }
             }} {cx.num("written.broken", &[], Format::Count)}
-            {move || if fails() { ". The safe form is not troubled." } else { "." }}
+            {move || if fails() { ". The safe form still works." } else { "." }}
         </p>
     }
     .into_any()

@@ -102,7 +102,7 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
                 {figure("histogram.raw", "Scores q\u{b7}k", Concept::Score)}
                 <dl class="readout">
                     {item(cx, "variance of q\u{b7}k", "variance.raw", Format::Fixed(2), "c-score")}
-                    {item(cx, "divided by d_k", "ratio", Format::Fixed(3), "c-score")}
+                    {item(cx, "this variance divided by d_k", "ratio", Format::Fixed(3), "c-score")}
                 </dl>
             </section>
             <section class="stack">
@@ -176,7 +176,7 @@ fn row(cx: CellCx) -> AnyView {
             />
             <div class="scroll" tabindex="0" role="region" aria-label="Entropy and Jacobian of the row">
                 <table>
-                    <caption class="vh">"Entropy of the row and norm of the Jacobian of softmax, without and with the root"</caption>
+                    <caption class="vh">"Entropy of the row and norm of the Jacobian of softmax, without and with scaling"</caption>
                     <thead>
                         <tr>
                             <th scope="col">"scores"</th>
@@ -222,8 +222,8 @@ fn pair(c: &Computation, what: &str) -> Vec<Series> {
         }
     };
     vec![
-        series("raw", "without the root", Concept::Score),
-        series("scaled", "with the root", Concept::Weight),
+        series("raw", "unscaled", Concept::Score),
+        series("scaled", "scaled", Concept::Weight),
     ]
 }
 

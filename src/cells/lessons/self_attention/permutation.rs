@@ -35,7 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")}</div>
         {pieces_note(cx)}
         <section class="panel">
-            <p class="panel-title">"The same words, in the order that you give them"</p>
+            <p class="panel-title">"Drag the words into any order"</p>
             <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=moved on_reorder=reorder />
         </section>
         <div class="cols-2">

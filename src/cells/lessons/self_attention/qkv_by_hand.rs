@@ -93,11 +93,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {walk.edit("input:x", Concept::Residual, WORDS, FEATURES)}
             <dl class="readout">
                 <div>
-                    <dt>"weights to learn"</dt>
+                    <dt>"parameters"</dt>
                     <dd>{cx.num("parameters", &[], Format::Count)}</dd>
                 </div>
                 <div class="c-score">
-                    <dt>"one over the root of the width"</dt>
+                    <dt data-label="">"scale factor 1/\u{221a}d_k"</dt>
                     <dd>{cx.num("scale", &[], Format::Fixed(3))}</dd>
                 </div>
             </dl>

@@ -91,8 +91,8 @@ fn chart(cx: CellCx, computed: Computed) -> AnyView {
             let factors = values(c, "factors");
             let x = |i: usize| factors.get(i).copied().unwrap_or(f64::NAN);
             Some(Chart {
-                title: "Only one of them minds the length".to_owned(),
-                x_label: "the key stretched by".to_owned(),
+                title: "Only the dot product depends on length".to_owned(),
+                x_label: "key stretched by".to_owned(),
                 y_label: "similarity".to_owned(),
                 series: vec![
                     curve(c, "dots", "dot product", Concept::Score, x),

@@ -53,11 +53,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-3">{walk.map(0, false)} {walk.map(1, true)} {walk.map(2, false)}</div>
         <dl class="readout">
             <div class="c-score">
-                <dt>"one over the root of the width"</dt>
+                <dt data-label="">"scale factor 1/\u{221a}d_k"</dt>
                 <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
             </div>
             <div class="c-weight">
-                <dt>"weights of patch one"</dt>
+                <dt>"weights of the first patch"</dt>
                 <dd>
                     {cx.num("weights", &[0, 0], Format::Fixed(4))} ", "
                     {cx.num("weights", &[0, 1], Format::Fixed(4))} ", "

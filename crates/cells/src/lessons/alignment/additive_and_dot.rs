@@ -42,12 +42,17 @@ fn inputs() -> Vec<InputSpec> {
         square("w", "W", arr2(&[[0.8, -0.4], [0.3, 0.9]])),
         square("u", "U", arr2(&[[1.0, 0.2], [-0.1, 1.1]])),
         InputSpec::matrix("v", "v", (2, 2), (1, 1), arr2(&[[1.2], [0.9]])),
-        InputSpec::number("stretch", "State times", (0.0, LARGEST, 0.25), 1.0),
+        InputSpec::number(
+            "stretch",
+            "Lengthen the state by",
+            (0.0, LARGEST, 0.25),
+            1.0,
+        ),
         InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 0, 0])),
     ]
 }
 
-/// The scoring network whose matrices stand in the inputs, the way of the paper of 2017: x · W.
+/// The scoring network with the matrices of the inputs, multiplied as in the paper of 2017: x · W.
 fn network(inputs: &Inputs) -> Result<AdditiveAttention, CellError> {
     let weight = |name: &str| -> Result<Weight, CellError> {
         let matrix = inputs.matrix(name)?.t();

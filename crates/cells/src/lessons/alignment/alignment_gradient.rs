@@ -20,7 +20,7 @@ const MOST: usize = 60;
 /// The cell `alignment-gradient`.
 pub const SPEC: CellSpec = CellSpec {
     name: "alignment-gradient",
-    summary: "The gradient of one word's loss by each alignment score, by the tape and by hand, and the weights as the scores follow it.",
+    summary: "The gradient of one word's loss with respect to each alignment score, by automatic differentiation and by formula, and the weights as the scores follow it.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };
@@ -41,10 +41,10 @@ fn inputs() -> Vec<InputSpec> {
     ]);
     let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]]);
     vec![
-        InputSpec::choice("right", "Word that follows", TARGET),
+        InputSpec::choice("right", "Correct next word", TARGET),
         InputSpec::matrix("e", "Scores e", (1, 1), (4, 4), Array2::zeros((1, 4))),
         InputSpec::matrix("h", "Annotations h", (4, 4), (3, 3), annotations),
-        InputSpec::matrix("u", "Words U", (3, 3), (3, 3), words),
+        InputSpec::matrix("u", "Output layer", (3, 3), (3, 3), words),
         InputSpec::number("updates", "Updates", (0.0, MOST as f64, 1.0), 0.0),
         InputSpec::number("rate", "Learning rate", (0.1, 4.0, 0.1), 1.0),
     ]

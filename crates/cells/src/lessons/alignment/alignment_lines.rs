@@ -72,7 +72,7 @@ fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, Cell
     }
     if count > MOST_WORDS {
         return Err(refuse(format!(
-            "this model is shown at most {MOST_WORDS} words, and there are {count}. Your text is kept: shorten it to go on."
+            "this cell shows at most {MOST_WORDS} words, and there are {count}. Your text is kept: shorten it to go on."
         )));
     }
     let mut record = Record::new();
@@ -85,7 +85,7 @@ fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, Cell
     if source.len() > MOST_PIECES {
         let found = source.len();
         return Err(refuse(format!(
-            "its words are spelt in {found} pieces, and this cell shows at most {MOST_PIECES}. Your text is kept: shorten it to go on."
+            "this text has {found} pieces of words, and this cell shows at most {MOST_PIECES}. Your text is kept: shorten it to go on."
         )));
     }
     let found = shown!(record, engine::translate::aligned, translator, &source)?;

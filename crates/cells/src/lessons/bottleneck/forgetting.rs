@@ -23,7 +23,7 @@ const MOST: (usize, usize) = (32, 12);
 /// The cell `forgetting`.
 pub const SPEC: CellSpec = CellSpec {
     name: "forgetting",
-    summary: "How far the trained encoder's last state moves when a token is replaced, and how that fades while it reads on.",
+    summary: "How far the trained encoder's last state moves when a token is replaced, and how the difference fades with the tokens that follow.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -42,11 +42,7 @@ fn inputs() -> Vec<InputSpec> {
             "Sentence",
             "The cat that the dog that the boy owned chased ran away.",
         ),
-        InputSpec::text(
-            "others",
-            "Put in each token\u{2019}s place",
-            "we house red never two",
-        ),
+        InputSpec::text("others", "Replacement words", "we house red never two"),
     ]
 }
 
@@ -66,7 +62,7 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
         return Err(CellError::Mismatch(format!("{FILE} holds another model")));
     };
     let ids = race::typed(inputs, "sentence", "Sentence", translator, MOST.0)?;
-    let label = "Put in each token\u{2019}s place";
+    let label = "Replacement words";
     let others = race::typed(inputs, "others", label, translator, MOST.1)?;
     let mut record = Record::new();
     let fading = shown!(

@@ -27,7 +27,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         InputSpec::number(
             "vocabulary",
-            "V, tokens to choose from",
+            "V, tokens in the vocabulary",
             (2.0, 250_000.0, 1.0),
             50_000.0,
         ),
@@ -37,7 +37,7 @@ fn inputs() -> Vec<InputSpec> {
             (1.0, 4096.0, 1.0),
             512.0,
         ),
-        InputSpec::number("bits", "b, bits of each number", (1.0, 64.0, 1.0), 32.0),
+        InputSpec::number("bits", "b, bits per number", (1.0, 64.0, 1.0), 32.0),
     ]
 }
 

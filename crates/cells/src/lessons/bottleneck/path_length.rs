@@ -21,7 +21,7 @@ const LONGEST: usize = 64;
 /// The cell `path-length`.
 pub const SPEC: CellSpec = CellSpec {
     name: "path-length",
-    summary: "The way from one word to another in a recurrent network, in convolutions contiguous and dilated, and in attention.",
+    summary: "The path from one word to another in a recurrent network, in contiguous and dilated convolutions, and in attention.",
     inputs,
     run: Run::Now(compute),
 };
@@ -36,12 +36,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         InputSpec::number("from", "From word", place, 2.0),
         InputSpec::number("to", "To word", place, 11.0),
-        InputSpec::number(
-            "kernel",
-            "k, words that a kernel sees",
-            (2.0, 9.0, 1.0),
-            3.0,
-        ),
+        InputSpec::number("kernel", "k, words in a kernel", (2.0, 9.0, 1.0), 3.0),
     ]
 }
 

@@ -73,7 +73,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("steps", "Steps", (0.0, MOST, 1.0), 0.0),
         InputSpec::number(
             "longest",
-            "Longest sequence to learn from",
+            "Longest training sequence",
             (8.0, 16.0, 4.0),
             16.0,
         ),

@@ -49,7 +49,7 @@ fn inputs() -> Vec<InputSpec> {
             64.0,
         ),
         InputSpec::number("keys", "Keys in the row", (2.0, 16.0, 1.0), 8.0),
-        InputSpec::number("reach", "Axis reaches to \u{b1}", (4.0, 128.0, 1.0), 32.0),
+        InputSpec::number("reach", "Axis range \u{b1}", (4.0, 128.0, 1.0), 32.0),
         InputSpec::seed(7),
         InputSpec::entry("selected", "Selected entry", 2, None),
     ]

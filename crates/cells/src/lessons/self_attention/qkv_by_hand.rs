@@ -65,7 +65,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         square(
             "w_v",
-            "W_V: what a word hands over",
+            "W_V: what a word passes on",
             [
                 [0.5, 0.0, 0.0, 0.1],
                 [0.0, 1.0, 0.2, 0.0],
@@ -75,7 +75,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         square(
             "w_o",
-            "W_O: the way back",
+            "W_O: back to the width of X",
             [
                 [1.0, 0.0, 0.0, 0.5],
                 [0.0, 1.0, 0.5, 0.0],
