@@ -30,10 +30,14 @@ pub(crate) struct Symbol {
 pub(crate) fn parse(table: Map<String, Value>) -> Result<Vec<Symbol>, String> {
     let mut all = Vec::with_capacity(table.len());
     for (latex, concept) in table {
-        let known = CONCEPTS.iter().find(|known| concept.as_str() == Some(known));
+        let known = CONCEPTS
+            .iter()
+            .find(|known| concept.as_str() == Some(known));
         let Some(&concept) = known else {
             let known = CONCEPTS.join(", ");
-            return Err(format!("{latex}: {concept} is no concept; known are {known}"));
+            return Err(format!(
+                "{latex}: {concept} is no concept; known are {known}"
+            ));
         };
         let formula = math::to_mathml(&latex, false)?;
         let mathml = inside(&formula).to_owned();
@@ -92,7 +96,9 @@ fn marked(symbols: &[Symbol], html: &str, seen: &mut [bool]) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(start) = rest.find("<math") {
-        let end = rest[start..].find("</math>").map_or(rest.len(), |n| start + n);
+        let end = rest[start..]
+            .find("</math>")
+            .map_or(rest.len(), |n| start + n);
         out.push_str(&rest[..start]);
         formula(symbols, &rest[start..end], seen, &mut out);
         rest = &rest[end..];

@@ -55,11 +55,19 @@ fn front_matter() {
     let front = "+++\ntitle = \"T\"\ndescription = \"D\"\npart = \"I\"\n";
     for (symbols, message) in [
         ("[symbols]\nQ = \"question\"\n", "is no concept"),
-        ("[symbols]\nQ = \"query\"\n", "no formula of the page holds the symbol Q"),
+        (
+            "[symbols]\nQ = \"query\"\n",
+            "no formula of the page holds the symbol Q",
+        ),
         ("[symbols]\n\"Q + K\" = \"query\"\n", "is not one symbol"),
         ("[to_come]\n\"I\" = [\"More\"]\n", "unknown key to_come"),
     ] {
-        wrong_file(file, &format!("{front}{symbols}+++\ntext $K$\n"), 5, message);
+        wrong_file(
+            file,
+            &format!("{front}{symbols}+++\ntext $K$\n"),
+            5,
+            message,
+        );
     }
     let home = "+++\ntitle = \"T\"\ndescription = \"D\"\n[to_come]\n\"I\" = \"More\"\n+++\n";
     wrong_file("lessons/home.md", home, 4, "must be a list of titles");

@@ -107,7 +107,9 @@ fn later(titles: Option<Vec<String>>) -> String {
     let titles = titles.unwrap_or_default();
     let entries = titles.iter().map(|title| {
         let title = escape(title);
-        format!("<li class=\"to-come\">{title}<span class=\"visually-hidden\">, to come</span></li>\n")
+        format!(
+            "<li class=\"to-come\">{title}<span class=\"visually-hidden\">, to come</span></li>\n"
+        )
     });
     entries.collect()
 }

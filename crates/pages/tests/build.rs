@@ -128,18 +128,32 @@ fn the_home_page_names_lessons_to_come_and_none_that_is_there() {
     let project = Project::new();
     let home = std::fs::read_to_string(project.root.join("lessons/home.md")).unwrap();
     let with = |titles: &str| home.replacen("+++\n```", &format!("[to_come]\n{titles}+++\n```"), 1);
-    project.put("lessons/home.md", &with("\"I: x\" = [\"A & B\"]\n\"V: z\" = [\"C\"]\n"));
+    project.put(
+        "lessons/home.md",
+        &with("\"I: x\" = [\"A & B\"]\n\"V: z\" = [\"C\"]\n"),
+    );
     project.build("./", false, false).unwrap();
     let html = project.built("index.html");
     let map = html.split("course-map").nth(1).unwrap();
     let later = "<span class=\"visually-hidden\">, to come</span>";
     let (own, other) = map.split_once("Part II").unwrap();
-    assert!(own.contains(&format!("<li class=\"to-come\">A &amp; B{later}</li>")), "{own}");
-    assert!(other.contains(&format!("Part V: z</h3>\n<ol><li class=\"to-come\">C{later}")), "{other}");
+    assert!(
+        own.contains(&format!("<li class=\"to-come\">A &amp; B{later}</li>")),
+        "{own}"
+    );
+    assert!(
+        other.contains(&format!(
+            "Part V: z</h3>\n<ol><li class=\"to-come\">C{later}"
+        )),
+        "{other}"
+    );
 
     project.put("lessons/home.md", &with("\"II: y\" = [\"Two\"]\n"));
     let error = project.build("./", false, false).unwrap_err().to_string();
-    assert!(error.contains("lessons/home.md:1") && error.contains("lessons/02-two.md"), "{error}");
+    assert!(
+        error.contains("lessons/home.md:1") && error.contains("lessons/02-two.md"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -210,10 +224,21 @@ fn the_rust_of_a_cell_stands_beside_its_page() {
     assert_eq!(shown["file"], "crates/engine/src/nn/attention.rs");
     let code = shown["code"].as_array().unwrap();
     let text: String = code.iter().map(|p| p[1].as_str().unwrap()).collect();
-    assert!(text.starts_with("pub fn attend(") && text.ends_with('}'), "{text}");
+    assert!(
+        text.starts_with("pub fn attend(") && text.ends_with('}'),
+        "{text}"
+    );
     assert_eq!(code[0], serde_json::json!(["keyword", "pub fn "]));
     let about = shown["about"].as_array().unwrap();
-    assert!(about.last().unwrap().as_str().unwrap().starts_with("Errors: When "), "{about:?}");
+    assert!(
+        about
+            .last()
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .starts_with("Errors: When "),
+        "{about:?}"
+    );
     let source =
         std::fs::read_to_string(common::real().join("crates/engine/src/nn/attention.rs")).unwrap();
     let line = usize::try_from(shown["line"].as_u64().unwrap()).unwrap();
