@@ -359,7 +359,7 @@ impl PageState {
 
 impl Inner {
     /// Appends a step, merged into the last one where it changes the same single input shortly
-    /// after.
+    /// after. Where both together change nothing, neither stays.
     fn push(&mut self, step: Step, merge: bool) {
         if let (true, Some(last)) = (merge, self.past.last_mut())
             && let ([old], [new]) = (last.changes.as_mut_slice(), step.changes.as_slice())
@@ -368,6 +368,10 @@ impl Inner {
         {
             old.2 = new.2.clone();
             last.at_ms = step.at_ms;
+            // Typed and taken back: nothing to undo.
+            if old.1 == old.2 {
+                self.past.pop();
+            }
             return;
         }
         self.past.push(step);

@@ -12,6 +12,7 @@ use web_sys::HtmlElement;
 use crate::browser::{dom, near};
 use crate::cells::registry;
 use crate::client;
+use crate::widgets::{Limits, Wrong, parse_number};
 
 /// Answer of the form to "Check".
 #[derive(Debug, Clone)]
@@ -144,18 +145,10 @@ fn answer(
             .ok_or_else(|| "Choose one of the answers first.".to_owned());
     }
     let number = |text: &String| {
-        let plain = text.trim().replace(',', ".").replace(format::MINUS, "-");
-        plain
-            .parse::<f64>()
-            .ok()
-            .filter(|x| x.is_finite())
-            .ok_or_else(|| {
-                if plain.is_empty() {
-                    "Enter a number in every field first.".to_owned()
-                } else {
-                    format!("\u{201c}{}\u{201d} is not a number.", text.trim())
-                }
-            })
+        parse_number(text, Limits::NONE).map_err(|wrong| match wrong {
+            Wrong::Empty => "Enter a number in every field first.".to_owned(),
+            _ => format!("\u{201c}{}\u{201d} is not a number.", text.trim()),
+        })
     };
     let numbers = entries.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     match (&exercise.kind, numbers.as_slice()) {

@@ -23,6 +23,13 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Any number.
+    pub const NONE: Self = Self {
+        min: f64::MIN,
+        max: f64::MAX,
+        whole: false,
+    };
+
     /// Any number of a matrix: up to a million either way.
     pub const ENTRY: Self = Self {
         min: -LARGEST,
@@ -70,8 +77,24 @@ fn plain(x: f64) -> String {
     )
 }
 
-/// Reads a number as people type it: a comma or a point for decimals, the minus sign of a keyboard
-/// or of print, a power of ten.
+/// The text without the commas that group its thousands, as this site prints them: `1,500`. A comma
+/// behind a zero alone is a decimal comma: `0,500`.
+fn without_groups(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut groups = whole.trim_start_matches(['-', '+']).split(',');
+    let first = groups.next()?;
+    let is_number = |group: &str| group.bytes().all(|b| b.is_ascii_digit());
+    let starts = (1..=3).contains(&first.len()) && is_number(first) && !first.starts_with('0');
+    let mut count = 0;
+    let all_three = groups.all(|group| {
+        count += 1;
+        group.len() == 3 && is_number(group)
+    });
+    (starts && all_three && count > 0).then(|| whole.replace(',', "") + fraction)
+}
+
+/// Reads a number as people type it: a comma or a point for decimals, commas between thousands, the
+/// minus sign of a keyboard or of print, a power of ten.
 ///
 /// # Errors
 /// [`Wrong`], also for "NaN" and "inf".
@@ -81,7 +104,9 @@ pub fn parse_number(text: &str, limits: Limits) -> Result<f64, Wrong> {
         return Err(Wrong::Empty);
     }
     let mut plain = text.replace('\u{2212}', "-");
-    if !plain.contains('.') && plain.matches(',').count() == 1 {
+    if let Some(whole) = without_groups(&plain) {
+        plain = whole;
+    } else if !plain.contains('.') && plain.matches(',').count() == 1 {
         plain = plain.replace(',', ".");
     }
     let value = plain.parse::<f64>().map_err(|_| Wrong::NotANumber)?;
@@ -169,12 +194,19 @@ pub fn ProblemNote(
 
 /// A value that changed from outside (undo, reset, the slider beside) takes the place of what was
 /// typed.
-fn forget_stale_draft(draft: RwSignal<Option<String>>, value: Signal<f64>, limits: Limits) {
+fn forget_stale_draft(
+    draft: RwSignal<Option<String>>,
+    value: Signal<f64>,
+    limits: Limits,
+    before_typing: StoredValue<f64>,
+) {
     Effect::new(move |before: Option<f64>| {
         let now = value.get();
         let typed = draft.with_untracked(|d| d.as_ref().map(|t| parse_number(t, limits)));
         let stale = match typed {
             Some(Ok(x)) => !same(x, now),
+            // The text itself brought back the value from before it.
+            Some(Err(_)) if same(now, before_typing.get_value()) => false,
             Some(Err(_)) => before.is_some_and(|b| !same(b, now)),
             None => false,
         };
@@ -186,7 +218,8 @@ fn forget_stale_draft(draft: RwSignal<Option<String>>, value: Signal<f64>, limit
     on_reset(move || draft.set(None));
 }
 
-/// A text box for one number.
+/// A text box for one number. Text that is refused brings back the value from before the typing:
+/// what it began with, such as the 9 of a 99999999, is not what the reader meant.
 #[component]
 pub fn NumberEntry(
     /// The value in use.
@@ -209,7 +242,8 @@ pub fn NumberEntry(
         let wrong = parse_number(&typed, limits).err()?;
         Some(Problem { typed, wrong })
     });
-    forget_stale_draft(draft, value, limits);
+    let before_typing = StoredValue::new(value.get_untracked());
+    forget_stale_draft(draft, value, limits, before_typing);
     let note = ids::fresh("entry");
     let described = note.clone();
     let text = move || {
@@ -233,10 +267,11 @@ pub fn NumberEntry(
                 on:input=move |event| {
                     let typed = typed(&event);
                     let number = parse_number(&typed, limits);
-                    draft.set(Some(typed));
-                    if let Ok(x) = number {
-                        on_commit.run(x);
+                    if draft.with_untracked(Option::is_none) {
+                        before_typing.set_value(value.get_untracked());
                     }
+                    draft.set(Some(typed));
+                    on_commit.run(number.unwrap_or_else(|_| before_typing.get_value()));
                 }
                 on:blur=move |_| {
                     if problem.get_untracked().is_none() {
@@ -264,6 +299,11 @@ mod tests {
         for (text, value) in [
             ("0.5", 0.5),
             (" 1,5 ", 1.5),
+            ("0,500", 0.5),
+            ("12,34", 12.34),
+            ("1,000", 1000.0),
+            ("\u{2212}12,345.5", -12345.5),
+            ("100,000", 100_000.0),
             ("\u{2212}2", -2.0),
             (".5", 0.5),
             ("1e-3", 0.001),
@@ -280,7 +320,9 @@ mod tests {
             "-infinity",
             "--1",
             "1 2",
-            "1,234.5",
+            "1,23.5",
+            "1,000,00",
+            "1234,000.5",
         ] {
             assert_eq!(read(text), Err(Wrong::NotANumber), "{text}");
         }

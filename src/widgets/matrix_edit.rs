@@ -31,6 +31,8 @@ struct Edit {
     rows: Signal<Vec<String>>,
     cols: Signal<Vec<String>>,
     label: StoredValue<String>,
+    /// The box typed into last, and its value before that.
+    before_typing: StoredValue<Option<(Place, f32)>>,
 }
 
 impl Edit {
@@ -52,14 +54,27 @@ impl Edit {
         })
     }
 
+    /// Takes the number that is typed. Text that is refused brings back the value from before the
+    /// typing.
     fn type_into(self, place: Place, text: String) {
         let number = parse_number(&text, Limits::ENTRY);
+        if self.drafts.with_untracked(|d| !d.contains_key(&place)) {
+            let value = self.matrix.with_untracked(|m| m.get(place).copied());
+            self.before_typing.set_value(value.map(|value| (place, value)));
+        }
         self.drafts.update(|d| {
             d.insert(place, text);
         });
-        if let Ok(x) = number {
-            self.put(place, &[vec![x as f32]]);
+        let before = || self.before(place);
+        if let Some(x) = number.ok().map(|x| x as f32).or_else(before) {
+            self.put(place, &[vec![x]]);
         }
+    }
+
+    /// The value of a box before what is typed in it now.
+    fn before(self, place: Place) -> Option<f32> {
+        let before = self.before_typing.get_value();
+        before.and_then(|(at, value)| (at == place).then_some(value))
     }
 
     /// Writes a block of numbers from `place` on; what does not fit is left out.
@@ -132,6 +147,7 @@ pub fn MatrixEdit(
         rows: row_labels,
         cols: col_labels,
         label: StoredValue::new(label.clone()),
+        before_typing: StoredValue::new(None),
     };
     forget_stale_drafts(edit);
     let note = ids::fresh("matrix");
@@ -156,6 +172,8 @@ fn forget_stale_drafts(edit: Edit) {
             ) {
                 (None, _) => true,
                 (Some(&value), Ok(x)) => !same(x, f64::from(value)),
+                // The text itself brought back the value from before it.
+                (value, Err(_)) if value.copied() == edit.before(*place) => false,
                 (value, Err(_)) => before.as_ref().is_some_and(|b| b.get(*place) != value),
             };
             drafts
