@@ -18,6 +18,7 @@ mod follow;
 mod frame;
 mod model_cards;
 mod offline;
+mod order;
 mod page;
 mod root;
 mod shown;
@@ -35,6 +36,7 @@ pub use {
     follow::Follower,
     frame::{Frame, Parts},
     offline::{relist, switch_off},
+    order::put_in_order,
     root::Root,
     write::{Job, build},
 };
