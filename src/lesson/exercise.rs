@@ -4,7 +4,7 @@ use std::any::Any;
 
 use cells::exercise::{Answer, Exercise, Grade, Kind};
 use cells::format::{self, Format};
-use cells::{CellSpec, Computation};
+use cells::{CellSpec, Computation, decimal};
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -145,9 +145,7 @@ fn answer(
     }
     let number = |text: &String| {
         let plain = text.trim().replace(',', ".").replace(format::MINUS, "-");
-        plain
-            .parse::<f64>()
-            .ok()
+        decimal::parse(&plain)
             .filter(|x| x.is_finite())
             .ok_or_else(|| {
                 if plain.is_empty() {
