@@ -329,7 +329,7 @@ impl PageState {
             Err(error) => {
                 let text = error.to_string();
                 self.notice
-                    .set(Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..])));
+                    .set(Some(format!("{}{}.", text[..1].to_ascii_uppercase(), &text[1..])));
                 return;
             }
         };

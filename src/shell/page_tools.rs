@@ -55,7 +55,7 @@ pub(crate) fn undo_by_keyboard(page: impl Fn() -> Option<PageState> + 'static) {
             return;
         }
         let Some(page) = page() else { return };
-        let moved = match (key.key().to_lowercase().as_str(), key.shift_key()) {
+        let moved = match (key.key().to_ascii_lowercase().as_str(), key.shift_key()) {
             ("z", false) => page.undo(),
             ("z", true) | ("y", false) => page.redo(),
             _ => false,

@@ -53,14 +53,13 @@ pub fn Choice(
     }
 }
 
-/// A name as the reader sees it: a capital first, spaces for hyphens.
+/// A name as the reader sees it: a capital first, spaces for hyphens. Names are in ASCII.
 pub(crate) fn words(name: &str) -> String {
-    let spaced = name.replace(['-', '_'], " ");
-    let mut letters = spaced.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    let mut spaced = name.replace(['-', '_'], " ");
+    if let Some(first) = spaced.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    spaced
 }
 
 #[cfg(test)]

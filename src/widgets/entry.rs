@@ -1,6 +1,7 @@
 //! A box for one exact number. What is typed stays, also when it is no number; then the box says
 //! what is wrong and which value is still in use.
 
+use cells::decimal;
 use cells::format::{Format, number};
 use leptos::prelude::*;
 
@@ -109,10 +110,7 @@ pub fn parse_number(text: &str, limits: Limits) -> Result<f64, Wrong> {
     } else if !plain.contains('.') && plain.matches(',').count() == 1 {
         plain = plain.replace(',', ".");
     }
-    let value = plain.parse::<f64>().map_err(|_| Wrong::NotANumber)?;
-    if value.is_nan() || (value.is_infinite() && !plain.contains(|c: char| c.is_ascii_digit())) {
-        return Err(Wrong::NotANumber);
-    }
+    let value = decimal::parse(&plain).ok_or(Wrong::NotANumber)?;
     if value < limits.min || value > limits.max {
         return Err(Wrong::Outside(limits));
     }

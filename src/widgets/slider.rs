@@ -1,5 +1,6 @@
 //! A slider with a box beside it for the exact value.
 
+use cells::decimal;
 use cells::format::{Format, number};
 use leptos::prelude::*;
 
@@ -63,7 +64,7 @@ pub fn Slider(
                 prop:value=move || scale.position(value.get()).to_string()
                 aria-valuetext=move || number(value.get(), format)
                 on:input=move |event| {
-                    if let Ok(position) = typed(&event).parse::<f64>() {
+                    if let Some(position) = decimal::parse(&typed(&event)) {
                         on_change.run(scale.value(position));
                     }
                 }

@@ -1,6 +1,7 @@
 //! Numbers, sliders and boxes.
 
 use super::page::{Page, settle};
+use cells::decimal;
 use cells::format::Format;
 use leptos::prelude::*;
 use site::widgets::{ClearDrafts, Num, SeedBox, Slider, TextBox};
@@ -111,4 +112,29 @@ async fn refused_text_stays_in_its_box() {
         page.attribute("input", "aria-invalid").as_deref(),
         Some("true")
     );
+}
+
+#[wasm_bindgen_test]
+fn the_browser_reads_numbers_as_the_standard_library_does() {
+    let texts = [
+        "0", "-0", "1", "+1.5", ".5", "5.", "-.25e-3", "1e308", "1e309", "-1e400", "1e-324",
+        "4.9406564584124654e-324", "2.2250738585072011e-308", "0.1", "0.30000000000000004",
+        "9007199254740993", "123456789012345678901234567890", "1.7976931348623157e308",
+        // Halfway between two numbers, and just beside it.
+        "9007199254740993.0000000000000000000000001", "1.00000000000000011102230246251565404",
+        "1.00000000000000011102230246251565403", "", "-", ".", "1e", "e5", "inf", "Infinity", "NaN",
+        "0x10", "1,5", " 1", "1 ", "1_000", "1.2.3", "1e5.5",
+    ];
+    for text in texts {
+        let native = text.parse::<f64>().ok().filter(|_| text.contains(|c: char| c.is_ascii_digit()));
+        let read = decimal::parse(text);
+        assert_eq!(read.map(f64::to_bits), native.map(f64::to_bits), "{text:?}");
+    }
+    // Numbers with every exponent, as they print.
+    for exponent in 0..2046_u64 {
+        let bits = (exponent << 52) | (exponent.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12);
+        let number = f64::from_bits(bits);
+        assert_eq!(decimal::parse(&number.to_string()), Some(number));
+        assert_eq!(decimal::parse(&format!("{number:e}")), Some(number));
+    }
 }

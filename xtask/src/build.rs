@@ -83,8 +83,10 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
             shrink(&path)?;
         }
     }
+    say("ordering the functions of each wasm file so that like ones are neighbours");
+    run(program("pages")?.arg("--order").arg(project::dist()))?;
     say(
-        "writing the offline file list again: it holds a hash of each file, and wasm-opt changed the wasm",
+        "writing the offline file list again: it holds a hash of each file, and the wasm has changed",
     );
     run(program("pages")?.arg("--relist").arg(project::dist()))
 }
@@ -137,6 +139,8 @@ fn shrink(path: &std::path::Path) -> Result<(), Failure> {
     };
     run(process::command(npm::wasm_opt())
         .arg(level)
+        // Rust's memory starts with the end of the stack, which only an overflow reaches.
+        .arg("--low-memory-unused")
         .args(WASM_FEATURES)
         .args(more)
         .arg(path)

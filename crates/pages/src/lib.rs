@@ -19,6 +19,7 @@ mod frame;
 mod highlight;
 mod model_cards;
 mod offline;
+mod order;
 mod page;
 mod root;
 mod shown;
@@ -36,6 +37,7 @@ pub use {
     follow::Follower,
     frame::{Frame, Parts},
     offline::{relist, switch_off},
+    order::put_in_order,
     root::Root,
     write::{Job, build},
 };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::{Long, ValueExt};
-use pages::{BuildError, Follower, Job, build, relist};
+use pages::{BuildError, Follower, Job, build, put_in_order, relist};
 use serde_json::{Value, json};
 
 const USAGE: &str = "\
@@ -16,6 +16,8 @@ pages [--out DIR] [--public-url URL] [--release]
     variables (TRUNK_STAGING_DIR, TRUNK_PUBLIC_URL, TRUNK_PROFILE) are the defaults.
     With NOTEBOOK_DRAFT set, mistakes in lessons are printed and do not stop a
     debug build: lessons that do not compile are left out.
+pages --order DIR
+    Puts the functions of the wasm files in DIR into an order that compresses better.
 pages --relist DIR
     Writes the list of files for offline reading anew, after files in DIR changed.
 pages --follow --out DIR [--script ADDRESS]
@@ -45,6 +47,12 @@ enum Action {
     Engines,
 }
 
+/// What is done to a folder with a built site.
+enum Finish {
+    Order(OsString),
+    Relist(OsString),
+}
+
 /// The command line, with what Trunk says in variables.
 struct Options {
     action: Action,
@@ -70,8 +78,12 @@ fn run() -> Result<(), BuildError> {
         script: None,
     };
     let usage = |error: lexopt::Error| BuildError::Other(format!("{error}\n{USAGE}"));
-    if let Some(folder) = read(&mut options).map_err(usage)? {
-        return relist(Path::new(&folder), &project.join("public/sw.js"));
+    match read(&mut options).map_err(usage)? {
+        Some(Finish::Order(folder)) => return put_in_order(Path::new(&folder)),
+        Some(Finish::Relist(folder)) => {
+            return relist(Path::new(&folder), &project.join("public/sw.js"));
+        }
+        None => {}
     }
     let out = options
         .out
@@ -107,13 +119,13 @@ fn run() -> Result<(), BuildError> {
     }
 }
 
-/// Reads the command line into `options`; the folder after `--relist`, where that is what it asks
-/// for.
-fn read(options: &mut Options) -> Result<Option<OsString>, lexopt::Error> {
+/// Reads the command line into `options`; what it asks to do to a built site instead.
+fn read(options: &mut Options) -> Result<Option<Finish>, lexopt::Error> {
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
-            Long("relist") => return parser.value().map(Some),
+            Long("order") => return Ok(Some(Finish::Order(parser.value()?))),
+            Long("relist") => return Ok(Some(Finish::Relist(parser.value()?))),
             Long("follow") => options.action = Action::Follow,
             Long("engines") => options.action = Action::Engines,
             Long("out") => options.out = Some(parser.value()?.into()),

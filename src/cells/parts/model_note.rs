@@ -1,7 +1,7 @@
 //! Notes on the weights that a cell computed with: a trained model, with a link to its card, or
 //! random ones, with their seed.
 
-use cells::{InputKind, InputValue};
+use cells::{InputKind, InputValue, decimal};
 use leptos::prelude::*;
 
 use crate::browser::address::site_url;
@@ -50,7 +50,7 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
         let value = cx.value(input, Vec::new());
         let value = Signal::derive(move || value.get().map(|n| n.to_string()).unwrap_or_default());
         let change = Callback::new(move |number: String| {
-            if let Ok(number) = number.parse() {
+            if let Some(number) = decimal::parse(&number) {
                 cx.set(input, InputValue::Number(number));
             }
         });

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::computation::Computation;
+use crate::decimal;
 use crate::input::Inputs;
 use crate::spec::CellSpec;
 
@@ -184,7 +185,7 @@ fn claim_holds(claim: &str, computed: &Computation) -> Result<bool, String> {
             continue;
         };
         let side = |text: &str| -> Result<f64, String> {
-            text.trim().parse().ok().or_else(|| computed.resolve(text)).ok_or_else(|| {
+            decimal::parse(text.trim()).or_else(|| computed.resolve(text)).ok_or_else(|| {
                 format!("\u{201c}{}\u{201d} in the claim \u{201c}{claim}\u{201d} is neither a number nor an element of the result", text.trim())
             })
         };

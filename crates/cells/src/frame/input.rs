@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::error::CellError;
 
 pub use super::inputs::Inputs;
+use super::decimal;
 use super::selection::{Selectable, Selection};
 
 /// Largest magnitude that a number typed into a matrix may have.
@@ -403,9 +404,7 @@ fn parse_matrix(json: &Value) -> Option<Array2<f32>> {
 
 /// The shortest JSON number that reads back as the same `f32`.
 fn short(x: f32) -> Value {
-    x.to_string()
-        .parse::<f64>()
-        .map_or(Value::Null, |x| json!(x))
+    decimal::parse(&x.to_string()).map_or(Value::Null, |x| json!(x))
 }
 
 impl InputValue {

@@ -6,6 +6,7 @@
 pub(crate) mod shown;
 
 pub mod computation;
+pub mod decimal;
 mod described;
 pub mod error;
 pub mod exercise;

@@ -12,7 +12,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use super::merge::merge;
 use super::module::Module;
-use super::plan::{Group, plan};
+use super::plan::{Group, Plan, plan, plan_beside_first};
 use crate::error::{BuildError, names};
 use crate::offline::hash;
 
@@ -22,9 +22,6 @@ const SITE: &str = "transformer-notebook-";
 /// Most files that a chunk of the site needs besides its own. With the first file and those of the
 /// worker a page then asks for eight at most.
 const MOST_SHARED: usize = 3;
-
-/// The same for a chunk of the worker.
-const MOST_SHARED_OF_WORKER: usize = 1;
 
 /// The part of a program that starts.
 const FIRST: &str = "first.wasm";
@@ -91,7 +88,7 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
         linked,
         &read_bytes(linked)?,
         &stem,
-        (MOST_SHARED, false),
+        |parts| plan(parts, MOST_SHARED),
         out,
     )
 }
@@ -104,17 +101,16 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
 pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), BuildError> {
     let whole = read_bytes(linked)?;
     let stem = format!("{name}-{}", hash(&whole));
-    cut(linked, &whole, &stem, (MOST_SHARED_OF_WORKER, true), out).map(|_| ())
+    cut(linked, &whole, &stem, plan_beside_first, out).map(|_| ())
 }
 
 /// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with
-/// its script, and a folder with the others, of which a chunk needs at most `most_shared` that it
-/// shares; whether shared parts may join the first ([`plan`]).
+/// its script, and a folder with the others. `plan` decides which parts come in one file.
 fn cut(
     linked: &Path,
     whole: &[u8],
     stem: &str,
-    (most_shared, fills_first): (usize, bool),
+    plan: impl FnOnce(Vec<Group>) -> Plan,
     out: &Path,
 ) -> Result<Chunks, BuildError> {
     // One name for all: the files belong together, and to no other build.
@@ -132,7 +128,7 @@ fn cut(
     let names = cut.needed.keys().map(|chunk| (chunk.clone(), Vec::new()));
     let mut files: BTreeMap<String, Vec<String>> = names.collect();
     let mut shared = 0;
-    let plan = plan(cut.parts(linked)?, most_shared, fills_first);
+    let plan = plan(cut.parts(linked)?);
     let merged = |parts: &[String]| {
         let contents = parts.iter().map(|part| read_bytes(&cut.path(part)));
         merge(&contents.collect::<Result<Vec<_>, _>>()?)

@@ -3,7 +3,9 @@
 //! `wasm_split_cli_support` makes a part for each set of chunks that share something: two hundred
 //! for eight lessons, most of them smaller than the request that would fetch them. [`plan`] joins
 //! them until a chunk needs few files. A chunk that needs only one of two joined parts fetches the
-//! other for nothing, so [`plan`] joins the two that waste the fewest bytes.
+//! other for nothing, so [`plan`] joins the two that waste the fewest bytes. The chunks of the worker
+//! may share with the first file instead, and [`plan_beside_first`] looks for the chunks that had
+//! best share a file of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,22 +62,12 @@ pub(super) struct Plan {
 }
 
 /// Joins parts until no chunk needs more than `most` files that it shares with others. The parts
-/// that only one chunk needs are one file. Where `fills_first`, shared parts may also join the
-/// first file, which every chunk comes after.
-pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
-    let all: BTreeSet<String> = parts.iter().flat_map(|part| part.chunks.clone()).collect();
-    let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
-    for part in parts {
-        match same.get_mut(&part.chunks) {
-            Some(group) => group.join(part),
-            None => {
-                same.insert(part.chunks.clone(), part);
-            }
-        }
-    }
-    let atoms: Vec<Group> = same.values().cloned().collect();
+/// that only one chunk needs are one file.
+pub(super) fn plan(parts: Vec<Group>, most: usize) -> Plan {
+    let atoms = joined(parts);
     let is_crumb = |group: &Group| group.is_shared() && group.size < CRUMB;
-    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) = same.into_values().partition(is_crumb);
+    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) =
+        atoms.iter().cloned().partition(is_crumb);
     for crumb in crumbs {
         let fitting = groups
             .iter_mut()
@@ -85,22 +77,132 @@ pub(super) fn plan(parts: Vec<Group>, most: usize, fills_first: bool) -> Plan {
             None => groups.push(crumb),
         }
     }
-    let mut first = Vec::new();
-    while let Some(step) = next(&groups, most, fills_first.then_some(all.len())) {
-        match step {
-            Step::Join(a, b) => {
-                let other = groups.remove(b);
-                if let Some(group) = groups.get_mut(a) {
-                    group.join(other);
-                }
-            }
-            Step::ToFirst(a) => first.extend(groups.remove(a).parts),
+    while let Some((a, b)) = next(&groups, most) {
+        let other = groups.remove(b);
+        if let Some(group) = groups.get_mut(a) {
+            group.join(other);
         }
     }
     Plan {
-        first,
+        first: Vec::new(),
         files: spread(&atoms, groups, most),
     }
+}
+
+/// The parts, those that the same chunks need joined.
+fn joined(parts: Vec<Group>) -> Vec<Group> {
+    let mut same: BTreeMap<BTreeSet<String>, Group> = BTreeMap::new();
+    for part in parts {
+        match same.get_mut(&part.chunks) {
+            Some(group) => group.join(part),
+            None => {
+                same.insert(part.chunks.clone(), part);
+            }
+        }
+    }
+    same.into_values().collect()
+}
+
+/// Joins parts so that a chunk needs its own file, at most one that it shares with others, and the
+/// first file, which every chunk comes after.
+///
+/// Chunks that share a file are a team. What two teams need joins the first file. Starting from
+/// teams of one, two teams join, or a chunk changes its team, while that makes the chunks that
+/// fetch most fetch less.
+pub(super) fn plan_beside_first(parts: Vec<Group>) -> Plan {
+    let atoms = joined(parts);
+    let chunks: BTreeSet<&String> = atoms.iter().flat_map(|atom| &atom.chunks).collect();
+    let mut teams: Vec<BTreeSet<&String>> =
+        chunks.iter().map(|&chunk| BTreeSet::from([chunk])).collect();
+    let mut least = cost_of_teams(&atoms, &teams);
+    loop {
+        let other = changes(&teams)
+            .map(|teams| (cost_of_teams(&atoms, &teams), teams))
+            .min_by(|(a, _), (b, _)| a.total_cmp(b));
+        match other {
+            Some((cost, other)) if cost < least => (least, teams) = (cost, other),
+            _ => break,
+        }
+    }
+    let mut plan = Plan::default();
+    for team in &teams {
+        let inside = atoms
+            .iter()
+            .filter(|atom| atom.is_shared() && is_within(atom, team));
+        plan.files.extend(inside.cloned().reduce(|mut all, atom| {
+            all.join(atom);
+            all
+        }));
+    }
+    for atom in &atoms {
+        if !atom.is_shared() {
+            plan.files.push(atom.clone());
+        } else if !teams.iter().any(|team| is_within(atom, team)) {
+            plan.first.extend(atom.parts.iter().cloned());
+        }
+    }
+    plan
+}
+
+/// Whether only chunks of a team need a group.
+fn is_within(group: &Group, team: &BTreeSet<&String>) -> bool {
+    group.chunks.iter().all(|chunk| team.contains(chunk))
+}
+
+/// All teams that differ from `teams` by one step: a chunk in another team or alone, or two teams
+/// in one.
+fn changes<'a, 'b>(
+    teams: &'b [BTreeSet<&'a String>],
+) -> impl Iterator<Item = Vec<BTreeSet<&'a String>>> + 'b {
+    let count = teams.len();
+    let full = |teams: Vec<BTreeSet<&'a String>>| {
+        let teams = teams.into_iter().filter(|team| !team.is_empty());
+        teams.collect::<Vec<_>>()
+    };
+    let moved = teams.iter().enumerate().flat_map(move |(from, team)| {
+        team.iter().flat_map(move |&chunk| {
+            (0..=count).map(move |to| {
+                let mut teams = teams.to_vec();
+                teams.push(BTreeSet::new());
+                teams[from].remove(chunk);
+                teams[to].insert(chunk);
+                full(teams)
+            })
+        })
+    });
+    let joined = (0..count).flat_map(move |a| {
+        (a + 1..count).map(move |b| {
+            let mut teams = teams.to_vec();
+            let other = teams.remove(b);
+            teams[a].extend(other);
+            teams
+        })
+    });
+    moved.chain(joined)
+}
+
+/// The sum over all chunks of the fourth power of what each fetches besides what every chunk needs
+/// of the first file anyway.
+fn cost_of_teams(atoms: &[Group], teams: &[BTreeSet<&String>]) -> f64 {
+    let shared = atoms.iter().filter(|atom| atom.is_shared());
+    let first = shared.filter(|atom| !teams.iter().any(|team| is_within(atom, team)));
+    let first: usize = first.map(|atom| atom.size).sum();
+    let of_team = |team: &BTreeSet<&String>| {
+        let inside = atoms
+            .iter()
+            .filter(|atom| atom.is_shared() && is_within(atom, team));
+        let shared: usize = inside.map(|atom| atom.size).sum();
+        let request = if shared > 0 { REQUEST } else { 0 };
+        let each = team.iter().map(|&chunk| {
+            let own = atoms
+                .iter()
+                .filter(|atom| !atom.is_shared() && atom.chunks.contains(chunk));
+            let own: usize = own.map(|atom| atom.size).sum();
+            ((first + shared + request + own) as f64).powi(4)
+        });
+        each.sum::<f64>()
+    };
+    teams.iter().map(of_team).sum()
 }
 
 /// Moves single sets of parts from one shared file to another while that makes the chunks that
@@ -175,18 +277,9 @@ fn cost(files: &[Vec<Group>], own: &[Group], most: usize) -> f64 {
     bytes.map(|bytes| bytes.powi(4)).sum()
 }
 
-/// A step of [`plan`]; the numbers are indices of groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
-    /// Joins two groups, the lower index first.
-    Join(usize, usize),
-    /// Joins a group to the first file.
-    ToFirst(usize),
-}
-
-/// The cheapest next step; `None` where every chunk needs few enough files and no step saves
-/// anything. `all` is the number of chunks where groups may join the first file.
-fn next(groups: &[Group], most: usize, all: Option<usize>) -> Option<Step> {
+/// The two groups, by their indices, that [`plan`] joins next: the cheapest; `None` where every
+/// chunk needs few enough files and joining saves nothing.
+fn next(groups: &[Group], most: usize) -> Option<(usize, usize)> {
     let mut files: BTreeMap<&String, usize> = BTreeMap::new();
     for chunk in groups
         .iter()
@@ -208,14 +301,9 @@ fn next(groups: &[Group], most: usize, all: Option<usize>) -> Option<Step> {
     let joins = pairs.filter_map(|(&(a, first), &(b, second))| {
         let cost = first.cost(second)?;
         let mut both = first.chunks.intersection(&second.chunks);
-        (cost < 0 || both.any(is_crowded)).then_some((cost, Step::Join(a, b)))
+        (cost < 0 || both.any(is_crowded)).then_some((cost, (a, b)))
     });
-    let to_first = shared.iter().filter_map(|&(a, group)| {
-        let needed = group.chunks.len();
-        let cost = signed(group.size * (all? - needed)) - signed(REQUEST * needed);
-        (cost < 0 || group.chunks.iter().any(is_crowded)).then_some((cost, Step::ToFirst(a)))
-    });
-    joins.chain(to_first).min().map(|(_, step)| step)
+    joins.min().map(|(_, pair)| pair)
 }
 
 #[cfg(test)]
@@ -239,7 +327,7 @@ mod tests {
             group(&["a", "b"], "ab2", 10),
             group(&["b"], "b", 5),
         ];
-        let groups = plan(parts, 3, false).files;
+        let groups = plan(parts, 3).files;
         let parts: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
         assert_eq!(parts, ["a1 a2", "b", "ab1 ab2"]);
     }
@@ -251,12 +339,12 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "c"], "small", 20_000),
         ];
-        let groups = plan(parts.clone(), 2, false).files;
+        let groups = plan(parts.clone(), 2).files;
         let names: Vec<_> = groups.iter().map(|group| group.parts.join(" ")).collect();
         // The small part is of no use to b; the large one would be of no use to c.
         assert_eq!(names, ["large", "all small"]);
         assert_eq!(groups[1].chunks.len(), 3);
-        assert_eq!(plan(parts, 3, false).files.len(), 3);
+        assert_eq!(plan(parts, 3).files.len(), 3);
     }
 
     #[test]
@@ -265,7 +353,7 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "b"], "tiny", 500),
         ];
-        assert_eq!(plan(parts, 9, false).files.len(), 1);
+        assert_eq!(plan(parts, 9).files.len(), 1);
     }
 
     #[test]
@@ -296,17 +384,31 @@ mod tests {
     }
 
     #[test]
-    fn what_all_need_joins_the_first_file_where_it_may() {
+    fn chunks_that_share_much_share_a_file_beside_the_first() {
         let parts = vec![
             group(&["a", "b", "c", "d"], "all", 80_000),
             group(&["a", "b", "c"], "most", 70_000),
             group(&["a", "b"], "left", 90_000),
             group(&["c", "d"], "right", 90_000),
+            group(&["a", "d"], "across", 500),
+            group(&["d"], "own", 300),
         ];
-        let plan = plan(parts, 1, true);
-        assert_eq!(plan.first, ["all", "most"]);
+        let plan = plan_beside_first(parts);
+        assert_eq!(plan.first, ["most", "all", "across"]);
         let names: Vec<_> = plan.files.iter().map(|file| file.parts.join(" ")).collect();
-        assert_eq!(names, ["left", "right"]);
+        assert_eq!(names, ["left", "right", "own"]);
+    }
+
+    #[test]
+    fn a_chunk_that_shares_little_waits_for_no_shared_file() {
+        let parts = vec![
+            group(&["a", "b"], "two", 90_000),
+            group(&["a", "b", "c"], "three", 5_000),
+        ];
+        let plan = plan_beside_first(parts);
+        assert_eq!(plan.first, ["three"]);
+        assert_eq!(plan.files.len(), 1);
+        assert!(!plan.files[0].chunks.contains("c"));
     }
 
     #[test]
@@ -321,7 +423,7 @@ mod tests {
                 size: usize::try_from(bits % 9_000).unwrap(),
             }
         });
-        let groups = plan(parts.collect(), 3, false).files;
+        let groups = plan(parts.collect(), 3).files;
         for lesson in (0..26).map(name) {
             let files = groups.iter().filter(|group| group.chunks.contains(&lesson));
             // Three shared files and the one of its own, if it has one.
