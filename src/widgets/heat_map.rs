@@ -1,6 +1,7 @@
 //! Heat maps: a matrix as colours, readable with eyes, ears and keys.
 
 use cells::format::Format;
+use cells::symbols::spoken;
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
@@ -9,7 +10,7 @@ use super::heat_canvas::heat_canvas;
 use super::heat_density::Numbers;
 use super::heat_legend::legend;
 use super::heat_table::heat_table;
-use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
+use super::{Concept, Domain, Grid, Num, Palette, Place, Selected, set};
 use crate::display::NUMBER_CELLS;
 
 /// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
@@ -131,7 +132,7 @@ pub fn HeatMap(
     /// Called when a cell is pressed, which then does not select it.
     #[prop(optional, into)]
     on_press: Option<Callback<Place>>,
-    /// Cells to outline.
+    /// Cells to mark: at the head of a row or column where all of it is meant, else one by one.
     #[prop(optional, into)]
     mark: Option<Signal<Vec<Place>>>,
     /// The matrix is a picture: a canvas with square cells, and no tables of its rows and columns.
@@ -158,7 +159,7 @@ pub fn HeatMap(
         on_press,
     };
     let frame = Memo::new(move |_| grid.with(|g| g.as_ref().map(Frame::of)));
-    let caption = label.clone();
+    let caption = spoken(&label);
     let few = move |frame: &Frame| numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
     let asked = RwSignal::new(false);
     let shown = Memo::new(move |_| match frame.with(|f| f.as_ref().map(few)) {
@@ -196,7 +197,7 @@ pub fn HeatMap(
     view! {
         <figure class=format!("heat {} {}", palette.classes(), concept.class())>
             <figcaption class="heat-title" aria-hidden="true" data-label="">
-                {label}
+                {set(&label)}
             </figcaption>
             {body}
             {(!no_readout).then(|| view! { <Readout heat /> })}

@@ -32,6 +32,7 @@ pub mod toggle;
 pub mod token_strip;
 pub mod vector_pad;
 
+pub(crate) use crate::display::label::set;
 pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
 pub use arcs::Arcs;
 pub(crate) use arcs::weighted_lines;

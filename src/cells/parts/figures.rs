@@ -8,7 +8,10 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Kind, Series};
-use crate::widgets::{Concept, Grid};
+use crate::widgets::{Concept, Grid, Place, set};
+
+/// Label of the factor that keeps the scores of wide heads small.
+pub(crate) const SCALE: &str = "the scale $1/\u{221a}d_k$";
 
 /// The computation of a cell as its views read it.
 pub(crate) type Computed = Signal<Option<Arc<Computation>>>;
@@ -231,7 +234,7 @@ pub(crate) fn step_button(
                 }
             }
         >
-            {words}
+            {set(words)}
         </button>
     }
     .into_any()

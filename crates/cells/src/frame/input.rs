@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::error::CellError;
 
 pub use super::inputs::Inputs;
+use super::symbols::plain;
 use super::selection::{Selectable, Selection};
 
 /// Largest magnitude that a number typed into a matrix may have.
@@ -231,7 +232,7 @@ impl InputSpec {
     }
 
     fn refuse(&self, message: impl Into<String>) -> CellError {
-        CellError::input(self.name, self.label, message)
+        CellError::input(self.name, &plain(self.label), message)
     }
 
     /// Checks a value against type and limits.

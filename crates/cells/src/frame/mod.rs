@@ -20,3 +20,4 @@ pub mod picture;
 pub mod selection;
 pub mod spec;
 pub mod state;
+pub mod symbols;
