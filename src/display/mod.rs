@@ -1,6 +1,7 @@
 //! Grids of numbers, colour maps, and printed numbers, which widgets and charts share.
 
 pub mod grid;
+pub(crate) mod label;
 pub mod num;
 pub mod palette;
 pub mod theme;

@@ -16,6 +16,8 @@ pub enum Palette {
     Diverging,
     /// Brightness in a picture, from black to white in every theme.
     Brightness,
+    /// Which pairs may look at each other: one is plain, zero is hatched.
+    Mask,
 }
 
 impl Palette {
@@ -25,6 +27,7 @@ impl Palette {
             Self::Sequential => "ramp",
             Self::Diverging => "ramp is-signed",
             Self::Brightness => "ramp is-brightness",
+            Self::Mask => "ramp is-mask may-hide",
         }
     }
 
@@ -39,8 +42,14 @@ impl Palette {
         };
         match self {
             Self::Diverging => 2.0 * share - 1.0,
+            Self::Mask => 0.0,
             _ => share,
         }
+    }
+
+    /// True where the map has no colour for a value but the hatching of what may not be seen.
+    pub(crate) fn hides(self, value: f64) -> bool {
+        value == f64::NEG_INFINITY || self == Self::Mask && value == 0.0
     }
 
     /// The colour of a [`share`](Self::share) in a theme: a mix of two sRGB colours, as
@@ -132,6 +141,17 @@ mod tests {
         );
         assert_eq!(colour(Palette::Brightness, 1.0, (0.0, 1.0)), [255; 3]);
         assert_eq!(colour(Palette::Brightness, 0.2, (0.0, 1.0)), [51; 3]);
+    }
+
+    #[test]
+    fn a_mask_hides_its_zeros_and_every_map_minus_infinity() {
+        assert!(Palette::Mask.hides(0.0) && !Palette::Mask.hides(1.0));
+        assert!(Palette::Sequential.hides(f64::NEG_INFINITY) && !Palette::Sequential.hides(0.0));
+        assert_eq!(
+            Palette::Mask.colour(Palette::Mask.share(1.0, (0.0, 1.0)), Concept::Plain, &dark()),
+            [0x23, 0x20, 0x1d],
+            "what may be seen is plain"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A canvas on which plotters, which takes whole numbers, draws in parts of a device pixel.
 
 use ::plot::FINE;
+use cells::symbols::plain;
 use leptos::web_sys::HtmlCanvasElement;
 use plotters::prelude::DrawingBackend;
 use plotters_backend::{
@@ -78,6 +79,7 @@ impl DrawingBackend for FineCanvas {
         style: &S,
         position: BackendCoord,
     ) -> Drawn {
-        self.0.draw_text(text, style, position)
+        // A canvas has no subscripts.
+        self.0.draw_text(&plain(text), style, position)
     }
 }

@@ -118,7 +118,7 @@ fn paint<DB: DrawingBackend>(
             };
             let (x, y) = (layout.x(j), layout.y(i));
             let (w, h) = (layout.x(j + 1) - x, layout.y(i + 1) - y);
-            let (fill, ink) = if value.is_finite() {
+            let (fill, ink) = if value.is_finite() && !colours.palette.hides(value) {
                 let fill = colours.of_share(colours.palette.share(value, colours.ends));
                 (Paint::Fixed(fill), Paint::Fixed(ink_on(fill)))
             } else {

@@ -4,10 +4,12 @@
 use ::plot::axis::tick_text;
 use ::plot::{Chart, Layout, Reading, nearest, readings, stops};
 use cells::format::{Format, number};
+use cells::symbols;
 use leptos::prelude::*;
 use leptos::web_sys::{KeyboardEvent, PointerEvent};
 
 use crate::display::Num;
+use crate::display::label::set;
 
 /// What the read-out shows: a copy, since the chart may change while it is shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +164,7 @@ fn spoken(reading: &ReadOut, format: Format) -> String {
     for row in &reading.rows {
         text += &format!("; {}: {}", row.name, number(row.value, format));
     }
-    text
+    symbols::spoken(&text)
 }
 
 fn shown(reading: ReadOut, format: Format) -> impl IntoView {
@@ -181,7 +183,7 @@ fn shown(reading: ReadOut, format: Format) -> impl IntoView {
         .map(|row| {
             view! {
                 <tr class=row.class>
-                    <th scope="row" data-label="">{row.name}</th>
+                    <th scope="row" data-label="">{set(&row.name)}</th>
                     <td><Num value=Signal::stored(Some(row.value)) from=row.from format /></td>
                 </tr>
             }
@@ -193,7 +195,7 @@ fn shown(reading: ReadOut, format: Format) -> impl IntoView {
         {dots}
         <table class="chart-values" class:is-before=reading.before style=format!("left:{left}px")>
             <tbody>
-                <tr><th scope="row" data-label="">{name}</th><td data-label="">{x}</td></tr>
+                <tr><th scope="row" data-label="">{set(&name)}</th><td data-label="">{x}</td></tr>
                 {values}
             </tbody>
         </table>

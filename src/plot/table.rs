@@ -3,9 +3,11 @@
 use ::plot::axis::tick_text;
 use ::plot::{Chart, Series};
 use cells::format::Format;
+use cells::symbols::spoken;
 use leptos::prelude::*;
 
 use crate::display::Num;
+use crate::display::label::set;
 
 /// Most rows of a table; longer series are thinned evenly.
 const ROWS: usize = 64;
@@ -31,7 +33,7 @@ pub(crate) fn tables(chart: &Chart, label: &str, format: Format) -> AnyView {
         .collect_view();
     view! {
         {thinned.then(|| view! { <p class="hint">"The rows are thinned evenly; the export has all of them."</p> })}
-        <div class="scroll" tabindex="0" role="region" aria-label=format!("{label}, numbers")>
+        <div class="scroll" tabindex="0" role="region" aria-label=format!("{}, numbers", spoken(label))>
             {tables}
         </div>
     }
@@ -50,7 +52,7 @@ fn table(chart: &Chart, group: &[&Series], label: &str, format: Format) -> impl 
         .map(|s| {
             view! {
                 <th scope="col" data-label="">
-                    {chart.name_of(s).to_owned()}
+                    {set(chart.name_of(s))}
                 </th>
             }
         })
@@ -74,11 +76,11 @@ fn table(chart: &Chart, group: &[&Series], label: &str, format: Format) -> impl 
         .collect_view();
     view! {
         <table class="line-table">
-            <caption class="vh">{label.to_owned()}</caption>
+            <caption class="vh">{spoken(label)}</caption>
             <thead>
                 <tr>
                     <th scope="col" data-label="">
-                        {chart.x_label.clone()}
+                        {set(&chart.x_label)}
                     </th>
                     {heads}
                 </tr>

@@ -9,6 +9,7 @@ use super::dense::{self, MOST_SVG_POINTS};
 use super::reader::reader;
 use super::table::tables;
 use crate::browser::width::width_of;
+use crate::display::label::set;
 
 /// A chart with its data beside it as a table.
 #[component]
@@ -78,7 +79,7 @@ pub fn ChartView(
     view! {
         <figure class="chart">
             <figcaption class="chart-title" data-label="">
-                {title}
+                {move || set(&title())}
             </figcaption>
             <div class="chart-stage" class:is-empty=waits node_ref=stage style=format!("height:{height}px")>
                 {drawing}

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::ids;
+use super::{ids, set};
 use super::markup::in_markup;
 
 /// A radio group.
@@ -47,7 +47,7 @@ pub fn Choice(
         .collect();
     view! {
         <fieldset class="choice">
-            <legend data-label="">{label}</legend>
+            <legend data-label="">{set(&label)}</legend>
             <div class="segments">{radios}</div>
         </fieldset>
     }

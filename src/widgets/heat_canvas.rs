@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::web_sys::{self, HtmlCanvasElement};
 
 use super::events::share_within;
-use super::heat_map::Heat;
+use super::heat_map::{Heat, Lines};
 use super::{Grid, Place};
 use crate::browser::canvas::{self, fit, picture};
 use crate::display::num::number_span;
@@ -17,6 +17,9 @@ use crate::display::num::number_span;
 const ROW_HEIGHT: f64 = 8.0;
 const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
+
+/// Width of the bar at the side of a marked row, in pixels.
+const BAR: f64 = 4.0;
 
 /// The canvas with its cursor, and tables unless it is a picture.
 pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl IntoView {
@@ -89,7 +92,7 @@ pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl I
         <p class="vh" aria-live="polite" data-label="">
             {move || spoken(heat)}
         </p>
-        {(!is_picture).then(|| view! { <Lines heat label /> })}
+        {(!is_picture).then(|| view! { <LineTables heat label /> })}
     }
 }
 
@@ -123,13 +126,17 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     let ends = heat.ends.get();
     let theme = crate::display::theme::current();
     let mut rgba = Vec::with_capacity(4 * grid.values.len());
-    for &value in grid.values.iter() {
-        if value.is_finite() {
+    let hidden = heat.hidden.get();
+    for (n, &value) in grid.values.iter().enumerate() {
+        let is_hidden = heat.palette.hides(value)
+            || !hidden.is_empty() && hidden.contains(&(n / grid.cols, n % grid.cols));
+        if value.is_finite() && !is_hidden {
             let share = heat.palette.share(value, ends);
             rgba.extend(heat.palette.colour(share, heat.concept, &theme));
             rgba.push(255);
         } else {
-            // See-through: the hatching behind the canvas shows where there is no value.
+            // See-through: the hatching behind the canvas shows where there is no value, or where none
+            // may look.
             rgba.extend([0, 0, 0, 0]);
         }
     }
@@ -148,8 +155,22 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
             ctx.stroke_rect(x, y, cell_w.max(3.0), cell_h.max(3.0));
         }
     };
-    heat.mark
-        .with(|mark| mark.iter().for_each(|&place| outline(place, 1.0)));
+    let lines = heat
+        .mark
+        .with(|places| Lines::of(places, (grid.rows, grid.cols)));
+    let bar = |x: f64, y: f64, w: f64, h: f64| {
+        for (colour, around) in [("#fff", 1.0), ("#000", 0.0)] {
+            ctx.set_fill_style_str(colour);
+            ctx.fill_rect(x - around, y - around, w + 2.0 * around, h + 2.0 * around);
+        }
+    };
+    for &row in &lines.rows {
+        bar(0.0, row as f64 * cell_h, BAR, cell_h);
+    }
+    for &col in &lines.cols {
+        bar(col as f64 * cell_w, 0.0, cell_w, BAR);
+    }
+    lines.rest.iter().for_each(|&place| outline(place, 1.0));
     if let Some(place) = heat.selected.get() {
         outline(place, 2.0);
     }
@@ -178,7 +199,7 @@ type Line = (String, Vec<(String, Place)>);
 
 /// The selected row and column as tables of numbers, of long ones the part around the cursor.
 #[component]
-fn Lines(heat: Heat, label: String) -> impl IntoView {
+fn LineTables(heat: Heat, label: String) -> impl IntoView {
     // Memos: a table is built again only when its own row or column changes, not with every value
     // or move.
     let row = Memo::new(move |_| {

@@ -12,7 +12,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Node, NodeList};
 
 use super::events::place_text;
-use super::heat_map::{Frame, Heat};
+use super::heat_map::{Frame, Heat, Lines};
 use super::{Grid, Place};
 use crate::display::grid::{named, origin};
 use crate::display::num::NOTHING;
@@ -34,14 +34,14 @@ const MASKED: &str = "is-masked";
 const NOT_A_NUMBER: &str = "is-nan";
 
 impl Look {
-    fn of(value: Option<f64>, heat: Heat, ends: (f64, f64)) -> Self {
+    fn of(value: Option<f64>, heat: Heat, ends: (f64, f64), is_hidden: bool) -> Self {
         Self {
             text: value.map_or_else(|| NOTHING.to_owned(), |v| number(v, heat.format)),
             share: value
                 .filter(|v| v.is_finite())
                 .map(|v| (100.0 * heat.palette.share(v, ends)).round() as i8),
             hatch: match value {
-                Some(v) if v == f64::NEG_INFINITY => Some(MASKED),
+                Some(v) if is_hidden || heat.palette.hides(v) => Some(MASKED),
                 Some(v) if !v.is_finite() => Some(NOT_A_NUMBER),
                 _ => None,
             },
@@ -60,7 +60,12 @@ impl Look {
         let ends = heat.ends.get();
         heat.grid.with(|grid| {
             let value = |n: usize| grid.as_ref()?.values.get(n).copied();
-            (0..cells).map(|n| Self::of(value(n), heat, ends)).collect()
+            let cols = grid.as_ref().map_or(1, |g| g.cols).max(1);
+            heat.hidden.with(|hidden| {
+                (0..cells)
+                    .map(|n| Self::of(value(n), heat, ends, hidden.contains(&(n / cols, n % cols))))
+                    .collect()
+            })
         })
     }
 }
@@ -306,6 +311,8 @@ pub(super) fn keep_named(
 struct Marks {
     selected: Option<Place>,
     cursor: Option<Place>,
+    rows: Vec<usize>,
+    cols: Vec<usize>,
     outlined: Vec<Place>,
 }
 
@@ -316,15 +323,18 @@ pub(super) fn keep_marked(
     table: NodeRef<Table>,
     elements: Elements,
     cursor: RwSignal<Place>,
-    cols: usize,
+    (rows, cols): Place,
 ) {
     let mut shown = Marks::default();
     Effect::new(move |_| {
         let Some(table) = table.get() else { return };
+        let lines = heat.mark.with(|places| Lines::of(places, (rows, cols)));
         let now = Marks {
             selected: heat.selected.get(),
             cursor: Some(cursor.get()),
-            outlined: heat.mark.get(),
+            rows: lines.rows,
+            cols: lines.cols,
+            outlined: lines.rest,
         };
         elements.find(&table).mark(&shown, &now, cols);
         shown = now;
@@ -354,6 +364,15 @@ impl Found {
                 {
                     set_class(head, "is-current", on);
                 }
+            }
+            for (heads, lines, others) in [
+                (&self.row_heads, &marks.rows, &other.rows),
+                (&self.col_heads, &marks.cols, &other.cols),
+            ] {
+                let changed = lines.iter().filter(|line| !others.contains(line));
+                changed
+                    .filter_map(|&line| heads.get(line))
+                    .for_each(|head| set_class(head, "is-marked", on));
             }
             let outlined = marks
                 .outlined

@@ -21,6 +21,23 @@ pub(crate) fn legend(
     }
 }
 
+/// What plain and hatched cells mean; the plain ones only in a map of the mask itself.
+pub(crate) fn mask_legend(whole: bool) -> impl IntoView {
+    let swatch = |class: &'static str, words: &'static str| {
+        view! {
+            <span class="mask-key">
+                <span class=format!("mask-swatch {class}") aria-hidden="true"></span>
+                {words}
+            </span>
+        }
+    };
+    view! {
+        <p class="legend">
+            {whole.then(|| swatch("", "may look"))} {swatch("is-masked", "may not look")}
+        </p>
+    }
+}
+
 /// One end of the scale: an element of the tensor where the scale ends at one, else a label of the
 /// axis.
 fn end(

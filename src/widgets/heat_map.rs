@@ -1,15 +1,16 @@
 //! Heat maps: a matrix as colours, readable with eyes, ears and keys.
 
 use cells::format::Format;
+use cells::symbols::spoken;
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
 use super::cursor::moved;
 use super::heat_canvas::heat_canvas;
 use super::heat_density::Numbers;
-use super::heat_legend::legend;
+use super::heat_legend::{legend, mask_legend};
 use super::heat_table::heat_table;
-use super::{Concept, Domain, Grid, Num, Palette, Place, Selected};
+use super::{Concept, Domain, Grid, Num, Palette, Place, Selected, set};
 use crate::display::NUMBER_CELLS;
 
 /// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
@@ -42,6 +43,33 @@ impl Frame {
     }
 }
 
+/// Marked cells as whole rows, whole columns, and the rest.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Lines {
+    pub(super) rows: Vec<usize>,
+    pub(super) cols: Vec<usize>,
+    pub(super) rest: Vec<Place>,
+}
+
+impl Lines {
+    /// The lines among the marked places of a map of `rows` x `cols`.
+    pub(super) fn of(places: &[Place], (rows, cols): Place) -> Self {
+        let whole = |line: &dyn Fn(usize) -> Place, length: usize| {
+            length > 0 && (0..length).all(|n| places.contains(&line(n)))
+        };
+        let whole_rows: Vec<usize> = (0..rows).filter(|&i| whole(&|j| (i, j), cols)).collect();
+        let whole_cols: Vec<usize> = (0..cols).filter(|&j| whole(&|i| (i, j), rows)).collect();
+        let is_in_line =
+            |(i, j): &Place| whole_rows.contains(i) || whole_cols.contains(j);
+        let rest = places.iter().filter(|place| !is_in_line(place));
+        Self {
+            rest: rest.copied().collect(),
+            rows: whole_rows,
+            cols: whole_cols,
+        }
+    }
+}
+
 /// State that table and canvas share.
 #[derive(Clone, Copy)]
 pub(crate) struct Heat {
@@ -52,6 +80,7 @@ pub(crate) struct Heat {
     pub(crate) format: Format,
     pub(crate) selected: Selected<Place>,
     pub(crate) mark: Signal<Vec<Place>>,
+    pub(crate) hidden: Signal<Vec<Place>>,
     pub(crate) on_press: Option<Callback<Place>>,
 }
 
@@ -131,9 +160,12 @@ pub fn HeatMap(
     /// Called when a cell is pressed, which then does not select it.
     #[prop(optional, into)]
     on_press: Option<Callback<Place>>,
-    /// Cells to outline.
+    /// Cells to mark: at the head of a row or column where all of it is meant, else one by one.
     #[prop(optional, into)]
     mark: Option<Signal<Vec<Place>>>,
+    /// Cells of pairs that may not look at each other, to be hatched.
+    #[prop(optional, into)]
+    hidden: Option<Signal<Vec<Place>>>,
     /// The matrix is a picture: a canvas with square cells, and no tables of its rows and columns.
     #[prop(optional)]
     picture: bool,
@@ -155,10 +187,11 @@ pub fn HeatMap(
         format,
         selected: selected.unwrap_or_else(|| RwSignal::new(None).into()),
         mark: mark.unwrap_or_else(|| Signal::stored(Vec::new())),
+        hidden: hidden.unwrap_or_else(|| Signal::stored(Vec::new())),
         on_press,
     };
     let frame = Memo::new(move |_| grid.with(|g| g.as_ref().map(Frame::of)));
-    let caption = label.clone();
+    let caption = spoken(&label);
     let few = move |frame: &Frame| numbers.unwrap_or(frame.rows * frame.cols <= NUMBER_CELLS);
     let asked = RwSignal::new(false);
     let shown = Memo::new(move |_| match frame.with(|f| f.as_ref().map(few)) {
@@ -186,6 +219,11 @@ pub fn HeatMap(
             }
         })
     };
+    let hides = hidden.is_some() || palette == Palette::Mask;
+    let key = move || match palette {
+        Palette::Mask => Some(mask_legend(true).into_any()),
+        _ => heat.hidden.with(|h| !h.is_empty()).then(|| mask_legend(false).into_any()),
+    };
     let body = move || match frame.get() {
         None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
         Some(frame) if !picture && frame.fits_table() => {
@@ -194,13 +232,14 @@ pub fn HeatMap(
         Some(_) => EitherOf3::C(heat_canvas(heat, caption.clone(), picture)),
     };
     view! {
-        <figure class=format!("heat {} {}", palette.classes(), concept.class())>
+        <figure class=format!("heat {} {}", palette.classes(), concept.class()) class:may-hide=hides>
             <figcaption class="heat-title" aria-hidden="true" data-label="">
-                {label}
+                {set(&label)}
             </figcaption>
             {body}
             {(!no_readout).then(|| view! { <Readout heat /> })}
-            {(!no_legend)
+            {hides.then_some(key)}
+            {(!no_legend && palette != Palette::Mask)
                 .then(|| {
                     view! { <div class="heat-foot">{legend(grid, palette, domain, format)} {ask}</div> }
                 })}
@@ -240,5 +279,25 @@ fn Readout(heat: Heat) -> impl IntoView {
                 None => view! { <span class="hint">"Point at a cell, or walk with the arrow keys."</span> }.into_any(),
             }}
         </p>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    #[test]
+    fn whole_rows_and_columns_are_marked_at_their_heads() {
+        let shape = (2, 3);
+        let row = [(1, 0), (1, 1), (1, 2)];
+        let found = Lines::of(&row, shape);
+        assert_eq!((found.rows, found.cols, found.rest), (vec![1], vec![], vec![]));
+        let cross = [(0, 1), (1, 0), (1, 1), (1, 2)];
+        let found = Lines::of(&cross, shape);
+        assert_eq!((found.rows, found.cols, found.rest), (vec![1], vec![1], vec![]));
+        let part = [(0, 0), (0, 2)];
+        let found = Lines::of(&part, shape);
+        assert_eq!((found.rows, found.cols, found.rest), (vec![], vec![], part.to_vec()));
+        assert_eq!(Lines::of(&[], (0, 0)), Lines::default());
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn heat_table(
     let heads = table_head(&names.cols);
     keep_drawn(heat, table, elements.clone(), frame, looks);
     keep_named(heat, table, elements.clone(), frame, names);
-    keep_marked(heat, table, elements, cursor, cols);
+    keep_marked(heat, table, elements, cursor, (rows, cols));
     view! {
         <div class="scroll" node_ref=scroll>
             <table
@@ -88,7 +88,7 @@ pub(crate) fn heat_table(
 fn width_giver(scroll: &web_sys::Element) -> web_sys::Element {
     let figure = scroll.closest(".heat").ok().flatten();
     let row = figure.and_then(|figure| figure.parent_element());
-    row.filter(|row| row.matches(".row, .linked-row").unwrap_or(false))
+    row.filter(|row| row.matches(".row, .linked-row, .chain").unwrap_or(false))
         .unwrap_or_else(|| scroll.clone())
 }
 

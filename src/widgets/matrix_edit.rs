@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cells::format::Format;
+use cells::symbols::spoken;
 use leptos::html::Table;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlInputElement;
@@ -12,7 +13,7 @@ use super::entry::{on_reset, same};
 use super::events::{focus_place, place_of, place_text, typed};
 use super::markup::in_markup;
 use super::matrix_block::parse_block;
-use super::{Concept, Limits, Place, ids, parse_number};
+use super::{Concept, Limits, Place, ids, parse_number, set};
 use crate::display::grid::{named, origin};
 use crate::display::num::number_span;
 
@@ -146,7 +147,7 @@ pub fn MatrixEdit(
         source: StoredValue::new(source),
         rows: row_labels,
         cols: col_labels,
-        label: StoredValue::new(label.clone()),
+        label: StoredValue::new(spoken(&label)),
         before_typing: StoredValue::new(None),
     };
     forget_stale_drafts(edit);
@@ -251,7 +252,7 @@ fn EditTable(edit: Edit, shape: Place, label: String, note: String) -> impl Into
                     }
                 }
             >
-                <caption data-label="">{label}</caption>
+                <caption data-label="">{set(&label)}</caption>
                 <thead>
                     <tr>
                         <td></td>

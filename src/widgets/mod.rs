@@ -32,6 +32,7 @@ pub mod toggle;
 pub mod token_strip;
 pub mod vector_pad;
 
+pub(crate) use crate::display::label::set;
 pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
 pub use arcs::Arcs;
 pub(crate) use arcs::weighted_lines;
@@ -39,7 +40,7 @@ pub use choice::Choice;
 pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
-pub(crate) use heat_legend::legend;
+pub(crate) use heat_legend::{legend, mask_legend};
 pub use heat_map::HeatMap;
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::markup::in_markup;
+use super::set;
 
 /// A part that opens when it is asked for. Its views exist from then on, so what nobody opens costs
 /// nothing; in markup they exist from the first, since no script can add them.
@@ -21,7 +22,7 @@ pub fn More(
                 opened.set(true);
             }
         }>
-            <summary>{summary}</summary>
+            <summary>{set(&summary)}</summary>
             {move || opened.get().then(|| children())}
         </details>
     }

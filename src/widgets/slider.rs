@@ -2,11 +2,12 @@
 
 use cells::decimal;
 use cells::format::{Format, number};
+use cells::symbols::spoken;
 use leptos::prelude::*;
 
 use super::events::typed;
 use super::markup::in_markup;
-use super::{Limits, NumberEntry, ids};
+use super::{Limits, NumberEntry, ids, set};
 
 /// A labelled slider and number box that show and set the same value.
 #[component]
@@ -52,7 +53,7 @@ pub fn Slider(
     view! {
         <div class="slider">
             <label for=id.clone() data-label="">
-                {label.clone()}
+                {set(&label)}
             </label>
             <input
                 type="range"
@@ -69,7 +70,7 @@ pub fn Slider(
                     }
                 }
             />
-            <NumberEntry value on_commit=on_change limits name=format!("{label}, exact value") source />
+            <NumberEntry value on_commit=on_change limits name=format!("{}, exact value", spoken(&label)) source />
         </div>
     }
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::markup::in_markup;
+use super::set;
 
 /// A labelled switch.
 #[component]
@@ -27,7 +28,7 @@ pub fn Toggle(
                 on:change=move |event| on_change.run(event_target_checked(&event))
             />
             <span class="toggle-label" data-label="">
-                {label}
+                {set(&label)}
             </span>
         </label>
     }

@@ -2,7 +2,7 @@
 
 use super::page::{Page, focused_at, grid, settle};
 use leptos::prelude::*;
-use site::widgets::{HeatMap, LinkedProduct, Place};
+use site::widgets::{HeatMap, LinkedProduct, Palette, Place};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -158,14 +158,67 @@ async fn a_product_writes_its_sum_out_and_walks_on() {
         ["x[0,0]", "w[0,0]", "x[0,1]", "w[1,0]", "q[0,0]"]
     );
     assert_eq!(
-        page.count(".is-marked"),
-        4,
-        "a row of the left and a column of the right factor"
+        (page.count("tbody th.is-marked"), page.count("thead th.is-marked")),
+        (1, 1),
+        "the row of the left and the column of the right factor, at their heads"
     );
+    assert_eq!(page.count("td.is-marked"), 0);
     page.click(".stepper button:last-child").await;
     assert_eq!(
         origins(&page),
         ["x[0,0]", "w[0,1]", "x[0,1]", "w[1,1]", "q[0,1]"]
     );
     assert!(page.text(".sum").contains("= 26.00"));
+}
+
+#[wasm_bindgen_test]
+async fn a_mask_hatches_what_may_not_be_seen_and_says_so() {
+    let mask = RwSignal::new(Some(grid("mask", 2, 2, &[1.0, 0.0, 1.0, 1.0])));
+    let page = Page::with(move || {
+        view! { <HeatMap grid=mask label="Mask" palette=Palette::Mask /> }
+    });
+    settle().await;
+    assert_eq!(page.count("td.is-masked"), 1);
+    let is_masked = |place: &str| {
+        let cell = page.find(&format!("[data-at='{place}']"));
+        cell.class_name().contains("is-masked")
+    };
+    assert!(is_masked("0,1"));
+    assert_eq!(page.count("td[style]"), 0, "no colour says it");
+    let legend = page.text(".legend");
+    assert!(legend.contains("may look") && legend.contains("may not look"), "{legend}");
+    mask.set(Some(grid("mask", 2, 2, &[1.0, 1.0, 0.0, 1.0])));
+    settle().await;
+    assert!(is_masked("1,0") && !is_masked("0,1"));
+}
+
+#[wasm_bindgen_test]
+async fn weights_of_hidden_pairs_are_hatched_while_there_are_any() {
+    let weights = grid("weights", 2, 2, &[1.0, 0.0, 0.5, 0.5]);
+    let hidden = RwSignal::new(vec![(0, 1)]);
+    let page = Page::with(move || {
+        view! { <HeatMap grid=Signal::stored(Some(weights)) label="Weights" hidden no_legend=true /> }
+    });
+    settle().await;
+    assert_eq!(page.count("td.is-masked"), 1);
+    assert_eq!(page.text(".legend").trim(), "may not look");
+    hidden.set(Vec::new());
+    settle().await;
+    assert_eq!((page.count("td.is-masked"), page.count(".legend")), (0, 0));
+}
+
+#[wasm_bindgen_test]
+async fn symbols_of_a_label_are_mathematics_that_is_read_in_words() {
+    let map = grid("q", 1, 1, &[1.0]);
+    let page = Page::with(move || {
+        view! { <HeatMap grid=Signal::stored(Some(map)) label="Queries $W_Q$ < 2" /> }
+    });
+    settle().await;
+    assert_eq!(page.text("figcaption"), "Queries WQ < 2");
+    assert_eq!(page.text("figcaption sub"), "Q");
+    assert_eq!(
+        page.attribute("figcaption [role=math]", "aria-label").as_deref(),
+        Some("W sub Q")
+    );
+    assert_eq!(page.text("caption"), "Queries W sub Q < 2");
 }

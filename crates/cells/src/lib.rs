@@ -23,4 +23,6 @@ pub use frame::input::{self, InputKind, InputSpec, InputValue, Inputs, Picture};
 pub use frame::selection::{self, Selectable, Selection};
 pub use frame::shown::{Call, Describe, Described, Record, described};
 pub use frame::spec::{self, CellSpec, Job, Progress, Run, WorkerKind};
-pub use frame::{decimal, exercise, export, format, golden, jobs, model_cache, picture, state};
+pub use frame::{
+    decimal, exercise, export, format, golden, jobs, model_cache, picture, state, symbols,
+};

@@ -1,6 +1,7 @@
 //! A chart in a sentence, for readers who do not see it.
 
 use cells::format::{Format, number};
+use cells::symbols::spoken;
 
 use crate::axis::tick_text;
 use crate::chart::{Chart, Series};
@@ -14,7 +15,7 @@ pub fn describe(chart: &Chart, label: &str, format: Format) -> String {
         (low.min(x), high.max(x))
     });
     if low > high {
-        return text + ". No values yet.";
+        return spoken(&(text + ". No values yet."));
     }
     let end = |x: f64| {
         let spread = (high - low) / 100.0;
@@ -29,7 +30,7 @@ pub fn describe(chart: &Chart, label: &str, format: Format) -> String {
         let [first, last] = [first, last].map(|point| number(point.1, format));
         text += &format!(" {}: first {first}, last {last}.", chart.name_of(series));
     }
-    text
+    spoken(&text)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn document(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" role=\"img\">\n<title>"
     );
-    push_escaped(&mut svg, title);
+    push_escaped(&mut svg, &cells::symbols::plain(title));
     svg.push_str("</title>\n<style>");
     push_escaped(&mut svg, &theme.style_sheet());
     svg.push_str("</style>\n");

@@ -135,7 +135,7 @@ fn rgb([r, g, b]: [u8; 3]) -> RGBColor {
     RGBColor(r, g, b)
 }
 
-/// About the width of a line of text.
+/// About the width of a line of text, whose symbols may be between dollar signs.
 pub(crate) fn text_width(words: &str) -> f64 {
-    words.chars().count() as f64 * TEXT * LETTER
+    cells::symbols::plain(words).chars().count() as f64 * TEXT * LETTER
 }

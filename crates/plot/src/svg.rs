@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 
+use cells::symbols::{self, Level};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::style::text_anchor::{HPos, VPos};
@@ -279,9 +280,49 @@ impl DrawingBackend for SvgBackend<'_> {
             HPos::Center => "\" text-anchor=\"middle\">",
             HPos::Right => "\" text-anchor=\"end\">",
         });
-        push_escaped(out, text);
+        push_label(out, text, size);
         out.push_str("</text>");
         Ok(())
+    }
+}
+
+/// Share of the size of a text that its subscripts and superscripts have.
+const INDEX: f64 = 0.75;
+
+/// Writes a label with its symbols as mathematics: `size` is that of the text, in eighths of a CSS
+/// pixel.
+fn push_label(out: &mut String, label: &str, size: f64) {
+    if !label.contains('$') {
+        return push_escaped(out, label);
+    }
+    let mut height = 0;
+    for piece in symbols::pieces(label) {
+        let level = match piece.level {
+            Level::Line => 0,
+            Level::Below => (0.22 * size).round() as i32,
+            Level::Above => (-0.36 * size).round() as i32,
+        };
+        out.push_str("<tspan");
+        if level != height {
+            out.push_str(" dy=\"");
+            push_length(out, level - height);
+            out.push('"');
+            height = level;
+        }
+        if level != 0 {
+            out.push_str(" font-size=\"");
+            push_length(out, (INDEX * size).round() as i32);
+            out.push('"');
+        }
+        if piece.is_variable {
+            out.push_str(" font-style=\"italic\"");
+        }
+        if piece.is_under_root {
+            out.push_str(" text-decoration=\"overline\"");
+        }
+        out.push('>');
+        push_escaped(out, piece.text);
+        out.push_str("</tspan>");
     }
 }
 
@@ -339,6 +380,18 @@ mod tests {
             out,
             "<path class=\"s c-key\" stroke-width=\"2\" stroke-linejoin=\"round\" d=\"M0 0.125 1.5 0.125M0 0.25 1.5 0.25\"/>\
              <path class=\"f p-ink\" fill-opacity=\"50%\" d=\"M1 1H2V2.5H1z\"/>"
+        );
+    }
+
+    #[test]
+    fn symbols_are_lowered_raised_and_slanted() {
+        let mut out = String::new();
+        push_label(&mut out, "width $d_k$ < 2", 80.0);
+        assert_eq!(
+            out,
+            "<tspan>width </tspan><tspan font-style=\"italic\">d</tspan>\
+             <tspan dy=\"2.25\" font-size=\"7.5\" font-style=\"italic\">k</tspan>\
+             <tspan dy=\"-2.25\"> &lt; 2</tspan>"
         );
     }
 

@@ -8,7 +8,10 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Kind, Series};
-use crate::widgets::{Concept, Grid};
+use crate::widgets::{Concept, Grid, Place, set};
+
+/// Label of the factor that keeps the scores of wide heads small.
+pub(crate) const SCALE: &str = "the scale $1/\u{221a}d_k$";
 
 /// The computation of a cell as its views read it.
 pub(crate) type Computed = Signal<Option<Arc<Computation>>>;
@@ -40,6 +43,13 @@ pub(crate) fn named_rows(
         })
     })
     .into()
+}
+
+/// The pairs of a row of `count` tokens in which a token would look at a later one.
+pub(crate) fn later_pairs(count: usize) -> Vec<Place> {
+    (0..count)
+        .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
+        .collect()
 }
 
 /// Name of a place, counted from zero as positions are.
@@ -231,7 +241,7 @@ pub(crate) fn step_button(
                 }
             }
         >
-            {words}
+            {set(words)}
         </button>
     }
     .into_any()
@@ -252,13 +262,19 @@ pub(crate) fn untrained(cx: CellCx) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::{spread, wave_name};
+    use super::{later_pairs, spread, wave_name};
 
     #[test]
     fn indices_are_spread_from_end_to_end() {
         assert_eq!(spread(2, 6), [0, 1]);
         assert_eq!(spread(32, 6), [0, 6, 12, 18, 24, 31]);
         assert!(spread(0, 6).is_empty());
+    }
+
+    #[test]
+    fn no_token_may_look_at_a_later_one() {
+        assert_eq!(later_pairs(3), [(0, 1), (0, 2), (1, 2)]);
+        assert!(later_pairs(0).is_empty());
     }
 
     #[test]

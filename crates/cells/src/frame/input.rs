@@ -11,6 +11,7 @@ use crate::error::CellError;
 
 pub use super::inputs::Inputs;
 use super::decimal;
+use super::symbols::plain;
 use super::selection::{Selectable, Selection};
 
 /// Largest magnitude that a number typed into a matrix may have.
@@ -232,7 +233,7 @@ impl InputSpec {
     }
 
     fn refuse(&self, message: impl Into<String>) -> CellError {
-        CellError::input(self.name, self.label, message)
+        CellError::input(self.name, &plain(self.label), message)
     }
 
     /// Checks a value against type and limits.

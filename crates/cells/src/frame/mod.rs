@@ -21,3 +21,4 @@ pub mod picture;
 pub mod selection;
 pub mod spec;
 pub mod state;
+pub mod symbols;

@@ -8,7 +8,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::cells::parts::walk::{Rule, Stage, Walk};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More};
+use crate::widgets::{Concept, Domain, HeatMap, More, set};
 
 /// The annotations.
 const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
@@ -48,7 +48,7 @@ const fn inner(name: &'static str, title: &'static str, short: &'static str, rul
 const STAGES: &[Stage] = &[
     Stage {
         name: "question",
-        title: "Question = s \u{b7} W",
+        title: "Question $= s \u{b7} W$",
         short: "Question",
         rule: Rule::Product("state", "input:w"),
         concept: Concept::Query,
@@ -57,31 +57,31 @@ const STAGES: &[Stage] = &[
     },
     inner(
         "keys",
-        "Keys = h \u{b7} U",
+        "Keys $= h \u{b7} U$",
         "Keys",
         Rule::Product("input:h", "input:u"),
     ),
     inner(
         "inner",
-        "tanh(question + key)",
+        "$tanh$(question + key)",
         "Inner numbers",
         Rule::Tanh("question", "keys"),
     ),
     column(
         "additive",
-        "Additive = tanh(\u{2026}) \u{b7} v",
+        "Additive $= tanh(\u{2026}) \u{b7} v$",
         "Additive",
         Rule::Product("inner", "input:v"),
     ),
     column(
         "dot",
-        "Dot = h \u{b7} s",
+        "Dot $= h \u{b7} s$",
         "Dot",
         Rule::Dot("input:h", "state"),
     ),
     column(
         "scaled",
-        "Scaled dot = h \u{b7} s / \u{221a}d",
+        "Scaled dot $= h \u{b7} s / \u{221a}d$",
         "Scaled dot",
         Rule::Score("input:h", "state"),
     ),
@@ -129,7 +129,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd>{cx.num("bound", &[], Format::Fixed(2))}</dd>
             </div>
             <div class="c-score">
-                <dt data-label="">"scale factor 1/\u{221a}d"</dt>
+                <dt>{set("scale factor $1/\u{221a}d$")}</dt>
                 <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
             </div>
         </dl>

@@ -8,7 +8,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::alignment::alignment_scores::{FEATURES, SOURCE};
 use crate::cells::parts::figures::{Computed, curve, step_button, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, More};
+use crate::widgets::{Concept, More, set};
 
 /// Colours of the source words.
 const COLOURS: [Concept; 4] = [
@@ -82,11 +82,11 @@ fn table(cx: CellCx) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"source word"</th>
-                        <th scope="col">"score e"</th>
-                        <th scope="col">"weight \u{3b1}"</th>
-                        <th scope="col">"\u{2202}loss/\u{2202}c \u{b7} (h \u{2212} c)"</th>
-                        <th scope="col">"\u{3b1} times that (formula)"</th>
-                        <th scope="col">"\u{2202}loss/\u{2202}e, automatic"</th>
+                        <th scope="col">{set("score $e$")}</th>
+                        <th scope="col">{set("weight $\u{3b1}$")}</th>
+                        <th scope="col">{set("$\u{2202}loss/\u{2202}c \u{b7} (h \u{2212} c)$")}</th>
+                        <th scope="col">{set("$\u{3b1}$ times that (formula)")}</th>
+                        <th scope="col">{set("$\u{2202}loss/\u{2202}e$, automatic")}</th>
                         <th scope="col">"the score goes"</th>
                     </tr>
                 </thead>

@@ -18,7 +18,7 @@ pub(crate) const FEATURES: &[&str] = &["person", "thing", "colour"];
 const STAGES: &[Stage] = &[
     Stage {
         name: "weights",
-        title: "Weights \u{3b1} = softmax of each row of e",
+        title: "Weights $\u{3b1}$: softmax of each row of $e$",
         short: "Weights",
         rule: Rule::Softmax("input:e"),
         concept: Concept::Weight,
@@ -27,7 +27,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "context",
-        title: "Contexts c = \u{3b1} \u{b7} h",
+        title: "Contexts $c = \u{3b1} \u{b7} h$",
         short: "Contexts",
         rule: Rule::Product("weights", "input:h"),
         concept: Concept::Output,

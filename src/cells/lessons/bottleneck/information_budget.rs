@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -22,11 +22,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <dl class="readout">
             <div class="c-score">
-                <dt data-label="">"text, at most: T \u{b7} log\u{2082} V bits"</dt>
+                <dt data-label="">{set("text, at most: $T \u{b7} log_2 V$ bits")}</dt>
                 <dd data-budget="message">{cx.num("message.bits", &[], Format::Count)}</dd>
             </div>
             <div class="c-residual">
-                <dt>"vector: d \u{b7} b bits"</dt>
+                <dt>{set("vector: $d \u{b7} b$ bits")}</dt>
                 <dd data-budget="vector">{cx.num("vector.bits", &[], Format::Count)}</dd>
             </div>
             <div>
@@ -34,7 +34,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd>{cx.num("share", &[], Format::Percent(1))}</dd>
             </div>
             <div>
-                <dt data-label="">"bits per token, log\u{2082} V"</dt>
+                <dt data-label="">{set("bits per token, $log_2 V$")}</dt>
                 <dd>{cx.num("token.bits", &[], Format::Fixed(2))}</dd>
             </div>
         </dl>
@@ -61,7 +61,7 @@ fn chart(cx: CellCx, computed: Computed) -> AnyView {
             };
             Some(Chart {
                 title: "Bits against the length of the text".to_owned(),
-                x_label: "tokens T".to_owned(),
+                x_label: "tokens $T$".to_owned(),
                 y_label: "bits".to_owned(),
                 series: vec![
                     line("line.message", "text", Concept::Score),

@@ -20,15 +20,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         _ => ().into_any(),
     };
     view! {
-        <div class="controls">{cx.text_box("sentence")} {cx.choice_box("preset")} {size} {cx.seed_box()}</div>
+        <div class="controls">{cx.text_box("sentence")} {cx.choice_box("preset")} {size}</div>
         <p class="hint">
-            "Press a cell of the mask, or walk to it with the arrow keys and press Enter, to hide or show the pair. Your change becomes \u{201c}My own\u{201d}."
+            "Press a cell of the mask, or walk to it and press Enter, to hide or show the pair."
         </p>
         {stale(cx)}
         {maps(cx, selected)}
         {verdict(cx)}
         <More summary="The scores before and after the mask">{scores(cx, selected)}</More>
         <More summary="The chosen row written out, and the counts">{written_out(cx, selected)} {counts(cx)}</More>
+        <More summary="Other random weights">{cx.seed_box()}</More>
         {untrained(cx)}
     }
     .into_any()
@@ -84,22 +85,32 @@ fn marked(cx: CellCx, selected: Selected<Place>) -> Signal<Vec<Place>> {
     })
 }
 
+/// The pairs that a mask hides.
+fn zeros(mask: &Grid) -> Vec<Place> {
+    let places = (0..mask.rows).flat_map(|i| (0..mask.cols).map(move |j| (i, j)));
+    places
+        .filter(|&(i, j)| mask.at(i, j) == Some(0.0))
+        .collect()
+}
+
 /// The mask, and what it makes of the weights.
 fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
     let mark = marked(cx, selected);
     let press = Callback::new(move |place| flip(cx, place));
+    let mask = cx.grid("mask");
+    let hidden = Signal::derive(move || mask.with(|g| g.as_ref().map(zeros).unwrap_or_default()));
     view! {
         <div class="cols-2">
             <HeatMap
                 grid=grid(cx, "mask")
-                label="Mask: one where visible"
+                label="Mask: 1 where a pair is visible"
+                palette=Palette::Mask
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Count
                 concept=Concept::Plain
                 selected
                 mark
                 on_press=press
-                no_legend=true
             />
             <HeatMap
                 grid=grid(cx, "weights")
@@ -109,6 +120,7 @@ fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
                 concept=Concept::Weight
                 selected
                 mark
+                hidden=hidden
                 no_legend=true
             />
         </div>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, More, Num};
+use crate::widgets::{Concept, More, Num, mask_legend};
 
 /// Differences below this are rounding.
 const ROUNDING: f64 = 1e-6;
@@ -90,11 +90,12 @@ fn keys(cx: CellCx) -> AnyView {
         <section class="panel">
             <p class="panel-title">"Visible keys: press to hide or show"</p>
             <div class="row">
-                <ul class="tokens">
+                <ul class="tokens mask-keys">
                     {move || names.get().into_iter().enumerate().map(|(j, name)| button(j, name)).collect_view()}
                 </ul>
                 <button type="button" class="button" on:click=move |_| all(0.0)>"Hide all"</button>
                 <button type="button" class="button" on:click=move |_| all(1.0)>"Show all"</button>
+                {mask_legend(true)}
             </div>
         </section>
     }
@@ -114,8 +115,10 @@ fn side(
         let seen = cx.value("seen", vec![0, j]);
         view! {
             <tr>
-                <th scope="row">
-                    <span data-label="">{name}</span> {move || (seen.get() == Some(0.0)).then_some(", hidden")}
+                <th scope="row" class:is-masked=move || seen.get() == Some(0.0)>
+                    <span>
+                        <span data-label="">{name}</span> {move || (seen.get() == Some(0.0)).then_some(", hidden")}
+                    </span>
                 </th>
                 <td>{cx.num(masked, &[0, j], Format::Fixed(3))}</td>
                 <td>{cx.num(weights, &[0, j], Format::Fixed(4))}</td>

@@ -4,6 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::later_pairs;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
@@ -97,12 +98,14 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 along.chain(down).collect::<Vec<Place>>()
             })
         };
+    let nothing = Signal::stored(Vec::new());
+    let later = Signal::derive(move || later_pairs(cx.words("target").with(Vec::len)));
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("target")}</div>
         <div class="cols-3">
-            {figure(cx, ENCODER, places[0], lines(source, None, ENCODER))}
-            {figure(cx, DECODER, places[1], lines(target, None, DECODER))}
-            {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS))}
+            {figure(cx, ENCODER, places[0], lines(source, None, ENCODER), nothing)}
+            {figure(cx, DECODER, places[1], lines(target, None, DECODER), later)}
+            {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS), nothing)}
         </div>
         <p class="hint">
             "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
@@ -127,7 +130,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Place>>) -> AnyView {
+fn figure(
+    cx: CellCx,
+    kind: Kind,
+    selected: Selected<Place>,
+    mark: Signal<Vec<Place>>,
+    hidden: Signal<Vec<Place>>,
+) -> AnyView {
     view! {
         <section class="panel">
             <p class="panel-title">{kind.title}</p>
@@ -139,6 +148,7 @@ fn figure(cx: CellCx, kind: Kind, selected: Selected<Place>, mark: Signal<Vec<Pl
                 concept=Concept::Weight
                 selected
                 mark
+                hidden
                 no_legend=true
             />
         </section>

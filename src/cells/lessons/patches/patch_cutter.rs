@@ -9,7 +9,7 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, Selected};
+use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, Selected, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -72,11 +72,11 @@ fn counts(cx: CellCx) -> AnyView {
     let left_out = cx.value("left_out", Vec::new());
     view! {
         <dl class="readout pairs">
-            <dt>"Tokens N"</dt>
+            <dt>{set("Tokens $N$")}</dt>
             <dd>{cx.num("across", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)} " = "
                 {cx.num("tokens", &[], Format::Count)}</dd>
             <dt>"Values in a token"</dt>
-            <dd>{cx.num("channels", &[], Format::Count)} " \u{b7} P \u{b7} P = " {cx.num("width", &[], Format::Count)}</dd>
+            <dd>{cx.num("channels", &[], Format::Count)} {set(" $\u{b7} P \u{b7} P =$ ")} {cx.num("width", &[], Format::Count)}</dd>
         </dl>
         {move || left_out.get().filter(|&l| l > 0.0).map(|_| view! {
             <p class="aside note">"P does not divide the side: " {cx.num("left_out", &[], Format::Count)}

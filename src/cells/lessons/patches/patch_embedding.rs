@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if};
-use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -29,18 +29,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             }.into_any())}
         </div>
         <dl class="readout">
-            <div><dt>"tokens N"</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd></div>
+            <div><dt>{set("tokens $N$")}</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd></div>
             <div><dt>"values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd></div>
-            <div><dt>"parameters of E"</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd></div>
+            <div><dt>{set("parameters of $E$")}</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd></div>
             <div><dt>"first token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd></div>
         </dl>
         <div class="cols-2">
             <section class="panel">
-                <p class="panel-title">"Cut, flatten, multiply by E"</p>
+                <p class="panel-title">{set("Cut, flatten, multiply by $E$")}</p>
                 {table("by_matrix", "Tokens, one in each row")}
             </section>
             <section class="panel">
-                <p class="panel-title">"Convolve with stride P"</p>
+                <p class="panel-title">{set("Convolve with stride $P$")}</p>
                 {table("by_convolution", "Tokens, one in each row")}
             </section>
         </div>
@@ -71,7 +71,7 @@ fn filters(cx: CellCx) -> AnyView {
     view! {
         <div class="cols-2">
             <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
-                <HeatMap grid=cx.grid("e") label="Matrix E"
+                <HeatMap grid=cx.grid("e") label="Matrix $E$"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
                     selected=chosen mark=mark />
             </section>

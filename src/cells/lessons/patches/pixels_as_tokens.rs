@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, More};
+use crate::widgets::{Concept, More, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -24,7 +24,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 |name: &str| Some(c.tensor(name)?.values.iter().copied().collect::<Vec<f64>>());
             Some(Chart {
                 title: "Scores of one head".to_owned(),
-                x_label: "side P of a patch, in pixels".to_owned(),
+                x_label: "side $P$ of a patch, in pixels".to_owned(),
                 y_label: "scores".to_owned(),
                 series: vec![Series {
                     name: "scores".to_owned(),
@@ -49,8 +49,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <caption>"One attention head over the whole picture"</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"Side P"</th><th scope="col">"Tokens N"</th><th scope="col" data-label="name">"Scores N\u{b2}"</th>
-                        <th scope="col" data-label="unit">"Bytes as f32"</th><th scope="col">"Multiplications of QK\u{1d40}"</th>
+                        <th scope="col">{set("Side $P$")}</th><th scope="col">{set("Tokens $N$")}</th><th scope="col" data-label="name">{set("Scores $N^2$")}</th>
+                        <th scope="col" data-label="unit">"Bytes as f32"</th><th scope="col">{set("Multiplications of $Q K^\u{22a4}$")}</th>
                     </tr>
                 </thead>
                 <tbody>{move || (0..rows.get()).map(|i| row(cx, i)).collect_view()}</tbody>

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve, labelled, place_name, step_button};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, HeatMap, More, Place, Selected};
+use crate::widgets::{Concept, HeatMap, More, Place, Selected, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -40,7 +40,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
         <HeatMap
             grid=map
-            label="Products of position vectors: place p by place q"
+            label="Products of position vectors: place $p$ by place $q$"
             format=Format::Fixed(2)
             concept=Concept::Position
             numbers=false
@@ -87,11 +87,11 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
     view! {
         <dl class="readout">
             <div class="c-position">
-                <dt>"PE(p) \u{b7} PE(q)"</dt>
+                <dt>{set("$PE(p) \u{b7} PE(q)$")}</dt>
                 <dd>{cx.num("product", &[], Format::Fixed(2))}</dd>
             </div>
             <div>
-                <dt>"distance q \u{2212} p"</dt>
+                <dt>{set("distance $q \u{2212} p$")}</dt>
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
@@ -114,8 +114,8 @@ fn row_curve(cx: CellCx, computed: Computed) -> AnyView {
             let first = c.at("first", &[])?;
             Some(Chart {
                 title: "One row: the product against the distance".to_owned(),
-                x_label: "distance q \u{2212} p".to_owned(),
-                y_label: "PE(p) \u{b7} PE(q)".to_owned(),
+                x_label: "distance $q \u{2212} p$".to_owned(),
+                y_label: "$PE(p) \u{b7} PE(q)$".to_owned(),
                 series: vec![curve(c, "row", "", Concept::Position, |q| q as f64 - first)],
                 marks: vec![(c.at("offset", &[])?, "q".to_owned())],
                 ..Chart::default()

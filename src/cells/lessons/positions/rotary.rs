@@ -8,7 +8,7 @@ use ndarray::Array2;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, More, VectorPad};
+use crate::widgets::{Concept, More, VectorPad, set};
 
 /// Planes of the four-wide query and key.
 const PLANES: usize = 2;
@@ -141,7 +141,7 @@ fn readouts(cx: CellCx) -> AnyView {
                 <dd>{cx.num("place_k", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"offset n \u{2212} m"</dt>
+                <dt>{set("offset $n \u{2212} m$")}</dt>
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
@@ -234,7 +234,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
             let here = c.at("offset", &[])?;
             Some(Chart {
                 title: "The key moves alone: the score depends on the offset".to_owned(),
-                x_label: "offset n \u{2212} m".to_owned(),
+                x_label: "offset $n \u{2212} m$".to_owned(),
                 y_label: "score".to_owned(),
                 y_range: range(&between.ys),
                 marks: whole

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, Hand, dial, dots, labelled, spread, tip, wave_name};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, LinkedProduct, More};
+use crate::widgets::{Concept, LinkedProduct, More, set};
 
 /// Error below which the two sides agree: the rounding of 32-bit numbers is a hundred times
 /// smaller.
@@ -33,9 +33,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             left=labelled(cx.grid("matrix"), wave_name, wave_name)
             right=labelled(cx.grid("here"), wave_name, one)
             product=labelled(cx.grid("moved"), wave_name, moved)
-            left_label="Shift matrix M"
-            right_label="PE(p)"
-            product_label="M PE(p)"
+            left_label="Shift matrix $M$"
+            right_label="$PE(p)$"
+            product_label="$M PE(p)$"
             concepts=(Concept::Plain, Concept::Position, Concept::Output)
             selected=cx.selected_place("selected")
         />
@@ -73,11 +73,11 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
                 <span data-label="">{format!("pair {i}")}</span>
                 {dial(format!("Pair {i} before and after the shift"), Signal::stored(1.0), hands)}
                 <dl class="readout pairs">
-                    <dt>"M PE(p)"</dt>
+                    <dt>{set("$M PE(p)$")}</dt>
                     <dd>
                         {cx.num("moved", &[s, 0], Format::Fixed(3))} ", " {cx.num("moved", &[c, 0], Format::Fixed(3))}
                     </dd>
-                    <dt>"PE(p + k)"</dt>
+                    <dt>{set("$PE(p + k)$")}</dt>
                     <dd>
                         {cx.num("target", &[s, 0], Format::Fixed(3))} ", " {cx.num("target", &[c, 0], Format::Fixed(3))}
                     </dd>
@@ -104,8 +104,8 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Largest difference between M PE(p) and PE(p + k)".to_owned(),
-                x_label: "place p".to_owned(),
+                title: "Largest difference between $M PE(p)$ and $PE(p + k)$".to_owned(),
+                x_label: "place $p$".to_owned(),
                 y_label: "difference".to_owned(),
                 series: vec![dots(c, "errors", "", Concept::Position)],
                 ..Chart::default()

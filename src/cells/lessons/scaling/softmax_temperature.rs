@@ -2,13 +2,14 @@
 
 use cells::InputValue;
 use cells::format::Format;
+use cells::symbols::spoken;
 use leptos::prelude::*;
 use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More};
+use crate::widgets::{Concept, Domain, HeatMap, More, set};
 
 /// Colours of the curves, one a logit.
 const COLOURS: [Concept; 8] = [
@@ -52,7 +53,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="Each weight against the temperature">{curves(cx, computed)}</More>
         <More summary="Softmax step by step, as written and safe">
             <div class="cols-2">
-                {steps(cx, "written", "As written: exp(x/\u{3c4})")}
+                {steps(cx, "written", "As written: $e^{x/\u{3c4}}$")}
                 {steps(cx, "safe", "Safe: the largest logit is subtracted first")}
             </div>
         </More>
@@ -159,7 +160,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 .collect();
             Some(Chart {
                 title: "Weight of each logit against the temperature".to_owned(),
-                x_label: "temperature \u{3c4}".to_owned(),
+                x_label: "temperature $\u{3c4}$".to_owned(),
                 y_label: "weight".to_owned(),
                 series,
                 x_log: true,
@@ -177,9 +178,9 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
 /// One way of computing softmax, step by step.
 fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
     let (tensor, total, exponent) = if way == "safe" {
-        ("safe.steps", "safe.total", "(x \u{2212} largest) / \u{3c4}")
+        ("safe.steps", "safe.total", "($x$ \u{2212} largest) / $\u{3c4}$")
     } else {
-        ("written.steps", "written.total", "x / \u{3c4}")
+        ("written.steps", "written.total", "$x / \u{3c4}$")
     };
     let names = cx.words("logit");
     let row = move |i: usize, name: String| {
@@ -194,14 +195,14 @@ fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
     };
     view! {
         <section class="panel">
-            <p class="panel-title">{title}</p>
-            <div class="scroll" tabindex="0" role="region" aria-label=title>
+            <p class="panel-title">{set(title)}</p>
+            <div class="scroll" tabindex="0" role="region" aria-label=spoken(title)>
                 <table>
-                    <caption class="vh">{title}</caption>
+                    <caption class="vh">{spoken(title)}</caption>
                     <thead>
                         <tr>
                             <th scope="col">"logit"</th>
-                            <th scope="col">{exponent}</th>
+                            <th scope="col">{set(exponent)}</th>
                             <th scope="col">"exp of it"</th>
                             <th scope="col">"weight"</th>
                         </tr>

@@ -6,9 +6,9 @@ use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, values};
+use crate::cells::parts::figures::{Computed, SCALE, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette};
+use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette, set};
 
 /// Limits of d_k, for the buttons that halve and double it.
 const WIDTHS: (f64, f64) = (1.0, 1024.0);
@@ -99,17 +99,17 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <div class="cols-2">
             <section class="stack">
-                {figure("histogram.raw", "Scores q\u{b7}k", Concept::Score)}
+                {figure("histogram.raw", "Scores $q\u{b7}k$", Concept::Score)}
                 <dl class="readout">
-                    {item(cx, "variance of q\u{b7}k", "variance.raw", Format::Fixed(2), "c-score")}
-                    {item(cx, "this variance divided by d_k", "ratio", Format::Fixed(3), "c-score")}
+                    {item(cx, "variance of $q\u{b7}k$", "variance.raw", Format::Fixed(2), "c-score")}
+                    {item(cx, "this variance divided by $d_k$", "ratio", Format::Fixed(3), "c-score")}
                 </dl>
             </section>
             <section class="stack">
-                {figure("histogram.scaled", "Scaled scores q\u{b7}k / \u{221a}d_k, on the same axis", Concept::Weight)}
+                {figure("histogram.scaled", "Scaled scores $q\u{b7}k / \u{221a}d_k$, on the same axis", Concept::Weight)}
                 <dl class="readout">
-                    {item(cx, "variance of q\u{b7}k / \u{221a}d_k", "variance.scaled", Format::Fixed(3), "c-weight")}
-                    {item(cx, "the scale 1/\u{221a}d_k", "scale", Format::Fixed(4), "")}
+                    {item(cx, "variance of $q\u{b7}k / \u{221a}d_k$", "variance.scaled", Format::Fixed(3), "c-weight")}
+                    {item(cx, SCALE, "scale", Format::Fixed(4), "")}
                 </dl>
             </section>
         </div>
@@ -121,8 +121,8 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
 fn details(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
-            {item(cx, "mean of q\u{b7}k", "mean.raw", Format::Fixed(3), "c-score")}
-            {item(cx, "mean of q\u{b7}k / \u{221a}d_k", "mean.scaled", Format::Fixed(3), "c-weight")}
+            {item(cx, "mean of $q\u{b7}k$", "mean.raw", Format::Fixed(3), "c-score")}
+            {item(cx, "mean of $q\u{b7}k / \u{221a}d_k$", "mean.scaled", Format::Fixed(3), "c-weight")}
             {item(cx, "draws", "draws", Format::Count, "")}
             {item(cx, "draws beyond the axis", "outside.raw", Format::Count, "")}
         </dl>
@@ -139,7 +139,7 @@ fn item(
 ) -> AnyView {
     view! {
         <div class=class>
-            <dt data-label="">{words}</dt>
+            <dt data-label="">{set(words)}</dt>
             <dd>{cx.num(name, &[], format)}</dd>
         </div>
     }
@@ -186,12 +186,12 @@ fn row(cx: CellCx) -> AnyView {
                     </thead>
                     <tbody>
                         <tr>
-                            <th scope="row">"q\u{b7}k"</th>
+                            <th scope="row">{set("$q\u{b7}k$")}</th>
                             <td>{cx.num("entropy.raw", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.raw", &[], Format::Fixed(4))}</td>
                         </tr>
                         <tr>
-                            <th scope="row">"q\u{b7}k / \u{221a}d_k"</th>
+                            <th scope="row">{set("$q\u{b7}k / \u{221a}d_k$")}</th>
                             <td>{cx.num("entropy.scaled", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.scaled", &[], Format::Fixed(4))}</td>
                         </tr>
@@ -236,7 +236,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
             computed.with(|c| {
                 Some(Chart {
                     title: title.to_owned(),
-                    x_label: "d_k".to_owned(),
+                    x_label: "$d_k$".to_owned(),
                     y_label: unit.to_owned(),
                     series: pair(c.as_ref()?, what),
                     x_log: true,

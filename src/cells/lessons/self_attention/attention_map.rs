@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
+use crate::cells::parts::figures::later_pairs;
 use crate::cells::parts::model_note::{
     head_box, is_random, model_box, model_note, only_if, pieces_note,
 };
@@ -19,6 +20,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let marked = Signal::derive(move || match row.get() {
         Some(r) => (0..tokens.with(Vec::len)).map(|c| (r, c)).collect(),
         None => Vec::new(),
+    });
+    let (random, asked) = (is_random(cx), cx.toggle("causal"));
+    let model = cx.choice("model");
+    let hidden = Signal::derive(move || {
+        let is_causal = if random.get() { asked.get() } else { model.with(|m| m == "tiny-gpt") };
+        let count = if is_causal { tokens.with(Vec::len) } else { 0 };
+        later_pairs(count)
     });
     view! {
         {cx.text_box("sentence")}
@@ -40,6 +48,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     concept=Concept::Weight
                     selected=of_rows(word)
                     mark=marked
+                    hidden
                 />
             </div>
         </More>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, TokenStrip};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, TokenStrip, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -83,18 +83,18 @@ fn bars(cx: CellCx, row: usize, answering: Vec<String>) -> AnyView {
 /// The matrices in the order in which they meet, with their shapes.
 fn shapes(cx: CellCx) -> AnyView {
     let names = [
-        ("x_q.shape", "X of the words that ask", Concept::Residual),
+        ("x_q.shape", "$X$ of the words that ask", Concept::Residual),
         (
             "x_kv.shape",
-            "X of the words that answer",
+            "$X$ of the words that answer",
             Concept::Residual,
         ),
-        ("w_q.shape", "W_Q", Concept::Query),
-        ("w_k.shape", "W_K", Concept::Key),
-        ("w_v.shape", "W_V", Concept::Value),
-        ("q.shape", "Q", Concept::Query),
-        ("k.shape", "K", Concept::Key),
-        ("v.shape", "V", Concept::Value),
+        ("w_q.shape", "$W_Q$", Concept::Query),
+        ("w_k.shape", "$W_K$", Concept::Key),
+        ("w_v.shape", "$W_V$", Concept::Value),
+        ("q.shape", "$Q$", Concept::Query),
+        ("k.shape", "$K$", Concept::Key),
+        ("v.shape", "$V$", Concept::Value),
         ("weights.shape", "weights", Concept::Weight),
         ("output.shape", "output", Concept::Output),
     ];
@@ -103,7 +103,7 @@ fn shapes(cx: CellCx) -> AnyView {
         .map(|(name, label, concept)| {
             view! {
                 <div class=concept.class()>
-                    <dt>{label}</dt>
+                    <dt>{set(label)}</dt>
                     <dd>
                         {cx.num(name, &[0], Format::Count)} " \u{d7} " {cx.num(name, &[1], Format::Count)}
                     </dd>

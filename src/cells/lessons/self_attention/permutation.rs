@@ -54,7 +54,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 Side {
                     title: "In the new order",
                     words: "moved",
-                    weights: ("weights_moved", "Weights P A P\u{1d40}"),
+                    weights: ("weights_moved", "Weights $P A P^\u{22a4}$"),
                     output: ("output_moved", "Output F(PX)"),
                     row: moved,
                 },

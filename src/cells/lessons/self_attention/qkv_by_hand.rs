@@ -5,8 +5,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::SCALE;
 use crate::cells::parts::walk::{Rule, Stage, Walk};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, set};
 
 /// The three words of the example.
 const WORDS: &[&str] = &["The", "cat", "sat"];
@@ -34,12 +35,12 @@ const fn projection(
 
 /// From X to Y.
 const STAGES: &[Stage] = &[
-    projection("q", "Q = X \u{b7} W_Q", "Q", "input:w_q", Concept::Query),
-    projection("k", "K = X \u{b7} W_K", "K", "input:w_k", Concept::Key),
-    projection("v", "V = X \u{b7} W_V", "V", "input:w_v", Concept::Value),
+    projection("q", "$Q = X \u{b7} W_Q$", "Q", "input:w_q", Concept::Query),
+    projection("k", "$K = X \u{b7} W_K$", "K", "input:w_k", Concept::Key),
+    projection("v", "$V = X \u{b7} W_V$", "V", "input:w_v", Concept::Value),
     Stage {
         name: "scores",
-        title: "Scores = Q \u{b7} K\u{1d40} / \u{221a}d",
+        title: "Scores $= Q \u{b7} K^\u{22a4} / \u{221a}d_k$",
         short: "Scores",
         rule: Rule::Score("q", "k"),
         concept: Concept::Score,
@@ -57,7 +58,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "output",
-        title: "Output = Weights \u{b7} V",
+        title: "Output = weights $\u{b7} V$",
         short: "Output",
         rule: Rule::Product("weights", "v"),
         concept: Concept::Output,
@@ -66,7 +67,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "y",
-        title: "Y = Output \u{b7} W_O",
+        title: "$Y$ = output $\u{b7} W_O$",
         short: "Y",
         rule: Rule::Product("output", "input:w_o"),
         concept: Concept::Output,
@@ -97,7 +98,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     <dd>{cx.num("parameters", &[], Format::Count)}</dd>
                 </div>
                 <div class="c-score">
-                    <dt data-label="">"scale factor 1/\u{221a}d_k"</dt>
+                    <dt>{set(SCALE)}</dt>
                     <dd>{cx.num("scale", &[], Format::Fixed(3))}</dd>
                 </div>
             </dl>

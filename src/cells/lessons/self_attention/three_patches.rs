@@ -5,8 +5,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::SCALE;
 use crate::cells::parts::walk::{Rule, Stage, Walk};
-use crate::widgets::Concept;
+use crate::widgets::{Concept, set};
 
 /// The patches.
 const PATCHES: &[&str] = &["patch 1", "patch 2", "patch 3"];
@@ -15,7 +16,7 @@ const PATCHES: &[&str] = &["patch 1", "patch 2", "patch 3"];
 const STAGES: &[Stage] = &[
     Stage {
         name: "scores",
-        title: "Scores = Q \u{b7} K\u{1d40} / \u{221a}d",
+        title: "Scores $= Q \u{b7} K^\u{22a4} / \u{221a}d_k$",
         short: "Scores",
         rule: Rule::Score("input:q", "input:k"),
         concept: Concept::Score,
@@ -33,7 +34,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "output",
-        title: "Output = Weights \u{b7} V",
+        title: "Output = weights $\u{b7} V$",
         short: "Output",
         rule: Rule::Product("weights", "input:v"),
         concept: Concept::Output,
@@ -53,7 +54,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-3">{walk.map(0, false)} {walk.map(1, true)} {walk.map(2, false)}</div>
         <dl class="readout">
             <div class="c-score">
-                <dt data-label="">"scale factor 1/\u{221a}d_k"</dt>
+                <dt>{set(SCALE)}</dt>
                 <dd>{cx.num("scale", &[], Format::Fixed(4))}</dd>
             </div>
             <div class="c-weight">

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, step_button, untrained, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -15,7 +15,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {picker(cx)}
         {sums(cx)}
-        <More summary="The distance at every h">{errors(cx, computed)}</More>
+        <More summary="The distance at every $h$">{errors(cx, computed)}</More>
         <More summary="Another matrix, another weight, another seed">
             <div class="controls">
                 {cx.choice_box("matrix")} {cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)} {cx.seed_box()}
@@ -97,7 +97,7 @@ fn sums(cx: CellCx) -> AnyView {
     let item = move |words: &'static str, name: &'static str, format: Format| {
         view! {
             <div>
-                <dt>{words}</dt>
+                <dt>{set(words)}</dt>
                 <dd>{cx.num(name, &[], format)}</dd>
             </div>
         }
@@ -106,13 +106,13 @@ fn sums(cx: CellCx) -> AnyView {
         <div class="controls">
             {cx.slider("power", Format::Count)}
             <div class="row">
-                {step_button(cx, &["power"], -1.0, "Halve h")} {step_button(cx, &["power"], 1.0, "Double h")}
+                {step_button(cx, &["power"], -1.0, "Halve $h$")} {step_button(cx, &["power"], 1.0, "Double $h$")}
             </div>
         </div>
         <dl class="readout">
-            {item("the weight w", "weight", Format::Fixed(6))} {item("h", "h.now", Format::Power(2))}
-            {item("loss at w \u{2212} h", "below", Format::Fixed(8))}
-            {item("loss at w + h", "above", Format::Fixed(8))}
+            {item("the weight $w$", "weight", Format::Fixed(6))} {item("$h$", "h.now", Format::Power(2))}
+            {item("loss at $w \u{2212} h$", "below", Format::Fixed(8))}
+            {item("loss at $w + h$", "above", Format::Fixed(8))}
             {item("spacings of the loss between them", "grains", Format::Count)}
             {item("central difference", "central.now", Format::Fixed(7))}
             {item("gradient", "slope", Format::Fixed(7))}

@@ -31,10 +31,10 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     let square = |name, label, matrix| InputSpec::matrix(name, label, (2, 2), (2, 2), matrix);
     vec![
-        InputSpec::matrix("s", "State s", (1, 1), (2, 2), arr2(&[[1.0, 0.5]])),
+        InputSpec::matrix("s", "State $s$", (1, 1), (2, 2), arr2(&[[1.0, 0.5]])),
         InputSpec::matrix(
             "h",
-            "Annotations h",
+            "Annotations $h$",
             (4, 4),
             (2, 2),
             arr2(&[[0.2, 0.1], [0.9, 0.8], [0.4, -0.6], [-0.7, 0.3]]),

@@ -42,8 +42,8 @@ fn inputs() -> Vec<InputSpec> {
     let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]]);
     vec![
         InputSpec::choice("right", "Correct next word", TARGET),
-        InputSpec::matrix("e", "Scores e", (1, 1), (4, 4), Array2::zeros((1, 4))),
-        InputSpec::matrix("h", "Annotations h", (4, 4), (3, 3), annotations),
+        InputSpec::matrix("e", "Scores $e$", (1, 1), (4, 4), Array2::zeros((1, 4))),
+        InputSpec::matrix("h", "Annotations $h$", (4, 4), (3, 3), annotations),
         InputSpec::matrix("u", "Output layer", (3, 3), (3, 3), words),
         InputSpec::number("updates", "Updates", (0.0, MOST as f64, 1.0), 0.0),
         InputSpec::number("rate", "Learning rate", (0.1, 4.0, 0.1), 1.0),

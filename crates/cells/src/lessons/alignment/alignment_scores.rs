@@ -31,14 +31,14 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::matrix(
             "e",
-            "Scores e",
+            "Scores $e$",
             (targets, targets),
             (sources, sources),
             scores,
         ),
         InputSpec::matrix(
             "h",
-            "Annotations h",
+            "Annotations $h$",
             (sources, sources),
             (width, width),
             annotations,

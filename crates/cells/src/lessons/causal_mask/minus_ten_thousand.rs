@@ -21,7 +21,7 @@ fn inputs() -> Vec<InputSpec> {
     let scores = arr2(&[[16.0, 8.0, 4.0, 24.0, -8.0]]);
     let visible = arr2(&[[1.0, 1.0, 1.0, 0.0, 0.0]]);
     vec![
-        InputSpec::matrix("scores", "Scores q\u{b7}k", (1, 1), (2, 8), scores),
+        InputSpec::matrix("scores", "Scores $q\u{b7}k$", (1, 1), (2, 8), scores),
         InputSpec::matrix("visible", "Visible keys", (1, 1), (2, 8), visible),
         InputSpec::number(
             "penalty",
@@ -29,10 +29,10 @@ fn inputs() -> Vec<InputSpec> {
             (-20_000.0, 0.0, 1.0),
             -10_000.0,
         ),
-        InputSpec::number("d_k", "Width d_k", (1.0, 1024.0, 1.0), 64.0),
+        InputSpec::number("d_k", "Width $d_k$", (1.0, 1024.0, 1.0), 64.0),
         InputSpec::toggle(
             "first",
-            "Add the mask before dividing by \u{221a}d_k",
+            "Add the mask before dividing by $\u{221a}d_k$",
             false,
         ),
     ]

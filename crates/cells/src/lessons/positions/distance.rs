@@ -18,9 +18,9 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (2.0, 128.0, 1.0), 32.0),
-        InputSpec::number("width", "Width d", (2.0, 128.0, 2.0), 64.0),
-        InputSpec::number("first", "Place p", (0.0, 127.0, 1.0), 5.0),
-        InputSpec::number("second", "Place q", (0.0, 127.0, 1.0), 9.0),
+        InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
+        InputSpec::number("first", "Place $p$", (0.0, 127.0, 1.0), 5.0),
+        InputSpec::number("second", "Place $q$", (0.0, 127.0, 1.0), 9.0),
     ]
 }
 

@@ -36,10 +36,10 @@ fn inputs() -> Vec<InputSpec> {
         ndarray::arr2(&[[0.9, 0.5, 0.9, 0.1]]),
     );
     vec![
-        InputSpec::matrix("q", "Query q", (1, 1), (WIDTH, WIDTH), query),
+        InputSpec::matrix("q", "Query $q$", (1, 1), (WIDTH, WIDTH), query),
         InputSpec::matrix("k", "Key k", (1, 1), (WIDTH, WIDTH), key),
-        InputSpec::number("m", "Place of the query, m", (0.0, 100.0, 1.0), 6.0),
-        InputSpec::number("n", "Place of the key, n", (0.0, 100.0, 1.0), 4.0),
+        InputSpec::number("m", "Place of the query, $m$", (0.0, 100.0, 1.0), 6.0),
+        InputSpec::number("n", "Place of the key, $n$", (0.0, 100.0, 1.0), 4.0),
         InputSpec::number("shift", "Move both by", (0.0, SHIFTS as f64, 1.0), 0.0),
         InputSpec::number("power", "Base, as a power of ten", (0.5, 6.0, 0.1), 4.0),
     ]

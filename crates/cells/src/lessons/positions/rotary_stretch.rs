@@ -23,7 +23,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("trained", "Trained length L", (8.0, 512.0, 1.0), 64.0),
         InputSpec::number("length", "New length L\u{2032}", (8.0, 1024.0, 1.0), 192.0),
-        InputSpec::number("width", "Head width d", (4.0, 64.0, 2.0), 8.0),
+        InputSpec::number("width", "Head width $d$", (4.0, 64.0, 2.0), 8.0),
         InputSpec::number("plane", "Plane", (0.0, 31.0, 1.0), 3.0),
     ]
 }

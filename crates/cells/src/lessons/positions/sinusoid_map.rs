@@ -24,8 +24,8 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (1.0, 256.0, 1.0), 64.0),
-        InputSpec::number("width", "Width d", (2.0, 128.0, 2.0), 64.0),
-        InputSpec::number("position", "Place p", (0.0, 255.0, 1.0), 5.0),
+        InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
+        InputSpec::number("position", "Place $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("dimension", "Dimension", (0.0, 127.0, 1.0), 0.0),
     ]
 }

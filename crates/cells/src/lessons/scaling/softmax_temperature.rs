@@ -23,7 +23,7 @@ fn inputs() -> Vec<InputSpec> {
     let logits = arr2(&[[2.0, 1.0, 0.5, -0.5, -1.0]]);
     vec![
         InputSpec::matrix("logits", "Logits", (1, 1), (2, 8), logits),
-        InputSpec::number("tau", "Temperature \u{3c4}", (0.01, 10.0, 0.01), 1.0),
+        InputSpec::number("tau", "Temperature $\u{3c4}$", (0.01, 10.0, 0.01), 1.0),
     ]
 }
 

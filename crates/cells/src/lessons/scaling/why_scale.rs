@@ -44,7 +44,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number(
             "d_k",
-            "Width of queries and keys, d_k",
+            "Width of queries and keys, $d_k$",
             (1.0, WIDEST as f64, 1.0),
             64.0,
         ),

@@ -45,7 +45,7 @@ fn inputs() -> Vec<InputSpec> {
         // alive.
         square(
             "w_q",
-            "W_Q: what a word looks for",
+            "$W_Q$: what a word looks for",
             [
                 [0.0, 2.0, 0.0, 0.0],
                 [1.0, 0.0, 1.0, 0.0],
@@ -55,7 +55,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         square(
             "w_k",
-            "W_K: what a word offers",
+            "$W_K$: what a word offers",
             [
                 [1.5, 0.0, 0.0, 0.0],
                 [0.0, 1.5, 0.0, 0.5],
@@ -65,7 +65,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         square(
             "w_v",
-            "W_V: what a word passes on",
+            "$W_V$: what a word passes on",
             [
                 [0.5, 0.0, 0.0, 0.1],
                 [0.0, 1.0, 0.2, 0.0],
@@ -75,7 +75,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         square(
             "w_o",
-            "W_O: back to the width of X",
+            "$W_O$: back to the width of $X$",
             [
                 [1.0, 0.0, 0.0, 0.5],
                 [0.0, 1.0, 0.5, 0.0],
@@ -83,7 +83,7 @@ fn inputs() -> Vec<InputSpec> {
                 [0.5, 0.0, 0.0, 1.0],
             ],
         ),
-        InputSpec::toggle("with_output", "Multiply by W_O at the end", false),
+        InputSpec::toggle("with_output", "Multiply by $W_O$ at the end", false),
         InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 2, 1])),
     ]
 }
