@@ -10,6 +10,7 @@ use engine::model::cnn::{Cnn, Config};
 use engine::ndarray::{Array4, Axis};
 use engine::nn::compute::Compute;
 use engine::parameters::{Memory, Parameters};
+use engine::quant::Type;
 use engine::rng::Rng;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -448,6 +449,18 @@ fn what_is_shipped_is_measured_as_it_is_shipped() {
     assert!(lossy.contains("expected weights in F16, found"), "{lossy}");
     let none = ship_again(&subject, &from.with_extension("none"), &half).unwrap_err();
     assert!(none.to_string().contains("cannot read"), "{none}");
+    // A file that was never shipped has no seed, and without a card nothing says how it came to be.
+    let bare = half.join("bare");
+    let unknown = tools::safetensors::write_parameters(&[], &trained.best, Type::F16).unwrap();
+    std::fs::write(&bare, unknown).unwrap();
+    let no_seed = ship_again(&subject, &bare, &half).unwrap_err().to_string();
+    assert!(no_seed.contains("expected its seed"), "{no_seed}");
+    std::fs::write(half.join("MODELS.md"), "# Models\n").unwrap();
+    let no_card = ship_again(&subject, &bare, &half).unwrap_err().to_string();
+    assert!(
+        no_card.contains("expected tiny, found no such section"),
+        "{no_card}"
+    );
 
     // Too large together with what is there: neither file nor card is touched.
     let before = contents(&folder);

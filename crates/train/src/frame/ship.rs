@@ -95,18 +95,18 @@ const TIME: &str = "time taken";
 fn scaled_text<S: Subject>(subject: &S, best: &Memory) -> String {
     let bits = match subject.bits() {
         8 => String::new(),
-        fewer => format!(", {fewer} of their bits used"),
+        fewer => format!(" ({fewer} of 8 bits used)"),
     };
     let matrices = || best.iter().filter(|(_, tensor)| is_matrix(tensor.shape()));
     let kept = matrices().filter(|(name, _)| subject.keeps(name)).count();
     let kept = match kept {
         0 => String::new(),
         kept => format!(
-            "; {kept} of {} matrices in half precision",
+            "; {kept} of {} matrices stay in half precision",
             matrices().count()
         ),
     };
-    format!("Q8_0: signed bytes{bits}, each {SCALED} with a scale in half precision{kept}")
+    format!("Q8_0: signed bytes{bits} with a scale for each {SCALED}{kept}")
 }
 
 /// What a card says of the training.
