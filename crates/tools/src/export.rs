@@ -355,7 +355,11 @@ fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
 /// When the file is not one of weights.
 pub fn is_packed(files: &Files) -> Result<bool, OpenError> {
     let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
-    let blocks = |element| matches!(element, Element::Number(kind) if kind.block_len() > 1);
+    let blocks = |element| match element {
+        Element::Number(kind) => kind.block_len() > 1,
+        Element::Scaled { .. } => true,
+        Element::Other(_) => false,
+    };
     Ok(weights
         .tensors()
         .entries()

@@ -10,6 +10,8 @@ Trains a model that the lessons ship, and writes it with its card to public/mode
 While it runs, its checkpoint, a log (log.jsonl) and a picture of the loss (loss.svg) are in the work folder. A training
 run that was interrupted continues with --resume, and ends with the same bits as one that was not.
 
+With --from FILE nothing is trained: the weights of a file that was shipped in half precision are shipped anew.
+
 Usage: cargo xtask train MODEL --data PATH [OPTIONS]
 
 Models:
@@ -30,6 +32,7 @@ Options:
   --steps N             the most steps, in place of the recipe's: the learning rate falls over as many
   --stop-after N        stop after this step, before the learning rate has fallen to its end
   --checkpoint-every N  steps between checkpoints [default: 200]
+  --from FILE           ship the weights of this file again, in place of training
   --resume              continue from the last checkpoint
 ";
 
@@ -74,6 +77,7 @@ pub(crate) struct Arguments {
     pub(crate) data: PathBuf,
     pub(crate) out: PathBuf,
     pub(crate) work: Option<PathBuf>,
+    pub(crate) from: Option<PathBuf>,
     pub(crate) seed: u64,
     pub(crate) steps: Option<u64>,
     pub(crate) stop_after: Option<u64>,
@@ -88,7 +92,7 @@ impl Arguments {
     /// When a word is unknown, a value is missing or out of its range, or model or data are not
     /// named.
     pub(crate) fn read(mut parser: Parser) -> Result<Option<Self>, Error> {
-        let (mut model, mut data, mut work) = (None, None, None);
+        let (mut model, mut data, mut work, mut from) = (None, None, None, None);
         let mut out = PathBuf::from("public/models");
         let (mut seed, mut steps, mut stop_after) = (1, None, None);
         let (mut checkpoint_every, mut resume) = (200, false);
@@ -100,6 +104,7 @@ impl Arguments {
                 Arg::Long("data") => data = Some(PathBuf::from(parser.value()?)),
                 Arg::Long("out") => out = PathBuf::from(parser.value()?),
                 Arg::Long("work") => work = Some(PathBuf::from(parser.value()?)),
+                Arg::Long("from") => from = Some(PathBuf::from(parser.value()?)),
                 Arg::Long("seed") => seed = parser.value()?.parse()?,
                 Arg::Long("steps") => steps = Some(at_least_one(&mut parser)?),
                 Arg::Long("stop-after") => stop_after = Some(at_least_one(&mut parser)?),
@@ -114,6 +119,7 @@ impl Arguments {
             data: data.ok_or("--data PATH is missing: the folder of the data")?,
             out,
             work,
+            from,
             seed,
             steps,
             stop_after,
@@ -152,13 +158,13 @@ mod tests {
             (found.steps, found.stop_after, found.work),
             (None, None, None)
         );
-        assert!(!found.resume);
+        assert!(!found.resume && found.from.is_none());
     }
 
     #[test]
     fn every_option_is_read() {
         let words = "--data d digit-vit --out o --work w --seed 7 --steps 9 --stop-after 3 \
-            --checkpoint-every 2 --resume";
+            --checkpoint-every 2 --resume --from f";
         let found = read(&words.split_whitespace().collect::<Vec<_>>());
         let found = found.unwrap().unwrap();
         assert_eq!(
@@ -168,6 +174,7 @@ mod tests {
         assert_eq!((found.checkpoint_every, found.resume), (2, true));
         assert_eq!(found.out, Path::new("o"));
         assert_eq!(found.work.as_deref(), Some(Path::new("w")));
+        assert_eq!(found.from.as_deref(), Some(Path::new("f")));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use training::Result;
 use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
-use training::frame::{Options, Subject, ship, train};
+use training::frame::{Options, Subject, ship, ship_again, train};
 use training::text::language::Language;
 use training::text::masked::Masked;
 use training::text::translation::{Kind, Translation};
@@ -55,8 +55,11 @@ fn translation(kind: Kind, arguments: &Arguments) -> Result<()> {
     make(&Translation::read(kind, &arguments.data)?, arguments)
 }
 
-/// Trains a model and ships it.
+/// Trains a model and ships it, or ships the weights of a file again.
 fn make<S: Subject>(subject: &S, arguments: &Arguments) -> Result<()> {
+    if let Some(from) = &arguments.from {
+        return ship_again(subject, from, &arguments.out);
+    }
     let folder = || PathBuf::from("target/train").join(subject.name());
     let options = Options {
         work: arguments.work.clone().unwrap_or_else(folder),

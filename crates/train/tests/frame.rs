@@ -10,13 +10,14 @@ use engine::model::cnn::{Cnn, Config};
 use engine::ndarray::{Array4, Axis};
 use engine::nn::compute::Compute;
 use engine::parameters::{Memory, Parameters};
+use engine::quant::Type;
 use engine::rng::Rng;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use training::frame::{
-    Card, Choice, Evaluation, Figure, LARGEST_FILE, Options, Recipe, Subject, Trained, ship,
-    tables, train,
+    Card, Choice, Evaluation, Figure, HALF, LARGEST_FILE, Options, Recipe, Subject, Trained,
+    WEIGHTS, ship, ship_again, tables, train,
 };
 use training::{Result, TrainError};
 
@@ -29,6 +30,8 @@ struct Tiny {
     diverges_at: Option<u64>,
     /// True for a loss that is computed with a clone of the model.
     clones: bool,
+    /// The most that smaller weights may change its figure by.
+    allowed: f64,
     steps: Cell<u64>,
     /// Scores to give in place of its own.
     scores: Vec<f64>,
@@ -49,6 +52,7 @@ impl Default for Tiny {
             fails_at: None,
             diverges_at: None,
             clones: false,
+            allowed: 0.02,
             steps: Cell::new(0),
             scores: Vec::new(),
             evaluations: Cell::new(0),
@@ -152,6 +156,7 @@ impl Subject for Tiny {
             value: self.evaluate(model)?.loss,
             decimals: 4,
             tolerance: 0.0,
+            allowed: -self.allowed..=self.allowed,
         }])
     }
 
@@ -409,6 +414,54 @@ fn what_is_shipped_is_measured_as_it_is_shipped() {
         (Some("3"), Some("{\"model_type\":\"cnn\"}"))
     );
 
+    // Half precision, shipped again as it was and as signed bytes.
+    assert!(card.get(WEIGHTS).unwrap().starts_with("Q8_0"), "{card:?}");
+    let exact = Tiny {
+        allowed: 0.0,
+        ..Tiny::default()
+    };
+    let half = ways.work.join("half");
+    ship(&exact, &trained, &ways, (&half, Path::new("../data"))).unwrap();
+    let from = half.join("tiny.safetensors");
+    let text = std::fs::read_to_string(half.join("MODELS.md")).unwrap();
+    let kept = &tables(&text)[0];
+    assert!(
+        kept.get(WEIGHTS)
+            .unwrap()
+            .starts_with("half precision: with Q8_0")
+    );
+    assert_eq!(card.get(HALF), kept.get("loss"));
+    assert_eq!(kept.get(HALF), None);
+    ship_again(&subject, &from, &half).unwrap();
+    let again = std::fs::read_to_string(half.join("MODELS.md")).unwrap();
+    for row in [
+        "command",
+        "best step",
+        "time taken",
+        "loss",
+        WEIGHTS,
+        HALF,
+        "parameters",
+    ] {
+        assert_eq!(tables(&again)[0].get(row), card.get(row), "{row}");
+    }
+    let lossy = ship_again(&subject, &from, &half).unwrap_err().to_string();
+    assert!(lossy.contains("expected weights in F16, found"), "{lossy}");
+    let none = ship_again(&subject, &from.with_extension("none"), &half).unwrap_err();
+    assert!(none.to_string().contains("cannot read"), "{none}");
+    // A file that was never shipped has no seed, and without a card nothing says how it came to be.
+    let bare = half.join("bare");
+    let unknown = tools::safetensors::write_parameters(&[], &trained.best, Type::F16).unwrap();
+    std::fs::write(&bare, unknown).unwrap();
+    let no_seed = ship_again(&subject, &bare, &half).unwrap_err().to_string();
+    assert!(no_seed.contains("expected its seed"), "{no_seed}");
+    std::fs::write(half.join("MODELS.md"), "# Models\n").unwrap();
+    let no_card = ship_again(&subject, &bare, &half).unwrap_err().to_string();
+    assert!(
+        no_card.contains("expected tiny, found no such section"),
+        "{no_card}"
+    );
+
     // Too large together with what is there: neither file nor card is touched.
     let before = contents(&folder);
     std::fs::write(folder.join("other.gguf"), vec![0; 14_000_000]).unwrap();
@@ -416,6 +469,7 @@ fn what_is_shipped_is_measured_as_it_is_shipped() {
     assert!(full.to_string().contains("all models together"), "{full}");
     std::fs::remove_file(folder.join("other.gguf")).unwrap();
     let mut wide = Tiny::default();
+    // In Q8_0, 27 numbers for each of the inner ones and its bias in half precision.
     wide.sizes.inner = LARGEST_FILE / 27;
     let shapes = wide.sizes.shapes();
     let mut drawn = engine::formula::Formula::new(0, shapes.clone());

@@ -14,7 +14,7 @@ use skip::shared;
 use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
-use training::frame::{LARGEST_ALL, LARGEST_FILE};
+use training::frame::{GZIP, LARGEST_ALL, LARGEST_FILE};
 
 fn digits() -> Option<Mnist> {
     Some(Mnist::read(&shared("data/mnist")?).unwrap())
@@ -73,6 +73,13 @@ fn every_file_has_a_card_and_all_are_small() {
             );
         }
     }
+}
+
+/// On a slow line these kB are most of what the first cell of the home page waits for.
+#[test]
+fn the_model_of_the_home_page_is_small() {
+    let bytes = number(&card("tiny-bert"), GZIP);
+    assert!(bytes <= 600_000.0, "{bytes}");
 }
 
 #[test]

@@ -3,17 +3,15 @@
 Run: python tests/golden/lessons/make_alignment.py
 """
 
-import json
 import re
 
 import torch
-from safetensors import safe_open
 from tokenizers import Tokenizer
 from torch import nn
 
-from common import HERE, cell, tensor, write
+from common import cell, tensor, write
+from trained import opened
 
-MODEL = HERE.parents[2] / "public/models/seq2seq-attention.safetensors"
 LONGEST = 60
 
 
@@ -65,10 +63,8 @@ class AttentiveSeq2Seq(nn.Module):
 
 
 def load():
-    with safe_open(MODEL, "pt") as file:
-        meta = file.metadata()
-        weights = {name: file.get_tensor(name).double() for name in file.keys()}
-    model = AttentiveSeq2Seq(**json.loads(meta["config"])).double()
+    weights, config, meta = opened("seq2seq-attention")
+    model = AttentiveSeq2Seq(**config).double()
     model.load_state_dict(weights)
     return model, Tokenizer.from_str(meta["tokenizer.json"])
 

@@ -4,17 +4,14 @@ weights, and the first steps of two recurrent networks by torch's layers and gra
 Run: python tests/golden/lessons/make_bottleneck.py
 """
 
-import json
-import struct
-
 import numpy
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
-from common import HERE, MASK, Rng, cell, mix, tensor, write
+from common import MASK, Rng, cell, mix, tensor, write
+from trained import opened
 
-FILE = HERE.parents[2] / "public" / "models" / "seq2seq-gru.safetensors"
 SENTENCE = "The cat that the dog that the boy owned chased ran away."
 OTHERS = "we house red never two"
 
@@ -62,24 +59,9 @@ def path_length(start=2, end=11, kernel=3, given=None):
     return cell("path-length", tensors, given)
 
 
-def read(path):
-    """The tensors and the metadata of a safetensors file."""
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
-    kinds = {"F16": numpy.float16, "F32": numpy.float32}
-    found = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            start, end = entry["data_offsets"]
-            values = numpy.frombuffer(data[8 + length + start : 8 + length + end], dtype=kinds[entry["dtype"]])
-            found[name] = torch.tensor(values.astype(numpy.float64)).reshape(entry["shape"])
-    return found, header["__metadata__"]
-
-
 def forgetting(sentence, given=None):
-    weights, metadata = read(FILE)
-    config, tokenizer = json.loads(metadata["config"]), Tokenizer.from_str(metadata["tokenizer.json"])
+    weights, config, metadata = opened("seq2seq-gru")
+    tokenizer = Tokenizer.from_str(metadata["tokenizer.json"])
     ids = lambda text: tokenizer.encode(" " + text.lower().rstrip("."), add_special_tokens=False).ids
     source, others = ids(sentence), ids(OTHERS)
     gru = torch.nn.GRU(config["embedding"], config["width"], config["layers"], batch_first=True, dtype=torch.float64)

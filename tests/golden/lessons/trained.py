@@ -1,4 +1,5 @@
-"""The shipped models in PyTorch, from their files: weights in half precision there, 64 bits here.
+"""The shipped models in PyTorch, from their files: weights in half precision or as signed bytes with scales there, 64
+bits here.
 
 Written from the papers and the names in the files; nothing here calls the engine.
 """
@@ -20,8 +21,15 @@ def opened(name):
     """The tensors of a shipped file, its sizes and its metadata."""
     with safe_open(MODELS / f"{name}.safetensors", framework="pt") as file:
         metadata = file.metadata()
-        weights = {key: file.get_tensor(key).double() for key in file.keys()}
+        stored = {key: file.get_tensor(key).double() for key in file.keys()}
+    scales = {key: stored.pop(f"{key}.scales") for key in list(stored) if f"{key}.scales" in stored}
+    weights = {key: scaled(tensor, scales[key]) if key in scales else tensor for key, tensor in stored.items()}
     return weights, json.loads(metadata["config"]), metadata
+
+
+def scaled(numbers, scales):
+    """Each 32 numbers of a tensor, in their order, times their scale."""
+    return (numbers.flatten() * scales.repeat_interleave(32)[: numbers.numel()]).view_as(numbers)
 
 
 def split_heads(x, heads):

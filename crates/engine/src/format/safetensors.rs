@@ -17,15 +17,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The format has no type of numbers in blocks. Where the metadata have [`WEIGHTS`] with the text
+//! `Q8_0`, each tensor `NAME` in `I8` has its scales, one in `F16` for each 32 numbers in their
+//! order, in the tensor `NAME.scales`: number = scale · byte. Bytes and scales lie apart from each
+//! other, so that gzip makes the file smaller.
+//!
 //! Source: the format's description in the safetensors repository, and its rule that the tensors
 //! fill the file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::error::{FormatError, shortened};
 use super::safetensors_header::{Description, Header};
-use super::tensors::{Element, Entry, Tensors, values};
+use super::tensors::{Element, Entry, SCALED, Tensors, values};
 use crate::parameters::Compressed;
 use crate::quant::Type;
 
@@ -33,6 +39,12 @@ pub(super) const FORMAT: &str = "safetensors";
 
 /// The largest header that is read, as in the reference implementation.
 pub const LARGEST_HEADER: u64 = 100_000_000;
+
+/// The key of the metadata that says how matrices are stored; its text is the name of a type.
+pub const WEIGHTS: &str = "weights";
+
+/// What follows the name of a tensor of signed bytes in the name of its scales.
+pub const SCALES: &str = ".scales";
 
 /// The tensors and the metadata of a file.
 #[derive(Debug, Clone)]
@@ -43,12 +55,13 @@ pub struct SafeTensors {
 }
 
 impl SafeTensors {
-    /// Reads a file's directory. Tensors in `F32`, `F16` and `BF16` can be read as numbers, others
-    /// only as bytes.
+    /// Reads a file's directory. Tensors in `F32`, `F16` and `BF16` can be read as numbers, and
+    /// those in `I8` that have scales; others only as bytes.
     ///
     /// # Errors
     /// When the header is too long or differs from the format, a type is unknown, a name comes
-    /// twice, or the tensors do not fill the rest of the file one after the other.
+    /// twice, the tensors do not fill the rest of the file one after the other, or scales are
+    /// missing or of another number.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let length = cursor.u64("the header's length")?;
@@ -65,6 +78,10 @@ impl SafeTensors {
         }
         entries.sort_by_key(|entry| (entry.start, entry.length));
         no_gaps(&entries, start, size)?;
+        let said = header.metadata.iter().find(|(key, _)| key == WEIGHTS);
+        if said.is_some_and(|(_, text)| text == Type::Q8_0.name()) {
+            entries = with_scales(entries)?;
+        }
         Ok(Self {
             tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
             metadata: header.metadata,
@@ -145,6 +162,41 @@ fn no_gaps(entries: &[Entry], start: usize, size: usize) -> Result<(), FormatErr
     }
     let (part, expected) = ("the tensors together", format!("{} bytes", end - start));
     Err(FormatError::part(FORMAT, part, expected, size))
+}
+
+/// The tensors in signed bytes with their scales, which are no tensors of their own then.
+fn with_scales(entries: Vec<Entry>) -> Result<Vec<Entry>, FormatError> {
+    let bytes = |entry: &Entry| entry.element == Element::Other("I8");
+    let mut scales = BTreeMap::new();
+    let mut found = Vec::with_capacity(entries.len());
+    let names = entries.iter().filter(|entry| bytes(entry));
+    let names: BTreeSet<String> = names
+        .map(|entry| format!("{}{SCALES}", entry.name))
+        .collect();
+    for entry in entries {
+        match names.contains(&*entry.name) && entry.element == Element::Number(Type::F16) {
+            true => _ = scales.insert(entry.name.clone(), entry),
+            false => found.push(entry),
+        }
+    }
+    for entry in found.iter_mut().filter(|entry| bytes(entry)) {
+        let count = entry.length.div_ceil(SCALED);
+        let scales = scales.get(format!("{}{SCALES}", entry.name).as_str());
+        let shape = scales.map(|scales| &*scales.shape);
+        let Some(start) = scales
+            .map(|scales| scales.start)
+            .filter(|_| shape == Some(&[count]))
+        else {
+            let expected = format!(
+                "{count} scales in F16 as {}{SCALES}",
+                shortened(&entry.name)
+            );
+            let found = shape.map_or_else(|| "none".to_owned(), |shape| format!("{shape:?}"));
+            return Err(FormatError::tensor(FORMAT, &entry.name, expected, found));
+        };
+        entry.element = Element::Scaled { scales: start };
+    }
+    Ok(found)
 }
 
 /// Reads any bytes as a file, and all content of a file that can be read; for fuzzing.

@@ -12,13 +12,18 @@ use ndarray::{ArrayD, ArrayView2, IxDyn};
 use super::error::{FormatError, shortened};
 use crate::error::Result;
 use crate::parameters::{Parameters, Weight, expect_shape};
-use crate::quant::{self, Matrix, Type};
+use crate::quant::{self, Matrix, QuantError, Type};
 
 /// The type of a tensor's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// Numbers, plain or in blocks.
     Number(Type),
+    /// Signed bytes, [`SCALED`] of which share a scale: Q8_0 with the scales apart from the bytes.
+    Scaled {
+        /// The position in the file of the first scale, in half precision.
+        scales: usize,
+    },
     /// A type that no model uses, such as `I64`; its elements can only be read as bytes.
     Other(&'static str),
 }
@@ -28,10 +33,18 @@ impl Element {
     pub fn name(self) -> &'static str {
         match self {
             Self::Number(kind) => kind.name(),
+            Self::Scaled { .. } => Type::Q8_0.name(),
             Self::Other(name) => name,
         }
     }
+
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Other(_))
+    }
 }
+
+/// The number of signed bytes that share a scale; the last scale of a tensor may have fewer.
+pub const SCALED: usize = 32;
 
 /// One tensor of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,14 +189,19 @@ impl Tensors {
     /// # Errors
     /// When there is a NaN or an infinity, or numbers cannot be unpacked.
     pub fn check_finite(&self) -> Result<(), FormatError> {
-        let numbers = |entry: &&Entry| matches!(entry.element, Element::Number(_));
-        let mut entries = self.entries.iter().filter(numbers);
+        let mut entries = self
+            .entries
+            .iter()
+            .filter(|entry| entry.element.is_number());
         entries.try_for_each(|entry| self.check_entry(entry))
     }
 
     /// As [`Self::check_finite`] for one tensor, which is unpacked in parts.
     fn check_entry(&self, entry: &Entry) -> Result<(), FormatError> {
         const BLOCKS: usize = 1024;
+        if let Element::Scaled { .. } = entry.element {
+            return self.numbers(entry).map(drop);
+        }
         let kind = self.kind(entry)?;
         let mut numbers = vec![0.0; BLOCKS * kind.block_len()];
         let parts = self.bytes_of(entry).chunks(BLOCKS * kind.block_bytes());
@@ -210,9 +228,11 @@ impl Tensors {
         Err(self.wrong(entry, "finite numbers", found))
     }
 
+    /// The type in which matrices of a tensor are kept.
     fn kind(&self, entry: &Entry) -> Result<Type, FormatError> {
         match entry.element {
             Element::Number(kind) => Ok(kind),
+            Element::Scaled { .. } => Ok(Type::F32),
             Element::Other(name) => Err(self.unread(entry, name)),
         }
     }
@@ -227,12 +247,30 @@ impl Tensors {
 
     /// The numbers of a tensor; an error where one is not finite.
     fn numbers(&self, entry: &Entry) -> Result<Vec<f32>, FormatError> {
-        let kind = self.kind(entry)?;
         let mut numbers = vec![0.0; entry.values()];
-        quant::dequantize(kind, self.bytes_of(entry), &mut numbers)
-            .map_err(|error| self.unread(entry, error))?;
+        match entry.element {
+            Element::Scaled { scales } => self.scaled(entry, scales, &mut numbers),
+            _ => quant::dequantize(self.kind(entry)?, self.bytes_of(entry), &mut numbers),
+        }
+        .map_err(|error| self.unread(entry, error))?;
         self.check_numbers(entry, &numbers, 0)?;
         Ok(numbers)
+    }
+
+    /// Writes the numbers of a tensor of signed bytes, whose scales begin at byte `start` of the
+    /// file: each number is a product of a scale and a byte, which `f32` holds exactly.
+    fn scaled(&self, entry: &Entry, start: usize, numbers: &mut [f32]) -> Result<(), QuantError> {
+        let mut scales = vec![0.0; numbers.len().div_ceil(SCALED)];
+        let end = start + size_of::<u16>() * scales.len();
+        let halves = self.bytes.get(start..end).unwrap_or_default();
+        quant::dequantize(Type::F16, halves, &mut scales)?;
+        let bytes = self.bytes_of(entry).chunks(SCALED);
+        for ((numbers, bytes), scale) in numbers.chunks_mut(SCALED).zip(bytes).zip(scales) {
+            for (number, &byte) in numbers.iter_mut().zip(bytes) {
+                *number = scale * f32::from(byte.cast_signed());
+            }
+        }
+        Ok(())
     }
 
     /// The numbers of the tensor of a name, in its shape.
@@ -302,14 +340,16 @@ impl Tensors {
 
 impl Parameters for Tensors {
     fn names(&self) -> Vec<String> {
-        let numbers = |entry: &&Entry| matches!(entry.element, Element::Number(_));
-        let names = self.entries.iter().filter(numbers);
+        let names = self
+            .entries
+            .iter()
+            .filter(|entry| entry.element.is_number());
         names.map(|entry| entry.name.to_string()).collect()
     }
 
     fn shape(&self, name: &str) -> Option<Vec<usize>> {
         let entry = self.entry(name)?;
-        matches!(entry.element, Element::Number(_)).then(|| entry.shape.to_vec())
+        entry.element.is_number().then(|| entry.shape.to_vec())
     }
 
     fn form(&self, name: &str) -> Type {

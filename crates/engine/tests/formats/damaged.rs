@@ -1,6 +1,7 @@
 //! Files that are cut off, absurd or wrong, and what is said of them.
 
 use super::make;
+use engine::format::error::FormatError;
 use engine::format::gguf::Gguf;
 use engine::format::gguf_value::{Array, Value};
 use engine::format::llama2c::Llama2c;
@@ -279,6 +280,87 @@ fn safetensors_are_read_in_every_form() {
     let step = 32.0 / 127.0;
     for (packed, plain) in packed.iter().zip(&plain) {
         assert!((packed - plain).abs() <= 0.51 * step, "{packed} {plain}");
+    }
+}
+
+/// Bytes of 34 numbers with two scales.
+fn scaled(header: &str) -> Result<SafeTensors, FormatError> {
+    let bytes = (0..34).map(|n: i8| (n - 2).cast_unsigned());
+    // 0.5 and 2 as f16.
+    let data: Vec<u8> = bytes.chain([0x00, 0x38, 0x00, 0x40]).collect();
+    SafeTensors::parse(make::safetensors_with(header, &data).into())
+}
+
+const SCALED: &str = r#"{"__metadata__":{"weights":"Q8_0"},
+    "a":{"dtype":"I8","shape":[2,17],"data_offsets":[0,34]},
+    "a.scales":{"dtype":"F16","shape":[2],"data_offsets":[34,38]}}"#;
+
+#[test]
+fn signed_bytes_are_read_with_their_scales() {
+    let mut tensors = scaled(SCALED).unwrap().tensors;
+    let found = tensors.read("a").unwrap();
+    assert_eq!(found.shape(), [2, 17]);
+    let expected = (0..34).map(|n| (n as f32 - 2.0) * if n < 32 { 0.5 } else { 2.0 });
+    assert!(found.iter().copied().eq(expected), "{found}");
+    assert_eq!(tensors.names(), ["a"]);
+    assert_eq!(tensors.form("a"), Type::F32);
+    assert_eq!(tensors.entry("a").unwrap().element().name(), "Q8_0");
+    let weight = tensors.weight("a", 2, 17).unwrap();
+    assert_eq!(weight.rows(&[0, 1]).unwrap().into_dyn(), found);
+    assert!(tensors.check_finite().is_ok());
+
+    // Where the metadata do not say so, bytes are bytes.
+    let plain = SCALED.replace("Q8_0", "I8");
+    let mut plain = scaled(&plain).unwrap().tensors;
+    assert_eq!(plain.names(), ["a.scales"]);
+    assert!(
+        plain
+            .read("a")
+            .unwrap_err()
+            .to_string()
+            .contains("found I8")
+    );
+}
+
+#[test]
+fn scales_that_do_not_fit_are_named() {
+    for (from, to, part) in [
+        (
+            "a.scales",
+            "b.scales",
+            "tensor a: expected 2 scales in F16 as a.scales, found none",
+        ),
+        (
+            "F16",
+            "BF16",
+            "expected 2 scales in F16 as a.scales, found none",
+        ),
+        ("[2],", "[2,1],", "found [2, 1]"),
+        ("[2],", "[1,2],", "found [1, 2]"),
+    ] {
+        let error = scaled(&SCALED.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let header = SCALED
+        .replace("[2,17]", "[35,1]")
+        .replace("[0,34]", "[0,35]");
+    let header = header
+        .replace("F16", "I8")
+        .replace("[2]", "[3]")
+        .replace("[34,38]", "[35,38]");
+    let error = scaled(&header).unwrap_err().to_string();
+    assert!(error.contains("found none"), "{error}");
+
+    // An infinite scale.
+    let mut file = make::safetensors_with(SCALED, &[1; 38]);
+    let end = file.len() - 2;
+    file[end..].copy_from_slice(&[0x00, 0x7c]);
+    let mut tensors = SafeTensors::parse(file.into()).unwrap().tensors;
+    for error in [
+        tensors.check_finite().unwrap_err().to_string(),
+        tensors.read("a").unwrap_err().to_string(),
+    ] {
+        assert!(error.contains("finite numbers, found inf at 32"), "{error}");
     }
 }
 

@@ -90,6 +90,14 @@ fn changed_safetensors() {
 }
 
 #[test]
+fn changed_scales() {
+    let header = r#"{"__metadata__":{"weights":"Q8_0"},"a":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},
+        "a.scales":{"dtype":"F16","shape":[1],"data_offsets":[3,5]}}"#;
+    let file = make::safetensors_with(header, &[1; 5]);
+    changed(&file, 8 + header.len(), safetensors::parse_never_panics);
+}
+
+#[test]
 fn changed_llama2c() {
     changed(&make::llama2c(), 28, llama2c::parse_never_panics);
 }

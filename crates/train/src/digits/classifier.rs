@@ -334,6 +334,7 @@ impl<N: Network> Subject for Classifier<N> {
             decimals,
             // Two digits may be so near to two classes that another order of additions decides.
             tolerance: 100.0 * 2.5 / of as f64,
+            allowed: -0.3..=f64::INFINITY,
         };
         let count = digits.len();
         let (whole, _) = right(model, digits, count, [0, 0])?;

@@ -209,6 +209,7 @@ impl Subject for DigitGpt {
             value: mean(pixels),
             decimals: 4,
             tolerance: 2e-4,
+            allowed: f64::NEG_INFINITY..=0.005 * mean(pixels),
         };
         let lower =
             format!("bits per pixel of the lower half of {MEASURED} test digits, given the upper");

@@ -6,9 +6,10 @@ use super::files::table;
 const HEAD: &str = "\
 # Models
 
-Small models that learned from nothing, with this project's own code. Each file holds half-precision weights and, in its metadata, its
-sizes (`config`), seed and score. `cargo xtask train NAME --data PATH` makes a file and its section here anew; the tests compute every
-figure again from the file.
+Small models that learned from nothing, with this project's own code. Each file holds its weights (matrices as signed bytes with
+scales, where the scores hold) and, in its metadata, its sizes (`config`), seed and score. `cargo xtask train NAME --data PATH` makes a
+file and its section here anew, and with `--from FILE` from the weights of a file in half precision; the tests compute every figure again
+from the file.
 ";
 
 /// One section.

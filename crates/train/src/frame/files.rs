@@ -1,7 +1,9 @@
 //! Files, whole or not at all.
 
 use crate::{Result, TrainError};
+use flate2::Compression;
 use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -30,6 +32,18 @@ pub fn read_gz(path: &Path, most: usize) -> Result<Vec<u8>> {
         return Err(TrainError::content(path, expected, "more"));
     }
     Ok(bytes)
+}
+
+/// The number of bytes that a browser downloads where the server compresses: as `gzip -9`.
+///
+/// # Errors
+/// When they cannot be compressed.
+pub fn gzip_size(bytes: &[u8]) -> Result<usize> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let packed = packed.write_all(bytes).and_then(|()| packed.finish());
+    let packed =
+        packed.map_err(|error| TrainError::file("compress", Path::new("weights"), error))?;
+    Ok(packed.len())
 }
 
 /// Writes a file under another name and then renames it, so that at every moment either the old

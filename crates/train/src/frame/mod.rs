@@ -11,7 +11,7 @@ mod ship;
 mod subject;
 
 pub use card::{Table, tables};
-pub use files::{read, read_gz, replace, table};
+pub use files::{gzip_size, read, read_gz, replace, table};
 pub use run::{Options, Trained, train};
-pub use ship::{LARGEST_ALL, LARGEST_FILE, ship};
+pub use ship::{GZIP, HALF, LARGEST_ALL, LARGEST_FILE, WEIGHTS, ship, ship_again};
 pub use subject::{Card, Choice, Evaluation, Figure, Recipe, Subject};

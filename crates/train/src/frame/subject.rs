@@ -6,6 +6,7 @@ use engine::parameters::Parameters;
 use engine::rng::Rng;
 use engine::trainable::Trainable;
 use serde_json::Value;
+use std::ops::RangeInclusive;
 
 /// A model with its data. The frame keeps the parameters, and hands them in.
 pub trait Subject {
@@ -42,6 +43,17 @@ pub trait Subject {
     /// When it cannot be written in that form.
     fn beside(&self) -> Result<Option<(String, String)>> {
         Ok(None)
+    }
+
+    /// True for a matrix that is shipped in half precision though others are signed bytes.
+    fn keeps(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// The bits that a number of its shipped matrices uses of a byte: fewer than 8 for a file that
+    /// is smaller after gzip.
+    fn bits(&self) -> u8 {
+        8
     }
 
     /// Its recipe.
@@ -170,12 +182,20 @@ pub struct Figure {
     pub decimals: usize,
     /// Tolerance for the same file on another machine, whose instructions add in another order.
     pub tolerance: f64,
+    /// The changes, in its unit, that smaller weights may make: none downwards by more than a bound
+    /// where more is better, and so on.
+    pub allowed: RangeInclusive<f64>,
 }
 
 impl Figure {
     /// The figure as the card prints it.
     pub fn shown(&self) -> String {
         format!("{:.*}", self.decimals, self.value)
+    }
+
+    /// True if smaller weights may make it what it is, from `half` in half precision.
+    pub fn holds(&self, half: f64) -> bool {
+        self.allowed.contains(&(self.value - half))
     }
 }
 

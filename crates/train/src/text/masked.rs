@@ -289,6 +289,11 @@ impl Subject for Masked {
         })
     }
 
+    fn bits(&self) -> u8 {
+        // The first cell of the home page waits for this file.
+        7
+    }
+
     fn measure(&self, model: &Bert) -> Result<Vec<Figure>> {
         let (_, own) = self.right(model, &self.test)?;
         let neighbours = self.neighbours();
@@ -298,6 +303,7 @@ impl Subject for Masked {
             value: 100.0 * value,
             decimals: 1,
             tolerance: 0.3,
+            allowed: -0.3..=f64::INFINITY,
         };
         let count = self.test.len();
         let [left, right, both] = neighbours;

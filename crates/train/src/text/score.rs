@@ -40,6 +40,7 @@ pub fn figures(translator: &Translator, test: &[Pair], own: &[Pair]) -> Result<V
             value: 100.0 * share,
             decimals: 1,
             tolerance: 0.3,
+            allowed: -0.3..=f64::INFINITY,
         });
     };
     let long = scored(translator, test.iter().filter(|pair| is_long(pair)))?;

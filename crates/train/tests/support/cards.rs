@@ -5,7 +5,7 @@ use engine::format::safetensors::SafeTensors;
 use engine::kernel::threads;
 use engine::trainable::count;
 use std::path::{Path, PathBuf};
-use training::frame::{Subject, Table, tables};
+use training::frame::{Figure, GZIP, HALF, Subject, Table, WEIGHTS, gzip_size, tables};
 
 /// Where the shipped models are.
 pub(crate) fn folder() -> PathBuf {
@@ -44,6 +44,8 @@ pub(crate) fn check<S: Subject>(subject: &S) {
     let card = &card(name);
     let bytes = std::fs::read(folder().join(card.get("file").unwrap())).unwrap();
     assert_eq!(number(card, "bytes"), bytes.len() as f64, "{name}");
+    let gzip = gzip_size(&bytes).unwrap();
+    assert_eq!(number(card, GZIP), gzip as f64, "{name}");
     let mut file = SafeTensors::parse(bytes.into()).unwrap();
     let said = |key: &str| {
         let found = file.metadata().iter().find(|(known, _)| known == key);
@@ -60,8 +62,36 @@ pub(crate) fn check<S: Subject>(subject: &S) {
     );
     let (score, score_of) = (said("score"), said("score_of"));
     assert_eq!(card.get(&score_of), Some(score.as_str()), "{name}");
+    let is_scaled = card.get(WEIGHTS).unwrap().starts_with("Q8_0");
+    assert_eq!(said("weights") == "Q8_0", is_scaled, "{name}");
+    let half = card.get(HALF).map(|row| row.split(", "));
+    assert_eq!(half.is_some(), is_scaled, "{name}");
+    let half: Vec<f64> = half
+        .into_iter()
+        .flatten()
+        .map(|x| x.parse().unwrap())
+        .collect();
     let mut model = subject.load(&mut file.tensors).unwrap();
-    for figure in subject.measure(&model).unwrap() {
+    let figures = subject.measure(&model).unwrap();
+    assert!(
+        !is_scaled || half.len() == figures.len(),
+        "{name}: {half:?}"
+    );
+    for (figure, half) in figures.iter().zip(&half) {
+        // Both as they were printed on the machine that made the file.
+        let one = 10f64.powi(-(figure.decimals as i32));
+        let stated = number(card, &figure.name);
+        let printed = [-one, 0.0, one].map(|error| Figure {
+            value: stated + error,
+            ..figure.clone()
+        });
+        assert!(
+            printed.iter().any(|figure| figure.holds(*half)),
+            "{name}: {}: {stated} and {half} in half precision",
+            figure.name
+        );
+    }
+    for figure in figures {
         let stated = number(card, &figure.name);
         let found = figure.value;
         assert!(
