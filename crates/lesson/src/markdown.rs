@@ -354,5 +354,5 @@ fn to_html(events: Vec<Event<'_>>) -> String {
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events.into_iter());
     // The marker line of an aside leaves an empty paragraph where nothing else stood in it.
-    out.replace("<p></p>\n", "")
+    math::with_punctuation(&out.replace("<p></p>\n", ""))
 }

@@ -62,6 +62,30 @@ fn with_scripts_behind_spaces(mathml: String) -> String {
     })
 }
 
+/// The HTML with each formula in a line of text bound to the punctuation behind it: browsers may
+/// break a line between the two.
+pub(crate) fn with_punctuation(html: &str) -> String {
+    const END: &str = "</math>";
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(start) = rest.find("<math") {
+        let end = rest[start..].find(END).map_or(rest.len(), |n| start + n + END.len());
+        let marks = |c: char| matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | '\u{2019}' | '\u{201d}');
+        let after = rest[end..].find(|c| !marks(c)).map_or(rest.len(), |n| end + n);
+        out.push_str(&rest[..start]);
+        if after > end {
+            out.push_str("<span class=\"bound\">");
+            out.push_str(&rest[start..after]);
+            out.push_str("</span>");
+        } else {
+            out.push_str(&rest[start..end]);
+        }
+        rest = &rest[after..];
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The text with each displayed formula on one line, as long as before. Markdown finds blocks
 /// before formulas, so that a line of a formula with nothing but `=` on it would make a heading,
 /// and one that starts with `- ` a list.
@@ -128,5 +152,14 @@ mod tests {
         ] {
             assert_eq!(join_lines(text), expected);
         }
+    }
+
+    #[test]
+    fn punctuation_stays_with_its_formula() {
+        let bound = with_punctuation("<p><math>a</math>, b (<math>c</math>). <math>d</math> e</p>");
+        assert_eq!(
+            bound,
+            "<p><span class=\"bound\"><math>a</math>,</span> b (<span class=\"bound\"><math>c</math>).</span> <math>d</math> e</p>"
+        );
     }
 }

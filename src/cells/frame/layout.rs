@@ -20,8 +20,9 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
     let title = cx.title.get_value();
     let named = move |what: &str| format!("{what}: {title}");
     let open = move |which: fn(CellCx) -> Sheet| move |_| sheet.set(Some(which(cx)));
+    let section = StoredValue::new(section);
     let fill_window = move |_| {
-        let section = section.clone();
+        let section = section.get_value();
         leptos::task::spawn_local(async move { full_screen::toggle(&section).await });
     };
     let summary = NodeRef::<Summary>::new();
@@ -37,11 +38,12 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
         {move || edited.get().then(|| view! {
             <button type="button" class="button quiet" aria-label=reset_name.clone() on:click=reset>"Reset"</button>
         })}
+        <button type="button" class="button leave-full" aria-label=named("Leave full screen") on:click=fill_window>"Leave full screen"</button>
         <details class="menu cell-menu">
             <summary node_ref=summary aria-label=named("Cell menu")><span aria-hidden="true">"\u{22ef}"</span></summary>
             <div>
                 <button type="button" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
-                <button type="button" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
+                <button type="button" class="enter-full" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>
                 <button type="button" aria-label=named("Export") on:click=open(Sheet::Export)>"Export"</button>
                 <button type="button" aria-label=named("Show the Rust") on:click=open(Sheet::Rust)>"Show the Rust"</button>
             </div>
@@ -86,7 +88,7 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
             {move || computed.get().then(|| view! {
                 <span class="cell-time">
                     "Computed here in " <Num value=elapsed from="time:elapsed_ms" format=Format::Fixed(1) />
-                    " ms by the " <span data-label="kernel">{engine::kernel::chosen()}</span> " kernels"
+                    " ms"
                 </span>
             })}
             {move || busy.get().then(|| view! {

@@ -147,7 +147,11 @@ fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
         let from = format!("call:{index}.{side}.{}", d.name);
         let numbers = d.values.iter().take(PRINTED).enumerate().map(|(i, &x)| {
             let from = format!("{from}[{i}]");
-            view! { <Num value=Signal::stored(Some(x)) from=from format=Format::Fixed(4) /> " " }
+            let starts_row = i > 0 && d.shape.len() > 1 && d.shape.last().is_some_and(|n| i.is_multiple_of(*n));
+            view! {
+                {starts_row.then(|| view! { <br /> })}
+                <Num value=Signal::stored(Some(x)) from=from format=Format::Fixed(4) /> " "
+            }
         });
         let more = d.shape.iter().product::<usize>() > PRINTED;
         view! {

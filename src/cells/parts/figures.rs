@@ -11,7 +11,7 @@ use crate::plot::{Kind, Series};
 use crate::widgets::{Concept, Grid, Place, set};
 
 /// Label of the factor that keeps the scores of wide heads small.
-pub(crate) const SCALE: &str = "the scale $1/\u{221a}d_k$";
+pub(crate) const SCALE: &str = "scale factor $1/\u{221a}d_k$";
 
 /// The computation of a cell as its views read it.
 pub(crate) type Computed = Signal<Option<Arc<Computation>>>;

@@ -1,6 +1,7 @@
 //! The view of `attention-map`: choose a word and see what it takes from every other.
 
 use cells::format::Format;
+use cells::input::Inputs;
 use cells::lessons::self_attention::attention_map::{EXAMPLES, Example};
 use leptos::prelude::*;
 
@@ -57,19 +58,26 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Buttons that show what heads of the trained model do.
+/// Buttons that show what heads of the trained model do: on their sentence, or on the reader's own.
 fn examples(cx: CellCx) -> AnyView {
     let button = move |example: Example| {
         let shown = Memo::new(move |_| {
             let now = cx.all_inputs();
             example
-                .inputs()
+                .head_inputs()
                 .iter()
                 .all(|(name, value)| now.0.get(*name) == Some(value))
         });
+        let show = move |_| {
+            let sentence = |inputs: Inputs| inputs.0.get("sentence").cloned();
+            let now = sentence(cx.all_inputs());
+            let is_ours = now == sentence(cx.initial_inputs())
+                || example.inputs().into_iter().any(|(_, value)| Some(value) == now);
+            cx.set_all(if is_ours { example.inputs() } else { example.head_inputs() });
+        };
         view! {
             <button type="button" class="button" aria-pressed=move || shown.get().to_string()
-                on:click=move |_| cx.set_all(example.inputs())>{example.label}</button>
+                on:click=show>{example.label}</button>
         }
     };
     view! {

@@ -61,13 +61,13 @@ pub const EXAMPLES: [Example; 4] = [
         takes_from: "has",
     },
     Example {
-        label: "Each word looks one back",
+        label: "Each word looks at the one before",
         head: [1, 2],
         word: "girl",
         takes_from: "little",
     },
     Example {
-        label: "Each word looks one ahead",
+        label: "Each word looks at the next one",
         head: [1, 1],
         word: "has",
         takes_from: "a",
@@ -75,6 +75,14 @@ pub const EXAMPLES: [Example; 4] = [
 ];
 
 impl Example {
+    /// The inputs that show it on the reader's own sentence, which stays.
+    pub fn head_inputs(&self) -> Vec<(&'static str, InputValue)> {
+        let keeps = ["sentence", "selected"];
+        let mut inputs = self.inputs();
+        inputs.retain(|(name, _)| !keeps.contains(name));
+        inputs
+    }
+
     /// The inputs that show it.
     pub fn inputs(&self) -> Vec<(&'static str, InputValue)> {
         let [layer, head] = self.head.map(|n| InputValue::Number(f64::from(n)));
