@@ -6,5 +6,5 @@ use leptos::prelude::*;
 /// A label: what it has between dollar signs becomes a formula, which assistive technology reads in
 /// words.
 pub(crate) fn set(label: &str) -> AnyView {
-    view! { <span inner_html=html(label)></span> }.into_any()
+    view! { <span data-label="" inner_html=html(label)></span> }.into_any()
 }

@@ -148,7 +148,11 @@ mod tests {
         assert!(Palette::Mask.hides(0.0) && !Palette::Mask.hides(1.0));
         assert!(Palette::Sequential.hides(f64::NEG_INFINITY) && !Palette::Sequential.hides(0.0));
         assert_eq!(
-            Palette::Mask.colour(Palette::Mask.share(1.0, (0.0, 1.0)), Concept::Plain, &dark()),
+            Palette::Mask.colour(
+                Palette::Mask.share(1.0, (0.0, 1.0)),
+                Concept::Plain,
+                &dark()
+            ),
             [0x23, 0x20, 0x1d],
             "what may be seen is plain"
         );

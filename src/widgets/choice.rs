@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::{ids, set};
 use super::markup::in_markup;
+use super::{ids, set};
 
 /// A radio group.
 #[component]

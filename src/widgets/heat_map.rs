@@ -59,8 +59,7 @@ impl Lines {
         };
         let whole_rows: Vec<usize> = (0..rows).filter(|&i| whole(&|j| (i, j), cols)).collect();
         let whole_cols: Vec<usize> = (0..cols).filter(|&j| whole(&|i| (i, j), rows)).collect();
-        let is_in_line =
-            |(i, j): &Place| whole_rows.contains(i) || whole_cols.contains(j);
+        let is_in_line = |(i, j): &Place| whole_rows.contains(i) || whole_cols.contains(j);
         let rest = places.iter().filter(|place| !is_in_line(place));
         Self {
             rest: rest.copied().collect(),
@@ -222,7 +221,10 @@ pub fn HeatMap(
     let hides = hidden.is_some() || palette == Palette::Mask;
     let key = move || match palette {
         Palette::Mask => Some(mask_legend(true).into_any()),
-        _ => heat.hidden.with(|h| !h.is_empty()).then(|| mask_legend(false).into_any()),
+        _ => heat
+            .hidden
+            .with(|h| !h.is_empty())
+            .then(|| mask_legend(false).into_any()),
     };
     let body = move || match frame.get() {
         None => EitherOf3::A(view! { <p class="heat-empty">"Nothing to show yet."</p> }),
@@ -291,13 +293,22 @@ mod tests {
         let shape = (2, 3);
         let row = [(1, 0), (1, 1), (1, 2)];
         let found = Lines::of(&row, shape);
-        assert_eq!((found.rows, found.cols, found.rest), (vec![1], vec![], vec![]));
+        assert_eq!(
+            (found.rows, found.cols, found.rest),
+            (vec![1], vec![], vec![])
+        );
         let cross = [(0, 1), (1, 0), (1, 1), (1, 2)];
         let found = Lines::of(&cross, shape);
-        assert_eq!((found.rows, found.cols, found.rest), (vec![1], vec![1], vec![]));
+        assert_eq!(
+            (found.rows, found.cols, found.rest),
+            (vec![1], vec![1], vec![])
+        );
         let part = [(0, 0), (0, 2)];
         let found = Lines::of(&part, shape);
-        assert_eq!((found.rows, found.cols, found.rest), (vec![], vec![], part.to_vec()));
+        assert_eq!(
+            (found.rows, found.cols, found.rest),
+            (vec![], vec![], part.to_vec())
+        );
         assert_eq!(Lines::of(&[], (0, 0)), Lines::default());
     }
 }

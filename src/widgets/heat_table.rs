@@ -88,7 +88,7 @@ pub(crate) fn heat_table(
 fn width_giver(scroll: &web_sys::Element) -> web_sys::Element {
     let figure = scroll.closest(".heat").ok().flatten();
     let row = figure.and_then(|figure| figure.parent_element());
-    row.filter(|row| row.matches(".row, .linked-row, .chain").unwrap_or(false))
+    row.filter(|row| row.matches(".row, .linked-row").unwrap_or(false))
         .unwrap_or_else(|| scroll.clone())
 }
 

@@ -16,6 +16,7 @@ mod heat_legend;
 pub mod heat_map;
 mod heat_table;
 mod ids;
+pub mod joined;
 pub mod linked_matrices;
 mod markup;
 mod matrix_block;
@@ -42,6 +43,7 @@ pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, p
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::{legend, mask_legend};
 pub use heat_map::HeatMap;
+pub use joined::{Course, Joint};
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;
 pub use more::More;

@@ -52,6 +52,9 @@ impl Pad {
     }
 }
 
+/// Height of a name, in units of the reach.
+const LINE: f64 = 0.11;
+
 /// Half the side of the drawing in units of the reach: room for tips at the border.
 const VIEW: f64 = 1.12;
 
@@ -76,9 +79,13 @@ pub fn VectorPad(
     /// Largest coordinate.
     #[prop(default = 1.0)]
     reach: f32,
-    /// More vectors that only follow, each with a name, dashed: `[M, 2]`.
+    /// More vectors that only follow, dashed: `[M, 2]`.
     #[prop(optional, into)]
     ghosts: Option<Signal<Array2<f32>>>,
+    /// Points instead of arrows, with the polygon that they span; what follows is a point in it, in
+    /// this colour, joined to each of them.
+    #[prop(optional)]
+    spanned: Option<Concept>,
 ) -> impl IntoView {
     let pad = Pad {
         vectors,
@@ -97,14 +104,26 @@ pub fn VectorPad(
     let shadows = ghosts.map(|ghosts| {
         move || {
             let list = ghosts.get();
+            let place = |row: ndarray::ArrayView1<'_, f32>| {
+                let at = |n: usize| f64::from(row.get(n).copied().unwrap_or_default());
+                (at(0), -at(1))
+            };
             list.rows()
                 .into_iter()
-                .map(|row| ghost(row.get(0).copied(), row.get(1).copied(), reach))
+                .map(|row| match spanned {
+                    Some(concept) => mixture(pad, place(row), concept).into_any(),
+                    None => ghost(place(row), reach).into_any(),
+                })
                 .collect_view()
         }
     });
+    let class = if spanned.is_some() {
+        "vector-pad is-points"
+    } else {
+        "vector-pad"
+    };
     view! {
-        <figure class="vector-pad">
+        <figure class=class>
             <figcaption class="heat-title" data-label="">
                 {label.clone()}
             </figcaption>
@@ -167,6 +186,18 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
     let reach = f64::from(pad.reach);
     let x = move || f64::from(pad.tip(i).0);
     let y = move || -f64::from(pad.tip(i).1);
+    // A name that would be written over that of another arrow is a line further down.
+    let label = move || {
+        let place = |n: usize| {
+            let (x, y) = pad.tip(n);
+            label_place(f64::from(x), -f64::from(y), reach)
+        };
+        let (x, y, anchor) = place(i);
+        let covered = (0..i).map(place).filter(|other| {
+            (other.0 - x).abs() < 0.3 * reach && (other.1 - y).abs() < LINE * reach
+        });
+        (x, y + LINE * reach * covered.count() as f64, anchor)
+    };
     let spoken = move || {
         let (x, y) = pad.tip(i);
         format!(
@@ -221,9 +252,9 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
                 class="pad-name"
                 aria-hidden="true"
                 data-label=""
-                x=move || label_place(x(), y(), reach).0
-                y=move || label_place(x(), y(), reach).1
-                text-anchor=move || label_place(x(), y(), reach).2
+                x=move || label().0
+                y=move || label().1
+                text-anchor=move || label().2
             >
                 {name}
             </text>
@@ -245,6 +276,8 @@ fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
     let side = if right * down < 0.0 { -1.0 } else { 1.0 };
     let (across_x, across_y) = (-down * side, right * side);
     let anchor = match across_x {
+        // Towards the border there is no room for half a name.
+        _ if x > 0.75 * reach && across_x < 0.9 => "end",
         across if across > 0.4 => "start",
         across if across < -0.4 => "end",
         _ => "middle",
@@ -252,24 +285,84 @@ fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
     // The text is drawn above its line: one that is below the tip starts a line further down.
     let line = 0.04 * reach * (1.0 + across_y);
     let away = 0.13 * reach;
+    let x = x.min(VIEW * reach - 0.02 * reach - away * across_x);
     (x + away * across_x, y + away * across_y + line, anchor)
 }
 
 /// A dashed arrow that only follows.
-fn ghost(x: Option<f32>, y: Option<f32>, reach: f32) -> impl IntoView {
-    let (x, y) = (
-        f64::from(x.unwrap_or_default()),
-        -f64::from(y.unwrap_or_default()),
-    );
+fn ghost((x, y): (f64, f64), reach: f32) -> impl IntoView {
     view! {
         <line class="pad-ghost" x1="0" y1="0" x2=x y2=y stroke-dasharray=format!("{0} {0}", 0.04 * reach) />
         <circle class="pad-ghost-dot" cx=x cy=y r=0.03 * f64::from(reach) />
     }
 }
 
+/// A mixture of all points: a point within the polygon that they span, joined to each of them.
+fn mixture(pad: Pad, (x, y): (f64, f64), concept: Concept) -> impl IntoView {
+    let reach = f64::from(pad.reach);
+    let points = (0..pad.vectors.with(Array2::nrows)).map(|i| pad.tip(i));
+    let corners = hull(points.map(|(x, y)| (f64::from(x), -f64::from(y))).collect());
+    let outline = corners
+        .iter()
+        .map(|(x, y)| format!("{x},{y}"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let lines = (0..pad.vectors.with(Array2::nrows))
+        .map(|i| {
+            let (to_x, to_y) = pad.tip(i);
+            view! { <line class="pad-ghost" x1=x y1=y x2=to_x y2=-to_y /> }
+        })
+        .collect_view();
+    view! {
+        <g class=concept.class() aria-hidden="true">
+            <polygon class="pad-span" points=outline />
+            {lines}
+            <circle class="pad-dot" cx=x cy=y r=0.06 * reach />
+        </g>
+    }
+}
+
+/// The corners of the smallest convex polygon around some points, in order.
+fn hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    points.dedup();
+    let side = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+        let mut line: Vec<(f64, f64)> = Vec::new();
+        for c in points {
+            while let [.., a, b] = line[..] {
+                let turn = (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0);
+                if turn > 0.0 {
+                    break;
+                }
+                line.pop();
+            }
+            line.push(c);
+        }
+        line.pop();
+        line
+    };
+    let mut corners = side(&mut points.iter().copied());
+    corners.extend(side(&mut points.iter().rev().copied()));
+    corners
+}
+
 #[cfg(test)]
 mod tests {
-    use super::label_place;
+    use super::{hull, label_place};
+
+    #[test]
+    fn a_hull_goes_around_all_points_and_leaves_out_the_inner_ones() {
+        let corners = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)];
+        let mut points = corners.to_vec();
+        points.extend([(1.0, 1.0), (0.5, 1.5), (0.0, 0.0)]);
+        assert_eq!(hull(points), corners);
+        assert_eq!(
+            hull(vec![(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]).len(),
+            2,
+            "on a line"
+        );
+        assert!(hull(Vec::new()).is_empty());
+    }
 
     #[test]
     fn a_name_is_beside_the_line_of_its_arrow() {
@@ -286,5 +379,6 @@ mod tests {
         }
         assert_eq!(label_place(0.6, -1.0, 2.0).2, "end");
         assert_eq!(label_place(1.2, -0.1, 2.0).2, "middle");
+        assert_eq!(label_place(2.0, 0.0, 2.0).2, "end", "at the border");
     }
 }

@@ -158,7 +158,10 @@ async fn a_product_writes_its_sum_out_and_walks_on() {
         ["x[0,0]", "w[0,0]", "x[0,1]", "w[1,0]", "q[0,0]"]
     );
     assert_eq!(
-        (page.count("tbody th.is-marked"), page.count("thead th.is-marked")),
+        (
+            page.count("tbody th.is-marked"),
+            page.count("thead th.is-marked")
+        ),
         (1, 1),
         "the row of the left and the column of the right factor, at their heads"
     );
@@ -186,7 +189,10 @@ async fn a_mask_hatches_what_may_not_be_seen_and_says_so() {
     assert!(is_masked("0,1"));
     assert_eq!(page.count("td[style]"), 0, "no colour says it");
     let legend = page.text(".legend");
-    assert!(legend.contains("may look") && legend.contains("may not look"), "{legend}");
+    assert!(
+        legend.contains("may look") && legend.contains("may not look"),
+        "{legend}"
+    );
     mask.set(Some(grid("mask", 2, 2, &[1.0, 1.0, 0.0, 1.0])));
     settle().await;
     assert!(is_masked("1,0") && !is_masked("0,1"));
@@ -217,7 +223,8 @@ async fn symbols_of_a_label_are_mathematics_that_is_read_in_words() {
     assert_eq!(page.text("figcaption"), "Queries WQ < 2");
     assert_eq!(page.text("figcaption sub"), "Q");
     assert_eq!(
-        page.attribute("figcaption [role=math]", "aria-label").as_deref(),
+        page.attribute("figcaption [role=math]", "aria-label")
+            .as_deref(),
         Some("W sub Q")
     );
     assert_eq!(page.text("caption"), "Queries W sub Q < 2");

@@ -3,7 +3,7 @@
 use super::page::{Page, settle};
 use leptos::prelude::*;
 use ndarray::arr2;
-use site::widgets::{Concept, PatchGrid, TokenStrip, VectorPad};
+use site::widgets::{Concept, Course, Joint, PatchGrid, TokenStrip, VectorPad};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -57,6 +57,44 @@ async fn an_arrow_is_moved_with_the_keyboard() {
         page.attribute(".pad-tip", "aria-valuetext").as_deref(),
         Some("0.48, 0.52")
     );
+}
+
+#[wasm_bindgen_test]
+async fn points_span_a_polygon_that_follows_them() {
+    let points = RwSignal::new(arr2(&[[0.0_f32, 0.0], [1.0, 0.0], [0.0, 1.0]]));
+    let within = Signal::derive(move || arr2(&[[0.25_f32, 0.25]]));
+    let page = Page::with(move || {
+        view! {
+            <VectorPad
+                vectors=points
+                on_change=Callback::new(move |v| points.set(v))
+                label="Plane"
+                names=vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]
+                concepts=vec![Concept::Value; 3]
+                ghosts=within
+                spanned=Concept::Output
+            />
+        }
+    });
+    settle().await;
+    let corners = |page: &Page| page.attribute(".pad-span", "points").unwrap_or_default();
+    assert_eq!(corners(&page).split(' ').count(), 3);
+    assert_eq!(page.count(".pad-ghost"), 3, "a line from the mixture to each point");
+    let before = corners(&page);
+    page.focus_svg(".pad-tip").await;
+    page.press("ArrowLeft").await;
+    assert_ne!(corners(&page), before);
+}
+
+#[wasm_bindgen_test]
+async fn a_line_between_matrices_is_for_the_eye() {
+    let page = Page::with(move || {
+        view! { <Joint course=Course::Across operation="$\u{b7} V$" concept=Concept::Output /> }
+    });
+    settle().await;
+    assert_eq!(page.attribute(".joint", "aria-hidden").as_deref(), Some("true"));
+    assert_eq!(page.text(".joint i"), "V");
+    assert!(page.find(".joint").class_name().contains("is-across"));
 }
 
 #[wasm_bindgen_test]

@@ -91,7 +91,10 @@ impl Catalog for Cells {
             return Vec::new();
         };
         let in_words = |input: &cells::InputSpec| {
-            Some((cells::symbols::plain(input.label), in_words(inputs.0.get(input.name)?)?))
+            Some((
+                cells::symbols::plain(input.label),
+                in_words(inputs.0.get(input.name)?)?,
+            ))
         };
         (spec.inputs)().iter().filter_map(in_words).collect()
     }

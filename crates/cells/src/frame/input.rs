@@ -11,8 +11,8 @@ use crate::error::CellError;
 
 pub use super::inputs::Inputs;
 use super::decimal;
-use super::symbols::plain;
 use super::selection::{Selectable, Selection};
+use super::symbols::plain;
 
 /// Largest magnitude that a number typed into a matrix may have.
 pub const LARGEST_ENTRY: f32 = 1e6;

@@ -46,7 +46,9 @@ fn runs(label: &str) -> Vec<Run<'_>> {
         let inner = &rest[open + 1..];
         let close = inner.find('$').filter(|&close| {
             let (formula, after) = (&inner[..close], &inner[close + 1..]);
-            close > 0 && formula.trim() == formula && !after.starts_with(|c: char| c.is_ascii_digit())
+            close > 0
+                && formula.trim() == formula
+                && !after.starts_with(|c: char| c.is_ascii_digit())
         });
         let Some(close) = close else {
             from = open + 1;
@@ -72,7 +74,11 @@ fn pieces_of(formula: &str) -> Vec<Piece<'_>> {
     while let Some(first) = rest.chars().next() {
         match first {
             '_' | '^' => {
-                level = if first == '_' { Level::Below } else { Level::Above };
+                level = if first == '_' {
+                    Level::Below
+                } else {
+                    Level::Above
+                };
                 rest = &rest[1..];
                 continue;
             }
@@ -102,7 +108,8 @@ fn atom(formula: &str, is_index: bool) -> (&str, &str) {
     }
     let is_letter = |c: char| c.is_alphabetic();
     let is_digit = |c: char| c.is_ascii_digit();
-    let is_sign = |c: char| !is_letter(c) && !is_digit(c) && !matches!(c, '_' | '^' | '{' | '\u{221a}');
+    let is_sign =
+        |c: char| !is_letter(c) && !is_digit(c) && !matches!(c, '_' | '^' | '{' | '\u{221a}');
     let same = |is: &dyn Fn(char) -> bool| formula.find(|c| !is(c)).unwrap_or(formula.len());
     let first = formula.chars().next().unwrap_or_default();
     let length = match first {
@@ -222,7 +229,10 @@ fn push_html(out: &mut String, piece: &Piece<'_>) {
     }
     around.iter().for_each(|(open, _)| out.push_str(open));
     push_escaped(out, piece.text);
-    around.iter().rev().for_each(|(_, close)| out.push_str(close));
+    around
+        .iter()
+        .rev()
+        .for_each(|(_, close)| out.push_str(close));
 }
 
 fn push_escaped(out: &mut String, text: &str) {
@@ -254,14 +264,18 @@ mod tests {
                 "Scores Q \u{b7} K\u{1d40} / \u{221a}d_k",
                 "Scores Q times K transposed over the root of d sub k",
             ),
-            ("$1/\u{221a}d_k$", "1/\u{221a}d_k", "1 over the root of d sub k"),
-            ("Scores $N^2$", "Scores N\u{b2}", "Scores N squared"),
-            ("$e^{x/\u{3c4}}$", "e^x/\u{3c4}", "e to the power of x/\u{3c4}"),
             (
-                "$softmax(s_{ij})$",
-                "softmax(s_ij)",
-                "softmax s sub ij",
+                "$1/\u{221a}d_k$",
+                "1/\u{221a}d_k",
+                "1 over the root of d sub k",
             ),
+            ("Scores $N^2$", "Scores N\u{b2}", "Scores N squared"),
+            (
+                "$e^{x/\u{3c4}}$",
+                "e^x/\u{3c4}",
+                "e to the power of x/\u{3c4}",
+            ),
+            ("$softmax(s_{ij})$", "softmax(s_ij)", "softmax s sub ij"),
         ] {
             assert_eq!(plain(label), as_plain, "{label}");
             assert_eq!(spoken(label), aloud, "{label}");
@@ -285,11 +299,22 @@ mod tests {
 
     #[test]
     fn a_price_is_no_formula_and_a_name_no_markup() {
-        for price in ["it cost $5", "from $5 to $6", "$5,$6", "$", "$$", "$ x $", "a_b ^ {c}"] {
+        for price in [
+            "it cost $5",
+            "from $5 to $6",
+            "$5,$6",
+            "$",
+            "$$",
+            "$ x $",
+            "a_b ^ {c}",
+        ] {
             assert_eq!(plain(price), price);
             assert_eq!(html(price), price);
         }
-        assert_eq!(html("a < $b$ & \"c\""), "a &lt; <span class=\"symbols\" role=\"math\" aria-label=\"b\"><i>b</i></span> &amp; &quot;c&quot;");
+        assert_eq!(
+            html("a < $b$ & \"c\""),
+            "a &lt; <span class=\"symbols\" role=\"math\" aria-label=\"b\"><i>b</i></span> &amp; &quot;c&quot;"
+        );
         assert_eq!(
             html("$\"<b>\"$"),
             "<span class=\"symbols\" role=\"math\" aria-label=\"&quot; &lt; b &gt; &quot;\">&quot;&lt;<i>b</i>&gt;&quot;</span>"

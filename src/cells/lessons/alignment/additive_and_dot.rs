@@ -8,7 +8,8 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::cells::parts::walk::{Rule, Stage, Walk};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, set};
+use crate::widgets::Course::Across;
+use crate::widgets::{Concept, Domain, HeatMap, Joint, More, set};
 
 /// The annotations.
 const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
@@ -97,7 +98,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <section class="panel stack">
             <p class="panel-title">"Additive: a small network"</p>
-            <div class="row">{walk.map(0, false)} {walk.map(1, false)} {walk.map(2, false)} {walk.map(3, false)}</div>
+            <div class="flow is-four">
+                <div class="chain">
+                    {walk.map(0, false)} <Joint course=Across operation="+" concept=Concept::Key />
+                </div>
+                <div class="chain">
+                    {walk.map(1, false)} <Joint course=Across operation="$tanh$" concept=Concept::Key />
+                </div>
+                <div class="chain">
+                    {walk.map(2, false)} <Joint course=Across operation="$\u{b7} v$" concept=Concept::Score />
+                </div>
+                {walk.map(3, false)}
+            </div>
         </section>
         <More summary="Parameters, dot products, and a longer state">
             <div class="row">

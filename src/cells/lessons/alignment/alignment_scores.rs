@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::walk::{Rule, Stage, Walk};
-use crate::widgets::Concept;
+use crate::widgets::Course::{Across, Beside};
+use crate::widgets::{Concept, Joint, More};
 
 /// The words of the example.
 const TARGET: &[&str] = &["ha", "occhi"];
@@ -39,7 +40,7 @@ const STAGES: &[Stage] = &[
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let walk = Walk::new(cx, STAGES);
-    let list = |row: usize| {
+    let list = move |row: usize| {
         (0..SOURCE.len())
             .map(|j| {
                 let comma = (j > 0).then_some(", ");
@@ -48,11 +49,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             .collect_view()
     };
     view! {
-        <div class="row">
+        <div class="flow is-two">
             {walk.edit("input:e", Concept::Score, TARGET, SOURCE)}
             {walk.edit("input:h", Concept::Value, SOURCE, FEATURES)}
+            <Joint operation="softmax of each row" concept=Concept::Weight />
+            <Joint course=Beside operation="$h$" concept=Concept::Value />
+            <div class="chain">
+                {walk.map(0, true)} <Joint course=Across operation="$\u{b7} h$" concept=Concept::Output />
+            </div>
+            {walk.map(1, false)}
         </div>
-        <div class="cols-2">{walk.map(0, true)} {walk.map(1, false)}</div>
+        <More summary="The weights in a line">
         <dl class="readout">
             <div class="c-weight">
                 <dt>"weights while \u{201c}ha\u{201d} is written"</dt>
@@ -63,6 +70,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd>{list(1)}</dd>
             </div>
         </dl>
+        </More>
         {walk.bar()}
     }
     .into_any()

@@ -14,7 +14,6 @@ use crate::widgets::{Concept, Domain, HeatMap, More, Place, Selected};
 #[derive(Clone, Copy)]
 struct Kind {
     title: &'static str,
-    label: &'static str,
     weights: &'static str,
     rows: &'static str,
     cols: &'static str,
@@ -26,7 +25,6 @@ struct Kind {
 
 const ENCODER: Kind = Kind {
     title: "Encoder self-attention",
-    label: "Weights of the encoder",
     weights: "encoder.weights",
     rows: "encoder.rows",
     cols: "encoder.cols",
@@ -38,7 +36,6 @@ const ENCODER: Kind = Kind {
 
 const DECODER: Kind = Kind {
     title: "Masked decoder self-attention",
-    label: "Weights of the decoder",
     weights: "decoder.weights",
     rows: "decoder.rows",
     cols: "decoder.cols",
@@ -50,7 +47,6 @@ const DECODER: Kind = Kind {
 
 const CROSS: Kind = Kind {
     title: "Cross-attention",
-    label: "Weights of cross-attention",
     weights: "cross.weights",
     rows: "cross.rows",
     cols: "cross.cols",
@@ -108,7 +104,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS), nothing)}
         </div>
         <p class="hint">
-            "Point at a pair: the rows of the same target word, and the source word that answers, are marked in all three."
+            "Point at a pair: its target word and its source word are marked in all three maps."
         </p>
         <More summary="What flows where">
                 <p>
@@ -139,10 +135,9 @@ fn figure(
 ) -> AnyView {
     view! {
         <section class="panel">
-            <p class="panel-title">{kind.title}</p>
             <HeatMap
                 grid=cx.grid_with(kind.weights, Signal::stored(Vec::new()), kind.row_words, kind.col_words)
-                label=kind.label
+                label=kind.title
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(3)
                 concept=Concept::Weight

@@ -178,7 +178,11 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
 /// One way of computing softmax, step by step.
 fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
     let (tensor, total, exponent) = if way == "safe" {
-        ("safe.steps", "safe.total", "($x$ \u{2212} largest) / $\u{3c4}$")
+        (
+            "safe.steps",
+            "safe.total",
+            "($x$ \u{2212} largest) / $\u{3c4}$",
+        )
     } else {
         ("written.steps", "written.total", "$x / \u{3c4}$")
     };

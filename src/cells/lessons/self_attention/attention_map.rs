@@ -25,7 +25,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let (random, asked) = (is_random(cx), cx.toggle("causal"));
     let model = cx.choice("model");
     let hidden = Signal::derive(move || {
-        let is_causal = if random.get() { asked.get() } else { model.with(|m| m == "tiny-gpt") };
+        let is_causal = if random.get() {
+            asked.get()
+        } else {
+            model.with(|m| m == "tiny-gpt")
+        };
         let count = if is_causal { tokens.with(Vec::len) } else { 0 };
         later_pairs(count)
     });

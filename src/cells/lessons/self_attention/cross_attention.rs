@@ -6,7 +6,9 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::selection::of_rows;
 use crate::cells::parts::figures::untrained;
-use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, TokenStrip, set};
+use crate::widgets::{
+    Concept, Course, Domain, HeatMap, Joint, More, Palette, Place, TokenStrip, set,
+};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -21,22 +23,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     });
     let prefix = Signal::stored(Vec::new());
     view! {
-        <div class="controls">{cx.text_box("asking")} {cx.text_box("answering")} {cx.seed_box()}</div>
+        <div class="controls">{cx.text_box("asking")} {cx.text_box("answering")}</div>
         <section class="panel stack tight">
             <p class="panel-title">"Choose the word that asks"</p>
             <TokenStrip tokens=asking label="Words that ask" source="input:asking" selected=word />
         </section>
         {move || row.get().map(|row| bars(cx, row, answering.get()))}
-        <div class="row">
+        <div class="flow is-two">
+            <div class="chain">
             <HeatMap
                 grid=cx.grid_with("weights", prefix, "asking", "answering")
-                label="Weights: a row for each word that asks, a column for each that answers"
+                label="Weights: a row for each word that asks"
                 domain=Domain::Fixed(0.0, 1.0)
                 format=Format::Fixed(2)
                 concept=Concept::Weight
                 selected=of_rows(word)
                 mark
             />
+            <Joint course=Course::Across operation="$\u{b7} V$" concept=Concept::Output />
+            </div>
             <HeatMap
                 grid=cx.grid_with("output", prefix, "asking", "")
                 label="Output: a row for each word that asks"
@@ -47,7 +52,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 no_legend=true
             />
         </div>
-        <More summary="The shapes of the matrices">{shapes(cx)}</More>
+        <More summary="The shapes of the matrices, and other random weights">
+            {shapes(cx)} {cx.seed_box()}
+        </More>
         {untrained(cx)}
     }
     .into_any()

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::SCALE;
 use crate::cells::parts::walk::{Rule, Stage, Walk};
-use crate::widgets::{Concept, set};
+use crate::widgets::Course::{Across, Beside, Branch, First, Joins, Last};
+use crate::widgets::{Concept, Joint, set};
 
 /// The three words of the example.
 const WORDS: &[&str] = &["The", "cat", "sat"];
@@ -49,7 +50,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "weights",
-        title: "Weights = softmax of each row",
+        title: "Weights $= softmax$(scores)",
         short: "Weights",
         rule: Rule::Softmax("scores"),
         concept: Concept::Weight,
@@ -81,18 +82,26 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     // A first cell whose sum has something in it: what sat asks of things.
     let walk = Walk::new(cx, STAGES);
     let with_output = cx.toggle("with_output");
-    let weights = |name, concept| walk.edit(name, concept, FEATURES, FEATURES);
+    let column = |course, operation: &'static str, weights, concept, stage| {
+        view! {
+            <div class="stack tight">
+                <Joint course operation concept />
+                {walk.edit(weights, concept, FEATURES, FEATURES)}
+                {walk.map(stage, false)}
+            </div>
+        }
+    };
     let last = move || {
         view! {
+            <Joint operation="$\u{b7} W_O$" concept=Concept::Output />
             <div class="row center">
                 {walk.edit("input:w_o", Concept::Output, FEATURES, FEATURES)} {walk.map(6, false)}
             </div>
         }
     };
     view! {
-        <div class="row center">
-            {walk.edit("input:x", Concept::Residual, WORDS, FEATURES)}
-            <dl class="readout">
+        <div class="row center snug">
+            {walk.edit("input:x", Concept::Residual, WORDS, FEATURES)} <dl class="readout">
                 <div>
                     <dt>"parameters"</dt>
                     <dd>{cx.num("parameters", &[], Format::Count)}</dd>
@@ -101,15 +110,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     <dt>{set(SCALE)}</dt>
                     <dd>{cx.num("scale", &[], Format::Fixed(3))}</dd>
                 </div>
-            </dl>
+            </dl> {cx.toggle_box("with_output")}
         </div>
-        <div class="cols-3 snug">
-            <div class="stack">{weights("input:w_q", Concept::Query)} {walk.map(0, false)}</div>
-            <div class="stack">{weights("input:w_k", Concept::Key)} {walk.map(1, false)}</div>
-            <div class="stack">{weights("input:w_v", Concept::Value)} {walk.map(2, false)}</div>
+        <div class="flow snug">
+            {column(First, "$X \u{b7} W_Q$", "input:w_q", Concept::Query, 0)}
+            {column(Branch, "$X \u{b7} W_K$", "input:w_k", Concept::Key, 1)}
+            {column(Last, "$X \u{b7} W_V$", "input:w_v", Concept::Value, 2)}
         </div>
-        <div class="cols-3">{walk.map(3, false)} {walk.map(4, true)} {walk.map(5, false)}</div>
-        {cx.toggle_box("with_output")}
+        <div class="flow snug">
+            <Joint course=First operation="$Q \u{b7} K^\u{22a4} / \u{221a}d_k$" concept=Concept::Score />
+            <Joint course=Joins operation="" concept=Concept::Key />
+            <Joint course=Beside operation="$V$" concept=Concept::Value />
+            <div class="chain">
+                {walk.map(3, false)} <Joint course=Across operation="softmax" concept=Concept::Weight />
+            </div>
+            <div class="chain">
+                {walk.map(4, true)} <Joint course=Across operation="$\u{b7} V$" concept=Concept::Output />
+            </div>
+            {walk.map(5, false)}
+        </div>
         <Show when=move || with_output.get()>{last()}</Show>
         {walk.bar()}
     }
