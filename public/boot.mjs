@@ -20,6 +20,21 @@ function scrollable() {
   new MutationObserver(watch).observe(document.body, { childList: true });
 }
 
+/** Pointing at a symbol of a formula marks the matrices that cells call by its name. */
+function named() {
+  let marked = [];
+  document.addEventListener("pointerover", ({ target }) => {
+    const symbol = target.closest?.("math .symbol")?.dataset.symbol;
+    if (symbol === undefined && marked.length === 0) return;
+    for (const matrix of marked) delete matrix.dataset.named;
+    const titles = symbol === undefined ? [] : document.querySelectorAll("#main .cell :is(figcaption, caption)");
+    marked = [...titles]
+      .filter((title) => title.querySelector("[data-symbol]")?.dataset.symbol === symbol)
+      .map((title) => title.parentElement);
+    for (const matrix of marked) matrix.dataset.named = "";
+  });
+}
+
 /** Resolves when every cell in the window shows its numbers, or says why not, and the browser has nothing to do. */
 async function settled() {
   const waits = (cell) => {
@@ -50,6 +65,7 @@ async function offline() {
 
 export default function initializer() {
   scrollable();
+  named();
   if (document.readyState === "complete") {
     offline();
   } else {

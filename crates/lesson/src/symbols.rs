@@ -23,6 +23,16 @@ pub(crate) struct Symbol {
     mathml: Vec<String>,
 }
 
+impl Symbol {
+    /// The symbol as the labels of cells name it: `W_Q`, or the letter that a command stands for.
+    fn name(&self) -> String {
+        match self.latex.strip_prefix('\\') {
+            None => self.latex.clone(),
+            Some(_) => self.mathml[0].split(['<', '>']).filter(|part| !part.contains("mi")).collect(),
+        }
+    }
+}
+
 /// The symbols of the front matter's table, longer ones first: `W_Q` is found before its `Q`.
 ///
 /// # Errors
@@ -122,7 +132,7 @@ fn formula(symbols: &[Symbol], mut rest: &str, seen: &mut [bool], out: &mut Stri
             out.push_str(&format!(
                 " class=\"symbol c-{}\" data-symbol=\"{}\"",
                 symbol.concept,
-                escape(&symbol.latex)
+                escape(&symbol.name())
             ));
             out.push_str(&mathml[name..]);
             seen[i] = true;
@@ -169,6 +179,14 @@ mod tests {
         assert_eq!(html.matches(symbol).count(), 1, "{html}");
         assert_eq!(html.matches("data-symbol=\"W_Q\"").count(), 1, "{html}");
         assert!(html.starts_with("<p>Q: <mi>Q</mi> <math"), "{html}");
+    }
+
+    #[test]
+    fn a_command_is_named_by_its_letter() {
+        let known = symbols(json!({ "\\alpha": "weight" })).unwrap();
+        let mut page = page("\\alpha");
+        mark(&known, &mut page).unwrap();
+        assert!(html(&page).contains("data-symbol=\"\u{3b1}\""), "{}", html(&page));
     }
 
     #[test]

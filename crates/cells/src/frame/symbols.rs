@@ -141,8 +141,18 @@ pub fn pieces(label: &str) -> Vec<Piece<'_>> {
 
 /// The label on one line of letters, for files and wherever nothing can be raised: `W_Q`, `Kᵀ`.
 pub fn plain(label: &str) -> String {
+    letters(pieces(label))
+}
+
+/// The symbol that a formula defines, what is before its `=`, or the whole formula.
+fn defined(formula: &[Piece<'_>]) -> String {
+    let left = formula.iter().take_while(|piece| !piece.text.contains('='));
+    letters(left.cloned()).trim().to_owned()
+}
+
+fn letters<'a>(pieces: impl IntoIterator<Item = Piece<'a>>) -> String {
     let mut text = String::new();
-    for piece in pieces(label) {
+    for piece in pieces {
         match (piece.level, piece.text) {
             (Level::Above, "\u{22a4}") => text.push('\u{1d40}'),
             (Level::Above, "2") => text.push('\u{b2}'),
@@ -205,6 +215,8 @@ pub fn html(label: &str) -> String {
             Run::Symbols(pieces) => {
                 out.push_str("<span class=\"symbols\" role=\"math\" aria-label=\"");
                 push_escaped(&mut out, &spoken_formula(&pieces));
+                out.push_str("\" data-symbol=\"");
+                push_escaped(&mut out, &defined(&pieces));
                 out.push_str("\">");
                 pieces.iter().for_each(|piece| push_html(&mut out, piece));
                 out.push_str("</span>");
