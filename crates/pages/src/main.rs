@@ -17,7 +17,8 @@ pages [--out DIR] [--public-url URL] [--release]
     With NOTEBOOK_DRAFT set, mistakes in lessons are printed and do not stop a
     debug build: lessons that do not compile are left out.
 pages --order DIR
-    Puts the functions of the wasm files in DIR into an order that compresses better.
+    Puts the functions of the wasm files in DIR into an order that compresses better,
+    and shortens the names of their imports.
 pages --relist DIR
     Writes the list of files for offline reading anew, after files in DIR changed.
 pages --follow --out DIR [--script ADDRESS]

@@ -1,21 +1,24 @@
-//! Puts the functions of a wasm file into an order in which gzip finds more repetitions.
+//! Makes a wasm file smaller after gzip without changing what it does.
 //!
 //! gzip looks back 32 kB. Functions that were made from the same source for different types repeat
 //! each other, but the linker and `wasm-opt` put them anywhere. [`put_in_order`] puts functions
 //! that resemble each other next to each other and changes nothing else: each call, export, and
 //! slot of a table still names the function that it named before.
+//!
+//! `wasm-bindgen` gives each import a long name with a hash, which compresses badly. These names
+//! become short, in the file and in its script.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use wasm_encoder::reencode::{self, Reencode};
-use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasm_encoder::{CodeSection, FunctionSection, ImportSection, Module};
 use wasmparser::{
-    BinaryReaderError, CodeSectionReader, CustomSectionReader, FunctionSectionReader, KnownCustom,
-    Parser, Payload, TypeRef,
+    BinaryReaderError, CodeSectionReader, CustomSectionReader, FunctionSectionReader, Imports,
+    KnownCustom, Parser, Payload, TypeRef,
 };
 
-use crate::error::{BuildError, names};
+use crate::error::{BuildError, names, read, write};
 
 /// Bytes of a piece of code by which functions are compared.
 const PIECE: usize = 6;
@@ -29,7 +32,8 @@ const WINDOW: usize = 32_000;
 /// Bytes that are added to the length of a function, so that the shortest do not all come first.
 const LENGTH_BONUS: u64 = 40;
 
-/// Orders the functions of every wasm file below `folder`, in place.
+/// Orders the functions of every wasm file below `folder`, in place, and shortens the names of its
+/// imports where its script lies beside it.
 ///
 /// # Errors
 /// A file that cannot be read or written, or is not wasm.
@@ -43,21 +47,55 @@ pub fn put_in_order(folder: &Path) -> Result<(), BuildError> {
                 path: path.clone(),
                 source,
             };
-            let wasm = std::fs::read(&path).map_err(failed)?;
-            let ordered = ordered(&wasm).map_err(|error| {
+            let refused = |error: OrderError| {
                 BuildError::Other(format!(
                     "the functions of {} cannot be ordered: {error}",
                     path.display()
                 ))
-            })?;
+            };
+            let wasm = std::fs::read(&path).map_err(failed)?;
+            let script = name.strip_suffix("_bg.wasm");
+            let script = script.map(|stem| folder.join(format!("{stem}.js")));
+            let mut short = BTreeMap::new();
+            if let Some(script) = script.filter(|script| script.is_file()) {
+                let text = read(&script)?;
+                let (names, text) = shortened(&wasm, text).map_err(refused)?;
+                write(&script, &text)?;
+                short = names;
+            }
+            let ordered = ordered(&wasm, short).map_err(refused)?;
             std::fs::write(&path, ordered).map_err(failed)?;
         }
     }
     Ok(())
 }
 
-/// The module `wasm` with its functions in another order, and without their names.
-fn ordered(wasm: &[u8]) -> Result<Vec<u8>, OrderError> {
+/// A short name for each import of `wasm` that its script names once, and the script with these
+/// names.
+fn shortened(
+    wasm: &[u8],
+    mut script: String,
+) -> Result<(BTreeMap<String, String>, String), OrderError> {
+    let mut short = BTreeMap::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        let Payload::ImportSection(imports) = payload? else {
+            continue;
+        };
+        for import in imports.into_imports() {
+            let name = import?.name;
+            if name.starts_with("__wbg_") && script.matches(name).count() == 1 {
+                let new = format!("i{}", short.len());
+                script = script.replace(name, &new);
+                short.insert(name.to_owned(), new);
+            }
+        }
+    }
+    Ok((short, script))
+}
+
+/// The module `wasm` with its functions in another order and without their names, and its imports
+/// by their names in `short`.
+fn ordered(wasm: &[u8], short: BTreeMap<String, String>) -> Result<Vec<u8>, OrderError> {
     let (imported, bodies) = functions(wasm)?;
     let places = by_likeness(&bodies);
     let mut indices = vec![0; places.len()];
@@ -70,6 +108,7 @@ fn ordered(wasm: &[u8]) -> Result<Vec<u8>, OrderError> {
         imported,
         places,
         indices,
+        short,
     };
     places.parse_core_module(&mut module, Parser::new(0), wasm)?;
     Ok(module.finish())
@@ -227,6 +266,8 @@ struct Places {
     places: Vec<usize>,
     /// The new index of each function.
     indices: Vec<u32>,
+    /// New names of imports.
+    short: BTreeMap<String, String>,
 }
 
 impl Places {
@@ -249,6 +290,21 @@ impl Reencode for Places {
         };
         let index = self.indices.get(local).copied();
         index.ok_or(reencode::Error::UserError(OrderError::NoFunction))
+    }
+
+    fn parse_imports(
+        &mut self,
+        section: &mut ImportSection,
+        imports: Imports<'_>,
+    ) -> Result<(), reencode::Error<OrderError>> {
+        match imports {
+            Imports::Single(_, import) if self.short.contains_key(import.name) => {
+                let kind = self.entity_type(import.ty)?;
+                section.import(import.module, &self.short[import.name], kind);
+                Ok(())
+            }
+            other => reencode::utils::parse_imports(self, section, other),
+        }
     }
 
     fn parse_function_section(
@@ -295,8 +351,7 @@ fn as_usize(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use wasm_encoder::{
-        ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
-        ImportSection, RefType, StartSection, TableSection, TableType, TypeSection, ValType,
+        ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function, RefType, StartSection, TableSection, TableType, TypeSection, ValType,
     };
     use wasmparser::{ElementItems, Operator, Validator};
 
@@ -326,7 +381,7 @@ mod tests {
         types.ty().function([ValType::I64], []);
         module.section(&types);
         let mut imports = ImportSection::new();
-        imports.import("a", "b", EntityType::Function(0));
+        imports.import("a", "__wbg_b_01234567", EntityType::Function(0));
         module.section(&imports);
         let mut functions = FunctionSection::new();
         for kind in [0, 0, 0, 0, 1] {
@@ -369,19 +424,19 @@ mod tests {
     #[test]
     fn functions_that_resemble_each_other_become_neighbours() {
         let wasm = module();
-        let ordered = ordered(&wasm).unwrap();
+        let ordered = ordered(&wasm, BTreeMap::new()).unwrap();
         Validator::new().validate_all(&ordered).unwrap();
         let (_, before) = functions(&wasm).unwrap();
         let (_, after) = functions(&ordered).unwrap();
         // The longest comes first.
         assert_eq!(after[0], before[0]);
         assert_eq!(by_likeness(&before), [0, 2, 1, 3, 4]);
-        assert_eq!(super::ordered(&wasm).unwrap(), ordered);
+        assert_eq!(super::ordered(&wasm, BTreeMap::new()).unwrap(), ordered);
     }
 
     #[test]
     fn all_that_names_a_function_still_names_it() {
-        let wasm = ordered(&module()).unwrap();
+        let wasm = ordered(&module(), BTreeMap::new()).unwrap();
         let mut named = Vec::new();
         let mut calls = Vec::new();
         for payload in Parser::new(0).parse_all(&wasm) {
@@ -415,8 +470,30 @@ mod tests {
     }
 
     #[test]
+    fn imports_get_short_names_in_file_and_script() {
+        let wasm = module();
+        let script = "{ __wbg_b_01234567: function() {}, other: 1 }".to_owned();
+        let (short, text) = shortened(&wasm, script).unwrap();
+        assert_eq!(text, "{ i0: function() {}, other: 1 }");
+        let renamed = ordered(&wasm, short).unwrap();
+        Validator::new().validate_all(&renamed).unwrap();
+        let mut found = Vec::new();
+        for payload in Parser::new(0).parse_all(&renamed) {
+            if let Payload::ImportSection(imports) = payload.unwrap() {
+                let imports = imports.into_imports().map(Result::unwrap);
+                found.extend(imports.map(|import| (import.module, import.name)));
+            }
+        }
+        assert_eq!(found, [("a", "i0")]);
+        // A name that stands there twice may mean something else, and stays.
+        let twice = "__wbg_b_01234567 __wbg_b_01234567".to_owned();
+        let (short, text) = shortened(&wasm, twice.clone()).unwrap();
+        assert_eq!((short.len(), text), (0, twice));
+    }
+
+    #[test]
     fn what_is_not_wasm_is_refused() {
-        assert!(ordered(b"no wasm").is_err());
+        assert!(ordered(b"no wasm", BTreeMap::new()).is_err());
         let mut call_of_nothing = Module::new();
         let mut types = TypeSection::new();
         types.ty().function([], []);
@@ -427,7 +504,7 @@ mod tests {
         let mut code = CodeSection::new();
         code.function(&body(0..3, Some(7)));
         call_of_nothing.section(&code);
-        let error = ordered(&call_of_nothing.finish()).unwrap_err().to_string();
-        assert_eq!(error, "it names a function that it does not have");
+        let error = ordered(&call_of_nothing.finish(), BTreeMap::new()).unwrap_err();
+        assert_eq!(error.to_string(), "it names a function that it does not have");
     }
 }
