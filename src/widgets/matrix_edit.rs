@@ -61,7 +61,8 @@ impl Edit {
         let number = parse_number(&text, Limits::ENTRY);
         if self.drafts.with_untracked(|d| !d.contains_key(&place)) {
             let value = self.matrix.with_untracked(|m| m.get(place).copied());
-            self.before_typing.set_value(value.map(|value| (place, value)));
+            self.before_typing
+                .set_value(value.map(|value| (place, value)));
         }
         self.drafts.update(|d| {
             d.insert(place, text);

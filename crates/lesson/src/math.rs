@@ -69,9 +69,18 @@ pub(crate) fn with_punctuation(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(start) = rest.find("<math") {
-        let end = rest[start..].find(END).map_or(rest.len(), |n| start + n + END.len());
-        let marks = |c: char| matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | '\u{2019}' | '\u{201d}');
-        let after = rest[end..].find(|c| !marks(c)).map_or(rest.len(), |n| end + n);
+        let end = rest[start..]
+            .find(END)
+            .map_or(rest.len(), |n| start + n + END.len());
+        let marks = |c: char| {
+            matches!(
+                c,
+                '.' | ',' | ';' | ':' | '?' | '!' | ')' | '\u{2019}' | '\u{201d}'
+            )
+        };
+        let after = rest[end..]
+            .find(|c| !marks(c))
+            .map_or(rest.len(), |n| end + n);
         out.push_str(&rest[..start]);
         if after > end {
             out.push_str("<span class=\"bound\">");

@@ -28,7 +28,10 @@ impl Symbol {
     fn name(&self) -> String {
         match self.latex.strip_prefix('\\') {
             None => self.latex.clone(),
-            Some(_) => self.mathml[0].split(['<', '>']).filter(|part| !part.contains("mi")).collect(),
+            Some(_) => self.mathml[0]
+                .split(['<', '>'])
+                .filter(|part| !part.contains("mi"))
+                .collect(),
         }
     }
 }
@@ -186,7 +189,11 @@ mod tests {
         let known = symbols(json!({ "\\alpha": "weight" })).unwrap();
         let mut page = page("\\alpha");
         mark(&known, &mut page).unwrap();
-        assert!(html(&page).contains("data-symbol=\"\u{3b1}\""), "{}", html(&page));
+        assert!(
+            html(&page).contains("data-symbol=\"\u{3b1}\""),
+            "{}",
+            html(&page)
+        );
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
     seen.sort_by_key(|(_, path)| path.starts_with("engine::model::"));
     seen.into_iter()
         .map(|(i, path)| {
-            let times = calls.iter().filter(|c| &c.path == path).count();
+            let times = calls.iter().filter(|c| c.path == path).count();
             let source = sources.iter().find(|s| s.path == *path).cloned();
             panel(i, &calls[i], times, source)
         })
@@ -147,7 +147,8 @@ fn values(index: usize, side: &str, all: &[Described]) -> AnyView {
         let from = format!("call:{index}.{side}.{}", d.name);
         let numbers = d.values.iter().take(PRINTED).enumerate().map(|(i, &x)| {
             let from = format!("{from}[{i}]");
-            let starts_row = i > 0 && d.shape.len() > 1 && d.shape.last().is_some_and(|n| i.is_multiple_of(*n));
+            let starts_row =
+                i > 0 && d.shape.len() > 1 && d.shape.last().is_some_and(|n| i.is_multiple_of(*n));
             view! {
                 {starts_row.then(|| view! { <br /> })}
                 <Num value=Signal::stored(Some(x)) from=from format=Format::Fixed(4) /> " "

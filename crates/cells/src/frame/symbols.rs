@@ -298,9 +298,9 @@ mod tests {
     fn indices_are_lowered_and_a_root_covers_its_index() {
         assert_eq!(
             html("the $\u{221a}d_k$ of $W_Q$"),
-            "the <span class=\"symbols\" role=\"math\" aria-label=\"the root of d sub k\">\u{221a}\
+            "the <span class=\"symbols\" role=\"math\" aria-label=\"the root of d sub k\" data-symbol=\"\u{221a}d_k\">\u{221a}\
              <span class=\"under-root\"><i>d</i></span><span class=\"under-root\"><sub><i>k</i></sub></span></span> of \
-             <span class=\"symbols\" role=\"math\" aria-label=\"W sub Q\"><i>W</i><sub><i>Q</i></sub></span>"
+             <span class=\"symbols\" role=\"math\" aria-label=\"W sub Q\" data-symbol=\"W_Q\"><i>W</i><sub><i>Q</i></sub></span>"
         );
         let after_root: Vec<bool> = pieces("$\u{221a}d_k+1$")
             .iter()
@@ -325,7 +325,7 @@ mod tests {
         }
         assert_eq!(
             html("a < $b$ & \"c\""),
-            "a &lt; <span class=\"symbols\" role=\"math\" aria-label=\"b\"><i>b</i></span> &amp; &quot;c&quot;"
+            "a &lt; <span class=\"symbols\" role=\"math\" aria-label=\"b\" data-symbol=\"b\"><i>b</i></span> &amp; &quot;c&quot;"
         );
         assert_eq!(
             html("$\"<b>\"$"),

@@ -76,8 +76,15 @@ fn examples(cx: CellCx) -> AnyView {
             let sentence = |inputs: Inputs| inputs.0.get("sentence").cloned();
             let now = sentence(cx.all_inputs());
             let is_ours = now == sentence(cx.initial_inputs())
-                || example.inputs().into_iter().any(|(_, value)| Some(value) == now);
-            cx.set_all(if is_ours { example.inputs() } else { example.head_inputs() });
+                || example
+                    .inputs()
+                    .into_iter()
+                    .any(|(_, value)| Some(value) == now);
+            cx.set_all(if is_ours {
+                example.inputs()
+            } else {
+                example.head_inputs()
+            });
         };
         view! {
             <button type="button" class="button" aria-pressed=move || shown.get().to_string()
