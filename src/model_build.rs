@@ -60,9 +60,9 @@ pub(crate) fn what_runs_here() -> String {
         (true, true) => "as many threads as you ask for",
     };
     let simd = if browser.relaxed_simd {
-        "knows"
+        "supports"
     } else {
-        "does not know"
+        "does not support"
     };
     format!("This browser {simd} relaxed SIMD. The engine here is {build}, with {threads}.")
 }

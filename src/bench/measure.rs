@@ -105,7 +105,8 @@ fn origin(model: &str) -> Result<Origin, String> {
         });
     }
     let here = address::href();
-    let url = address::resolve(model, &here).ok_or_else(|| format!("{model} is no address."))?;
+    let url =
+        address::resolve(model, &here).ok_or_else(|| format!("{model} is not a valid address."))?;
     let own = address::resolve(&here, &here).map(|here| here.origin());
     if Some(url.origin()) != own {
         return Err(format!(
@@ -120,7 +121,7 @@ async fn next_event(worker: &ModelWorker) -> Result<WorkerEvent, String> {
     match worker.next_event().await {
         WorkerEvent::Terminated => Err("Stopped.".to_owned()),
         WorkerEvent::Failed(why) => Err(format!(
-            "The engine gave up ({}). A model that does not fit into memory does that: try a smaller one, or q4_0.",
+            "The engine stopped ({}). The model probably does not fit into memory: try a smaller one, or q4_0.",
             why.trim_end_matches('.')
         )),
         event => Ok(event),

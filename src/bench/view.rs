@@ -105,7 +105,7 @@ pub(super) fn bench() -> AnyView {
         <div class="bench-progress">
             <span role="status">{move || bench.status.get()}</span>
             {move || bench.busy.get().then(|| view! {
-                <progress aria-label="How far it is" max="1" prop:value=move || bench.share.get().unwrap_or(0.0)></progress>
+                <progress aria-label="Progress" max="1" prop:value=move || bench.share.get().unwrap_or(0.0)></progress>
             })}
         </div>
         <div role="alert">{move || bench.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>

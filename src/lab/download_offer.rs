@@ -37,7 +37,7 @@ impl DownloadOffer {
             );
         };
         let size = match self.here {
-            0 => format!("{} is {} to fetch.", self.name, megabytes(bytes)),
+            0 => format!("{}: {} to fetch.", self.name, megabytes(bytes)),
             here => format!(
                 "{} is {}, of which {} are here.",
                 self.name,
@@ -55,8 +55,8 @@ impl DownloadOffer {
             format!("{rate:.0}")
         };
         format!(
-            "{size} Matrices in types that are slow here, such as Q4_K, are kept in 8 bits. While it is opened it takes up to {memory} of memory. This device goes through {:.1} GB of weights a second, \
-             measured just now: a model that writes with all of them gives at most about {tokens} tokens a second.",
+            "{size} Matrices in types that are slow here, such as Q4_K, are kept in 8 bits. Opening it takes up to {memory} of memory. This device reads about {:.1} GB of weights a second, \
+             measured just now, so a model that uses all of them writes at most about {tokens} tokens a second.",
             self.bandwidth / 1e9
         )
     }

@@ -103,7 +103,7 @@ fn attention(
     };
     view! {
         <div class="panel lab-attention">
-            <p class="share-title">"What the chosen token takes from each token up to it"</p>
+            <p class="share-title">"How much the chosen token attends to each token up to it"</p>
             <div class="lab-row">
                 {which("layer", "Layer", layer, layers)}
                 {which("head", "Head", head, heads)}

@@ -60,7 +60,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
         >
             <div class="lab-row">
                 {files_button(form)}
-                <span class="hint">"or drop them here: the weights and what lies beside them. They stay on this device."</span>
+                <span class="hint">"or drop them here: the weights and the files that belong to them. They stay on this device."</span>
             </div>
             {address_row(form)}
             {shape_row(form)}
@@ -211,7 +211,7 @@ fn packing_choice(form: Form) -> AnyView {
         view! { <option value=value selected=move || form.packing.get() == value>{words}</option> }
     });
     view! {
-        <label class="field"><span>"Keep its matrices"</span>
+        <label class="field"><span>"Weight format"</span>
             <select name="packing" on:change=move |event| form.packing.set(event_target_value(&event))>{options.collect_view()}</select>
         </label>
     }

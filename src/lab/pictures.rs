@@ -38,11 +38,11 @@ pub(super) fn pictures_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
 
 fn status(lab: Lab) -> String {
     if lab.answers.busy.get() {
-        return "The model looks at the picture.".to_owned();
+        return "Running the model.".to_owned();
     }
     lab.answers.seen.with(|seen| {
         let ms = seen.as_ref().map(|seen| seen.elapsed_ms);
-        ms.map_or_else(String::new, |ms| format!("Seen in {ms:.0} ms."))
+        ms.map_or_else(String::new, |ms| format!("Computed in {ms:.0} ms."))
     })
 }
 
@@ -94,7 +94,7 @@ fn look(lab: Lab, pixels: Pixels) {
 
 fn classes(seen: &SeenPicture) -> AnyView {
     if seen.classes.is_empty() {
-        let words = "This model has no classes: it makes a vector of each patch.";
+        let words = "This model has no classes: it makes one vector for each patch.";
         return view! { <p class="cell-note">{words}</p> }.into_any();
     }
     let rows = seen.classes.iter().map(|(class, candidate)| {
@@ -224,7 +224,7 @@ fn attention(
         <div class=Concept::Weight.class()>
             {legend(overlay, Palette::Sequential, Signal::stored(Domain::Auto), Format::Percent(1))}
         </div>
-        <p class="share-title">"What the class token, or the patch that you choose, takes from each patch"</p>
+        <p class="share-title">"How much the class token, or the patch that you choose, attends to each patch"</p>
         <div class="lab-row">
             {class_token().then_some(whole)}
             {which("layer", "Layer", layer.0, layer.1)}

@@ -15,7 +15,7 @@ use crate::widgets::Num;
 pub(super) fn sentences_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let numbers = !loaded.has_vocabulary;
     let note = numbers.then(|| {
-        let words = "No vocabulary came with the model, so that its text is the numbers of tokens.";
+        let words = "This model came without a vocabulary, so its text is shown as token ids.";
         view! { <p class="cell-note">{words}</p> }
     });
     let fills = (loaded.fills && !numbers).then(|| gaps(lab));

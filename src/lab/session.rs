@@ -353,7 +353,7 @@ pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
 /// The message after the worker has failed.
 pub(super) fn failed(why: &str) -> String {
     format!(
-        "The engine gave up ({}). A model that does not fit into memory does that: try a smaller one, or matrices of 4 bits.",
+        "The engine stopped ({}). The model probably does not fit into memory: try a smaller one, or 4-bit weights.",
         why.trim_end_matches('.')
     )
 }

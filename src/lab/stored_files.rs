@@ -38,7 +38,7 @@ fn size(file: &StoredFile) -> String {
     match file.total {
         Some(total) if total == file.bytes => megabytes(total),
         Some(total) => format!("{} of {}", megabytes(file.bytes), megabytes(total)),
-        None => format!("{}, not whole", megabytes(file.bytes)),
+        None => format!("{}, incomplete", megabytes(file.bytes)),
     }
 }
 
@@ -78,9 +78,8 @@ fn item(form: Form, file: StoredFile) -> AnyView {
 fn delete(lab: Lab, url: String) {
     leptos::task::spawn_local(async move {
         if storage::delete(&url).await.is_err() {
-            let why = format!(
-                "{url} cannot be deleted while it is being fetched, here or on another page."
-            );
+            let why =
+                format!("{url} cannot be deleted while this page or another page is fetching it.");
             lab.error.try_set(Some(why));
         }
         lab.list_stored();
@@ -100,7 +99,7 @@ mod tests {
         };
         assert_eq!(size(&file(1_500_000, Some(1_500_000))), "1.5 MB");
         assert_eq!(size(&file(1_500_000, Some(3_000_000))), "1.5 MB of 3.0 MB");
-        assert_eq!(size(&file(1_500_000, None)), "1.5 MB, not whole");
+        assert_eq!(size(&file(1_500_000, None)), "1.5 MB, incomplete");
         let all = [file(1_000_000, None), file(500_000, None)];
         assert_eq!(summary(&all), "Kept on this device: 2 files, 1.5 MB");
         assert!(

@@ -95,7 +95,7 @@ fn asked(prompt: String, settings: [&str; 6]) -> Result<WritingRequest, String> 
 pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let (first, words) = match loaded.has_vocabulary {
         true => ("Once upon a time", "Prompt"),
-        false => ("1 2 3", "Prompt, as numbers of tokens"),
+        false => ("1 2 3", "Prompt, as token ids"),
     };
     let form = Form {
         prompt: RwSignal::new(first.to_owned()),
@@ -119,7 +119,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
         }
     };
     let note = (!loaded.has_vocabulary).then(|| {
-        let words = "No vocabulary came with the model, so that its text is the numbers of tokens. Open the weights together with \
+        let words = "This model came without a vocabulary, so its text is shown as token ids. Open the weights together with \
                      their vocabulary to read words.";
         view! { <p class="cell-note">{words}</p> }
     });
@@ -232,7 +232,7 @@ fn tokens(text: TextSignals) -> AnyView {
     };
     let strip = move || {
         view! {
-            <p class="hint">"Its tokens. Choose one to see what it was chosen from, and what it attends to; arrow keys walk."</p>
+            <p class="hint">"Its tokens. Choose one to see what it was chosen from, and what it attends to; arrow keys move."</p>
             <div class="lab-tokens" role="group" aria-label="Tokens of the text">
                 <ol class="tokens" node_ref=list on:keydown=walk>
                     <For each=move || 0..count.get() key=|n| *n children=token />

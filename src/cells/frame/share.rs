@@ -22,7 +22,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
         None => "",
     };
     view! {
-        <p>"Whoever opens this link sees the page with your edits, at this cell."</p>
+        <p>"Anyone who opens this link sees the page with your edits, at this cell."</p>
         <label class="field">
             <span>"Link"</span>
             <input type="text" readonly class="share-link" prop:value=report.url />
@@ -31,7 +31,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
             <p class="cell-error">"Your edits are left out of this link: " {why} "."</p>
         })}
         {report.leaves_picture_out.then(|| view! {
-            <p class="aside note">"Your own picture is not in the link: it never leaves this device. Whoever opens the link sees the sample picture in its place."</p>
+            <p class="aside note">"Your own picture is not in the link: it never leaves this device. Anyone who opens the link sees the sample picture instead."</p>
         })}
         <p>
             <button type="button" class="button primary" on:click=copy>"Copy the link"</button>

@@ -329,7 +329,7 @@ mod tests {
         );
         assert_eq!(
             html("$\"<b>\"$"),
-            "<span class=\"symbols\" role=\"math\" aria-label=\"&quot; &lt; b &gt; &quot;\">&quot;&lt;<i>b</i>&gt;&quot;</span>"
+            "<span class=\"symbols\" role=\"math\" aria-label=\"&quot; &lt; b &gt; &quot;\" data-symbol=\"&quot;&lt;b&gt;&quot;\">&quot;&lt;<i>b</i>&gt;&quot;</span>"
         );
     }
 }

@@ -239,7 +239,7 @@ impl Pieces {
             return Ok(self);
         }
         let message = format!(
-            "this is {} tokens, and {who} at most {most}: a word that it does not know is several. Your text is kept: shorten it to go on.",
+            "this is {} tokens, and {who} at most {most}: unknown words are split. Your text is kept: shorten it to go on.",
             self.ids.len()
         );
         Err(CellError::input(name, label, message))

@@ -93,7 +93,7 @@ fn cut(cx: CellCx) -> AnyView {
         {move || several.get().then(|| view! {
             <p class="hint">
                 "The model reads the new word as " {cx.num("pieces", &[], Format::Count)}
-                " pieces; the first of them takes the place."
+                " tokens; the first of them replaces the old token."
             </p>
         })}
     }
@@ -125,7 +125,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
                         (true, true) => "same bits",
                         (true, false) => "leaked",
                         (false, true) => "same bits",
-                        (false, false) => "moved",
+                        (false, false) => "changed",
                     }}
                 </td>
             </tr>
@@ -136,10 +136,10 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
             <p class="panel-title">{side.title}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=format!("{}: logits that changed", side.title)>
                 <table>
-                    <caption class="vh">{side.title} ": logits of each place that changed"</caption>
+                    <caption class="vh">{side.title} ": how many logits changed at each position"</caption>
                     <thead>
                         <tr>
-                            <th scope="col">"place"</th>
+                            <th scope="col">"position"</th>
                             <th scope="col">"logits changed, of " {cx.num("logits", &[], Format::Count)}</th>
                             <th scope="col">"largest change"</th>
                             <th scope="col">"verdict"</th>
@@ -174,11 +174,11 @@ fn verdict(cx: CellCx, side: Side) -> AnyView {
         <p class="verdict" class:good=move || !none() && !leaks() class:bad=leaks>
             {move || {
                 if none() {
-                    "No place stands before the first word, so there is nothing to leak into. Logits of earlier places that changed: "
+                    "No position comes before the first word, so nothing can leak. Logits of earlier positions that changed: "
                 } else if leaks() {
-                    "The future leaks into the past. Logits of earlier places that changed: "
+                    "The future leaks into the past. Logits of earlier positions that changed: "
                 } else {
-                    "Nothing leaks, not one bit. Logits of earlier places that changed: "
+                    "Nothing leaks, not one bit. Logits of earlier positions that changed: "
                 }
             }} {cx.num(side.earlier, &[], Format::Count)}
         </p>

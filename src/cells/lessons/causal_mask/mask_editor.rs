@@ -22,7 +22,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.choice_box("preset")} {size}</div>
         <p class="hint">
-            "Press a cell of the mask, or walk to it and press Enter, to hide or show the pair."
+            "Click a cell of the mask to hide or show that pair, or use the arrow keys and Enter. Your version is kept as \u{201c}My own\u{201d}."
         </p>
         {stale(cx)}
         {maps(cx, selected)}
@@ -42,7 +42,7 @@ fn stale(cx: CellCx) -> AnyView {
         move || chosen.get() == "my own" && used.with(|u| u.first().is_some_and(|u| u != "my own"));
     view! {
         <p class="hint" role="status">
-            {move || differs().then_some("Your own mask was made for a sentence of another length; the causal mask stands in for it. Press a cell to start from there.")}
+            {move || differs().then_some("Your own mask was made for a sentence of another length, so the causal mask is shown. Click a cell to edit it.")}
         </p>
     }
     .into_any()
@@ -243,7 +243,7 @@ fn verdict(cx: CellCx) -> AnyView {
                 if leaks() {
                     "Some token sees a later one: right in an encoder, cheating in a decoder."
                 } else {
-                    "No token sees a later one: nothing leaks back, as a decoder needs it."
+                    "No token sees a later one: nothing leaks back, as a decoder requires."
                 }
             }}
         </p>
@@ -253,7 +253,7 @@ fn verdict(cx: CellCx) -> AnyView {
                     view! {
                         <p class="verdict bad">
                             "Rows that see nothing: " {cx.num("blind", &[], Format::Count)}
-                            ". Softmax has nothing to share out there; the engine gives all zeros, by choice."
+                            ". Softmax is undefined there; this engine returns zeros by convention."
                         </p>
                     }
                 })

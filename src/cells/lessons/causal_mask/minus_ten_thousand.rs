@@ -88,7 +88,7 @@ fn keys(cx: CellCx) -> AnyView {
     };
     view! {
         <section class="panel">
-            <p class="panel-title">"Visible keys: press to hide or show"</p>
+            <p class="panel-title">"Visible keys: click to hide or show"</p>
             <div class="row">
                 <ul class="tokens mask-keys">
                     {move || names.get().into_iter().enumerate().map(|(j, name)| button(j, name)).collect_view()}
@@ -137,7 +137,7 @@ fn side(
                             <th scope="col">"key"</th>
                             <th scope="col">"score"</th>
                             <th scope="col">"weight"</th>
-                            <th scope="col">"softmax as written"</th>
+                            <th scope="col">"naive softmax"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -151,7 +151,7 @@ fn side(
                     <dd>{cx.num(sum, &[], Format::Fixed(4))}</dd>
                 </div>
                 <div>
-                    <dt>"share of the hidden keys"</dt>
+                    <dt>"weight leaked to hidden keys"</dt>
                     <dd>{cx.num(leak, &[], Format::Power(2))}</dd>
                 </div>
             </dl>
@@ -168,7 +168,7 @@ fn verdicts(cx: CellCx) -> AnyView {
     let empty = move || count.get() == Some(0.0);
     let words = move || match (empty(), apart()) {
         (true, _) => {
-            "Every key is hidden. Minus infinity leaves nothing; the number attends as if there were no mask. Largest difference: "
+            "Every key is hidden. With minus infinity the row is empty; with the finite number it attends as if there were no mask. Largest difference: "
         }
         (false, true) => {
             "The number is too small for these scores: hidden keys keep a share. Largest difference: "
@@ -184,7 +184,7 @@ fn verdicts(cx: CellCx) -> AnyView {
                 .then(|| {
                     view! {
                         <p class="verdict">
-                            "Distance of the row with the number from the row without any mask: "
+                            "Difference between the row with the finite number and the row without a mask: "
                             {cx.num("from_plain", &[], Format::Power(1))}
                         </p>
                     }

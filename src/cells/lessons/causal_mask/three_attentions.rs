@@ -31,7 +31,7 @@ const ENCODER: Kind = Kind {
     pairs: "encoder.pairs",
     row_words: "source",
     col_words: "source",
-    story: "Source asks source. Nothing is hidden: the whole source is known.",
+    story: "Source words ask source words. Nothing is hidden: the whole source is known.",
 };
 
 const DECODER: Kind = Kind {
@@ -42,7 +42,7 @@ const DECODER: Kind = Kind {
     pairs: "decoder.pairs",
     row_words: "target",
     col_words: "target",
-    story: "Target asks target. Later words are hidden: they are still to be written.",
+    story: "Target words ask target words. Later words are hidden: they are not written yet.",
 };
 
 const CROSS: Kind = Kind {
@@ -53,7 +53,7 @@ const CROSS: Kind = Kind {
     pairs: "cross.pairs",
     row_words: "target",
     col_words: "source",
-    story: "Target, after the decoder\u{2019}s own attention, asks source, after the encoder\u{2019}s. Nothing is hidden.",
+    story: "Target words, after the decoder\u{2019}s own attention, ask source words, after the encoder. Nothing is hidden.",
 };
 
 /// The view of the cell.
@@ -104,7 +104,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {figure(cx, CROSS, places[2], lines(target, Some(source), CROSS), nothing)}
         </div>
         <p class="hint">
-            "Point at a pair: its target word and its source word are marked in all three maps."
+            "Point at a pair: all three figures mark the row of its target word and the source word that answers."
         </p>
         <More summary="What flows where">
                 <p>

@@ -118,7 +118,7 @@ fn horizon(cx: CellCx, computed: Computed) -> AnyView {
                 .filter(|&flat| steep != Some(flat));
             Some(Chart {
                 title: "How far a head sees when all scores are equal".to_owned(),
-                x_label: "distance to the token, places back".to_owned(),
+                x_label: "distance to the token, in positions".to_owned(),
                 y_label: "weight".to_owned(),
                 series: [
                     Some(line(head, "this head", Concept::Weight)),

@@ -38,7 +38,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {pieces_note(cx)}
         <section class="panel">
-            <p class="panel-title">"Second sentence: the same words, in the order that you give them"</p>
+            <p class="panel-title">"Second sentence: drag the same words into any order"</p>
             <TokenStrip tokens=cx.words("shuffled") label="Second sentence" source="shuffled" selected on_reorder=reorder />
         </section>
         <div class="cols-2">
@@ -135,9 +135,9 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
             <p class="verdict">
                 {move || {
                     if same() {
-                        "The layer says the same of every word in both orders. Largest difference: "
+                        "Every word gets the same output in both orders. Largest difference: "
                     } else {
-                        "The layer tells the two orders apart. Largest difference: "
+                        "The outputs depend on the order. Largest difference: "
                     }
                 }} {cx.num(names.largest, &[], Format::Fixed(4))}
             </p>

@@ -40,7 +40,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
         <HeatMap
             grid=map
-            label="Products of position vectors: place $p$ by place $q$"
+            label="Products of position vectors: position $p$ by position $q$"
             format=Format::Fixed(2)
             concept=Concept::Position
             numbers=false
@@ -49,8 +49,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         />
         <div class="stack">
         <div class="row">
-            {step_button(cx, &["first", "second"], -1.0, "\u{2196} Both one place back")}
-            {step_button(cx, &["first", "second"], 1.0, "Both one place on \u{2198}")}
+            {step_button(cx, &["first", "second"], -1.0, "\u{2196} Previous on diagonal")}
+            {step_button(cx, &["first", "second"], 1.0, "Next on diagonal \u{2198}")}
         </div>
         {readouts(cx, computed, offset)}
         </div>
@@ -95,11 +95,11 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"largest minus smallest on this diagonal, as a share of the product at distance zero"</dt>
+                <dt>"spread along this diagonal, relative to distance zero"</dt>
                 <dd>{cx.num_at("spreads", along, Format::Power(1))}</dd>
             </div>
             <div>
-                <dt>"the same on the worst diagonal"</dt>
+                <dt>"largest spread of any diagonal"</dt>
                 <dd>{cx.num("largest_spread", &[], Format::Power(1))}</dd>
             </div>
         </dl>

@@ -69,15 +69,15 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="equation">
             {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
             <span class="operator" aria-hidden="true">"+"</span>
-            {map(named_rows(cx.grid("picked"), place_name), "Rows of their positions", Concept::Position, false)}
+            {map(named_rows(cx.grid("picked"), place_name), "Their position vectors", Concept::Position, false)}
             <span class="operator" aria-hidden="true">"="</span>
             {map(cx.grid_with("sum", prefix, "kept", ""), "Sums", Concept::Output, true)}
         </div>
         {end_of_table(cx)}
-        <More summary="How alike the rows of the table are">
+        <More summary="How similar are the rows of the table?">
             <div class="cols-2">
                 {alike(cx, "alike.learned", "Similarity of the table\u{2019}s rows")}
-                {alike(cx, "alike.waves", "Similarity of sines and cosines, as wide")}
+                {alike(cx, "alike.waves", "Similarity of sines and cosines of the same width")}
             </div>
         </More>
         {model_note(cx)}
@@ -115,9 +115,9 @@ fn end_of_table(cx: CellCx) -> AnyView {
         <p class="verdict" class:good=fits class:bad=move || !fits()>
             {move || {
                 if fits() {
-                    "Every token stands at a place that has a row."
+                    "The table has a row for every token."
                 } else {
-                    "The table has ended: the last tokens have no row, and the model cannot read them at all."
+                    "The table has ended: the last tokens have no row, so the model cannot read them at all."
                 }
             }}
         </p>

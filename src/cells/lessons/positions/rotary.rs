@@ -88,8 +88,8 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
     view! {
         <section class="panel">
             <p class="panel-title">
-                <span data-label="">{format!("Plane {plane}")}</span> ": one round in "
-                {cx.num("wavelengths", &[plane], Format::Fixed(1))} " places"
+                <span data-label="">{format!("Plane {plane}")}</span> ": one turn in "
+                {cx.num("wavelengths", &[plane], Format::Fixed(1))} " positions"
             </p>
             <div class="row">
                 <VectorPad
@@ -133,11 +133,11 @@ fn readouts(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
             <div class="c-query">
-                <dt>"query now at place"</dt>
+                <dt>"query position now"</dt>
                 <dd>{cx.num("place_q", &[], Format::Count)}</dd>
             </div>
             <div class="c-key">
-                <dt>"key now at place"</dt>
+                <dt>"key position now"</dt>
                 <dd>{cx.num("place_k", &[], Format::Count)}</dd>
             </div>
             <div>
@@ -161,7 +161,7 @@ fn readouts(cx: CellCx) -> AnyView {
                 <dd>{pair("squared_length")}</dd>
             </div>
             <div>
-                <dt>"the same after turning"</dt>
+                <dt>"squared lengths after turning"</dt>
                 <dd>{pair("squared_length_turned")}</dd>
             </div>
         </dl>
@@ -185,7 +185,7 @@ fn verdict(cx: CellCx) -> AnyView {
     };
     view! {
         <p class="verdict" class:good=same class:bad=move || !same()>
-            "Over a hundred moves of both tokens the score changes by at most "
+            "Moving both tokens by up to a hundred positions changes the score by at most "
             {cx.num("largest_change", &[], Format::Power(1))} "."
         </p>
     }

@@ -18,7 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("width", Format::Count)} {cx.slider("plane", Format::Count)}
         </div>
         {angles(cx, computed)}
-        <More summary="Every plane at the last place">{readouts(cx)} {table(cx, computed)}</More>
+        <More summary="Every plane at the last position">{readouts(cx)} {table(cx, computed)}</More>
     }
     .into_any()
 }
@@ -41,7 +41,7 @@ fn angles(cx: CellCx, computed: Computed) -> AnyView {
             let last = series[0].xs.last().copied().unwrap_or_default();
             Some(Chart {
                 title: format!("Angle of plane {} along the text", c.at("plane", &[])?),
-                x_label: "place".to_owned(),
+                x_label: "position".to_owned(),
                 y_label: "angle, radians".to_owned(),
                 series,
                 marks: (end <= last)
@@ -53,7 +53,7 @@ fn angles(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("angles", chart);
-    view! { <ChartView chart label="Angle against place" height=280 format=Format::Fixed(3) /> }
+    view! { <ChartView chart label="Angle against position" height=280 format=Format::Fixed(3) /> }
         .into_any()
 }
 
@@ -61,11 +61,11 @@ fn readouts(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
             <div>
-                <dt>"last place of the text"</dt>
+                <dt>"last position of the text"</dt>
                 <dd>{cx.num("last", &[], Format::Count)}</dd>
             </div>
             <div class="c-position">
-                <dt>"the same place, interpolated"</dt>
+                <dt>"the same position, interpolated"</dt>
                 <dd>{cx.num("squeezed_last", &[], Format::Fixed(2))}</dd>
             </div>
             <div>
@@ -104,7 +104,7 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
                     {cx.num(name, &[i], Format::Fixed(3))}
                     {move || match (new(), beyond()) {
                         (true, _) => " new",
-                        (false, true) => " seen, a round further",
+                        (false, true) => " seen on an earlier turn",
                         (false, false) => " seen",
                     }}
                 </td>
@@ -133,11 +133,11 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Last angle of each plane">
             <table class="line-table">
-                <caption class="vh">"The angle of the last place in each plane, and whether training has seen it"</caption>
+                <caption class="vh">"The angle of the last position in each plane, and whether training has seen it"</caption>
                 <thead>
                     <tr>
                         <th scope="col">"plane"</th>
-                        <th scope="col">"places a round"</th>
+                        <th scope="col">"positions per turn"</th>
                         <th scope="col">"seen below"</th>
                         <th scope="col">"as trained"</th>
                         <th scope="col">"interpolated"</th>

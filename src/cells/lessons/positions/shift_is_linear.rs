@@ -40,7 +40,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             selected=cx.selected_place("selected")
         />
         </More>
-        <More summary="The difference at every place">
+        <More summary="The difference at every position">
             {cx.slider("length", Format::Count)} {errors(cx, computed)}
         </More>
     }
@@ -89,7 +89,7 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
         <section class="panel">
             <p class="panel-title">"The same turn, whatever p is"</p>
             <p>
-                "Dashed: the hand at place p. Solid: after the matrix. It stands where the hand of place p + k stands, place "
+                "Dashed: the hand at position p. Solid: the same hand after the matrix. It points where the hand of position p + k points, position "
                 {cx.num("goal", &[], Format::Count)} "."
             </p>
             <div class="row">{move || pairs.get().into_iter().map(face).collect_view()}</div>
@@ -105,7 +105,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
             let c = c.as_ref()?;
             Some(Chart {
                 title: "Largest difference between $M PE(p)$ and $PE(p + k)$".to_owned(),
-                x_label: "place $p$".to_owned(),
+                x_label: "position $p$".to_owned(),
                 y_label: "difference".to_owned(),
                 series: vec![dots(c, "errors", "", Concept::Position)],
                 ..Chart::default()
@@ -113,7 +113,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("errors", chart);
-    view! { <ChartView chart label="The error at every place" height=200 format=Format::Power(1) /> }
+    view! { <ChartView chart label="The error at every position" height=200 format=Format::Power(1) /> }
         .into_any()
 }
 
@@ -123,7 +123,7 @@ fn verdict(cx: CellCx) -> AnyView {
     let good = move || largest.get().is_some_and(|e| e < AGREES);
     view! {
         <p class="verdict" class:good=good class:bad=move || !good()>
-            {move || if good() { "One matrix for all places: the largest difference is " } else { "The two sides differ by " }}
+            {move || if good() { "One matrix for all positions: the largest difference is " } else { "The two sides differ by " }}
             {cx.num("largest", &[], Format::Power(1))} "."
         </p>
     }

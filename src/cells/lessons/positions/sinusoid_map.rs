@@ -59,11 +59,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("position", Format::Count)} {cx.slider("width", Format::Count)}
         </div>
         {clocks(cx, computed)}
-        <More summary="The vectors of all places as a map">
+        <More summary="The vectors of all positions as a map">
         <div class="controls">{cx.slider("length", Format::Count)} {cx.slider("dimension", Format::Count)}</div>
         <HeatMap
             grid=map
-            label="Position vectors: a row for each place, a column for each dimension"
+            label="Position vectors: a row for each position, a column for each dimension"
             palette=Palette::Diverging
             domain=Domain::Fixed(-1.0, 1.0)
             format=Format::Fixed(2)
@@ -93,16 +93,16 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <section class="panel c-position">
             <p class="panel-title">
-                "The vector of place " <Num value=place from="input:position" format=Format::Count /> " as clocks"
+                "The vector of position " <Num value=place from="input:position" format=Format::Count /> " as clocks"
             </p>
             <p>
                 {move || if pairs.get().1 { "Some of its pairs, from the fastest to the slowest. " } else { "" }}
-                "At place zero all hands point up; each turns clockwise at its own speed. The sine is how far right the tip is, the cosine how far up."
+                "At position zero all hands point up; each turns clockwise at its own speed. The sine says how far right the tip is, the cosine how far up."
             </p>
             <div class="row">{move || pairs.get().0.into_iter().map(|i| clock(cx, computed, i)).collect_view()}</div>
             <div class="row">
-                {step_button(cx, &["position"], -1.0, "\u{2190} One place back")}
-                {step_button(cx, &["position"], 1.0, "One place on \u{2192}")}
+                {step_button(cx, &["position"], -1.0, "\u{2190} Previous position")}
+                {step_button(cx, &["position"], 1.0, "Next position \u{2192}")}
             </div>
         </section>
     }
@@ -126,7 +126,7 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
                 <dd>{cx.num("row", &[2 * i], Format::Fixed(2))}</dd>
                 <dt>"cos"</dt>
                 <dd>{cx.num("row", &[2 * i + 1], Format::Fixed(2))}</dd>
-                <dt>"one round"</dt>
+                <dt>"one turn"</dt>
                 <dd>{cx.num("wavelengths", &[i], Format::Fixed(1))}</dd>
             </dl>
         </div>
@@ -141,7 +141,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "The chosen row: one place, all pairs".to_owned(),
+                title: "The chosen row: one position, all pairs".to_owned(),
                 x_label: "pair".to_owned(),
                 y_label: "value".to_owned(),
                 series: vec![
@@ -171,10 +171,10 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 .collect();
             Some(Chart {
                 title: format!(
-                    "The chosen column: {} at every place",
+                    "The chosen column: {} at every position",
                     wave_name(c.at("dimension", &[])? as usize)
                 ),
-                x_label: "place".to_owned(),
+                x_label: "position".to_owned(),
                 y_label: "value".to_owned(),
                 series: vec![wave, places],
                 y_range,

@@ -18,7 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
         <fieldset class="choice">
-            <legend>"The second model has"</legend>
+            <legend>"Keep in the second model"</legend>
             <div class="row">
                 {cx.toggle_box("scaling")} {cx.toggle_box("mask")} {cx.toggle_box("residual")} {cx.toggle_box("norm")}
                 {cx.toggle_box("positions")} {cx.toggle_box("warmup")}
@@ -47,7 +47,7 @@ fn verdict(cx: CellCx) -> AnyView {
     };
     view! {
         <p>
-            {words} " Both have made " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
+            {words} " Both have trained for " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
             " steps."
         </p>
     }
@@ -59,7 +59,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Loss in training, nats for each symbol".to_owned(),
+                title: "Training loss, nats per symbol".to_owned(),
                 x_label: "step".to_owned(),
                 y_label: "loss".to_owned(),
                 series: vec![
@@ -75,7 +75,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
             let c = c.as_ref()?;
             let curve = |at, tensor, name, concept| measured(c, at, tensor, name, concept);
             Some(Chart {
-                title: "Held-out sequences written wholly right".to_owned(),
+                title: "Held-out sequences written fully correctly".to_owned(),
                 x_label: "step".to_owned(),
                 y_label: "share".to_owned(),
                 series: vec![
@@ -92,7 +92,7 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     view! {
         <div class="cols-2">
             <ChartView chart=loss label="Loss of both models" height=200 until=UNTIL />
-            <ChartView chart=written label="Held-out sequences written wholly right" height=200 format=Format::Percent(1) until=UNTIL />
+            <ChartView chart=written label="Held-out sequences written fully correctly" height=200 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()
@@ -120,8 +120,8 @@ fn table(cx: CellCx) -> AnyView {
                 </thead>
                 <tbody>
                     {row("loss", ["whole.held.now", "broken.held.now"], Format::Fixed(4))}
-                    {row("right, shown the answer so far", ["whole.right.now", "broken.right.now"], share)}
-                    {row("right, writing by itself", ["whole.written.now", "broken.written.now"], share)}
+                    {row("correct with teacher forcing", ["whole.right.now", "broken.right.now"], share)}
+                    {row("correct when free-running", ["whole.written.now", "broken.written.now"], share)}
                 </tbody>
             </table>
         </div>

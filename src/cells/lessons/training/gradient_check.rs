@@ -15,7 +15,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {picker(cx)}
         {sums(cx)}
-        <More summary="The distance at every $h$">{errors(cx, computed)}</More>
+        <More summary="The error at every $h$">{errors(cx, computed)}</More>
         <More summary="Another matrix, another weight, another seed">
             <div class="controls">
                 {cx.choice_box("matrix")} {cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)} {cx.seed_box()}
@@ -37,7 +37,7 @@ fn picker(cx: CellCx) -> AnyView {
     view! {
         <HeatMap
             grid=cx.grid("gradient")
-            label="Gradient of the loss by each weight of the matrix; press one to check it"
+            label="Gradient of the loss by each weight of the matrix; click one to check it"
             palette=Palette::Diverging
             domain=Signal::stored(Domain::Symmetric)
             format=Format::Fixed(4)
@@ -72,7 +72,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
                     series("error.one-sided", "one-sided", Kind::Line, Concept::Score),
                     series(
                         "grain",
-                        "one spacing of the loss",
+                        "one ulp of the loss",
                         Kind::Points,
                         Concept::Residual,
                     ),
@@ -113,7 +113,7 @@ fn sums(cx: CellCx) -> AnyView {
             {item("the weight $w$", "weight", Format::Fixed(6))} {item("$h$", "h.now", Format::Power(2))}
             {item("loss at $w \u{2212} h$", "below", Format::Fixed(8))}
             {item("loss at $w + h$", "above", Format::Fixed(8))}
-            {item("spacings of the loss between them", "grains", Format::Count)}
+            {item("difference in ulps", "grains", Format::Count)}
             {item("central difference", "central.now", Format::Fixed(7))}
             {item("gradient", "slope", Format::Fixed(7))}
             {item("distance", "error.now", Format::Power(2))}

@@ -29,7 +29,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {loss(cx, computed)}
             {heads(cx)}
         </div>
-        <More summary="One held-out sequence, and the share that is right">{right(cx, computed)} {example(cx)}</More>
+        <More summary="One held-out sequence, and the share that is correct">{right(cx, computed)} {example(cx)}</More>
         <More summary="Length, learning rate, warm-up and seed">
             <div class="controls">
                 {cx.slider("length", Format::Count)} {cx.slider("rate", Format::Typed)}
@@ -51,8 +51,8 @@ fn own_text(cx: CellCx) -> AnyView {
             view! {
                 {cx.text_box("text")}
                 <p class="hint">
-                    "The source is a passage, the answer is how the text goes on. The end of the text is held out. A text as short
-                    as this is learned by heart: watch the two losses part. Hardly any held-out passage is ever wholly right."
+                    "The source is a passage, and the answer is its continuation. The end of the text is held out. The model memorises
+                    a text as short as this: watch the two losses part. Hardly any held-out passage is ever fully correct."
                 </p>
             }
         })
@@ -66,7 +66,7 @@ fn readout(cx: CellCx) -> AnyView {
             {item(cx, "steps", "steps", Format::Count)}
             {item(cx, "loss of the last step", "loss.now", Format::Fixed(4))}
             {item(cx, "loss on held-out sequences", "held.now", Format::Fixed(4))}
-            {item(cx, "held-out sequences wholly right", "right.now", Format::Percent(1))}
+            {item(cx, "held-out sequences fully correct", "right.now", Format::Percent(1))}
         </dl>
     }
     .into_any()
@@ -125,7 +125,7 @@ fn loss(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Loss, nats for each symbol".to_owned(),
+                title: "Loss, nats per symbol".to_owned(),
                 x_label: "step".to_owned(),
                 y_label: "loss".to_owned(),
                 series: vec![
@@ -145,7 +145,7 @@ fn right(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Held-out sequences wholly right".to_owned(),
+                title: "Held-out sequences fully correct".to_owned(),
                 x_label: "step".to_owned(),
                 y_label: "share".to_owned(),
                 series: vec![measured(c, "looks", "right", "", Concept::Output)],
@@ -156,7 +156,7 @@ fn right(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("right", right);
     view! {
-        <ChartView chart=right label="Held-out sequences wholly right" height=200 format=Format::Percent(1) until=UNTIL />
+        <ChartView chart=right label="Held-out sequences fully correct" height=200 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }
@@ -196,7 +196,7 @@ fn example(cx: CellCx) -> AnyView {
             </div>
             <p>
                 {cx.num("example.right", &[], Format::Count)} " of " {cx.num("example.length", &[], Format::Count)}
-                " symbols right, each predicted after the right ones before it."
+                " symbols correct, each predicted from the correct prefix."
             </p>
         </section>
     }
@@ -225,7 +225,7 @@ fn heads(cx: CellCx) -> AnyView {
             />
             <div class="small-map"><HeatMap
                 grid=cx.grid_with("cross", prefix, "answer", "source")
-                label="Where it looks in the source for each symbol"
+                label="Where the head looks in the source for each symbol"
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Fixed(3)
                 concept=Concept::Weight

@@ -56,7 +56,7 @@ fn inputs() -> Vec<InputSpec> {
         trained::model(&[GPT, RANDOM]),
         InputSpec::number(
             "place",
-            "Place of the word to change",
+            "Word to change (position)",
             (1.0, MOST_WORDS as f64, 1.0),
             6.0,
         ),
@@ -71,7 +71,7 @@ fn refuse(text: String) -> CellError {
 
 fn stands_there(old: &str) -> CellError {
     refuse(format!(
-        "\u{201c}{old}\u{201d} stands there already; type another word to change it to."
+        "\u{201c}{old}\u{201d} is already there; type another word."
     ))
 }
 

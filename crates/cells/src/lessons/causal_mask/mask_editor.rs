@@ -41,14 +41,9 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
         InputSpec::choice("preset", "Mask", PRESETS),
-        InputSpec::number(
-            "real",
-            "Real words; the rest is padding",
-            (0.0, most, 1.0),
-            4.0,
-        ),
-        InputSpec::number("radius", "Words seen on either side", (0.0, most, 1.0), 1.0),
-        InputSpec::number("prefix", "Words of the prefix", (0.0, most, 1.0), 3.0),
+        InputSpec::number("real", "Real words (rest: padding)", (0.0, most, 1.0), 4.0),
+        InputSpec::number("radius", "Window radius", (0.0, most, 1.0), 1.0),
+        InputSpec::number("prefix", "Prefix length", (0.0, most, 1.0), 3.0),
         InputSpec::matrix(
             "mask",
             "My own mask",

@@ -84,7 +84,7 @@ pub(crate) fn patch_side(inputs: &Inputs) -> Result<usize, CellError> {
     let (size, patch) = (inputs.count("size")?, inputs.count("patch")?);
     if patch > size {
         let message = format!(
-            "a patch of {patch} pixels does not fit into a picture of {size}; make one smaller or the other larger"
+            "a patch of {patch} pixels does not fit into a picture of {size}; choose a smaller patch or a larger picture"
         );
         return Err(CellError::input(
             "patch",

@@ -39,7 +39,7 @@ fn inputs() -> Vec<InputSpec> {
     all.push(trained::model(&[VIT, RANDOM]));
     all.push(InputSpec::number(
         "width",
-        "Width D of a token",
+        "Token dimension D",
         (8.0, 768.0, 8.0),
         64.0,
     ));
@@ -139,7 +139,7 @@ fn drawing(record: &mut Record, inputs: &Inputs) -> Result<Array3<f32>, CellErro
     let ink = shown!(record, engine::drawing::ink, image.view());
     let digit = shown!(record, engine::drawing::centred, ink.view());
     let digit = digit.map_err(|_| {
-        let message = "there is nothing drawn on this picture: choose another, or random weights";
+        let message = "this picture is empty: choose another, or random weights";
         CellError::input("picture", "Picture", message)
     })?;
     record.tensor("drawing", &digit.index_axis(Axis(0), 0));

@@ -10,7 +10,7 @@ use crate::spec::{CellSpec, Run};
 /// The cell `distance`.
 pub const SPEC: CellSpec = CellSpec {
     name: "distance",
-    summary: "The product of any two sinusoidal position vectors depends on the distance of their places only.",
+    summary: "The product of any two sinusoidal position vectors depends only on the distance of their positions.",
     inputs,
     run: Run::Now(compute),
 };
@@ -19,8 +19,8 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (2.0, 128.0, 1.0), 32.0),
         InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
-        InputSpec::number("first", "Place $p$", (0.0, 127.0, 1.0), 5.0),
-        InputSpec::number("second", "Place $q$", (0.0, 127.0, 1.0), 9.0),
+        InputSpec::number("first", "Position $p$", (0.0, 127.0, 1.0), 5.0),
+        InputSpec::number("second", "Position $q$", (0.0, 127.0, 1.0), 9.0),
     ]
 }
 

@@ -25,7 +25,7 @@ const BETWEEN: usize = 8;
 /// The cell `rotary`.
 pub const SPEC: CellSpec = CellSpec {
     name: "rotary",
-    summary: "Query and key planes turned by their places; the score against shifts of both and against the offset.",
+    summary: "Query and key planes turned by their positions; the score against shifts of both and against the offset.",
     inputs,
     run: Run::Now(compute),
 };
@@ -38,8 +38,8 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::matrix("q", "Query $q$", (1, 1), (WIDTH, WIDTH), query),
         InputSpec::matrix("k", "Key k", (1, 1), (WIDTH, WIDTH), key),
-        InputSpec::number("m", "Place of the query, $m$", (0.0, 100.0, 1.0), 6.0),
-        InputSpec::number("n", "Place of the key, $n$", (0.0, 100.0, 1.0), 4.0),
+        InputSpec::number("m", "Query position $m$", (0.0, 100.0, 1.0), 6.0),
+        InputSpec::number("n", "Key position $n$", (0.0, 100.0, 1.0), 4.0),
         InputSpec::number("shift", "Move both by", (0.0, SHIFTS as f64, 1.0), 0.0),
         InputSpec::number("power", "Base, as a power of ten", (0.5, 6.0, 0.1), 4.0),
     ]

@@ -12,7 +12,7 @@ use crate::spec::{CellSpec, Run};
 /// The cell `shift-is-linear`.
 pub const SPEC: CellSpec = CellSpec {
     name: "shift-is-linear",
-    summary: "The matrix M with PE(p + k) = M PE(p), tried on every place p, with the largest error of each.",
+    summary: "The matrix M with PE(p + k) = M PE(p), tried on every position p, with the largest error of each.",
     inputs,
     run: Run::Now(compute),
 };
@@ -21,8 +21,8 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("shift", "Shift k", (-100.0, 100.0, 1.0), 3.0),
         InputSpec::number("width", "Width $d$", (2.0, 24.0, 2.0), 8.0),
-        InputSpec::number("position", "Place $p$", (0.0, 255.0, 1.0), 5.0),
-        InputSpec::number("length", "Places to try", (1.0, 256.0, 1.0), 64.0),
+        InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
+        InputSpec::number("length", "Positions to try", (1.0, 256.0, 1.0), 64.0),
         InputSpec::entry("selected", "Selected row of the product", 2, Some(&[0, 0])),
     ]
 }

@@ -16,7 +16,7 @@ const BETWEEN: usize = 4;
 /// The cell `sinusoid-map`.
 pub const SPEC: CellSpec = CellSpec {
     name: "sinusoid-map",
-    summary: "Sinusoidal position vectors as a map of places and dimensions; one row and one column as curves.",
+    summary: "Sinusoidal position vectors as a map of positions and dimensions; one row and one column as curves.",
     inputs,
     run: Run::Now(compute),
 };
@@ -25,7 +25,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (1.0, 256.0, 1.0), 64.0),
         InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
-        InputSpec::number("position", "Place $p$", (0.0, 255.0, 1.0), 5.0),
+        InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("dimension", "Dimension", (0.0, 127.0, 1.0), 0.0),
     ]
 }

@@ -72,7 +72,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::choice("matrix", "Matrix", CHOICES),
         InputSpec::number("row", "Row of the weight", (1.0, side, 1.0), 1.0),
         InputSpec::number("column", "Column of the weight", (1.0, side, 1.0), 6.0),
-        InputSpec::number("power", "h = 2 to the power of", (-22.0, -1.0, 1.0), -7.0),
+        InputSpec::number("power", "Exponent of h (base 2)", (-22.0, -1.0, 1.0), -7.0),
         InputSpec::seed(1),
     ]
 }

@@ -36,7 +36,7 @@ const TEXT: &str = "The cat sat on the mat. The mat lay by the fire, and the fir
 /// The cell `train-tiny`.
 pub const SPEC: CellSpec = CellSpec {
     name: "train-tiny",
-    summary: "A Transformer of two blocks on each side, 64 wide, learns copy, reverse, sort or to go on with a text: loss, score, what one head looks at.",
+    summary: "A Transformer of two blocks on each side, 64 wide, learns to copy, reverse, sort or continue a text: loss, score, what one head looks at.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };
@@ -59,8 +59,8 @@ fn inputs() -> Vec<InputSpec> {
             (0.0001, 0.02, 0.0001),
             0.002,
         ),
-        InputSpec::number("warmup", "Steps of warm-up", (0.0, 400.0, 1.0), 100.0),
-        InputSpec::number("length", "Symbols in a sequence", (8.0, 16.0, 1.0), 16.0),
+        InputSpec::number("warmup", "Warm-up steps", (0.0, 400.0, 1.0), 100.0),
+        InputSpec::number("length", "Sequence length", (8.0, 16.0, 1.0), 16.0),
         InputSpec::seed(1),
         InputSpec::entry("head", "Head", 1, Some(&[4])),
     ]
