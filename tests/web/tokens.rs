@@ -79,7 +79,11 @@ async fn points_span_a_polygon_that_follows_them() {
     settle().await;
     let corners = |page: &Page| page.attribute(".pad-span", "points").unwrap_or_default();
     assert_eq!(corners(&page).split(' ').count(), 3);
-    assert_eq!(page.count(".pad-ghost"), 3, "a line from the mixture to each point");
+    assert_eq!(
+        page.count(".pad-ghost"),
+        3,
+        "a line from the mixture to each point"
+    );
     let before = corners(&page);
     page.focus_svg(".pad-tip").await;
     page.press("ArrowLeft").await;
@@ -92,7 +96,10 @@ async fn a_line_between_matrices_is_for_the_eye() {
         view! { <Joint course=Course::Across operation="$\u{b7} V$" concept=Concept::Output /> }
     });
     settle().await;
-    assert_eq!(page.attribute(".joint", "aria-hidden").as_deref(), Some("true"));
+    assert_eq!(
+        page.attribute(".joint", "aria-hidden").as_deref(),
+        Some("true")
+    );
     assert_eq!(page.text(".joint i"), "V");
     assert!(page.find(".joint").class_name().contains("is-across"));
 }
