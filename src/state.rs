@@ -328,8 +328,11 @@ impl PageState {
             Ok(decoded) => decoded,
             Err(error) => {
                 let text = error.to_string();
-                self.notice
-                    .set(Some(format!("{}{}.", text[..1].to_ascii_uppercase(), &text[1..])));
+                self.notice.set(Some(format!(
+                    "{}{}.",
+                    text[..1].to_ascii_uppercase(),
+                    &text[1..]
+                )));
                 return;
             }
         };

@@ -255,7 +255,11 @@ impl Likeness {
 
     /// The weight of a piece: the fewer functions have it, the more it says.
     fn weight(&self, piece: usize) -> u64 {
-        u64::from((self.pieces.len() / self.sharing[piece].len()).max(2).ilog2())
+        u64::from(
+            (self.pieces.len() / self.sharing[piece].len())
+                .max(2)
+                .ilog2(),
+        )
     }
 }
 
@@ -351,7 +355,8 @@ fn as_usize(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use wasm_encoder::{
-        ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function, RefType, StartSection, TableSection, TableType, TypeSection, ValType,
+        ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
+        RefType, StartSection, TableSection, TableType, TypeSection, ValType,
     };
     use wasmparser::{ElementItems, Operator, Validator};
 
@@ -505,6 +510,9 @@ mod tests {
         code.function(&body(0..3, Some(7)));
         call_of_nothing.section(&code);
         let error = ordered(&call_of_nothing.finish(), BTreeMap::new()).unwrap_err();
-        assert_eq!(error.to_string(), "it names a function that it does not have");
+        assert_eq!(
+            error.to_string(),
+            "it names a function that it does not have"
+        );
     }
 }

@@ -56,7 +56,17 @@ mod tests {
 
     #[test]
     fn words_are_no_numbers() {
-        for text in ["", "inf", "-infinity", "NaN", " 1", "1 ", "0x10", "1,5", "."] {
+        for text in [
+            "",
+            "inf",
+            "-infinity",
+            "NaN",
+            " 1",
+            "1 ",
+            "0x10",
+            "1,5",
+            ".",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::error::CellError;
 
-pub use super::inputs::Inputs;
 use super::decimal;
+pub use super::inputs::Inputs;
 use super::selection::{Selectable, Selection};
 
 /// Largest magnitude that a number typed into a matrix may have.

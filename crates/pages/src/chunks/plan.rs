@@ -66,8 +66,7 @@ pub(super) struct Plan {
 pub(super) fn plan(parts: Vec<Group>, most: usize) -> Plan {
     let atoms = joined(parts);
     let is_crumb = |group: &Group| group.is_shared() && group.size < CRUMB;
-    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) =
-        atoms.iter().cloned().partition(is_crumb);
+    let (crumbs, mut groups): (Vec<Group>, Vec<Group>) = atoms.iter().cloned().partition(is_crumb);
     for crumb in crumbs {
         let fitting = groups
             .iter_mut()
@@ -112,8 +111,10 @@ fn joined(parts: Vec<Group>) -> Vec<Group> {
 pub(super) fn plan_beside_first(parts: Vec<Group>) -> Plan {
     let atoms = joined(parts);
     let chunks: BTreeSet<&String> = atoms.iter().flat_map(|atom| &atom.chunks).collect();
-    let mut teams: Vec<BTreeSet<&String>> =
-        chunks.iter().map(|&chunk| BTreeSet::from([chunk])).collect();
+    let mut teams: Vec<BTreeSet<&String>> = chunks
+        .iter()
+        .map(|&chunk| BTreeSet::from([chunk]))
+        .collect();
     let mut least = cost_of_teams(&atoms, &teams);
     loop {
         let other = changes(&teams)
