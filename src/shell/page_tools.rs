@@ -15,14 +15,14 @@ pub(crate) fn tools(page: PageState, sheet: SheetSignal, can_verify: bool) -> An
         move || (page.history.get().1 == 0).to_string(),
     );
     view! {
+        {can_verify.then(|| view! {
+            <button type="button" class="button quiet" on:click=move |_| sheet.set(Some(Sheet::Verify))>"Verify this page"</button>
+        })}
         <button type="button" class="button quiet" aria-disabled=past aria-keyshortcuts="Control+Z" title="Undo the last edit (Ctrl+Z)"
             on:click=move |_| { page.undo(); }>"Undo"</button>
         <button type="button" class="button quiet" aria-disabled=future aria-keyshortcuts="Control+Shift+Z" title="Redo (Ctrl+Shift+Z)"
             on:click=move |_| { page.redo(); }>"Redo"</button>
         <button type="button" class="button quiet" aria-disabled=past on:click=move |_| page.reset(None)>"Reset all"</button>
-        {can_verify.then(|| view! {
-            <button type="button" class="button quiet" on:click=move |_| sheet.set(Some(Sheet::Verify))>"Verify this page"</button>
-        })}
     }
     .into_any()
 }

@@ -168,7 +168,7 @@ fn scores_follow_the_gradient_and_come_back() {
         let (before, high) = (texts(browser, all).await, texts(browser, loss).await);
         click(
             browser,
-            Locator::XPath("//section[@id='alignment-gradient']//button[text()='Ten updates']"),
+            Locator::XPath("//section[@id='alignment-gradient']//button[.='Ten updates']"),
         )
         .await;
         let changed = format!(
@@ -182,7 +182,7 @@ fn scores_follow_the_gradient_and_come_back() {
         click(
             browser,
             Locator::XPath(
-                "//section[@id='alignment-gradient']//button[text()='Back to the beginning']",
+                "//section[@id='alignment-gradient']//button[.='Back to the beginning']",
             ),
         )
         .await;

@@ -69,7 +69,7 @@ impl Frame {
         let mut inlined = Vec::new();
         while let Some(tag) = next_tag(&html, "<link rel=\"stylesheet\"") {
             let file = file_of(&tag.text, public_url)?;
-            let css = rooted_urls(&read(&folder.join(&file))?);
+            let css = short(&rooted_urls(&read(&folder.join(&file))?));
             let media = attribute(&tag.text, "media")
                 .map(|m| format!(" media=\"{m}\""))
                 .unwrap_or_default();
@@ -298,9 +298,31 @@ fn rooted_urls(css: &str) -> String {
     out
 }
 
+/// A style sheet without comments, indentation and empty lines, which every page would carry. A
+/// style sheet of ours has no text with `/*` in it.
+fn short(css: &str) -> String {
+    let mut kept = String::with_capacity(css.len());
+    let mut rest = css;
+    while let Some(start) = rest.find("/*") {
+        kept.push_str(&rest[..start]);
+        rest = rest[start..]
+            .split_once("*/")
+            .map_or("", |(_, after)| after);
+    }
+    kept.push_str(rest);
+    let lines = kept.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn style_sheets_lose_what_no_browser_reads() {
+        let css = "/* a\n b */\n\na {\n  color: red; /* c */\n}\n/* open";
+        assert_eq!(short(css), "a {\ncolor: red;\n}");
+    }
 
     #[test]
     fn style_sheets_point_to_the_root() {
