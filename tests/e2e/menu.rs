@@ -155,7 +155,7 @@ fn show_the_rust_opens_on_attention_itself_in_colours() {
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         browser
-            .open_ready(&server.url("/"))
+            .open_ready(&server.url(""))
             .await
             .expect("the home page works");
         browser
