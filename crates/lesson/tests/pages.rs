@@ -11,7 +11,7 @@ fn prose_formulas_and_tables() {
         "A *word*, a \"quote\" and $x_1$.\n\n$$\ny = x\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
     );
     assert!(
-        html.contains("<em>word</em>, a \u{201c}quote\u{201d} and <math display=\"inline\">"),
+        html.contains("<em>word</em>, a \u{201c}quote\u{201d} and <span class=\"bound\"><math display=\"inline\">"),
         "{html}"
     );
     assert!(
@@ -71,7 +71,7 @@ fn a_cell_becomes_a_frame_without_numbers_of_its_own() {
         "<h2 class=\"cell-title\" id=\"t-title\">A &amp; B</h2>",
         "style=\"min-height:200px\"><p class=\"cell-waiting\">",
         "<dl class=\"cell-given\"><dt>sentence</dt><dd>&quot;It&#39;s &lt;b&gt;&quot;</dd><dt>x</dt><dd>2</dd></dl>",
-        "<div class=\"cell-caption\"><p>See <math",
+        "<div class=\"cell-caption\"><p>See <span class=\"bound\"><math",
     ] {
         assert!(html.contains(expected), "{expected}\n{html}");
     }
