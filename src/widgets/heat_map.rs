@@ -52,10 +52,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The lines among the marked places of a map of `rows` x `cols`.
+    /// The lines among the marked places of a map of `rows` x `cols`. One place alone is no line.
     pub(super) fn of(places: &[Place], (rows, cols): Place) -> Self {
         let whole = |line: &dyn Fn(usize) -> Place, length: usize| {
-            length > 0 && (0..length).all(|n| places.contains(&line(n)))
+            length > 1 && (0..length).all(|n| places.contains(&line(n)))
         };
         let whole_rows: Vec<usize> = (0..rows).filter(|&i| whole(&|j| (i, j), cols)).collect();
         let whole_cols: Vec<usize> = (0..cols).filter(|&j| whole(&|i| (i, j), rows)).collect();

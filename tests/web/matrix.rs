@@ -32,6 +32,15 @@ async fn a_typed_number_is_taken_and_anything_else_is_kept_and_reported() {
     );
     page.type_into(at, "\u{2212}1,25").await;
     assert_eq!(matrix.get_untracked()[(0, 1)], -1.25);
+    page.focus("[data-at='1,1']").await;
+    page.focus(at).await;
+    page.type_into(at, "7").await;
+    page.type_into(at, "7abc").await;
+    assert_eq!(
+        matrix.get_untracked()[(0, 1)],
+        -1.25,
+        "as before the typing"
+    );
     page.type_into(at, "abc").await;
     assert_eq!(matrix.get_untracked()[(0, 1)], -1.25, "still in use");
     assert_eq!(page.value(at), "abc", "still there");
