@@ -18,16 +18,16 @@ const SITE_WASM_BYTES: Bounds = [214_000, 278_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not. The
 /// goal is 450 kB, which five pages miss (`BENCHMARKS.md` says by what): this keeps them from
 /// growing.
-const PAGE_WASM_BYTES: Bounds = [498_000, 630_000];
+const PAGE_WASM_BYTES: Bounds = [499_000, 630_000];
 /// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
 /// 150 kB, which it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const CELL_WASM_BYTES: Bounds = [243_000, 400_000];
+const CELL_WASM_BYTES: Bounds = [245_000, 400_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [182_000, 215_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind
 /// of model besides.
-const LAB_WASM_BYTES: Bounds = [289_000, 350_000];
+const LAB_WASM_BYTES: Bounds = [293_000, 350_000];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 80;
 /// Most wasm files that one page asks for, those of the worker included.
