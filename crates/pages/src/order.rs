@@ -18,7 +18,7 @@ use wasmparser::{
     KnownCustom, Parser, Payload, TypeRef,
 };
 
-use crate::error::{BuildError, names, read, write};
+use crate::error::{BuildError, names, read};
 
 /// Bytes of a piece of code by which functions are compared.
 const PIECE: usize = 6;
@@ -60,14 +60,26 @@ pub fn put_in_order(folder: &Path) -> Result<(), BuildError> {
             if let Some(script) = script.filter(|script| script.is_file()) {
                 let text = read(&script)?;
                 let (names, text) = shortened(&wasm, text).map_err(refused)?;
-                write(&script, &text)?;
+                replace(&script, text.as_bytes())?;
                 short = names;
             }
             let ordered = ordered(&wasm, short).map_err(refused)?;
-            std::fs::write(&path, ordered).map_err(failed)?;
+            replace(&path, &ordered)?;
         }
     }
     Ok(())
+}
+
+/// Puts a new file in the place of one. What is built again later may be a second name of the old
+/// file (`bind::copy_folder`), which stays as it was.
+fn replace(path: &Path, content: &[u8]) -> Result<(), BuildError> {
+    let new = path.with_extension("ordered");
+    std::fs::write(&new, content)
+        .and_then(|()| std::fs::rename(&new, path))
+        .map_err(|source| BuildError::File {
+            path: path.to_owned(),
+            source,
+        })
 }
 
 /// A short name for each import of `wasm` that its script names once, and the script with these
@@ -514,5 +526,18 @@ mod tests {
             error.to_string(),
             "it names a function that it does not have"
         );
+    }
+
+    #[test]
+    fn the_other_name_of_a_file_keeps_what_it_holds() {
+        let folder = std::env::temp_dir().join(format!("order-test-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, other) = (folder.join("a.js"), folder.join("kept.js"));
+        std::fs::write(&file, "long").unwrap();
+        std::fs::hard_link(&file, &other).unwrap();
+        replace(&file, b"i0").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"i0");
+        assert_eq!(std::fs::read(&other).unwrap(), b"long");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
