@@ -74,7 +74,7 @@ pub(crate) fn parse(table: Map<String, Value>) -> Result<Vec<Symbol>, String> {
     Ok(all)
 }
 
-/// What stands between the tags of a formula.
+/// The content of a formula's element.
 fn inside(formula: &str) -> &str {
     let start = formula.find('>').map_or(0, |at| at + 1);
     let end = formula.rfind("</math>").unwrap_or(formula.len());

@@ -133,7 +133,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Appends what stands between tokens: space and comments.
+    /// Appends the space and the comments before the next token.
     fn gap(&mut self, end: usize) {
         while self.at < end {
             let gap = &self.code[self.at..end];
