@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use cells::format::number;
+use cells::symbols::push_escaped;
 use leptos::html::Table;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -390,16 +391,7 @@ impl Found {
 /// Text as HTML.
 fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            other => html.push(other),
-        }
-    }
+    push_escaped(&mut html, text);
     html
 }
 

@@ -23,6 +23,7 @@ mod order;
 mod page;
 mod root;
 mod shown;
+mod smaller;
 mod stamp;
 mod thumbnail;
 mod workers;
@@ -37,7 +38,7 @@ pub use {
     follow::Follower,
     frame::{Frame, Parts},
     offline::{relist, switch_off},
-    order::put_in_order,
     root::Root,
+    smaller::make_smaller,
     write::{Job, build},
 };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::{Long, ValueExt};
-use pages::{BuildError, Follower, Job, build, put_in_order, relist};
+use pages::{BuildError, Follower, Job, build, make_smaller, relist};
 use serde_json::{Value, json};
 
 const USAGE: &str = "\
@@ -80,7 +80,7 @@ fn run() -> Result<(), BuildError> {
     };
     let usage = |error: lexopt::Error| BuildError::Other(format!("{error}\n{USAGE}"));
     match read(&mut options).map_err(usage)? {
-        Some(Finish::Order(folder)) => return put_in_order(Path::new(&folder)),
+        Some(Finish::Order(folder)) => return make_smaller(Path::new(&folder)),
         Some(Finish::Relist(folder)) => {
             return relist(Path::new(&folder), &project.join("public/sw.js"));
         }

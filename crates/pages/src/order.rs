@@ -1,15 +1,11 @@
-//! Makes a wasm file smaller after gzip without changing what it does.
+//! Puts the functions of a wasm file in an order that compresses better.
 //!
 //! gzip looks back 32 kB. Functions that were made from the same source for different types repeat
-//! each other, but the linker and `wasm-opt` put them anywhere. [`put_in_order`] puts functions
-//! that resemble each other next to each other and changes nothing else: each call, export, and
-//! slot of a table still names the function that it named before.
-//!
-//! `wasm-bindgen` gives each import a long name with a hash, which compresses badly. These names
-//! become short, in the file and in its script.
+//! each other, but the linker and `wasm-opt` put them anywhere. [`ordered`] puts functions that
+//! resemble each other next to each other and changes nothing else: each call, export, and slot of a
+//! table still names the function that it named before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{CodeSection, FunctionSection, ImportSection, Module};
@@ -17,8 +13,6 @@ use wasmparser::{
     BinaryReaderError, CodeSectionReader, CustomSectionReader, FunctionSectionReader, Imports,
     KnownCustom, Parser, Payload, TypeRef,
 };
-
-use crate::error::{BuildError, names, read};
 
 /// Bytes of a piece of code by which functions are compared.
 const PIECE: usize = 6;
@@ -32,82 +26,9 @@ const WINDOW: usize = 32_000;
 /// Bytes that are added to the length of a function, so that the shortest do not all come first.
 const LENGTH_BONUS: u64 = 40;
 
-/// Orders the functions of every wasm file below `folder`, in place, and shortens the names of its
-/// imports where its script lies beside it.
-///
-/// # Errors
-/// A file that cannot be read or written, or is not wasm.
-pub fn put_in_order(folder: &Path) -> Result<(), BuildError> {
-    for name in names(folder)? {
-        let path = folder.join(&name);
-        if path.is_dir() {
-            put_in_order(&path)?;
-        } else if path.extension().is_some_and(|kind| kind == "wasm") {
-            let failed = |source| BuildError::File {
-                path: path.clone(),
-                source,
-            };
-            let refused = |error: OrderError| {
-                BuildError::Other(format!(
-                    "the functions of {} cannot be ordered: {error}",
-                    path.display()
-                ))
-            };
-            let wasm = std::fs::read(&path).map_err(failed)?;
-            let script = name.strip_suffix("_bg.wasm");
-            let script = script.map(|stem| folder.join(format!("{stem}.js")));
-            let mut short = BTreeMap::new();
-            if let Some(script) = script.filter(|script| script.is_file()) {
-                let text = read(&script)?;
-                let (names, text) = shortened(&wasm, text).map_err(refused)?;
-                replace(&script, text.as_bytes())?;
-                short = names;
-            }
-            let ordered = ordered(&wasm, short).map_err(refused)?;
-            replace(&path, &ordered)?;
-        }
-    }
-    Ok(())
-}
-
-/// Puts a new file in the place of one. What is built again later may be a second name of the old
-/// file (`bind::copy_folder`), which stays as it was.
-fn replace(path: &Path, content: &[u8]) -> Result<(), BuildError> {
-    let new = path.with_extension("ordered");
-    std::fs::write(&new, content)
-        .and_then(|()| std::fs::rename(&new, path))
-        .map_err(|source| BuildError::File {
-            path: path.to_owned(),
-            source,
-        })
-}
-
-/// A short name for each import of `wasm` that its script names once, and the script with these
-/// names.
-fn shortened(
-    wasm: &[u8],
-    mut script: String,
-) -> Result<(BTreeMap<String, String>, String), OrderError> {
-    let mut short = BTreeMap::new();
-    for payload in Parser::new(0).parse_all(wasm) {
-        let Payload::ImportSection(imports) = payload? else {
-            continue;
-        };
-        for import in imports.into_imports() {
-            let name = import?.name;
-            if name.starts_with("__wbg_") && script.matches(name).count() == 1 {
-                let new = format!("i{}", short.len());
-                script = script.replace(name, &new);
-                short.insert(name.to_owned(), new);
-            }
-        }
-    }
-    Ok((short, script))
-}
-
 /// The module `wasm` with its functions in another order and without their names, and its imports
 /// by their names in `short`.
-fn ordered(wasm: &[u8], short: BTreeMap<String, String>) -> Result<Vec<u8>, OrderError> {
+pub(crate) fn ordered(wasm: &[u8], short: BTreeMap<String, String>) -> Result<Vec<u8>, OrderError> {
     let (imported, bodies) = functions(wasm)?;
     let places = by_likeness(&bodies);
     let mut indices = vec![0; places.len()];
@@ -128,7 +49,7 @@ fn ordered(wasm: &[u8], short: BTreeMap<String, String>) -> Result<Vec<u8>, Orde
 
 /// A reason why the functions of a file cannot be ordered.
 #[derive(Debug, thiserror::Error)]
-enum OrderError {
+pub(crate) enum OrderError {
     #[error("{0}")]
     Read(#[from] BinaryReaderError),
     #[error("{0}")]
@@ -365,7 +286,7 @@ fn as_usize(index: u32) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use wasm_encoder::{
         ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
         RefType, StartSection, TableSection, TableType, TypeSection, ValType,
@@ -391,7 +312,7 @@ mod tests {
     /// An imported function, and functions of which the first resembles the third, and the second
     /// the fourth. The last has another type, and calls the third, which is also what starts, is
     /// exported and stands in the table.
-    fn module() -> Vec<u8> {
+    pub(crate) fn module() -> Vec<u8> {
         let mut module = Module::new();
         let mut types = TypeSection::new();
         types.ty().function([], []);
@@ -487,28 +408,6 @@ mod tests {
     }
 
     #[test]
-    fn imports_get_short_names_in_file_and_script() {
-        let wasm = module();
-        let script = "{ __wbg_b_01234567: function() {}, other: 1 }".to_owned();
-        let (short, text) = shortened(&wasm, script).unwrap();
-        assert_eq!(text, "{ i0: function() {}, other: 1 }");
-        let renamed = ordered(&wasm, short).unwrap();
-        Validator::new().validate_all(&renamed).unwrap();
-        let mut found = Vec::new();
-        for payload in Parser::new(0).parse_all(&renamed) {
-            if let Payload::ImportSection(imports) = payload.unwrap() {
-                let imports = imports.into_imports().map(Result::unwrap);
-                found.extend(imports.map(|import| (import.module, import.name)));
-            }
-        }
-        assert_eq!(found, [("a", "i0")]);
-        // A name that stands there twice may mean something else, and stays.
-        let twice = "__wbg_b_01234567 __wbg_b_01234567".to_owned();
-        let (short, text) = shortened(&wasm, twice.clone()).unwrap();
-        assert_eq!((short.len(), text), (0, twice));
-    }
-
-    #[test]
     fn what_is_not_wasm_is_refused() {
         assert!(ordered(b"no wasm", BTreeMap::new()).is_err());
         let mut call_of_nothing = Module::new();
@@ -526,18 +425,5 @@ mod tests {
             error.to_string(),
             "it names a function that it does not have"
         );
-    }
-
-    #[test]
-    fn the_other_name_of_a_file_keeps_what_it_holds() {
-        let folder = std::env::temp_dir().join(format!("order-test-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (file, other) = (folder.join("a.js"), folder.join("kept.js"));
-        std::fs::write(&file, "long").unwrap();
-        std::fs::hard_link(&file, &other).unwrap();
-        replace(&file, b"i0").unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"i0");
-        assert_eq!(std::fs::read(&other).unwrap(), b"long");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! Figures as SVG documents that stand alone, for files.
 
+use cells::symbols::{plain, push_escaped};
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 
@@ -7,7 +8,7 @@ use crate::chart::Chart;
 use crate::draw::draw;
 use crate::layout::Layout;
 use crate::pen::Pen;
-use crate::svg::{FINE, SvgBackend, push_escaped, write};
+use crate::svg::{FINE, SvgBackend, write};
 use crate::theme::{Role, Theme};
 
 /// Size of a chart in a file, in CSS pixels.
@@ -44,7 +45,7 @@ pub fn document(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" role=\"img\">\n<title>"
     );
-    push_escaped(&mut svg, &cells::symbols::plain(title));
+    push_escaped(&mut svg, &plain(title));
     svg.push_str("</title>\n<style>");
     push_escaped(&mut svg, &theme.style_sheet());
     svg.push_str("</style>\n");

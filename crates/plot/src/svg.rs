@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use cells::symbols::{self, Level};
+use cells::symbols::{self, Level, push_escaped};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::style::text_anchor::{HPos, VPos};
@@ -121,18 +121,6 @@ fn push_path(out: &mut String, points: impl IntoIterator<Item = BackendCoord>) {
     for point in points {
         push_point(out, command, point);
         command = ' ';
-    }
-}
-
-pub(crate) fn push_escaped(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
     }
 }
 

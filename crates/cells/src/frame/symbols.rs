@@ -4,8 +4,6 @@
 //! number or group in braces, and `√` covers it. A dollar sign before a space, or without a partner,
 //! is a dollar sign, as is one whose partner would be before a digit.
 
-use std::fmt::Write;
-
 /// Height of a part of a formula against its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
@@ -247,17 +245,17 @@ fn push_html(out: &mut String, piece: &Piece<'_>) {
         .for_each(|(_, close)| out.push_str(close));
 }
 
-fn push_escaped(out: &mut String, text: &str) {
+/// Appends text as markup shows it, in HTML and in SVG.
+pub fn push_escaped(out: &mut String, text: &str) {
     for letter in text.chars() {
-        // Writing to a text cannot fail.
-        let _ = match letter {
-            '&' => out.write_str("&amp;"),
-            '<' => out.write_str("&lt;"),
-            '>' => out.write_str("&gt;"),
-            '"' => out.write_str("&quot;"),
-            '\'' => out.write_str("&#39;"),
-            other => out.write_char(other),
-        };
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
     }
 }
 
