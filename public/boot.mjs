@@ -35,12 +35,15 @@ function named() {
   });
 }
 
-/** Resolves when every cell in the window shows its numbers, or says why not, and the browser has nothing to do. */
+/** Whether an element is in the window or within a window's height of it, which is when `src/browser/near.rs` lets a cell begin. */
+function isNear(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > -innerHeight && top < 2 * innerHeight;
+}
+
+/** Resolves when every cell near the window shows its numbers, or says why not, and the browser has nothing to do. */
 async function settled() {
-  const waits = (cell) => {
-    const { top, bottom } = cell.getBoundingClientRect();
-    return bottom > 0 && top < innerHeight && !["ready", "error"].includes(cell.dataset.state);
-  };
+  const waits = (cell) => !["ready", "error"].includes(cell.dataset.state) && isNear(cell);
   do {
     await new Promise((resolve) => setTimeout(resolve, 1000));
   } while ([...document.querySelectorAll("[data-cell]")].some(waits));
@@ -63,6 +66,26 @@ async function offline() {
   }
 }
 
+/**
+ * Starts the worker that computes the first cell as soon as the page's own files are here, with the code and the weights of this
+ * cell: they come while the page is set up. `src/browser/port.rs` takes the worker over. An address with edits may ask for
+ * something else.
+ */
+function startFirstWorker() {
+  const { first, root } = document.documentElement.dataset;
+  if (first === undefined || location.hash || !isNear(document.querySelector("[data-cell]"))) return;
+  const address = new URL(first, root).href;
+  const worker = new Worker(address);
+  const messages = [];
+  worker.onmessage = (event) => messages.push(event);
+  // The page starts another one.
+  worker.onerror = (event) => {
+    event.preventDefault();
+    delete globalThis.firstWorker;
+  };
+  globalThis.firstWorker = { address, worker, messages };
+}
+
 export default function initializer() {
   scrollable();
   named();
@@ -72,6 +95,9 @@ export default function initializer() {
     addEventListener("load", offline, { once: true });
   }
   return {
+    onProgress({ current, total }) {
+      if (current === total) startFirstWorker();
+    },
     onFailure(error) {
       dispatchEvent(new CustomEvent("notebook-failed", { detail: error }));
     },

@@ -1,4 +1,5 @@
-// Starts the worker (crates/worker). `?file=NAME` names the file that it runs, hash included; `&threads=N` lets N threads share one memory.
+// Starts the worker (crates/worker). `?file=NAME` names the file that it runs, hash included; `&threads=N` lets N threads share one memory,
+// `&cell=NAME` and `&weights=FILE` say whose code and which file below models/ are fetched before the page asks for them.
 // A further thread runs this same script with `?thread` and gets file, module and memory in its first message.
 // An error while loading reaches the page as the worker's error event.
 "use strict";
@@ -38,7 +39,7 @@ async function start(file) {
     await new Promise((done) => setTimeout(done, 1));
   }
   // From here on the worker listens; it first tells the page of which build it is, and the page sends nothing before.
-  program.start(file);
+  program.start(file, asked.get("cell") ?? "", asked.get("weights") ?? "");
 }
 
 if (asked.has("thread")) {

@@ -92,7 +92,7 @@ fn worker(kind: WorkerKind) -> Result<Rc<Port>, String> {
     if let Some(worker) = CLIENT.with_borrow(|client| client.workers.get(&kind).cloned()) {
         return Ok(worker);
     }
-    let worker = Port::start(CELLS, 1, move |event| match event {
+    let worker = Port::start(CELLS, kind.options(), move |event| match event {
         PortEvent::Message(Envelope { id, body }) => deliver(id, body),
         PortEvent::Failed(why) => fail_all(kind, &why),
     })?;

@@ -65,16 +65,20 @@ impl ModelWorker {
     pub(crate) fn start(purpose: Purpose, build: Build, threads: usize) -> Result<Self, String> {
         let queue = Rc::new(Queue::default());
         let events = Rc::clone(&queue);
-        let port = Port::start(&purpose.file(build), threads, move |event| {
-            events.push(match event {
-                PortEvent::Message(Envelope {
-                    body: ModelEvent::Ready { build, threads },
-                    ..
-                }) => WorkerEvent::Ready { build, threads },
-                PortEvent::Message(Envelope { id, body }) => WorkerEvent::Model(id, body),
-                PortEvent::Failed(why) => WorkerEvent::Failed(why),
-            });
-        })?;
+        let port = Port::start(
+            &purpose.file(build),
+            &format!("threads={threads}"),
+            move |event| {
+                events.push(match event {
+                    PortEvent::Message(Envelope {
+                        body: ModelEvent::Ready { build, threads },
+                        ..
+                    }) => WorkerEvent::Ready { build, threads },
+                    PortEvent::Message(Envelope { id, body }) => WorkerEvent::Model(id, body),
+                    PortEvent::Failed(why) => WorkerEvent::Failed(why),
+                });
+            },
+        )?;
         Ok(Self {
             port: RefCell::new(Some(port)),
             last_id: Cell::new(0),

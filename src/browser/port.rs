@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker};
-use worker::build::{START_SCRIPT, WorkerFiles};
+use worker::build::WorkerFiles;
 use worker::protocol::{self, Envelope, Inbox};
 
 use super::dom;
@@ -47,22 +47,28 @@ pub(crate) fn worker_files() -> WorkerFiles {
 }
 
 impl Port {
-    /// Starts a file of the worker with some threads; `listener` is called with each of its events.
+    /// Starts a file of the worker with these options (see [`WorkerFiles::address`]), or takes over
+    /// the one that the page has already started; `listener` is called with each of its events.
     ///
     /// # Errors
     /// When the site lacks the file, or the browser has no workers.
     pub(crate) fn start<T: DeserializeOwned + 'static>(
         name: &str,
-        threads: usize,
+        options: &str,
         listener: impl FnMut(PortEvent<T>) + 'static,
     ) -> Result<Self, String> {
-        let files = worker_files();
-        let (Some(script), Some(file)) = (files.file(START_SCRIPT), files.file(name)) else {
-            return Err(format!("This site was built without the file {name}."));
+        let address = worker_files()
+            .address(name, options)
+            .ok_or_else(|| format!("This site was built without the file {name}."))?;
+        let address = super::address::site_url(&address);
+        let (worker, messages) = match started_early(&address) {
+            Some(early) => early,
+            None => {
+                let worker = Worker::new(&address)
+                    .map_err(|_| "This browser does not start workers.".to_owned())?;
+                (worker, Array::new())
+            }
         };
-        let script = format!("{script}.js?file={file}&threads={threads}");
-        let worker = Worker::new(&super::address::site_url(&script))
-            .map_err(|_| "This browser does not start workers.".to_owned())?;
         let waiting = Rc::new(RefCell::new(Some(Vec::new())));
         let listener = Rc::new(RefCell::new(listener));
         let on_message = reader(worker.clone(), Rc::clone(&waiting), Rc::clone(&listener));
@@ -76,6 +82,11 @@ impl Port {
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onmessageerror(Some(on_error.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        for message in messages.iter() {
+            let listener: &js_sys::Function = on_message.as_ref().unchecked_ref();
+            // An error of the listener would be one of the page's own.
+            let _ = listener.call1(&JsValue::NULL, &message);
+        }
         Ok(Self {
             worker,
             waiting,
@@ -116,6 +127,24 @@ impl Drop for Port {
         self.worker.set_onerror(None);
         self.worker.terminate();
     }
+}
+
+/// The worker that `public/boot.mjs` started with this address and further options, and the events
+/// of the messages that it has sent since.
+fn started_early(address: &str) -> Option<(Worker, Array)> {
+    let window = dom::window()?;
+    let name = JsValue::from("firstWorker");
+    let early = Reflect::get(&window, &name).ok()?;
+    let part = |name: &str| Reflect::get(&early, &name.into()).ok();
+    let further = part("address")?.as_string()?;
+    if !further.strip_prefix(address)?.starts_with('&') {
+        return None;
+    }
+    Reflect::delete_property(&window, &name).ok()?;
+    Some((
+        part("worker")?.unchecked_into(),
+        part("messages")?.unchecked_into(),
+    ))
 }
 
 /// The listener to the worker's messages. After one that cannot be understood the worker is ended:

@@ -71,3 +71,54 @@ fn a_far_cell_waits_for_near_ones_and_begins_by_itself_in_the_end() {
         browser.wait_for("the cell in the window", &is_ready).await;
     });
 }
+
+#[test]
+fn the_first_cell_has_one_worker_and_its_weights_once() {
+    with_browser(async |browser| {
+        browser.look(Look::PHONE_LIGHT).await;
+        let bypass = json!({ "bypass": true });
+        for (page, cell, weights) in [
+            ("", "attention-map", "models/tiny-bert.safetensors"),
+            (
+                "lesson/positions/",
+                "bag-of-words",
+                "models/tiny-bert.safetensors",
+            ),
+        ] {
+            let server = site::serve(Habits::ROOT);
+            browser.devtools("Network.enable", json!({})).await;
+            browser
+                .devtools("Network.setBypassServiceWorker", bypass.clone())
+                .await;
+            browser.open(&server.url(page)).await;
+            let ready = format!(
+                "const cell = document.querySelector('[data-cell]');
+                cell.scrollIntoView({{ behavior: 'instant' }});
+                return cell.dataset.cell === '{cell}' && cell.dataset.state === 'ready'"
+            );
+            browser.wait_for("the first cell", &ready).await;
+            let asked = server.take_asked();
+            let of = |words: &str| asked.iter().filter(|path| path.contains(words)).count();
+            let early = format!("kind=models&cell={cell}&weights=");
+            assert_eq!(of(&early), 1, "{page}: {asked:?}");
+            assert_eq!(of("kind=models"), 1, "{page}: {asked:?}");
+            assert_eq!(of(weights), 1, "{page}: {asked:?}");
+        }
+    });
+}
+
+#[test]
+fn an_address_with_edits_starts_its_workers_itself() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open(&server.url("lesson/positions/#bag-of-words"))
+            .await;
+        let ready = "return document.getElementById('bag-of-words').dataset.state === 'ready'";
+        browser.wait_for("the cell of the address", ready).await;
+        let asked = server.take_asked();
+        let early = asked.iter().any(|path| path.contains("&weights="));
+        assert!(!early, "{asked:?}");
+    });
+}

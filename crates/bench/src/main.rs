@@ -97,6 +97,10 @@ fn print_without_measuring(options: &Options) -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
+    if options.pages || options.saves || options.edits {
+        // The list is that of the models.
+        return ExitCode::SUCCESS;
+    }
     let cases = options.cases();
     for case in &cases {
         println!("{}", case.name());

@@ -66,6 +66,7 @@ pub struct Server {
 /// What a server remembers.
 #[derive(Default)]
 struct Log {
+    asked: Vec<String>,
     misses: Vec<String>,
     answered: Answered,
 }
@@ -130,6 +131,11 @@ impl Server {
     /// Scheme, host and port.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// What was asked for since the last call: paths with their queries, in the order of the answers.
+    pub fn take_asked(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.log).asked)
     }
 
     /// The paths asked for and not found since the last call.
@@ -233,6 +239,7 @@ impl Host {
             let mut log = lock(&self.log);
             log.answered.requests += 1;
             log.answered.bytes += whole.len();
+            log.asked.push(target.to_owned());
             if answer.status.starts_with("404") {
                 log.misses.push(target.to_owned());
             }
@@ -330,6 +337,8 @@ mod tests {
         assert!(get(&server, "../secret.txt").0.contains("404"));
         assert!(get(&server, "none.css").0.contains("404"));
         assert_eq!(server.take_misses(), ["/../secret.txt", "/none.css"]);
+        assert_eq!(server.take_asked().len(), 4);
+        assert!(server.take_asked().is_empty());
 
         let answered = server.answered();
         assert!(

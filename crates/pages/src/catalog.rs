@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use cells::exercise as graded;
 use cells::model_cache::ModelCache;
-use cells::{CellError, CellSpec, Computation, InputValue, Inputs, jobs, registry};
+use cells::{
+    CellError, CellSpec, Computation, InputValue, Inputs, Run, WorkerKind, jobs, registry,
+};
 use lesson::reference::ElementRef;
 use lesson::{Catalog, Exercise, Refusal};
 use serde_json::{Map, Value};
@@ -62,6 +64,32 @@ impl Cells {
     fn compute(&self, spec: &CellSpec, inputs: &Inputs) -> Result<Computation, Refusal> {
         let cache = ModelCache::of_folder(self.public.join("models"));
         jobs::compute(spec, inputs, &cache).map_err(|error| Refusal::new(error.to_string()))
+    }
+}
+
+/// What a cell that computes in a worker needs there.
+pub(crate) struct Needs {
+    /// The worker that computes it.
+    pub(crate) kind: WorkerKind,
+    /// Files below `models/`.
+    pub(crate) files: Vec<&'static str>,
+}
+
+impl Cells {
+    /// What a cell needs of a worker on these inputs; `None` where the page computes it itself.
+    pub(crate) fn needs(name: &str, props: &Map<String, Value>, shared: &Shared) -> Option<Needs> {
+        let spec = Self::spec(name).ok()?;
+        let Run::Sliced(kind) = spec.run else {
+            return None;
+        };
+        let inputs = Self::inputs(spec, props, shared).ok()?;
+        let lesson = jobs::lesson_of(name)?;
+        let (_, table) = jobs::LESSONS.iter().find(|(known, _)| *known == lesson)?;
+        let entry = jobs::find(table(), name)?;
+        Some(Needs {
+            kind,
+            files: (entry.files)(&inputs),
+        })
     }
 }
 
@@ -179,6 +207,8 @@ fn in_words(value: &InputValue) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -189,5 +219,24 @@ mod tests {
         assert!(cells.has_asset("main.rs"));
         assert!(!cells.has_asset("../Cargo.toml"));
         assert!(!cells.has_asset(""));
+    }
+
+    #[test]
+    fn a_cell_needs_the_files_of_its_inputs_and_one_of_the_page_needs_no_worker() {
+        let needs = |cell: &str, props: Value| {
+            let props = props.as_object().cloned().unwrap_or_default();
+            Cells::needs(cell, &props, &Shared::new())
+        };
+        let files = |props| needs("bag-of-words", props).map(|needs| (needs.kind, needs.files));
+        assert_eq!(
+            files(json!({})),
+            Some((WorkerKind::Models, vec!["tiny-bert.safetensors"]))
+        );
+        assert_eq!(
+            files(json!({"model": "random"})),
+            Some((WorkerKind::Models, Vec::new()))
+        );
+        assert!(needs("information-budget", json!({})).is_none());
+        assert!(needs("no-cell", json!({})).is_none());
     }
 }

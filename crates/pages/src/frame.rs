@@ -45,6 +45,8 @@ pub struct Parts {
     pub offline: bool,
     /// The names of the worker's files with their hashes.
     pub workers: String,
+    /// The address that starts the worker of the page's first cell, where a worker computes it.
+    pub first_worker: Option<String>,
     /// What this page requests early, besides what every page does: rel, file from the root, kind.
     pub preload: Vec<(&'static str, String, &'static str)>,
 }
@@ -182,6 +184,10 @@ impl Frame {
         if !parts.workers.is_empty() {
             let workers = format!("data-workers=\"{}\" data-root=", parts.workers);
             html = html.replacen("data-root=", &workers, 1);
+        }
+        if let Some(first) = &parts.first_worker {
+            let first = format!("data-first=\"{}\" data-root=", escape(first));
+            html = html.replacen("data-root=", &first, 1);
         }
         if parts.offline {
             html = html.replacen("data-root=", "data-offline data-root=", 1);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
-use worker::build::WorkerFiles;
+use worker::build::{CELLS, WorkerFiles};
 
 use crate::catalog::Cells;
 use crate::chunks::{self, Chunks};
@@ -195,9 +195,20 @@ impl Site<'_> {
             menu: course_menu(lessons, &page.slug),
             is_lost,
             offline: self.job.release && !is_missing,
+            first_worker: self.first_worker(page),
             preload: self.chunks.preload(cells, None),
             workers: self.workers.to_string(),
         }
+    }
+
+    /// The address that starts the worker of the first cell with the code and the first file that
+    /// this cell needs on the inputs of its lesson.
+    fn first_worker(&self, page: &Lesson) -> Option<String> {
+        let cell = page.cells().next()?;
+        let needs = Cells::needs(&cell.name, &cell.props, &page.shared)?;
+        let start = self.workers.address(CELLS, needs.kind.options())?;
+        let weights = needs.files.first().map_or("", |file| *file);
+        Some(format!("{start}&cell={}&weights={weights}", cell.name))
     }
 
     /// Writes a page that works with full-size models, which is no lesson; whether it is new.

@@ -90,6 +90,13 @@ impl WorkerFiles {
         self.0.get(name).map(|hash| format!("{name}-{hash}"))
     }
 
+    /// The address of the script that starts a file, from the site's root; `options` follow the name
+    /// of the file as `key=value`, with `&` between them. `None` where the site does not have them.
+    pub fn address(&self, name: &str, options: &str) -> Option<String> {
+        let (script, file) = (self.file(START_SCRIPT)?, self.file(name)?);
+        Some(format!("{script}.js?file={file}&{options}"))
+    }
+
     /// The builds of a purpose, the quickest first.
     pub fn builds(&self, purpose: Purpose) -> Vec<Build> {
         let has = |build: &Build| self.0.contains_key(&purpose.file(*build));
@@ -222,6 +229,11 @@ mod tests {
         );
         assert_eq!(files.file(CELLS).as_deref(), Some("cells-1b"));
         assert_eq!(files.file("engine-relaxed"), None);
+        assert_eq!(
+            files.address(CELLS, "kind=models").as_deref(),
+            Some("worker_start-0a.js?file=cells-1b&kind=models")
+        );
+        assert_eq!(files.address("engine-relaxed", "threads=1"), None);
         assert_eq!(
             files.builds(Purpose::Lab),
             [Build::RelaxedThreads, Build::Simd128]

@@ -77,6 +77,16 @@ pub enum WorkerKind {
     Models,
 }
 
+impl WorkerKind {
+    /// The options with which the page starts it (`worker::build::WorkerFiles::address`).
+    pub fn options(self) -> &'static str {
+        match self {
+            Self::Training => "kind=training",
+            Self::Models => "kind=models",
+        }
+    }
+}
+
 /// A cell, as the registry lists it.
 #[derive(Debug)]
 pub struct CellSpec {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cells::jobs;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, ReadableStreamDefaultReader, Response};
@@ -63,7 +64,19 @@ impl Cells {
         }
         if let (Some(&file), false) = (files.first(), self.is_fetching.get()) {
             self.is_fetching.set(true);
-            spawn_local(Rc::clone(self).fetch(file));
+            spawn_local(Rc::clone(self).fetch(file.to_owned()));
+        }
+    }
+
+    /// Fetches the code of a cell and a file below `models/`, which the page is going to ask for.
+    fn expect(self: &Rc<Self>, cell: &str, file: &str) {
+        if let Some(lesson) = jobs::lesson_of(cell)
+            && self.lessons.borrow_mut().insert(lesson)
+        {
+            spawn_local(Rc::clone(self).load(lesson));
+        }
+        if !file.is_empty() && !self.is_fetching.replace(true) {
+            spawn_local(Rc::clone(self).fetch(file.to_owned()));
         }
     }
 
@@ -89,16 +102,16 @@ impl Cells {
 
     /// Brings a file below `models/` to the requests that need it, or the reason why it cannot be
     /// had.
-    async fn fetch(self: Rc<Self>, file: &'static str) {
-        let fetched = self.fetched(file).await;
+    async fn fetch(self: Rc<Self>, file: String) {
+        let fetched = self.fetched(&file).await;
         self.is_fetching.set(false);
         match fetched {
             Ok(bytes) => {
-                self.service.borrow_mut().add_file(file, bytes);
+                self.service.borrow_mut().add_file(&file, bytes);
                 self.channel.schedule();
             }
             Err(why) => {
-                for reply in self.service.borrow_mut().fail_file(file, &why) {
+                for reply in self.service.borrow_mut().fail_file(&file, &why) {
                     self.channel.send(&reply);
                 }
             }
@@ -106,7 +119,7 @@ impl Cells {
         self.fetch_missing();
     }
 
-    async fn fetched(&self, file: &'static str) -> Result<Arc<[u8]>, String> {
+    async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
         let failed = |_: JsValue| format!("{file} could not be fetched. Check the connection.");
         let address = format!("models/{file}");
         let response = JsFuture::from(self.channel.scope.fetch_with_str(&address)).await;
@@ -149,16 +162,18 @@ fn length_of(response: &Response) -> Option<u64> {
     header("Content-Length")?.parse().ok()
 }
 
-/// Listens to the page from now on.
-pub(super) fn start() {
+/// Listens to the page from now on, and fetches the code of `cell` and the file `weights`, unless
+/// they are empty.
+pub(super) fn start(cell: &str, weights: &str) {
     let Some(channel) = Channel::open().map(Rc::new) else {
         return;
     };
-    let cells = Cells {
+    let cells = Rc::new(Cells {
         channel: Rc::clone(&channel),
         service: RefCell::default(),
         lessons: RefCell::default(),
         is_fetching: Cell::default(),
-    };
-    channel.listen(&Rc::new(cells));
+    });
+    channel.listen(&cells);
+    cells.expect(cell, weights);
 }
