@@ -12,6 +12,9 @@ use lesson::reference::ElementRef;
 use lesson::{Catalog, Exercise, Refusal};
 use serde_json::{Map, Value};
 
+/// Likeness (Jaro and Winkler, from 0 to 1) from which on one name may be meant by another.
+const ALIKE: f64 = 0.85;
+
 type Shared = BTreeMap<String, Value>;
 
 /// Answers from the registry of cells and from the folder of shipped files.
@@ -24,11 +27,18 @@ pub struct Cells {
 impl Cells {
     fn spec(name: &str) -> Result<&'static CellSpec, Refusal> {
         registry::find(name).ok_or_else(|| {
-            let known: Vec<&str> = registry::all().map(|spec| spec.name).collect();
-            Refusal::new(format!(
-                "there is no cell {name}; a new one needs a line in crates/cells/src/registry.rs; there are {}",
-                known.join(", ")
-            ))
+            let alike = |spec: &&CellSpec| strsim::jaro_winkler(spec.name, name) >= ALIKE;
+            let known: Vec<&str> = registry::all()
+                .filter(alike)
+                .map(|spec| spec.name)
+                .collect();
+            let meant = if known.is_empty() {
+                "the names are in crates/cells/src/registry.rs, where a new one needs a line"
+                    .to_owned()
+            } else {
+                format!("is it {}?", known.join(" or "))
+            };
+            Refusal::new(format!("there is no cell {name}; {meant}"))
         })
     }
 

@@ -265,10 +265,17 @@ fn mistakes_in_lessons_fail_the_build_unless_it_is_a_draft() {
     let error = project.build("./", false, false).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "lessons/02-two.md:7: there is no cell no-such-cell; a new one needs a line in "
+            "lessons/02-two.md:7: there is no cell no-such-cell; the names are in crates/cells/src/registry.rs"
         ),
         "{error}"
     );
+    project.put("lessons/02-two.md", "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n\n```cell atention-map\ntitle = \"T\"\n```\n");
+    let misspelt = project.build("./", false, false).unwrap_err().to_string();
+    assert!(
+        misspelt.contains("there is no cell atention-map; is it attention-map?"),
+        "{misspelt}"
+    );
+    project.put("lessons/02-two.md", "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n\n```cell no-such-cell\ntitle = \"T\"\n```\n");
     project.build("./", false, true).unwrap();
     assert!(project.has("lesson/one/index.html") && !project.has("lesson/two/index.html"));
 }
