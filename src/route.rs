@@ -11,6 +11,8 @@ pub(crate) enum Route {
     Bench,
     /// `/lab`
     Lab,
+    /// `/map`
+    Map,
     /// `/models`
     Models,
     /// Anything else.
@@ -33,6 +35,7 @@ impl Route {
             (None, None, None) => Self::Home,
             (Some("bench"), None, None) => Self::Bench,
             (Some("lab"), None, None) => Self::Lab,
+            (Some("map"), None, None) => Self::Map,
             (Some("models"), None, None) => Self::Models,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
@@ -46,6 +49,7 @@ impl Route {
             Self::Lesson(slug) => Some(format!("lesson/{slug}")),
             Self::Bench => Some("bench".to_owned()),
             Self::Lab => Some("lab".to_owned()),
+            Self::Map => Some("map".to_owned()),
             Self::Models => Some("models".to_owned()),
             Self::Unknown => None,
         }
@@ -109,6 +113,7 @@ mod tests {
             }
             assert_eq!(of("/lab/"), Route::Lab);
             assert_eq!(of("/models/"), Route::Models);
+            assert_eq!(of("/map"), Route::Map);
             for path in [
                 "/lesson",
                 "/lesson/a/b",

@@ -29,9 +29,12 @@ pub(crate) const TOOLS: [&str; 2] = ["bench/", "lab/"];
 /// The cards of the shipped models: to be read, nothing in it computes.
 pub(crate) const CARDS: &str = "models/";
 
+/// The page with the drawing of the whole machine.
+pub(crate) const MAP: &str = "map/";
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
-    let others = TOOLS.into_iter().chain([CARDS]).map(str::to_owned);
+    let others = TOOLS.into_iter().chain([CARDS, MAP]).map(str::to_owned);
     [pages(), others.collect()].concat()
 }
 
@@ -41,7 +44,7 @@ pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
-    pages.retain(|page| page != CARDS && !TOOLS.contains(&page.as_str()));
+    pages.retain(|page| page != CARDS && page != MAP && !TOOLS.contains(&page.as_str()));
     pages.sort();
     assert!(
         pages.len() > 1,

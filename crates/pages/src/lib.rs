@@ -17,6 +17,7 @@ mod find;
 mod follow;
 mod frame;
 mod highlight;
+mod machine;
 mod model_cards;
 mod offline;
 mod order;

@@ -6,6 +6,7 @@ use lesson::html::{escape, escape_single_quoted};
 use lesson::{Heading, Lesson, ROOT};
 
 use crate::course::{PART, course_map};
+use crate::machine;
 
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
@@ -14,14 +15,16 @@ const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched of
      the formulas are all here, and most figures with the values that the lesson begins with. To change one, or to answer an exercise, \
      this browser would have to compute, which needs scripts and WebAssembly.</p></noscript>\n";
 
-/// The page of a lesson, between the one before and the one after.
+/// The page of a lesson, which is at this index among all.
 pub(crate) fn lesson_main(
     lesson: &Lesson,
-    number: usize,
-    before: Option<&Lesson>,
-    after: Option<&Lesson>,
+    at: usize,
+    lessons: &[Lesson],
     has_golden: bool,
 ) -> String {
+    let number = at + 1;
+    let before = at.checked_sub(1).and_then(|before| lessons.get(before));
+    let after = lessons.get(number);
     let Lesson { slug, minutes, .. } = lesson;
     let (part, title, description) = (
         escape(&lesson.part),
@@ -43,14 +46,26 @@ pub(crate) fn lesson_main(
          <div class=\"page-tools\"></div>\n{NO_SCRIPT}</header>\n<div class=\"page-notice\"></div>\n{toc}\
          <div class=\"lesson-body\">\n{body}</div>\n{page_turn}</article>\n</main>",
         data = page_data(lesson, has_golden),
-        body = lesson.article(ROOT),
+        body = with_machine(lesson, lessons),
         page_turn = page_turn(before, after),
     )
 }
 
+/// The lesson's text with the drawing of the machine before its first section, after the first cell.
+fn with_machine(lesson: &Lesson, lessons: &[Lesson]) -> String {
+    let mut body = lesson.article(ROOT);
+    if let (Some(figure), Some(place)) = (machine::figure(lesson, lessons), body.find("<h2")) {
+        body.insert_str(place, &figure);
+    }
+    body
+}
+
 /// The home page.
 pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> String {
-    let map = course_map(lessons, &home.to_come, map_level(home), true);
+    let map = format!(
+        "<p class=\"to-map\"><a href=\"{ROOT}map/\">All parts of a Transformer in one drawing</a>, each with its lesson.</p>\n{}",
+        course_map(lessons, &home.to_come, map_level(home), true)
+    );
     let body = home.article(ROOT);
     let body = if body.contains(MAP_MARK) {
         body.replace(MAP_MARK, &map)

@@ -13,6 +13,7 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write_new};
 use crate::figures;
 use crate::frame::{Frame, Parts};
+use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::root::Root;
@@ -136,6 +137,9 @@ impl Site<'_> {
                 written.push(format!("{}/", tool.name));
             }
         }
+        if self.write_map()? {
+            written.push("map/".to_owned());
+        }
         for page in self.content.pages() {
             written.extend(self.write(page, book)?);
         }
@@ -180,8 +184,7 @@ impl Site<'_> {
                     .iter()
                     .position(|other| other.slug == page.slug)
                     .unwrap_or(0);
-                let before = at.checked_sub(1).and_then(|i| lessons.get(i));
-                lesson_main(page, at + 1, before, lessons.get(at + 1), has_golden)
+                lesson_main(page, at, lessons, has_golden)
             }
         };
         let asked = page.exercises().map(|exercise| exercise.cell.as_str());
@@ -226,6 +229,22 @@ impl Site<'_> {
         let html = self.frame.fill(&parts, &self.root, 1);
         let path = self.job.out.join(tool.name).join("index.html");
         write_new(&path, &html)
+    }
+
+    /// Writes the page with the drawing of the whole machine; whether it is new.
+    fn write_map(&self) -> Result<bool, BuildError> {
+        let lessons = &self.content.lessons;
+        let parts = Parts {
+            title: machine::TITLE.to_owned(),
+            description: machine::DESCRIPTION.to_owned(),
+            main: machine::map_main(lessons),
+            menu: course_menu(lessons, ""),
+            offline: self.job.release,
+            workers: self.workers.to_string(),
+            ..Parts::default()
+        };
+        let html = self.frame.fill(&parts, &self.root, 1);
+        write_new(&self.job.out.join("map/index.html"), &html)
     }
 
     /// The reference tensors of a page, where there are any.

@@ -1,0 +1,378 @@
+//! The drawing of the whole machine: encoder, decoder and Vision Transformer, each part a link to
+//! its lesson. Every lesson shows it with its own part marked; the page `/map/` describes each part.
+
+use std::fmt::Write as _;
+
+use lesson::html::escape;
+use lesson::{Lesson, ROOT};
+
+/// A part of the machine.
+struct Part {
+    /// Short name, unique.
+    id: &'static str,
+    /// Its name on the map's list.
+    name: &'static str,
+    /// Slug of the lesson about it, which may be still to come.
+    slug: &'static str,
+    /// The cell of that lesson that shows its numbers.
+    cell: Option<&'static str>,
+    /// What it does, in one sentence.
+    says: &'static str,
+}
+
+const fn part(
+    id: &'static str,
+    name: &'static str,
+    slug: &'static str,
+    cell: Option<&'static str>,
+    says: &'static str,
+) -> Part {
+    Part {
+        id,
+        name,
+        slug,
+        cell,
+        says,
+    }
+}
+
+/// Every part, in the order in which data meets them.
+#[rustfmt::skip]
+const PARTS: &[Part] = &[
+    part("tokens", "Tokens", "tokens", None, "Cuts a text into pieces of a fixed vocabulary and gives each a vector."),
+    part("patches", "Patches", "patches", Some("patch-embedding"), "Cuts a picture into squares and turns each into a vector."),
+    part("positions", "Positions", "positions", Some("sinusoid-map"), "Adds to every vector where it is in the sequence."),
+    part("attention", "Self-attention", "self-attention", Some("attention-map"), "Lets every position take information from the others."),
+    part("qkv", "Queries, keys, values", "self-attention", Some("qkv-by-hand"), "Three matrix products: what a position looks for, what it offers, what it passes on."),
+    part("scores", "Scores", "self-attention", Some("qkv-by-hand"), "The dot product of every query with every key."),
+    part("scale", "Scale", "scaling", Some("why-scale"), "Divides the scores by the root of their dimension, so the softmax can still learn."),
+    part("mask", "Mask", "causal-mask", Some("mask-editor"), "Hides the positions that a position may not see."),
+    part("softmax", "Softmax", "scaling", Some("softmax-temperature"), "Turns the scores of a position into weights that add up to one."),
+    part("values", "Weighted sum", "self-attention", Some("qkv-by-hand"), "Adds up the values, each times its weight."),
+    part("heads", "Heads", "multi-head", None, "Runs several attentions side by side and joins their outputs."),
+    part("norm", "Residual and norm", "residual-and-norm", None, "Adds what a step computed to its input, and keeps the numbers in range."),
+    part("mlp", "MLP", "mlp", None, "Two matrix products and a nonlinearity, for every position alone."),
+    part("encoder", "Encoder", "encoder-only", None, "Reads a whole text at once; BERT is an encoder by itself."),
+    part("memory", "The encoder's output", "bottleneck", Some("information-budget"), "Hands one vector a word to the decoder. Before attention, a single vector had to hold the whole sentence."),
+    part("cross", "Cross-attention", "alignment", Some("alignment-lines"), "Lets the decoder look at every word of the source."),
+    part("decoder", "Decoder", "decoder-only", None, "Writes one token after the other; GPT is a decoder by itself."),
+    part("output", "Linear and softmax", "decoder-only", None, "Gives every token of the vocabulary a probability to come next."),
+    part("vision", "Vision Transformer", "vit", None, "An encoder that reads patches in place of tokens."),
+    part("head", "Class head", "vit", None, "Reads the answer off the vector of the class token."),
+    part("loss", "Training", "training", Some("train-tiny"), "Measures how wrong the output is, and moves every parameter a little to make it less wrong."),
+];
+
+/// A box of the drawing: the part that it is, its text, its left edge and its row from the bottom.
+type Block = (&'static str, &'static str, u32, u32);
+
+/// Left edges of the columns.
+const COLUMNS: [u32; 3] = [8, 128, 248];
+
+/// Width of a box in a column, and height of every box: a target for a finger.
+const WIDTH: u32 = 104;
+const HEIGHT: u32 = 24;
+
+/// Distance between two rows.
+const PITCH: u32 = 31;
+
+/// Lower edge of the lowest row.
+const FLOOR: u32 = 340;
+
+/// Width and height of the drawing.
+const SIZE: (u32, u32) = (360, 446);
+
+#[rustfmt::skip]
+const BLOCKS: &[Block] = &[
+    ("tokens", "tokens", 8, 0), ("positions", "positions", 8, 1),
+    ("attention", "self-attention", 8, 2), ("norm", "add and norm", 8, 3),
+    ("mlp", "MLP", 8, 4), ("norm", "add and norm", 8, 5), ("memory", "encoder\u{2019}s output", 8, 6),
+    ("tokens", "tokens", 128, 0), ("positions", "positions", 128, 1),
+    ("mask", "masked attention", 128, 2), ("norm", "add and norm", 128, 3),
+    ("cross", "cross-attention", 128, 4), ("norm", "add and norm", 128, 5),
+    ("mlp", "MLP", 128, 6), ("norm", "add and norm", 128, 7), ("output", "linear, softmax", 128, 8),
+    ("patches", "patches", 248, 0), ("positions", "positions", 248, 1),
+    ("norm", "norm", 248, 2), ("attention", "self-attention", 248, 3),
+    ("norm", "add and norm", 248, 4), ("mlp", "MLP, then add", 248, 5), ("head", "class head", 248, 6),
+];
+
+/// The steps inside every attention, from left to right.
+const STEPS: [(&str, &str); 7] = [
+    ("qkv", "Q, K, V"),
+    ("scores", "Q\u{b7}K\u{1d40}"),
+    ("scale", "\u{f7}\u{221a}d"),
+    ("mask", "mask"),
+    ("softmax", "softmax"),
+    ("values", "\u{b7}\u{2009}V"),
+    ("heads", "heads"),
+];
+
+/// The drawing as a figure of a lesson, whose parts are marked; `None` for a lesson about no part.
+pub(crate) fn figure(lesson: &Lesson, lessons: &[Lesson]) -> Option<String> {
+    let here: Vec<String> = own_parts(&lesson.slug)
+        .map(|part| part.name.to_lowercase())
+        .collect();
+    let (last, before) = here.split_last()?;
+    let here = match before {
+        [] => last.clone(),
+        before => format!("{} and {last}", before.join(", ")),
+    };
+    Some(format!(
+        "<figure class=\"machine\">{}<figcaption><b>You are here:</b> {here}. \
+         <a href=\"{ROOT}map/\">What each part does</a></figcaption></figure>\n",
+        drawing(lessons, Some(lesson))
+    ))
+}
+
+/// The page `/map/`.
+pub(crate) fn map_main(lessons: &[Lesson]) -> String {
+    let mut list = String::new();
+    for part in PARTS {
+        let (id, name, says) = (part.id, part.name, part.says);
+        let lesson = lessons.iter().position(|lesson| lesson.slug == part.slug);
+        let leads = match lesson {
+            None => "<span class=\"to-come\">Its lesson is still to come.</span>".to_owned(),
+            Some(at) => {
+                let title = escape(&lessons[at].title);
+                let slug = part.slug;
+                let live = part.cell.map(|cell| {
+                    format!(" \u{b7} <a href=\"{ROOT}lesson/{slug}/#{cell}\">Its numbers, live</a>")
+                });
+                format!(
+                    "<a href=\"{ROOT}lesson/{slug}/\">Lesson {}: {title}</a>{}",
+                    at + 1,
+                    live.unwrap_or_default()
+                )
+            }
+        };
+        // Writing to a String cannot fail, here and below.
+        let _ = writeln!(list, "<dt id=\"{id}\">{name}</dt><dd>{says} {leads}</dd>");
+    }
+    format!(
+        "<main id=\"main\" data-page=\"map\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
+         <header class=\"lesson-head\">\n<h1>{TITLE}</h1>\n<p class=\"lesson-lead\">{DESCRIPTION}</p>\n</header>\n\
+         <div class=\"lesson-body\">\n<figure class=\"machine whole\">{}<figcaption>Data flows from the bottom \
+         to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
+         The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
+         happens inside every attention. A dashed part has no lesson yet.</figcaption></figure>\n\
+         <h2>The parts</h2>\n<dl class=\"machine-parts\">\n{list}</dl>\n</div>\n</article>\n</main>",
+        drawing(lessons, None)
+    )
+}
+
+/// Title of the page `/map/`.
+pub(crate) const TITLE: &str = "The whole machine";
+
+/// Description of the page `/map/`.
+pub(crate) const DESCRIPTION: &str = "The Transformer and the Vision Transformer in one drawing. Every part leads to the lesson that takes it apart.";
+
+fn own_parts(slug: &str) -> impl Iterator<Item = &'static Part> {
+    PARTS.iter().filter(move |part| part.slug == slug)
+}
+
+/// The drawing, in which the parts of the lesson `here` are marked.
+fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
+    let mut pen = Pen {
+        lessons,
+        here: here.map(|lesson| lesson.slug.as_str()),
+        drawn: Vec::new(),
+        svg: String::new(),
+    };
+    let label = match here {
+        Some(_) => "The machine, with the parts of this lesson marked",
+        None => TITLE,
+    };
+    let _ = write!(
+        pen.svg,
+        "<svg viewBox=\"0 0 {} {}\" role=\"group\" aria-label=\"{label}\">",
+        SIZE.0, SIZE.1
+    );
+    pen.frames();
+    pen.flow();
+    for &(id, text, x, row) in BLOCKS {
+        pen.block(id, text, (x, top(row)), WIDTH);
+    }
+    pen.block("loss", "training: the loss", (128, top(9) - 8), 224);
+    pen.svg.push_str("<g class=\"title\">");
+    for (column, (id, text)) in COLUMNS.into_iter().zip([
+        ("encoder", "Encoder"),
+        ("decoder", "Decoder"),
+        ("vision", "Vision Transformer"),
+    ]) {
+        pen.block(id, text, (column, FLOOR + 4), WIDTH);
+    }
+    pen.svg.push_str("</g>");
+    let _ = write!(
+        pen.svg,
+        "<text class=\"name\" x=\"8\" y=\"{}\">Inside every attention</text>",
+        SIZE.1 - 39
+    );
+    for ((id, text), x) in STEPS.into_iter().zip((8..).step_by(50)) {
+        pen.block(id, text, (x, SIZE.1 - HEIGHT - 5), 44);
+    }
+    pen.svg.push_str("</svg>");
+    pen.svg
+}
+
+/// Upper edge of the boxes of a row.
+fn top(row: u32) -> u32 {
+    FLOOR - row * PITCH - HEIGHT
+}
+
+struct Pen<'a> {
+    lessons: &'a [Lesson],
+    /// Slug of the lesson whose parts are marked.
+    here: Option<&'a str>,
+    /// The parts that are there already: the others of a part are no stops of the keyboard.
+    drawn: Vec<&'static str>,
+    svg: String,
+}
+
+impl Pen<'_> {
+    /// The frames of the blocks that are repeated.
+    fn frames(&mut self) {
+        for (x, (low, high)) in COLUMNS.into_iter().zip([(2, 5), (2, 7), (2, 5)]) {
+            let (y, bottom) = (top(high) - 4, top(low) + HEIGHT + 4);
+            let _ = write!(
+                self.svg,
+                "<rect class=\"repeated\" x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{}\"/>",
+                x - 5,
+                WIDTH + 10,
+                bottom - y
+            );
+        }
+    }
+
+    /// The lines along which data flows.
+    fn flow(&mut self) {
+        let mut path = String::new();
+        for (x, last) in COLUMNS.into_iter().zip([6, 8, 6]) {
+            for row in 0..last {
+                let (from, to) = (top(row), top(row + 1) + HEIGHT);
+                let _ = write!(path, "M{} {from}V{to}", x + WIDTH / 2);
+            }
+        }
+        // From the encoder's output into cross-attention, and from the outputs to the loss.
+        let (memory, cross) = (top(6) + HEIGHT / 2, top(4) + HEIGHT / 2);
+        let loss = top(9) - 8 + HEIGHT;
+        let _ = write!(path, "M112 {memory}H120V{cross}H128");
+        let _ = write!(path, "M180 {}V{loss}M300 {}V{loss}", top(8), top(6));
+        let y = SIZE.1 - HEIGHT / 2 - 5;
+        for x in (52..352).step_by(50) {
+            let _ = write!(path, "M{x} {y}h6");
+        }
+        let _ = write!(self.svg, "<path class=\"flow\" d=\"{path}\"/>");
+    }
+
+    /// A box with its text: marked, a link, or grey where its lesson is still to come.
+    fn block(&mut self, id: &'static str, text: &str, (x, y): (u32, u32), width: u32) {
+        let Some(part) = PARTS.iter().find(|part| part.id == id) else {
+            return;
+        };
+        let is_here = self.here == Some(part.slug);
+        let has_lesson = self.lessons.iter().any(|lesson| lesson.slug == part.slug);
+        let shape = format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"3\"/><text x=\"{}\" y=\"{}\">{text}</text>",
+            x + width / 2,
+            y + 16
+        );
+        let repeated = if self.drawn.contains(&id) {
+            " tabindex=\"-1\" aria-hidden=\"true\""
+        } else {
+            ""
+        };
+        let _ = match (is_here, has_lesson) {
+            (true, _) => write!(self.svg, "<g class=\"here\">{shape}</g>"),
+            (false, true) => write!(
+                self.svg,
+                "<a href=\"{ROOT}lesson/{}/\"{repeated}>{shape}</a>",
+                part.slug
+            ),
+            (false, false) => write!(self.svg, "<g class=\"to-come\">{shape}</g>"),
+        };
+        self.drawn.push(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn lesson(slug: &str) -> Lesson {
+        let text = "+++\ntitle = \"T & U\"\ndescription = \"D\"\npart = \"II\"\n+++\n\nText.\n\n## Heading\n";
+        let public = std::path::PathBuf::new();
+        let catalog = crate::Cells { public };
+        lesson::compile(&format!("lessons/01-{slug}.md"), text, &catalog).unwrap()
+    }
+
+    #[test]
+    fn every_box_is_a_part_and_every_part_is_drawn() {
+        let ids: BTreeSet<&str> = PARTS.iter().map(|part| part.id).collect();
+        assert_eq!(ids.len(), PARTS.len(), "names are unique");
+        let svg = drawing(&[], None);
+        assert_eq!(
+            svg.matches("rx=").count(),
+            BLOCKS.len() + 1 + COLUMNS.len() + STEPS.len()
+        );
+        let steps = STEPS.iter().map(|(id, _)| *id);
+        let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
+        let boxes = boxes.chain(["loss", "encoder", "decoder", "vision"]);
+        assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
+    }
+
+    #[test]
+    fn own_parts_are_marked_others_are_links_and_those_to_come_are_neither() {
+        let lessons = [lesson("scaling"), lesson("positions")];
+        let svg = drawing(&lessons, Some(&lessons[0]));
+        assert_eq!(svg.matches("class=\"here\"").count(), 2, "{svg}");
+        let link = format!("<a href=\"{ROOT}lesson/positions/\"");
+        assert_eq!(svg.matches(&link).count(), 3);
+        assert_eq!(
+            svg.matches(&format!("{link} tabindex=\"-1\"")).count(),
+            2,
+            "the keyboard stops once"
+        );
+        assert!(!svg.contains("lesson/mlp") && svg.contains("class=\"to-come\""));
+        let figure = figure(&lessons[0], &lessons).unwrap();
+        assert!(
+            figure.contains("<b>You are here:</b> scale and softmax."),
+            "{figure}"
+        );
+        assert!(super::figure(&lesson("nowhere"), &lessons).is_none());
+    }
+
+    #[test]
+    fn every_lesson_has_its_part_and_every_live_cell_is_there() {
+        let project = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let public = project.join("public");
+        let catalog = crate::Cells { public };
+        let content = crate::content::Content::load(&project, &catalog, false).unwrap();
+        let lessons = &content.lessons;
+        for lesson in lessons {
+            assert!(figure(lesson, lessons).is_some(), "{}", lesson.slug);
+            for part in own_parts(&lesson.slug) {
+                let cell = part.cell.unwrap_or("none");
+                assert!(
+                    lesson.cells().any(|known| known.id == cell),
+                    "{} has no cell {cell}",
+                    lesson.slug
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_map_leads_to_lessons_and_live_numbers() {
+        let map = map_main(&[lesson("scaling")]);
+        assert_eq!(map.matches("<dt ").count(), PARTS.len());
+        let leads = format!(
+            "<a href=\"{ROOT}lesson/scaling/\">Lesson 1: T &amp; U</a> \u{b7} <a href=\"{ROOT}lesson/scaling/#why-scale\">"
+        );
+        assert!(map.contains(&leads), "{map}");
+        assert_eq!(
+            map.matches("Its lesson is still to come.").count(),
+            PARTS.len() - 2
+        );
+    }
+}
