@@ -252,8 +252,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("by-offset", by_offset);
     view! {
         <div class="cols-2">
-            <ChartView chart=by_shift label="Score against a move of both" height=220 />
-            <ChartView chart=by_offset label="Score against the offset" height=220 />
+            <ChartView chart=by_shift beside=vec![by_offset] label="Score against a move of both" height=220 />
+            <ChartView chart=by_offset beside=vec![by_shift] label="Score against the offset" height=220 />
         </div>
     }
     .into_any()
