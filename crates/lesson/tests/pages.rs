@@ -8,7 +8,7 @@ use lesson::{Answer, Figure, Kind, Segment, check_links, compile};
 #[test]
 fn prose_formulas_and_tables() {
     let html = article(
-        "A *word*, a \"quote\" and $x_1$.\n\n$$\ny = x\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
+        "A *word*, a \"quote\" and $x_1$.\n\n$$\ny\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
     );
     assert!(
         html.contains("<em>word</em>, a \u{201c}quote\u{201d} and <span class=\"bound\"><math display=\"inline\">"),
@@ -24,7 +24,22 @@ fn prose_formulas_and_tables() {
     );
     assert!(!html.contains('$'), "{html}");
     let html = article("$$\na\n=\n- b\n$$\n");
-    assert_eq!(html.matches("<math").count(), 1, "{html}");
+    assert_eq!(html.matches("<div class=\"math is-parted\">").count(), 1, "{html}");
+    assert!(html.contains("</math><wbr><math "), "{html}");
+}
+
+#[test]
+fn the_cells_of_a_table_of_many_columns_name_their_column() {
+    let html = article("| a | *b* | c | d |\n|---|---:|---|---|\n| 1 | 2 | 3 | 4 |\n");
+    assert!(
+        html.contains("<div class=\"table-scroll is-wide\"><table>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<td data-head=\"a\">1</td>")
+            && html.contains("<td data-head=\"b\" style=\"text-align: right\">2</td>"),
+        "{html}"
+    );
 }
 
 #[test]
