@@ -263,3 +263,16 @@ fn a_lesson_is_pictured_by_a_cell_of_its_own() {
     let errors = with("other").unwrap_err();
     assert!(errors[0].message.contains("other"), "{errors:?}");
 }
+
+#[test]
+fn links_to_a_replaced_cell_have_a_place_to_lead_to() {
+    let cell = |former: &str| {
+        format!("```cell table #t\ntitle = \"T\"\n{former}x = 2\nsentence = \"a\"\n```\n")
+    };
+    let html = article(&cell("formerly = \"old-t\"\n"));
+    assert!(
+        html.contains(" data-formerly=\"old-t\"") && html.contains("<span id=\"old-t\"></span>"),
+        "{html}"
+    );
+    assert!(body(&cell("formerly = \"Old T\"\n")).is_err());
+}
