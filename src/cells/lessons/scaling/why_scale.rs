@@ -8,10 +8,13 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, SCALE, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette, set};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Num, Palette, set};
 
 /// Limits of d_k, for the buttons that halve and double it.
 const WIDTHS: (f64, f64) = (1.0, 1024.0);
+
+/// The rows of scores and weights.
+const ROWS: [&str; 2] = ["$q\u{b7}k$", "$q\u{b7}k / \u{221a}d_k$"];
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -159,8 +162,16 @@ fn item(
 /// Scores and weights of one query, without the root above and with it below.
 fn row(cx: CellCx) -> AnyView {
     let selected = cx.selected_place("selected");
-    let grid =
-        move |name: &'static str| cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
+    let grid = move |name: &'static str| -> Signal<Option<Grid>> {
+        let grid = cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
+        Memo::new(move |_| {
+            let mut grid = grid.get()?;
+            grid.row_labels = ROWS.map(str::to_owned).to_vec();
+            grid.symbols = true;
+            Some(grid)
+        })
+        .into()
+    };
     view! {
         <section class="panel stack">
             <p class="panel-title">"One query against the first keys: what softmax makes of its scores"</p>
@@ -196,12 +207,12 @@ fn row(cx: CellCx) -> AnyView {
                     </thead>
                     <tbody>
                         <tr>
-                            <th scope="row">{set("$q\u{b7}k$")}</th>
+                            <th scope="row">{set(ROWS[0])}</th>
                             <td>{cx.num("entropy.raw", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.raw", &[], Format::Fixed(4))}</td>
                         </tr>
                         <tr>
-                            <th scope="row">{set("$q\u{b7}k / \u{221a}d_k$")}</th>
+                            <th scope="row">{set(ROWS[1])}</th>
                             <td>{cx.num("entropy.scaled", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.scaled", &[], Format::Fixed(4))}</td>
                         </tr>
