@@ -22,7 +22,8 @@ pub fn TextBox(
     /// Reason that the text cannot be used.
     #[prop(into, default = Signal::stored(None))]
     message: Signal<Option<String>>,
-    /// Lines shown at once; 1 gives a box of one line.
+    /// Lines shown at once; 1 gives a box for one line of text, which grows where the line needs more
+    /// room.
     #[prop(default = 1)]
     rows: usize,
 ) -> impl IntoView {
@@ -31,16 +32,23 @@ pub fn TextBox(
     let text = move || value.get();
     let input = if rows <= 1 {
         Either::Left(view! {
-            <input
-                type="text"
-                id=id.clone()
-                autocomplete="off"
-                aria-describedby=note.clone()
-                aria-invalid=invalid
-                value=in_markup(text)
-                prop:value=text
-                on:input=move |event| on_change.run(typed(&event))
-            />
+            <span class="grows" data-text=text>
+                <textarea
+                    id=id.clone()
+                    rows="1"
+                    autocomplete="off"
+                    aria-multiline="false"
+                    aria-describedby=note.clone()
+                    aria-invalid=invalid
+                    prop:value=text
+                    on:keydown=move |event| {
+                        if event.key() == "Enter" {
+                            event.prevent_default();
+                        }
+                    }
+                    on:input=move |event| on_change.run(typed(&event).replace(['\r', '\n'], " "))
+                >{in_markup(text)}</textarea>
+            </span>
         })
     } else {
         Either::Right(view! {

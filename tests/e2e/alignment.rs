@@ -10,7 +10,7 @@ use super::interactions::click;
 use super::site;
 use browser_harness::{Habits, Server};
 
-const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines input[type=text]");
+const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines textarea");
 const SOURCE: &str = "#alignment-lines .alignment-source .token";
 const TARGET: &str = "#alignment-lines .alignment-target .token";
 
