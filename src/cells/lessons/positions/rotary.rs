@@ -104,9 +104,9 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
                     <span class="hint">"After turning"</span>
                     {dial(format!("Plane {plane} after turning"), reach.into(), hands)}
                     <dl class="readout pairs">
-                        <dt>"q turned by"</dt>
+                        <dt>"q turned by, radians"</dt>
                         <dd>{cx.num("angles", &[0, plane], Format::Fixed(2))}</dd>
-                        <dt>"k turned by"</dt>
+                        <dt>"k turned by, radians"</dt>
                         <dd>{cx.num("angles", &[1, plane], Format::Fixed(2))}</dd>
                     </dl>
                 </div>
