@@ -30,9 +30,16 @@ pub fn TextBox(
     let (id, note) = (ids::fresh("text"), ids::fresh("text-note"));
     let invalid = move || message.with(Option::is_some).then_some("true");
     let text = move || value.get();
+    // What the box holds, also where it is refused and `value` stays.
+    let draft = RwSignal::new(None::<String>);
+    Effect::new(move |_| {
+        value.track();
+        draft.set(None);
+    });
+    let held = move || draft.get().unwrap_or_else(|| value.get());
     let input = if rows <= 1 {
         Either::Left(view! {
-            <span class="grows" data-text=text>
+            <span class="grows" data-text=held>
                 <textarea
                     id=id.clone()
                     rows="1"
@@ -46,7 +53,11 @@ pub fn TextBox(
                             event.prevent_default();
                         }
                     }
-                    on:input=move |event| on_change.run(typed(&event).replace(['\r', '\n'], " "))
+                    on:input=move |event| {
+                        let line = typed(&event).replace(['\r', '\n'], " ");
+                        draft.set(Some(line.clone()));
+                        on_change.run(line);
+                    }
                 >{in_markup(text)}</textarea>
             </span>
         })
