@@ -319,8 +319,9 @@ impl PageState {
         }
     }
 
-    /// Restores the state of a link. What cannot be restored is said in the notice; the rest is.
-    pub(crate) fn restore(self, state: &str) {
+    /// Restores the state of a link; `moved` leads from the id of a former cell to the one that has
+    /// replaced it. What cannot be restored is said in the notice; the rest is.
+    pub(crate) fn restore(self, state: &str, moved: &BTreeMap<String, String>) {
         if state.is_empty() {
             return;
         }
@@ -338,6 +339,7 @@ impl PageState {
         };
         let mut lost = Vec::new();
         for (key, json) in decoded.values {
+            let key = led_on(key, moved);
             let slot = self
                 .inner
                 .with_value(|inner| inner.slots.get(&key).cloned());
@@ -384,6 +386,14 @@ impl Inner {
     }
 }
 
+/// The key of an input after its cell was replaced.
+fn led_on(key: String, moved: &BTreeMap<String, String>) -> String {
+    let now = key
+        .split_once('.')
+        .and_then(|(cell, input)| Some(format!("{}.{input}", moved.get(cell)?)));
+    now.unwrap_or(key)
+}
+
 /// True where two values are the same edit; a sample picture is the same before and after it was
 /// decoded.
 fn same(a: &InputValue, b: &InputValue) -> bool {
@@ -392,5 +402,22 @@ fn same(a: &InputValue, b: &InputValue) -> bool {
             a.name == b.name
         }
         _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::led_on;
+
+    #[test]
+    fn edits_of_a_replaced_cell_lead_to_the_one_in_its_place() {
+        let moved = [("old-one".to_owned(), "new-one".to_owned())].into();
+        for (key, now) in [
+            ("old-one.width", "new-one.width"),
+            ("old-one-more.width", "old-one-more.width"),
+            ("$old-one", "$old-one"),
+        ] {
+            assert_eq!(led_on(key.to_owned(), &moved), now);
+        }
     }
 }

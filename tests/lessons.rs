@@ -159,7 +159,8 @@ fn links_that_readers_have_shared_still_open() {
             "" => &content.home,
             slug => content.lessons.iter().find(|l| l.slug == slug).unwrap(),
         };
-        let cell = page.cells().find(|cell| cell.id == id);
+        let is_linked = |cell: &&Cell| cell.id == id || cell.formerly.as_deref() == Some(id);
+        let cell = page.cells().find(is_linked);
         let cell = cell.unwrap_or_else(|| panic!("{link}: the page has no such cell"));
         let state = cells::state::decode(state).unwrap();
         for (key, value) in state.values {

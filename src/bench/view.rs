@@ -127,19 +127,50 @@ fn fields(settings: [RwSignal<String>; 7]) -> AnyView {
         .map(|build: Build| (build.name(), build.name()))
         .collect();
     let builds = [vec![("", "the best here")], builds].concat();
-    let names = SHAPES.map(|shape| view! { <option value=shape.name>{shape.title}</option> });
     view! {
-        <label class="field bench-model"><span>"Model: a shape, or a file's address"</span>
-            <input type="text" name="model" list="bench-shapes" spellcheck="false" autocomplete="off"
-                prop:value=move || model.get() on:input=move |event| model.set(event_target_value(&event)) />
-        </label>
-        <datalist id="bench-shapes">{names.collect_view()}</datalist>
+        {model_fields(model)}
         {choice("type", "Type of the matrices", packings.to_vec(), packing)}
         {choice("build", "Engine", builds, build)}
         {number("threads", "Threads", "as many as there are", threads)}
         {number("prompt", "Tokens of the prompt", "", prompt)}
         {number("new", "New tokens", "", new)}
         {number("runs", "Runs", "", runs)}
+    }
+    .into_any()
+}
+
+/// The value of the choice that is no shape.
+const OTHER: &str = "other";
+
+/// The choice among the shapes of known models, and a field for any other model.
+fn model_fields(model: RwSignal<String>) -> AnyView {
+    let is_shape = |name: &str| SHAPES.iter().any(|shape| shape.name == name);
+    let is_other = RwSignal::new(!is_shape(&model.get_untracked()));
+    let options = SHAPES.map(|shape| {
+        let chosen = move || !is_other.get() && model.with(|model| model == shape.name);
+        view! { <option value=shape.name selected=chosen>{shape.title}</option> }
+    });
+    let choose = move |name: String| {
+        is_other.set(name == OTHER);
+        match name.as_str() {
+            // An address that was typed before is kept.
+            OTHER if model.with_untracked(|model| !is_shape(model)) => {}
+            OTHER => model.set(String::new()),
+            _ => model.set(name),
+        }
+    };
+    let address = move || model.with(|model| if is_shape(model) { String::new() } else { model.clone() });
+    view! {
+        <label class="field bench-model"><span>"Model"</span>
+            <select name="shape" on:change=move |event| choose(event_target_value(&event))>
+                {options.collect_view()}
+                <option value=OTHER selected=move || is_other.get()>"another, by the address of its file"</option>
+            </select>
+        </label>
+        <label class="field bench-model" hidden=move || !is_other.get()><span>"Address of the file"</span>
+            <input type="text" inputmode="url" name="model" spellcheck="false" autocomplete="off" placeholder="https://…/model.gguf"
+                prop:value=address on:input=move |event| model.set(event_target_value(&event)) />
+        </label>
     }
     .into_any()
 }

@@ -27,6 +27,9 @@ pub struct Grid {
     pub col_labels: Vec<String>,
     /// A tensor of one axis, shown as one row: `data-from` has one index.
     pub vector: bool,
+    /// The names of the rows have symbols between dollar signs. Names that a reader typed may have
+    /// such signs for another reason.
+    pub symbols: bool,
 }
 
 impl Grid {
@@ -55,6 +58,7 @@ impl Grid {
             row_labels: Vec::new(),
             col_labels: Vec::new(),
             vector,
+            symbols: false,
         })
     }
 
@@ -69,6 +73,7 @@ impl Grid {
             row_labels: Vec::new(),
             col_labels: Vec::new(),
             vector: false,
+            symbols: false,
         }
     }
 

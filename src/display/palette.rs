@@ -41,7 +41,15 @@ impl Palette {
             0.5
         };
         match self {
-            Self::Diverging => 2.0 * share - 1.0,
+            // Zero is plain also where all values are on one side of it.
+            Self::Diverging => {
+                let reach = low.abs().max(high.abs());
+                if reach > 0.0 {
+                    (value / reach).clamp(-1.0, 1.0)
+                } else {
+                    0.0
+                }
+            }
             Self::Mask => 0.0,
             _ => share,
         }
@@ -84,7 +92,8 @@ pub enum Domain {
     Auto,
     /// Always these.
     Fixed(f64, f64),
-    /// The largest magnitude shown, both ways, so that zero is in the middle.
+    /// The largest magnitude shown, both ways, so that zero is in the middle; one way where all
+    /// values have one sign.
     Symmetric,
 }
 
@@ -97,9 +106,24 @@ impl Domain {
             Self::Fixed(low, high) => (low, high),
             Self::Symmetric => {
                 let reach = low.abs().max(high.abs());
-                (-reach, reach)
+                match (low < 0.0, high > 0.0) {
+                    (true, false) => (low, 0.0),
+                    (false, true) => (0.0, high),
+                    _ => (-reach, reach),
+                }
             }
         }
+    }
+}
+
+/// The class of a diverging scale that has one side only.
+pub(crate) fn side((low, high): (f64, f64)) -> &'static str {
+    if low < 0.0 && high == 0.0 {
+        " is-negative"
+    } else if low == 0.0 && high > 0.0 {
+        " is-positive"
+    } else {
+        ""
     }
 }
 
@@ -156,6 +180,26 @@ mod tests {
             [0x23, 0x20, 0x1d],
             "what may be seen is plain"
         );
+    }
+
+    #[test]
+    fn values_of_one_sign_have_a_scale_of_one_side() {
+        let ends = |values: &[f64]| {
+            let values = ndarray::Array1::from_iter(values.iter().map(|&x| x as f32));
+            let mut computation = cells::Computation::default();
+            let tensor = cells::Tensor::from_f32(&values);
+            computation.tensors.insert("x".into(), tensor);
+            Domain::Symmetric.resolve(&Grid::from_tensor(&computation, "x", Vec::new()).unwrap())
+        };
+        assert_eq!(ends(&[-2.5, 0.0]), (-2.5, 0.0));
+        assert_eq!(ends(&[0.5, 2.0]), (0.0, 2.0));
+        assert_eq!(ends(&[-1.0, 2.0]), (-2.0, 2.0));
+        assert_eq!(Palette::Diverging.share(-2.5, (-2.5, 0.0)), -1.0);
+        assert_eq!(Palette::Diverging.share(0.0, (-2.5, 0.0)), 0.0);
+        assert_eq!(Palette::Diverging.share(1.0, (0.0, 2.0)), 0.5);
+        assert_eq!(side((-2.5, 0.0)), " is-negative");
+        assert_eq!(side((0.0, 2.0)), " is-positive");
+        assert_eq!(side((-2.0, 2.0)), "");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) struct Form {
     shape: RwSignal<String>,
     seed: RwSignal<String>,
     packing: RwSignal<String>,
+    /// What is wrong with the address, and with the seed.
+    wrong: [RwSignal<Option<String>>; 2],
 }
 
 /// The ways to open a model.
@@ -39,6 +41,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
         shape: RwSignal::new(shape.to_owned()),
         seed: RwSignal::new(address::query("seed").unwrap_or_else(|| "0".to_owned())),
         packing: RwSignal::new(address::query("type").unwrap_or_default()),
+        wrong: [RwSignal::new(None), RwSignal::new(None)],
     };
     let over = RwSignal::new(false);
     view! {
@@ -58,6 +61,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
                 take(form, event.data_transfer().and_then(|data| data.files()));
             }
         >
+            {ready_row(form)}
             <div class="lab-row">
                 {files_button(form)}
                 <span class="hint">"or drop them here: the weights and the files that belong to them. They stay on this device."</span>
@@ -103,6 +107,9 @@ fn take(form: Form, list: Option<FileList>) {
 impl Form {
     fn open(self, name: String, origin: Origin, files: Vec<File>) {
         self.note(&origin);
+        for wrong in self.wrong {
+            wrong.set(None);
+        }
         self.lab.open(OpenRequest {
             name,
             origin,
@@ -141,7 +148,7 @@ impl Form {
                 let name = path.rsplit('/').next().unwrap_or(given).to_owned();
                 self.open(name, Origin::Url(url.href()), Vec::new());
             }
-            None => self.lab.error.set(Some(NO_ADDRESS.to_owned())),
+            None => self.wrong[0].set(Some(NO_ADDRESS.to_owned())),
         }
     }
 
@@ -149,7 +156,7 @@ impl Form {
         let given = self.seed.get_untracked();
         let Ok(seed) = given.trim().parse() else {
             let why = format!("A seed is a whole number from 0 on, not {given}.");
-            self.lab.error.set(Some(why));
+            self.wrong[1].set(Some(why));
             return;
         };
         let name = self.shape.get_untracked();
@@ -161,7 +168,41 @@ impl Form {
     }
 }
 
+/// Models of this site that can be opened at once, with what each does.
+const READY: [(&str, &str); 3] = [
+    ("tiny-gpt", "writes simple English"),
+    ("tiny-bert", "fills gaps in sentences"),
+    ("digit-vit", "reads a digit"),
+];
+
+fn ready_row(form: Form) -> AnyView {
+    let buttons = READY.map(|(name, what)| {
+        let open = move |_| {
+            form.url.set(address::site_url(&format!("models/{name}.safetensors")));
+            form.open_url();
+        };
+        view! {
+            <button type="button" class="button" on:click=open>
+                {name} <span class="way-note">{what}</span>
+            </button>
+        }
+    });
+    view! {
+        <div class="lab-ready" role="group" aria-label="Models of this site">
+            <span class="lab-row-title">"Start with a small model of this site"</span>
+            <div class="lab-row">{buttons.collect_view()}</div>
+        </div>
+    }
+    .into_any()
+}
+
+/// The message below a field, which the field names as its description.
+fn wrong_note(id: &'static str, wrong: RwSignal<Option<String>>) -> AnyView {
+    view! { <p class="field-error" id=id role="alert">{move || wrong.get()}</p> }.into_any()
+}
+
 fn address_row(form: Form) -> AnyView {
+    let wrong = form.wrong[0];
     view! {
         <form class="lab-row" on:submit=move |event| {
             event.prevent_default();
@@ -169,15 +210,22 @@ fn address_row(form: Form) -> AnyView {
         }>
             <label class="field"><span>"Address of a file"</span>
                 <input type="text" inputmode="url" name="url" spellcheck="false" autocomplete="off" placeholder="https://…/model.gguf"
-                    prop:value=move || form.url.get() on:input=move |event| form.url.set(event_target_value(&event)) />
+                    aria-invalid=move || wrong.with(Option::is_some).then_some("true") aria-describedby="lab-url-wrong"
+                    prop:value=move || form.url.get()
+                    on:input=move |event| {
+                        wrong.set(None);
+                        form.url.set(event_target_value(&event));
+                    } />
             </label>
             <button type="submit" class="button">"Fetch and open"</button>
+            {wrong_note("lab-url-wrong", wrong)}
         </form>
     }
     .into_any()
 }
 
 fn shape_row(form: Form) -> AnyView {
+    let wrong = form.wrong[1];
     let options = SHAPES.iter().map(|shape| {
         view! { <option value=shape.name selected=move || form.shape.get() == shape.name>{shape.title}</option> }
     });
@@ -186,14 +234,20 @@ fn shape_row(form: Form) -> AnyView {
             event.prevent_default();
             form.open_shape();
         }>
-            <label class="field"><span>"Shape of a known model"</span>
+            <label class="field"><span>"A known model\u{2019}s sizes, with random weights"</span>
                 <select name="shape" on:change=move |event| form.shape.set(event_target_value(&event))>{options.collect_view()}</select>
             </label>
             <label class="field short"><span>"Seed"</span>
                 <input type="text" inputmode="numeric" name="shape-seed"
-                    prop:value=move || form.seed.get() on:input=move |event| form.seed.set(event_target_value(&event)) />
+                    aria-invalid=move || wrong.with(Option::is_some).then_some("true") aria-describedby="lab-seed-wrong"
+                    prop:value=move || form.seed.get()
+                    on:input=move |event| {
+                        wrong.set(None);
+                        form.seed.set(event_target_value(&event));
+                    } />
             </label>
             <button type="submit" class="button">"Draw random weights"</button>
+            {wrong_note("lab-seed-wrong", wrong)}
         </form>
     }
     .into_any()
@@ -201,11 +255,11 @@ fn shape_row(form: Form) -> AnyView {
 
 fn packing_choice(form: Form) -> AnyView {
     let options = [
-        ("", "fast: slow types in 8 bits"),
-        ("stored", "as the file has them"),
-        ("q8_0", "8 bits (q8_0)"),
-        ("q4_0", "4 bits (q4_0)"),
-        ("f32", "plain numbers (f32)"),
+        ("", "as in the file, slow types in 8 bits (fastest)"),
+        ("stored", "exactly as in the file"),
+        ("q8_0", "8 bits (q8_0): smaller and faster"),
+        ("q4_0", "4 bits (q4_0): smallest, less exact"),
+        ("f32", "32 bits (f32): largest, most exact"),
     ];
     let options = options.map(|(value, words)| {
         view! { <option value=value selected=move || form.packing.get() == value>{words}</option> }

@@ -190,6 +190,7 @@ fn over(seen: &SeenPicture, place: AttentionPosition, weights: &[f32]) -> Option
         row_labels: Vec::new(),
         col_labels: Vec::new(),
         vector: false,
+        symbols: false,
     })
 }
 

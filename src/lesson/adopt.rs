@@ -69,7 +69,12 @@ pub(crate) fn adopt(
         .into_iter()
         .map(|section| (declare(&section, page, &shared), section))
         .collect();
-    page.restore(state);
+    let moved: BTreeMap<String, String> = cells
+        .iter()
+        .map(|(_, section)| (dom::data(section, "formerly"), section.id()))
+        .filter(|(former, _)| !former.is_empty())
+        .collect();
+    page.restore(state, &moved);
     let mut parts: Vec<Part> = Vec::new();
     let mut by_id = BTreeMap::new();
     for (cell, section) in cells {

@@ -6,7 +6,7 @@ use ::plot::{
 use cells::format::{Format, number};
 use plotters::prelude::DrawingBackend;
 
-use crate::display::{Domain, Grid, NUMBER_CELLS, Palette, theme};
+use crate::display::{Domain, Grid, NUMBER_CELLS, Palette, Place, theme};
 
 /// Widest map in CSS pixels.
 const WIDEST: usize = 1024;
@@ -90,8 +90,15 @@ impl Colours {
     }
 }
 
-/// A heat map with labels, values where there are few, and its colour scale.
-pub fn heat_map_svg(grid: &Grid, palette: Palette, concept: Concept, domain: Domain) -> Document {
+/// A heat map with labels, values where there are few, and its colour scale; the hidden pairs are
+/// hatched, as on the page.
+pub fn heat_map_svg(
+    grid: &Grid,
+    palette: Palette,
+    concept: Concept,
+    domain: Domain,
+    hidden: &[Place],
+) -> Document {
     let layout = Layout::new(grid);
     let colours = Colours {
         palette,
@@ -101,7 +108,7 @@ pub fn heat_map_svg(grid: &Grid, palette: Palette, concept: Concept, domain: Dom
     };
     document(layout.size(grid), &grid.source, &colours.theme, |pen| {
         // The backend writes to memory, which does not fail.
-        paint(pen, grid, &colours, &layout).ok();
+        paint(pen, grid, &colours, &layout, hidden).ok();
     })
 }
 
@@ -110,6 +117,7 @@ fn paint<DB: DrawingBackend>(
     grid: &Grid,
     colours: &Colours,
     layout: &Layout,
+    hidden: &[Place],
 ) -> Result<(), Failed<DB>> {
     for i in 0..grid.rows {
         for j in 0..grid.cols {
@@ -118,22 +126,57 @@ fn paint<DB: DrawingBackend>(
             };
             let (x, y) = (layout.x(j), layout.y(i));
             let (w, h) = (layout.x(j + 1) - x, layout.y(i + 1) - y);
-            let (fill, ink) = if value.is_finite() && !colours.palette.hides(value) {
+            let corners = [(x, y), (x + w, y + h)];
+            let is_hidden = colours.palette.hides(value) || hidden.contains(&(i, j));
+            let (fill, ink) = if is_hidden {
+                (Paint::Role(Role::Sheet), Paint::Role(Role::Ink))
+            } else if value.is_finite() {
                 let fill = colours.of_share(colours.palette.share(value, colours.ends));
                 (Paint::Fixed(fill), Paint::Fixed(ink_on(fill)))
             } else {
                 (Paint::Role(Role::Rule), Paint::Role(Role::Ink))
             };
-            pen.rectangle([(x, y), (x + w, y + h)], fill, 1.0)?;
+            pen.rectangle(corners, fill, 1.0)?;
+            if is_hidden {
+                hatch(pen, corners)?;
+            }
             if layout.numbers {
                 let words = number(value, Format::Fixed(3));
                 let centre = (x + w / 2.0, y + h / 2.0);
+                if is_hidden {
+                    let half = (words.chars().count() as f64 * LETTER * TEXT / 2.0 + 2.0, 8.0);
+                    let ends = [
+                        (centre.0 - half.0, centre.1 - half.1),
+                        (centre.0 + half.0, centre.1 + half.1),
+                    ];
+                    pen.rectangle(ends, Role::Sheet, 1.0)?;
+                }
                 pen.text(&words, centre, (HPos::Center, VPos::Center), ink)?;
             }
         }
     }
     labels(pen, grid, layout)?;
+    if colours.palette == Palette::Mask {
+        return Ok(());
+    }
     scale(pen, colours, layout.y(grid.rows) + 14.0)
+}
+
+/// Distance of two lines of the hatching along an edge, in CSS pixels.
+const HATCH: f64 = 8.0;
+
+/// Rising lines over a rectangle, which continue in the next one.
+fn hatch<DB: DrawingBackend>(
+    pen: &Pen<'_, DB>,
+    [(left, top), (right, bottom)]: [(f64, f64); 2],
+) -> Result<(), Failed<DB>> {
+    let mut sum = ((left + top) / HATCH).floor() * HATCH + HATCH;
+    while sum < right + bottom {
+        let (from, to) = (left.max(sum - bottom), right.min(sum - top));
+        pen.line([(from, sum - from), (to, sum - to)], 1.25, Role::Soft)?;
+        sum += HATCH;
+    }
+    Ok(())
 }
 
 /// Black or white, whichever stands out more on a colour: a contrast of at least 4.58 to 1.
@@ -184,9 +227,8 @@ fn scale<DB: DrawingBackend>(
     let (low, high) = colours.ends;
     for i in 0..STEPS {
         let at = |i: u32| left + width * f64::from(i) / f64::from(STEPS);
-        let share = colours
-            .palette
-            .share(f64::from(i), (0.0, f64::from(STEPS - 1)));
+        let value = low + (high - low) * f64::from(i) / f64::from(STEPS - 1);
+        let share = colours.palette.share(value, colours.ends);
         pen.rectangle(
             [(at(i), y), (at(i + 1), y + 12.0)],
             Paint::Fixed(colours.of_share(share)),

@@ -11,6 +11,33 @@ use super::table::tables;
 use crate::browser::width::width_of;
 use crate::display::label::set;
 
+/// The chart with the margins that the widest of the charts beside it needs.
+fn with_margins(
+    chart: Signal<Option<Chart>>,
+    beside: Vec<Signal<Option<Chart>>>,
+    width: Signal<u32>,
+    height: u32,
+) -> Signal<Option<Chart>> {
+    if beside.is_empty() {
+        return chart;
+    }
+    Memo::new(move |_| {
+        let mut chart = chart.get()?;
+        let width = width.get();
+        let margins = beside.iter().map(|other| {
+            let needs = |chart: &Chart| Layout::new(chart, (width, height)).margins(width);
+            other.with(|other| other.as_ref().map(needs).unwrap_or_default())
+        });
+        if width > 0 {
+            chart.margins = margins.fold((0.0, 0.0), |most, next| {
+                (f64::max(most.0, next.0), f64::max(most.1, next.1))
+            });
+        }
+        Some(chart)
+    })
+    .into()
+}
+
 /// A chart with its data beside it as a table.
 #[component]
 pub fn ChartView(
@@ -29,11 +56,16 @@ pub fn ChartView(
     /// What the reader may do while no series has two points: it stands where the axes would.
     #[prop(default = "")]
     until: &'static str,
+    /// Charts of the same height that this one is compared with: all plotting rectangles get the
+    /// same ends, so equal axes have equal numbers in the same places.
+    #[prop(default = Vec::new())]
+    beside: Vec<Signal<Option<Chart>>>,
 ) -> impl IntoView {
     // Computed once for each change, however often it is read below.
     let chart: Signal<Option<Chart>> = Memo::new(move |_| chart.get()).into();
     let stage = NodeRef::<Div>::new();
     let width = width_of(stage);
+    let chart = with_margins(chart, beside, width, height);
     let layout = Memo::new(move |_| {
         let width = width.get();
         (width > 0).then(|| chart.with(|c| Some(Layout::new(c.as_ref()?, (width, height)))))?

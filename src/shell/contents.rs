@@ -26,7 +26,8 @@ pub(crate) fn mark() {
         .and_then(|w| w.inner_height().ok())
         .and_then(|h| h.as_f64())
         .unwrap_or(800.0);
-    let mut current = None;
+    // Before the first heading the first entry is the next thing to come.
+    let mut current = Some(0);
     for (i, link) in links.iter().enumerate() {
         let href = link.get_attribute("href").unwrap_or_default();
         let Some(heading) = href.split('#').nth(1).and_then(dom::by_id) else {

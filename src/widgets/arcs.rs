@@ -20,8 +20,8 @@ const FAINTEST: f64 = 0.02;
 /// Most words that stand side by side; the letters of more are turned, so their columns are narrow.
 const SIDE_BY_SIDE: usize = 14;
 
-/// Opacity of the lines of words that are not chosen, against those of the one that is.
-const BEHIND: f64 = 0.15;
+/// Opacity of the faintest line against the darkest one of its row.
+const PALEST: f64 = 0.15;
 
 /// The words of a sentence to choose from, and arcs over them; on a narrow page the words stand
 /// below each other and the arcs beside them.
@@ -84,32 +84,35 @@ fn share(grid: &Grid, row: usize, at: usize) -> impl IntoView + use<> {
     }
 }
 
-/// A line for each weight of the grid that can be seen, as wide and as dark as the weight; `d` gives
-/// the line from a row to a column. Those of the chosen row come last and in full; without a choice
-/// all are in full.
+/// A line for each weight of the grid that can be seen, as wide as the weight, and as dark as its
+/// share of the largest of its row: in a long row all weights are small. `d` gives the line from a
+/// row to a column. Those of the chosen row come last; the style sheet makes the others fainter.
 pub(crate) fn weighted_lines(
     grid: &Grid,
     chosen: Option<usize>,
     d: impl Fn(usize, usize) -> Option<String>,
 ) -> AnyView {
     let others = (0..grid.rows).filter(|&row| Some(row) != chosen);
-    let strength = if chosen.is_some() { BEHIND } else { 1.0 };
-    let all = others.map(|row| (row, strength));
     let mut lines = Vec::new();
-    for (row, strength) in all.chain(chosen.map(|row| (row, 1.0))) {
+    for row in others.chain(chosen) {
+        let is_behind = chosen.is_some_and(|chosen| chosen != row);
+        let weights = (0..grid.cols).filter_map(|at| grid.at(row, at));
+        let most = weights.fold(FAINTEST, f64::max);
         for at in 0..grid.cols {
             let weight = grid.at(row, at).filter(|&weight| weight >= FAINTEST);
             let Some((weight, d)) = weight.zip(d(row, at)) else {
                 continue;
             };
             let width = THINNEST + (WIDEST - THINNEST) * weight;
+            let opacity = PALEST + (1.0 - PALEST) * weight / most;
             lines.push(view! {
                 <path
                     d=d
+                    class=is_behind.then_some("is-behind")
                     fill="none"
                     stroke="var(--c)"
                     stroke-width=format!("{width:.2}")
-                    stroke-opacity=format!("{:.3}", weight * strength)
+                    stroke-opacity=format!("{opacity:.3}")
                     vector-effect="non-scaling-stroke"
                 />
             });

@@ -247,7 +247,7 @@ pub fn NumberEntry(
     let text = move || {
         draft
             .get()
-            .unwrap_or_else(|| (value.get() as f32).to_string())
+            .unwrap_or_else(|| number(value.get(), Format::Typed))
     };
     view! {
         <span class="entry">

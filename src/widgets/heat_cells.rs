@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use cells::format::number;
-use cells::symbols::push_escaped;
+use cells::symbols::{html, push_escaped};
 use leptos::html::Table;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -83,14 +83,26 @@ pub(super) struct Names {
 pub(super) struct Heads {
     /// Plain numbers, for assistive technology.
     pub(super) bare: bool,
+    /// With symbols between dollar signs.
+    pub(super) symbols: bool,
     pub(super) names: Vec<String>,
 }
 
 impl Heads {
-    fn of(labels: &[String], count: usize, word: &str) -> Self {
+    fn of(labels: &[String], count: usize, word: &str, symbols: bool) -> Self {
         Self {
             bare: labels.is_empty(),
+            symbols,
             names: (0..count).map(|n| named(labels, n, word)).collect(),
+        }
+    }
+
+    /// A name as markup.
+    pub(super) fn html(&self, name: &str) -> String {
+        if self.symbols {
+            html(name)
+        } else {
+            escaped(name)
         }
     }
 
@@ -105,7 +117,7 @@ impl Heads {
                 set_class(&span, "vh", self.bare);
             }
             if self.names.get(n) != before.names.get(n) {
-                span.set_text_content(self.names.get(n).map(String::as_str));
+                span.set_inner_html(&self.names.get(n).map_or_else(String::new, |name| self.html(name)));
             }
         }
     }
@@ -117,9 +129,10 @@ impl Names {
         heat.grid.with(|grid| {
             let labels =
                 |pick: fn(&Grid) -> &Vec<String>| grid.as_ref().map_or(&[][..], |g| pick(g));
+            let symbols = grid.as_ref().is_some_and(|g| g.symbols);
             Self {
-                rows: Heads::of(labels(|g| &g.row_labels), frame.rows, "row"),
-                cols: Heads::of(labels(|g| &g.col_labels), frame.cols, "column"),
+                rows: Heads::of(labels(|g| &g.row_labels), frame.rows, "row", symbols),
+                cols: Heads::of(labels(|g| &g.col_labels), frame.cols, "column", false),
             }
         })
     }
@@ -138,32 +151,32 @@ pub(super) fn longest_number(heat: Heat) -> usize {
 pub(super) fn rows_markup(heat: Heat, frame: &Frame, names: &Heads) -> (Vec<Look>, String) {
     let looks = untrack(|| Look::all(heat, frame.rows * frame.cols));
     let format = heat.format.to_string();
-    let mut html = String::new();
+    let mut out = String::new();
     for (i, name) in names.names.iter().enumerate() {
         let classes = if names.bare {
             (" class=\"is-bare\"", " class=\"vh\"")
         } else {
             ("", "")
         };
-        let name = escaped(name);
+        let name = names.html(name);
         // Writing to a text cannot fail.
         let _ = write!(
-            html,
+            out,
             "<tr><th scope=\"row\" data-label=\"\"{}><span{}>{name}</span></th>",
             classes.0, classes.1
         );
         for j in 0..frame.cols {
             cell_markup(
-                &mut html,
+                &mut out,
                 &looks[i * frame.cols + j],
                 frame,
                 (i, j),
                 &format,
             );
         }
-        html.push_str("</tr>");
+        out.push_str("</tr>");
     }
-    (looks, html)
+    (looks, out)
 }
 
 fn cell_markup(html: &mut String, look: &Look, frame: &Frame, (i, j): Place, format: &str) {

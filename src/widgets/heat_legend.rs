@@ -4,6 +4,7 @@ use cells::format::{Format, number};
 use leptos::prelude::*;
 
 use super::{Domain, Grid, Num, Palette, Place};
+use crate::display::palette;
 
 /// A bar of colours with the value at each end. The style sheet takes the colours from the concept
 /// of the surroundings.
@@ -13,8 +14,13 @@ pub(crate) fn legend(
     domain: Signal<Domain>,
     format: Format,
 ) -> impl IntoView {
+    let class = move || {
+        let ends = grid.with(|g| g.as_ref().map(|g| domain.get().resolve(g)));
+        let side = ends.map_or("", palette::side);
+        format!("legend {}{side}", palette.classes())
+    };
     view! {
-        <p class=format!("legend {}", palette.classes())>
+        <p class=class>
             {end(grid, domain, format, false)} <span class="legend-bar" aria-hidden="true"></span>
             {end(grid, domain, format, true)}
         </p>

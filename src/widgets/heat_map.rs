@@ -43,6 +43,29 @@ impl Frame {
     }
 }
 
+/// The maps of a cell in which something is hatched, each with its palette and the pairs that may not
+/// look at each other: where a cell provides this in its context, its saved maps are hatched too.
+#[derive(Debug, Clone, Copy)]
+pub struct Hatched(pub StoredValue<Vec<HatchedMap>>);
+
+/// A map, its palette, and what it hides.
+pub type HatchedMap = (Signal<Option<Grid>>, Palette, Signal<Vec<Place>>);
+
+impl Hatched {
+    /// The palette and the hidden pairs of the map of a tensor.
+    pub(crate) fn of(self, tensor: &str) -> Option<(Palette, Vec<Place>)> {
+        self.0.with_value(|maps| {
+            let is_of = |grid: &Grid| grid.source == tensor && grid.prefix.is_empty();
+            let found = maps.iter().find(|(grid, ..)| {
+                let known = grid.try_with_untracked(|grid| grid.as_ref().is_some_and(is_of));
+                known == Some(true)
+            });
+            let (_, palette, hidden) = found?;
+            Some((*palette, hidden.try_get_untracked()?))
+        })
+    }
+}
+
 /// Marked cells as whole rows, whole columns, and the rest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Lines {
@@ -175,6 +198,12 @@ pub fn HeatMap(
     #[prop(optional)]
     no_readout: bool,
 ) -> impl IntoView {
+    if let Some(Hatched(maps)) = use_context::<Hatched>()
+        && (hidden.is_some() || palette == Palette::Mask)
+    {
+        let hidden = hidden.unwrap_or_else(|| Signal::stored(Vec::new()));
+        maps.update_value(|maps| maps.push((grid, palette, hidden)));
+    }
     let ends = Memo::new(move |_| {
         grid.with(|g| g.as_ref().map_or((0.0, 0.0), |g| domain.get().resolve(g)))
     });
@@ -258,7 +287,8 @@ fn Readout(heat: Heat) -> impl IntoView {
         heat.grid.with(|g| {
             let g = g.as_ref()?;
             let names = [(g.rows > 1).then(|| g.row_name(row)), Some(g.col_name(col))];
-            Some(names.into_iter().flatten().collect::<Vec<_>>().join(", "))
+            let names = names.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            Some((names, g.symbols))
         })
     };
     let value = Signal::derive(move || heat.at(place()?));
@@ -270,9 +300,14 @@ fn Readout(heat: Heat) -> impl IntoView {
     view! {
         <p class="heat-readout">
             {move || match names() {
-                Some(names) => {
+                Some((names, symbols)) => {
+                    let names = if symbols {
+                        set(&names)
+                    } else {
+                        view! { <span data-label="">{names}</span> }.into_any()
+                    };
                     view! {
-                        <span data-label="">{names}</span>
+                        {names}
                         ": "
                         <Num value from format=heat.format />
                     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cells::format::Format;
+use cells::format::{Format, number};
 use cells::symbols::spoken;
 use leptos::html::Table;
 use leptos::prelude::*;
@@ -44,7 +44,8 @@ impl Edit {
     /// Text in the box of a cell: the text being typed, else the value.
     fn text(self, place: Place) -> String {
         let draft = self.drafts.with(|d| d.get(&place).cloned());
-        draft.unwrap_or_else(|| self.at(place).map(|x| x.to_string()).unwrap_or_default())
+        let value = || self.at(place).map(|x| number(f64::from(x), Format::Typed));
+        draft.or_else(value).unwrap_or_default()
     }
 
     /// True while the box of a cell holds something that is no number.

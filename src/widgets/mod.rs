@@ -42,7 +42,7 @@ pub(crate) use cursor::moved_along;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::{legend, mask_legend};
-pub use heat_map::HeatMap;
+pub use heat_map::{Hatched, HatchedMap, HeatMap};
 pub use joined::{Course, Joint};
 pub use linked_matrices::LinkedProduct;
 pub use matrix_edit::MatrixEdit;

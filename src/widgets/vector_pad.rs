@@ -20,6 +20,8 @@ struct Pad {
     reach: f32,
     plane: NodeRef<Svg>,
     held: RwSignal<Option<usize>>,
+    /// Where each name is written; after those of the vectors that of the mixture.
+    names: Memo<Vec<NamePlace>>,
 }
 
 impl Pad {
@@ -55,6 +57,12 @@ impl Pad {
 /// Height of a name, in units of the reach.
 const LINE: f64 = 0.11;
 
+/// Width of a letter of a name, in units of the reach.
+const LETTER: f64 = 0.062;
+
+/// The name of a mixture of points.
+const MIXTURE: &str = "output";
+
 /// Half the side of the drawing in units of the reach: room for tips at the border.
 const VIEW: f64 = 1.12;
 
@@ -87,12 +95,32 @@ pub fn VectorPad(
     #[prop(optional)]
     spanned: Option<Concept>,
 ) -> impl IntoView {
+    let letters: Vec<usize> = names.iter().map(|name| name.chars().count()).collect();
+    let mixtures = move || match (spanned, ghosts) {
+        (Some(_), Some(ghosts)) => ghosts.get(),
+        _ => Array2::zeros((0, 2)),
+    };
+    let name_places = Memo::new(move |_| {
+        let mixtures = mixtures();
+        let tips = vectors.with(|vectors| {
+            let all = vectors.rows().into_iter().chain(mixtures.rows());
+            all.map(|row| {
+                let at = |n: usize| f64::from(row.get(n).copied().unwrap_or_default());
+                (at(0), -at(1))
+            })
+            .collect::<Vec<_>>()
+        });
+        let letters = letters.iter().copied().chain([MIXTURE.len()]);
+        let letters: Vec<usize> = letters.take(tips.len()).collect();
+        name_places(&tips, &letters, spanned.is_none(), f64::from(reach))
+    });
     let pad = Pad {
         vectors,
         on_change,
         reach,
         plane: NodeRef::new(),
         held: RwSignal::new(None),
+        names: name_places,
     };
     let half = VIEW * f64::from(reach);
     let view_box = format!("{} {} {} {}", -half, -half, 2.0 * half, 2.0 * half);
@@ -186,18 +214,6 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
     let reach = f64::from(pad.reach);
     let x = move || f64::from(pad.tip(i).0);
     let y = move || -f64::from(pad.tip(i).1);
-    // A name that would be written over that of another arrow is a line further down.
-    let label = move || {
-        let place = |n: usize| {
-            let (x, y) = pad.tip(n);
-            label_place(f64::from(x), -f64::from(y), reach)
-        };
-        let (x, y, anchor) = place(i);
-        let covered = (0..i).map(place).filter(|other| {
-            (other.0 - x).abs() < 0.3 * reach && (other.1 - y).abs() < LINE * reach
-        });
-        (x, y + LINE * reach * covered.count() as f64, anchor)
-    };
     let spoken = move || {
         let (x, y) = pad.tip(i);
         format!(
@@ -248,24 +264,100 @@ fn arrow(pad: Pad, i: usize, name: String, concept: Concept) -> impl IntoView {
                 <circle class="pad-reach" cx=x cy=y r=0.13 * reach />
                 <circle class="pad-dot" cx=x cy=y r=0.045 * reach />
             </g>
-            <text
-                class="pad-name"
-                aria-hidden="true"
-                data-label=""
-                x=move || label().0
-                y=move || label().1
-                text-anchor=move || label().2
-            >
-                {name}
-            </text>
+            {name_text(pad, i, name)}
         </g>
     }
 }
 
-/// Where the name of an arrow is written: beside its tip, on the side that is further from the
-/// horizontal axis, so it covers neither the arrow nor one in the same direction. Position and
-/// anchor of the text.
-fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
+/// The name of a vector or of the mixture, at its place.
+fn name_text(pad: Pad, i: usize, name: String) -> impl IntoView {
+    let place = move || {
+        let place = pad.names.with(|places| places.get(i).copied());
+        place.unwrap_or((0.0, 0.0, "middle"))
+    };
+    view! {
+        <text
+            class="pad-name"
+            aria-hidden="true"
+            data-label=""
+            x=move || place().0
+            y=move || place().1
+            text-anchor=move || place().2
+        >
+            {name}
+        </text>
+    }
+}
+
+/// Position and anchor of a name.
+type NamePlace = (f64, f64, &'static str);
+
+/// Where the names of vectors with these tips are written: beside the tip, where they cover no other
+/// tip, no name before them and, as far as there is room, no shaft. `letters` counts the letters of
+/// each name.
+fn name_places(
+    tips: &[(f64, f64)],
+    letters: &[usize],
+    has_shafts: bool,
+    reach: f64,
+) -> Vec<NamePlace> {
+    let mut boxes: Vec<[f64; 4]> = Vec::new();
+    let mut places = Vec::new();
+    for (i, &(x, y)) in tips.iter().enumerate() {
+        let width = LETTER * reach * letters.get(i).copied().unwrap_or_default() as f64;
+        let [near, far] = [false, true].map(|far| label_place(x, y, far, reach));
+        let lower = |place: NamePlace| (place.0, place.1 + LINE * reach, place.2);
+        let higher = |place: NamePlace| (place.0, place.1 - LINE * reach, place.2);
+        let candidates = [near, far, lower(near), higher(near), lower(far), higher(far)];
+        let cost = |place: &NamePlace| {
+            let own = text_box(*place, width, reach);
+            let covers = |(x, y): (f64, f64)| covers(own, (x, y), 0.05 * reach);
+            let dots = tips.iter().filter(|&&tip| covers(tip)).count();
+            let names = boxes.iter().filter(|&&other| overlap(own, other)).count();
+            let along = (0..16).map(|n| f64::from(n) / 16.0);
+            let crosses = |&(x, y): &(f64, f64)| {
+                along.clone().any(|part| covers((x * part, y * part)))
+            };
+            let shafts = if has_shafts {
+                tips.iter().filter(|tip| crosses(tip)).count()
+            } else {
+                0
+            };
+            let edge = VIEW * reach;
+            let outside = own.iter().any(|end| end.abs() > edge);
+            20 * usize::from(outside) + 8 * names + 6 * dots + shafts
+        };
+        // Of equal places the first.
+        let best = candidates.into_iter().min_by_key(cost).unwrap_or(near);
+        boxes.push(text_box(best, width, reach));
+        places.push(best);
+    }
+    places
+}
+
+/// Left, upper, right and lower end of a name.
+fn text_box((x, y, anchor): NamePlace, width: f64, reach: f64) -> [f64; 4] {
+    let left = match anchor {
+        "start" => x,
+        "end" => x - width,
+        _ => x - width / 2.0,
+    };
+    [left, y - 0.08 * reach, left + width, y + 0.02 * reach]
+}
+
+/// Whether a point is in a box or nearer to it than `by`.
+fn covers([left, top, right, bottom]: [f64; 4], (x, y): (f64, f64), by: f64) -> bool {
+    left - by < x && x < right + by && top - by < y && y < bottom + by
+}
+
+/// Whether two boxes have a point in common.
+fn overlap(a: [f64; 4], b: [f64; 4]) -> bool {
+    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
+}
+
+/// A place beside the tip of an arrow: on the side that is further from the horizontal axis, so the
+/// name covers neither the arrow nor one in the same direction, or on the other side.
+fn label_place(x: f64, y: f64, other_side: bool, reach: f64) -> NamePlace {
     let length = x.hypot(y);
     let (right, down) = if length > 0.0 {
         (x / length, y / length)
@@ -273,7 +365,7 @@ fn label_place(x: f64, y: f64, reach: f64) -> (f64, f64, &'static str) {
         (1.0, 0.0)
     };
     // The two directions across the arrow.
-    let side = if right * down < 0.0 { -1.0 } else { 1.0 };
+    let side = if (right * down < 0.0) != other_side { -1.0 } else { 1.0 };
     let (across_x, across_y) = (-down * side, right * side);
     let anchor = match across_x {
         // Towards the border there is no room for half a name.
@@ -318,6 +410,7 @@ fn mixture(pad: Pad, (x, y): (f64, f64), concept: Concept) -> impl IntoView {
             <polygon class="pad-span" points=outline />
             {lines}
             <circle class="pad-dot" cx=x cy=y r=0.06 * reach />
+            {name_text(pad, pad.vectors.with(Array2::nrows), MIXTURE.to_owned())}
         </g>
     }
 }
@@ -348,7 +441,7 @@ fn hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hull, label_place};
+    use super::{covers, hull, label_place, name_places, overlap, text_box};
 
     #[test]
     fn a_hull_goes_around_all_points_and_leaves_out_the_inner_ones() {
@@ -373,12 +466,33 @@ mod tests {
             (0.1, -2.0),
             (0.0, 0.0),
         ] {
-            let (at_x, at_y, _) = label_place(x, y, 2.0);
+            let (at_x, at_y, _) = label_place(x, y, false, 2.0);
             let from_line = (x * at_y - y * at_x) / f64::hypot(x, y).max(1e-9);
             assert!(from_line.abs() > 0.2 || x == 0.0, "{x}, {y}: {from_line}");
         }
-        assert_eq!(label_place(0.6, -1.0, 2.0).2, "end");
-        assert_eq!(label_place(1.2, -0.1, 2.0).2, "middle");
-        assert_eq!(label_place(2.0, 0.0, 2.0).2, "end", "at the border");
+        assert_eq!(label_place(0.6, -1.0, false, 2.0).2, "end");
+        assert_eq!(label_place(1.2, -0.1, false, 2.0).2, "middle");
+        assert_eq!(label_place(2.0, 0.0, false, 2.0).2, "end", "at the border");
+    }
+
+    #[test]
+    fn a_name_covers_neither_another_tip_nor_another_name() {
+        let letters = [1, 1];
+        for a in 0..40 {
+            for b in 0..40 {
+                let tip = |n: i32, length: f64| {
+                    let angle = f64::from(n) * std::f64::consts::TAU / 40.0;
+                    (length * angle.cos(), length * angle.sin())
+                };
+                let tips = [tip(a, 0.9), tip(b, 1.1)];
+                let places = name_places(&tips, &letters, true, 1.5);
+                let boxes = [0, 1].map(|i| text_box(places[i], 0.09, 1.5));
+                assert!(!overlap(boxes[0], boxes[1]), "{tips:?}: {places:?}");
+                for tip in tips {
+                    let covered = boxes.iter().any(|&own| covers(own, tip, 0.03));
+                    assert!(!covered, "{tips:?}: {places:?}");
+                }
+            }
+        }
     }
 }

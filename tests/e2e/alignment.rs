@@ -10,7 +10,7 @@ use super::interactions::click;
 use super::site;
 use browser_harness::{Habits, Server};
 
-const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines input[type=text]");
+const SENTENCE: Locator<'static> = Locator::Css("#alignment-lines textarea");
 const SOURCE: &str = "#alignment-lines .alignment-source .token";
 const TARGET: &str = "#alignment-lines .alignment-target .token";
 
@@ -93,9 +93,10 @@ fn a_word_of_the_translation_shows_its_lines() {
             (first.iter().sum::<f64>() - 100.0).abs() <= 3.0,
             "{first:?}"
         );
+        // A line is 0.75 pixels wide and 9.25 times its weight; those of other words are behind.
         let strongest =
-            "return Math.max(...[...document.querySelectorAll('#alignment-lines .alignment path')]
-            .map(p => Number(p.getAttribute('stroke-opacity'))))";
+            "return Math.max(...[...document.querySelectorAll('#alignment-lines .alignment path:not(.is-behind)')]
+            .map(p => (Number(p.getAttribute('stroke-width')) - 0.75) / 9.25))";
         let strongest = browser
             .script(strongest, &[])
             .await

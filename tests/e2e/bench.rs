@@ -379,7 +379,7 @@ fn the_form_measures_and_writes_the_address() {
                 field.value = value;
                 field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));
             }";
-        let values = json!({ "model": "../small.gguf", "type": "q4_0", "prompt": "5", "new": "2", "runs": "1", "threads": "3" });
+        let values = json!({ "shape": "other", "model": "../small.gguf", "type": "q4_0", "prompt": "5", "new": "2", "runs": "1", "threads": "3" });
         browser.script(set, &[values]).await;
         super::interactions::click(browser, Locator::XPath("//button[.='Measure']")).await;
         let first = result(browser, "the form").await;

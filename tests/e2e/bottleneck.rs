@@ -60,7 +60,7 @@ fn a_sentence_is_translated_by_all_three() {
 
         let field = browser
             .client()
-            .find(Locator::Css("#seq2seq-race input[type=text]"))
+            .find(Locator::Css("#seq2seq-race textarea"))
             .await
             .expect("a box for the sentence");
         let clear = "arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input', { bubbles: true }))";

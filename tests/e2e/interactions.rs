@@ -356,3 +356,81 @@ fn escape_leaves_a_cell_that_fills_the_window() {
             .await;
     });
 }
+
+/// Drags a vector of `three-patches` with the mouse: the value moves, and with it the output.
+#[test]
+fn a_point_of_three_patches_is_dragged_and_the_output_follows() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url("lesson/self-attention/"))
+            .await
+            .expect("the lesson works");
+        let state = "const pad = document.querySelectorAll('#three-patches .vector-pad')[1];
+            pad.scrollIntoView({ block: 'center' });
+            const place = dot => { const box = dot.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+            const output = pad.querySelector('.c-output');
+            return [place(pad.querySelector('.pad-tip .pad-dot')), place(output.querySelector('.pad-dot')), output.querySelector('.pad-name').textContent]";
+        browser
+            .wait_for(
+                "the points",
+                "return !!document.querySelectorAll('#three-patches .vector-pad')[1]?.querySelector('.c-output .pad-dot')",
+            )
+            .await;
+        let before = browser.script(state, &[]).await;
+        assert_eq!(before[2], json!("output"), "the output has a name");
+        let at = |value: &Value, n: usize| value[n].as_f64().expect("a coordinate");
+        let (x, y) = (at(&before[0], 0), at(&before[0], 1));
+        for (kind, dx, dy) in [
+            ("mousePressed", 0.0, 0.0),
+            ("mouseMoved", 20.0, 15.0),
+            ("mouseMoved", 40.0, 30.0),
+            ("mouseReleased", 40.0, 30.0),
+        ] {
+            let event = json!({ "type": kind, "x": x + dx, "y": y + dy, "button": "left", "clickCount": 1 });
+            browser.devtools("Input.dispatchMouseEvent", event).await;
+        }
+        pause(600).await;
+        let after = browser.script(state, &[]).await;
+        let moved = |n: usize| [at(&after[n], 0) - at(&before[n], 0), at(&after[n], 1) - at(&before[n], 1)];
+        let [by_x, by_y] = moved(0);
+        assert!((by_x - 40.0).abs() < 4.0 && (by_y - 30.0).abs() < 4.0, "{by_x} {by_y}");
+        let [out_x, out_y] = moved(1);
+        assert!(out_x > 1.0 && out_y > 1.0, "the output follows: {out_x} {out_y}");
+    });
+}
+
+#[test]
+fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url("lesson/patches/"))
+            .await
+            .expect("the lesson works");
+        let fold = "//section[@id='patch-embedding']//details[summary[contains(., 'The learned matrix')]]";
+        browser
+            .wait_for(
+                "the fold",
+                "return [...document.querySelectorAll('#patch-embedding .more > summary')].some(s => s.textContent.includes('The learned matrix'))",
+            )
+            .await;
+        click(browser, Locator::XPath(&format!("{fold}/summary"))).await;
+        pause(300).await;
+        let choose = async |model: &str| {
+            let place = format!("//section[@id='patch-embedding']//label[contains(., '{model}')]");
+            click(browser, Locator::XPath(&place)).await;
+            pause(500).await;
+        };
+        choose("random").await;
+        choose("digit-vit").await;
+        browser
+            .wait_for(
+                "the fold to be open again",
+                "return [...document.querySelectorAll('#patch-embedding .more[open] > summary')].some(s => s.textContent.includes('The learned matrix'))",
+            )
+            .await;
+    });
+}

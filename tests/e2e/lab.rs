@@ -126,9 +126,19 @@ fn a_text_that_is_no_address_is_refused_and_nothing_is_fetched() {
         browser
             .wait_for(
                 "the message",
-                "return document.querySelector('.tool').textContent.includes('Type the address of a file')",
+                "return document.querySelector('#lab-url-wrong').textContent.includes('Type the address of a file')",
             )
             .await;
+        // The field is marked, and the message is right below it.
+        let place = browser
+            .script(
+                "const field = document.querySelector('.lab [name=url]');
+                const note = document.querySelector('#lab-url-wrong').getBoundingClientRect();
+                return [field.getAttribute('aria-invalid'), note.top - field.getBoundingClientRect().bottom < 24]",
+                &[],
+            )
+            .await;
+        assert_eq!(place, json!(["true", true]));
         assert_eq!(server.take_misses(), Vec::<String>::new());
     });
 }

@@ -2,7 +2,7 @@
 
 use super::page::{Page, focused_at, grid, settle};
 use leptos::prelude::*;
-use site::widgets::{HeatMap, LinkedProduct, Palette, Place};
+use site::widgets::{Domain, HeatMap, LinkedProduct, Palette, Place};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -229,4 +229,40 @@ async fn symbols_of_a_label_are_mathematics_that_is_read_in_words() {
         Some("W sub Q")
     );
     assert_eq!(page.text("caption"), "Queries W sub Q < 2");
+}
+
+#[wasm_bindgen_test]
+async fn names_with_symbols_are_set_as_mathematics() {
+    let mut map = grid("w", 2, 2, &[0.0, 1.0, 2.0, 3.0]);
+    map.row_labels = ["$W_Q$", "plain"].map(str::to_owned).to_vec();
+    map.symbols = true;
+    let selected = RwSignal::new(Some((0, 1)));
+    let page = Page::with(
+        move || view! { <HeatMap grid=Signal::stored(Some(map)) label="Weights" selected /> },
+    );
+    settle().await;
+    assert_eq!(page.text("th[scope=row] sub"), "Q");
+    assert_eq!(page.text(".heat-readout sub"), "Q");
+    assert!(!page.text("th[scope=row]").contains('$'));
+}
+
+#[wasm_bindgen_test]
+async fn the_scale_of_values_of_one_sign_has_one_side() {
+    let shown = RwSignal::new(Some(grid("b", 1, 2, &[-2.5, 0.0])));
+    let page = Page::with(move || {
+        view! {
+            <HeatMap
+                grid=shown
+                label="Bias"
+                palette=Palette::Diverging
+                domain=Signal::stored(Domain::Symmetric)
+            />
+        }
+    });
+    settle().await;
+    assert!(page.find(".legend").class_name().contains("is-negative"));
+    assert!(page.text(".legend").trim().ends_with('0'));
+    shown.set(Some(grid("b", 1, 2, &[-2.5, 1.0])));
+    settle().await;
+    assert!(!page.find(".legend").class_name().contains("is-negative"));
 }

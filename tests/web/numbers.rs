@@ -105,11 +105,15 @@ async fn refused_text_stays_in_its_box() {
         }
     });
     settle().await;
-    page.type_into("input", "a b c d").await;
-    assert_eq!(page.value("input"), "a b c d");
+    page.type_into("textarea", "a b c d").await;
+    assert_eq!(page.value("textarea"), "a b c d");
     assert_eq!(page.text(".entry-problem"), "too long");
     assert_eq!(
-        page.attribute("input", "aria-invalid").as_deref(),
+        page.attribute(".grows", "data-text").as_deref(),
+        Some("a b c d")
+    );
+    assert_eq!(
+        page.attribute("textarea", "aria-invalid").as_deref(),
         Some("true")
     );
 }
@@ -170,4 +174,25 @@ fn the_browser_reads_numbers_as_the_standard_library_does() {
         assert_eq!(decimal::parse(&number.to_string()), Some(number));
         assert_eq!(decimal::parse(&format!("{number:e}")), Some(number));
     }
+}
+
+#[wasm_bindgen_test]
+async fn a_box_for_one_line_grows_with_its_text_and_takes_no_second_line() {
+    let text = RwSignal::new("short".to_owned());
+    let page = Page::with(move || {
+        view! {
+            <div style="width: 12rem">
+                <TextBox label="Sentence" value=text on_change=Callback::new(move |t| text.set(t)) />
+            </div>
+        }
+    });
+    settle().await;
+    // The style sheet shows this copy behind the box, so the box is as high as its text.
+    assert_eq!(page.attribute(".grows", "data-text").as_deref(), Some("short"));
+    page.type_into("textarea", "a longer\nsentence").await;
+    assert_eq!(text.get_untracked(), "a longer sentence");
+    assert_eq!(
+        page.attribute(".grows", "data-text").as_deref(),
+        Some("a longer sentence")
+    );
 }

@@ -149,5 +149,6 @@ pub(crate) fn grid(source: &str, rows: usize, cols: usize, values: &[f64]) -> Gr
         row_labels: Vec::new(),
         col_labels: Vec::new(),
         vector: false,
+        symbols: false,
     }
 }

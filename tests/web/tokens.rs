@@ -84,6 +84,9 @@ async fn points_span_a_polygon_that_follows_them() {
         3,
         "a line from the mixture to each point"
     );
+    // The mixture has a name, beside its point: the names of the points come first in the markup.
+    let named = |page: &Page| page.find(".c-output .pad-name").text_content();
+    assert_eq!(named(&page).as_deref(), Some("output"));
     let before = corners(&page);
     page.focus_svg(".pad-tip").await;
     page.press("ArrowLeft").await;

@@ -73,6 +73,8 @@ impl<'a> Renderer<'a> {
         let id = match segment {
             Segment::Cell(cell) => {
                 self.cells.push(cell.clone());
+                let former = cell.formerly.iter();
+                self.page.ids.extend(former.map(|id| (id.clone(), line)));
                 cell.id.clone()
             }
             Segment::Exercise(exercise) => {

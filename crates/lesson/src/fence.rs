@@ -78,6 +78,13 @@ pub(crate) fn cell(
             ));
         }
     };
+    let formerly = table.take_text(source, "formerly")?;
+    if let Some(former) = formerly.as_ref().filter(|former| !is_name(former)) {
+        return Err(source.error(
+            table.line("formerly"),
+            format!("`{former}` is not the id of a cell"),
+        ));
+    }
     check_shared(source, |key| table.line(key), &table.values, around.shared)?;
     around
         .catalog
@@ -93,6 +100,7 @@ pub(crate) fn cell(
     Ok(Cell {
         name: name.to_owned(),
         id: id.to_owned(),
+        formerly,
         title: title.trim().to_owned(),
         caption,
         height_px,

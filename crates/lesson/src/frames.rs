@@ -62,8 +62,15 @@ fn cell_frame(cell: &Cell) -> String {
             )
         }
     };
+    let (former, anchor) = match &cell.formerly {
+        Some(former) => (
+            format!(" data-formerly=\"{former}\""),
+            format!("<span id=\"{former}\"></span>"),
+        ),
+        None => Default::default(),
+    };
     let mut out = format!(
-        "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\" data-props='{props}' aria-labelledby=\"{id}-title\">\n\
+        "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\"{former} data-props='{props}' aria-labelledby=\"{id}-title\">{anchor}\n\
          <header class=\"cell-head\"><h{level} class=\"cell-title\" id=\"{id}-title\">{title}</h{level}>\
          <div class=\"cell-tools\"></div></header>\n\
          <div class=\"cell-body{class}\" style=\"min-height:{height_px}px\">{content}</div>\n"

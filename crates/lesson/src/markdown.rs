@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 
 use crate::catalog::Catalog;
@@ -160,10 +160,12 @@ impl<'a> Renderer<'a> {
                     i = end;
                 }
                 Event::Start(Tag::Paragraph) if let Some(latex) = only_formula(inside) => {
-                    let mathml = self.formula(latex, true, range.start);
-                    self.waiting.push(Event::Html(
-                        format!("<div class=\"math\">{mathml}</div>\n").into(),
-                    ));
+                    let html = self.displayed_formula(latex, range.start);
+                    self.waiting.push(Event::Html(html.into()));
+                    i = end;
+                }
+                Event::Start(Tag::Table(_)) => {
+                    self.table(events, i, end);
                     i = end;
                 }
                 Event::Start(Tag::Image { dest_url, .. }) => {
@@ -228,11 +230,6 @@ impl<'a> Renderer<'a> {
     fn start(&mut self, tag: &Tag<'a>, range: &Range<usize>) {
         match tag {
             Tag::BlockQuote(_) => self.quote(range),
-            Tag::Table(_) => {
-                self.waiting
-                    .push(Event::Html("<div class=\"table-scroll\">".into()));
-                self.waiting.push(Event::Start(tag.clone()));
-            }
             Tag::Link {
                 link_type,
                 dest_url,
@@ -250,6 +247,30 @@ impl<'a> Renderer<'a> {
             }
             _ => self.waiting.push(Event::Start(tag.clone())),
         }
+    }
+
+    /// A table whose cells name their column, so a narrow page can show a row of many as a list.
+    fn table(&mut self, events: &[Located<'a>], start: usize, end: usize) {
+        let heads: Vec<String> = (start..end)
+            .take_while(|&i| !matches!(events[i].0, Event::End(TagEnd::TableHead)))
+            .filter(|&i| matches!(events[i].0, Event::Start(Tag::TableCell)))
+            .map(|i| plain_text(&events[i + 1..end_of(events, i)]))
+            .collect();
+        let outside = std::mem::take(&mut self.waiting);
+        let (first, last) = (&events[start], &events[end]);
+        self.event(&first.0, &first.1, None);
+        self.events(&events[start + 1..end]);
+        self.event(&last.0, &last.1, None);
+        let html = to_html(std::mem::replace(&mut self.waiting, outside));
+        let is_wide = heads.len() >= WIDE_TABLE && heads.iter().all(|head| !head.is_empty());
+        let (class, html) = if is_wide {
+            (" is-wide", with_heads(&html, &heads))
+        } else {
+            ("", html)
+        };
+        self.waiting.push(Event::Html(
+            format!("<div class=\"table-scroll{class}\">{html}</div>\n").into(),
+        ));
     }
 
     fn heading(
@@ -327,6 +348,22 @@ fn end_of(events: &[Located<'_>], start: usize) -> usize {
         }
     }
     events.len().saturating_sub(1)
+}
+
+/// Columns of a table that a narrow page has no room for side by side.
+const WIDE_TABLE: usize = 4;
+
+/// The table with the name of its column at each cell.
+fn with_heads(html: &str, heads: &[String]) -> String {
+    let row = |row: &str| {
+        let mut cells = row.split("<td");
+        let mut out = cells.next().unwrap_or_default().to_owned();
+        for (cell, head) in cells.zip(heads) {
+            out += &format!("<td data-head=\"{}\"{cell}", escape(head));
+        }
+        out
+    };
+    html.split_inclusive("</tr>").map(row).collect()
 }
 
 /// The formula of a paragraph that holds nothing else.

@@ -51,6 +51,88 @@ pub(crate) fn to_mathml(latex: &str, display: bool) -> Result<String, String> {
     Ok(with_scripts_behind_spaces(out))
 }
 
+/// Compiles a displayed formula. Where it has gaps (`\qquad`, `\quad`) or relations (`=`,
+/// `\approx`), it is several elements, between which a narrow page breaks the line: browsers break
+/// no formula.
+///
+/// # Errors
+/// As [`to_mathml`].
+pub(crate) fn displayed(latex: &str) -> Result<String, String> {
+    let parts = parts(latex);
+    let [_, _, ..] = parts[..] else {
+        return Ok(format!(
+            "<div class=\"math\">{}</div>\n",
+            to_mathml(latex, true)?
+        ));
+    };
+    let mut out = "<div class=\"math is-parted\">".to_owned();
+    for (between, part) in parts {
+        out.push_str(between);
+        out.push_str(&to_mathml(part, false)?.replacen(
+            "<math ",
+            "<math displaystyle=\"true\" ",
+            1,
+        ));
+    }
+    out.push_str("</div>\n");
+    Ok(out)
+}
+
+/// A gap in a formula, and a place without width where a line may end.
+const GAP: &str = "<span class=\"gap\"> </span>";
+const BREAK: &str = "<wbr>";
+
+/// The parts of a formula, each with what is before it.
+fn parts(latex: &str) -> Vec<(&'static str, &str)> {
+    // Before a bracket an `=` belongs to an index, and inside braces to what they hold.
+    let (mut depth, mut start, mut at) = (0_usize, 0, 0);
+    let (mut before, mut parts) = ("", Vec::new());
+    let mut cut = |from: usize, to: usize, before: &'static str| {
+        let part = latex[from..to].trim();
+        if !part.is_empty() {
+            parts.push((if parts.is_empty() { "" } else { before }, part));
+        }
+    };
+    while at < latex.len() {
+        let rest = &latex[at..];
+        let length = token_length(rest);
+        match &rest[..length] {
+            "{" | "(" | "[" | "\\left" | "\\begin" => depth += 1,
+            "}" | ")" | "]" | "\\right" | "\\end" => depth = depth.saturating_sub(1),
+            "\\qquad" | "\\quad" if depth == 0 => {
+                cut(start, at, before);
+                (start, before) = (at + length, GAP);
+            }
+            "=" | "\\approx" if depth == 0 && !latex[start..at].trim().is_empty() => {
+                cut(start, at, before);
+                (start, before) = (at, BREAK);
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    cut(start, latex.len(), before);
+    parts
+}
+
+/// Bytes of the command or character that a text begins with; `\{` is a command.
+fn token_length(text: &str) -> usize {
+    let mut letters = text.chars();
+    let first = letters.next().map_or(1, char::len_utf8);
+    if !text.starts_with('\\') {
+        return first;
+    }
+    let name: usize = letters
+        .clone()
+        .take_while(char::is_ascii_alphabetic)
+        .map(char::len_utf8)
+        .sum();
+    if name > 0 {
+        return first + name;
+    }
+    first + letters.next().map_or(0, char::len_utf8)
+}
+
 /// The space before the name of a function, such as the logarithm, outside the element that holds
 /// the name and its scripts: pulldown-latex 0.8 writes it inside, where it counts as the base.
 fn with_scripts_behind_spaces(mathml: String) -> String {
@@ -148,6 +230,25 @@ mod tests {
         );
         let mathml = to_mathml("T \\log_2^2 V", false).unwrap();
         assert!(mathml.contains("<msubsup><mi>log</mi>"), "{mathml}");
+    }
+
+    #[test]
+    fn long_formulas_have_parts_between_which_a_line_may_end() {
+        for (latex, expected) in [
+            (
+                "Q = X W_Q, \\qquad A_{i=1} = \\left(b = c\\right)",
+                vec![("", "Q"), (BREAK, "= X W_Q,"), (GAP, "A_{i=1}"), (BREAK, "= \\left(b = c\\right)")],
+            ),
+            ("\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}", vec![("", "\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}")]),
+            ("f(x = 1) \\approx 2", vec![("", "f(x = 1)"), (BREAK, "\\approx 2")]),
+            ("= 3", vec![("", "= 3")]),
+        ] {
+            assert_eq!(parts(latex), expected, "{latex}");
+        }
+        let html = displayed("a = b, \\quad c").unwrap();
+        assert_eq!(html.matches("<math displaystyle=\"true\"").count(), 3, "{html}");
+        assert!(displayed("a").unwrap().contains("<math display=\"block\">"));
+        assert!(displayed("a = \\nonsense").is_err());
     }
 
     #[test]

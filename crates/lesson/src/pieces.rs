@@ -43,14 +43,20 @@ impl<'a> Renderer<'a> {
             TagEnd::BlockQuote(_) => Event::Html(self.quotes.pop().unwrap_or_default().into()),
             _ => Event::End(*tag),
         });
-        if *tag == TagEnd::Table {
-            self.waiting.push(Event::Html("</div>\n".into()));
-        }
     }
 
     pub(crate) fn formula(&mut self, latex: &str, display: bool, offset: usize) -> String {
         self.page.words += 1;
         math::to_mathml(latex, display).unwrap_or_else(|message| {
+            self.fail(offset, message);
+            String::new()
+        })
+    }
+
+    /// A formula that stands by itself.
+    pub(crate) fn displayed_formula(&mut self, latex: &str, offset: usize) -> String {
+        self.page.words += 1;
+        math::displayed(latex).unwrap_or_else(|message| {
             self.fail(offset, message);
             String::new()
         })

@@ -75,6 +75,8 @@ pub struct Cell {
     pub name: String,
     /// Id on the page.
     pub id: String,
+    /// Id of a cell that this one has replaced: shared links to it lead here, with its edits.
+    pub formerly: Option<String>,
     /// Heading, plain text.
     pub title: String,
     /// Text under the cell, as HTML.

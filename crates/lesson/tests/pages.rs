@@ -8,7 +8,7 @@ use lesson::{Answer, Figure, Kind, Segment, check_links, compile};
 #[test]
 fn prose_formulas_and_tables() {
     let html = article(
-        "A *word*, a \"quote\" and $x_1$.\n\n$$\ny = x\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
+        "A *word*, a \"quote\" and $x_1$.\n\n$$\ny\n$$\n\n| a | b |\n|---|---|\n| 1 | $z$ |\n",
     );
     assert!(
         html.contains("<em>word</em>, a \u{201c}quote\u{201d} and <span class=\"bound\"><math display=\"inline\">"),
@@ -24,7 +24,22 @@ fn prose_formulas_and_tables() {
     );
     assert!(!html.contains('$'), "{html}");
     let html = article("$$\na\n=\n- b\n$$\n");
-    assert_eq!(html.matches("<math").count(), 1, "{html}");
+    assert_eq!(html.matches("<div class=\"math is-parted\">").count(), 1, "{html}");
+    assert!(html.contains("</math><wbr><math "), "{html}");
+}
+
+#[test]
+fn the_cells_of_a_table_of_many_columns_name_their_column() {
+    let html = article("| a | *b* | c | d |\n|---|---:|---|---|\n| 1 | 2 | 3 | 4 |\n");
+    assert!(
+        html.contains("<div class=\"table-scroll is-wide\"><table>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<td data-head=\"a\">1</td>")
+            && html.contains("<td data-head=\"b\" style=\"text-align: right\">2</td>"),
+        "{html}"
+    );
 }
 
 #[test]
@@ -247,4 +262,17 @@ fn a_lesson_is_pictured_by_a_cell_of_its_own() {
     assert_eq!(with("t").unwrap().picture.as_deref(), Some("t"));
     let errors = with("other").unwrap_err();
     assert!(errors[0].message.contains("other"), "{errors:?}");
+}
+
+#[test]
+fn links_to_a_replaced_cell_have_a_place_to_lead_to() {
+    let cell = |former: &str| {
+        format!("```cell table #t\ntitle = \"T\"\n{former}x = 2\nsentence = \"a\"\n```\n")
+    };
+    let html = article(&cell("formerly = \"old-t\"\n"));
+    assert!(
+        html.contains(" data-formerly=\"old-t\"") && html.contains("<span id=\"old-t\"></span>"),
+        "{html}"
+    );
+    assert!(body(&cell("formerly = \"Old T\"\n")).is_err());
 }

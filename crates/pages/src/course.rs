@@ -87,7 +87,7 @@ pub fn course_map(
                 lesson.slug
             );
         }
-        out.push_str(&later(to_come.remove(&part[0].part)));
+        out.push_str(&later(to_come.remove(&part[0].part), part.len()));
         out.push_str("</ol>\n");
     }
     for (part, titles) in to_come {
@@ -95,21 +95,27 @@ pub fn course_map(
             out,
             "<h{level} class=\"course-part\">{PART} {}</h{level}>\n<ol>{}</ol>",
             escape(&part),
-            later(Some(titles))
+            later(Some(titles), 0)
         );
     }
     out.push_str("</div>\n");
     out
 }
 
-/// The entries of a part for lessons to come.
-fn later(titles: Option<Vec<String>>) -> String {
+/// One entry of a part with the lessons to come; the classes say in which of two or three columns it
+/// begins, after `cards` entries, so it fills the rest of their row.
+fn later(titles: Option<Vec<String>>, cards: usize) -> String {
     let titles = titles.unwrap_or_default();
-    let entries = titles.iter().map(|title| {
-        let title = escape(title);
-        format!(
-            "<li class=\"to-come\">{title}<span class=\"visually-hidden\">, to come</span></li>\n"
-        )
-    });
-    entries.collect()
+    if titles.is_empty() {
+        return String::new();
+    }
+    let entries: String = titles
+        .iter()
+        .map(|title| format!("<li>{}</li>", escape(title)))
+        .collect();
+    format!(
+        "<li class=\"to-come after-{}-of-2 after-{}-of-3\"><p>To come</p><ul>{entries}</ul></li>\n",
+        cards % 2,
+        cards % 3
+    )
 }

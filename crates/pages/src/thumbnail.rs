@@ -32,7 +32,41 @@ fn drawing(figure: &str) -> Option<String> {
         let squares = without_text(found);
         return Some(format!("<table class=\"ramp c-weight\">{squares}</table>"));
     }
-    Some(found.to_owned())
+    Some(attribute(found, "data-inside").map_or_else(
+        || found.to_owned(),
+        |inside| without_words(found, &inside),
+    ))
+}
+
+/// Room around the plotting rectangle of a chart for the width of its lines and dots.
+const AROUND: f64 = 4.0;
+
+/// The plotting rectangle of a chart without what its words belong to: the numbers and names of the
+/// axes, the marks, the legend, and the lines that lead from curves to their names.
+fn without_words(chart: &str, inside: &str) -> String {
+    let numbers: Vec<f64> = inside
+        .split(' ')
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let [left, top, across, down] = numbers[..] else {
+        return chart.to_owned();
+    };
+    let mut out = format!(
+        "<svg class=\"plot\" viewBox=\"{} {} {} {}\">",
+        left - AROUND,
+        top - AROUND,
+        across + 2.0 * AROUND,
+        down + 2.0 * AROUND
+    );
+    for path in chart.split("<path ").skip(1) {
+        let path = path.split("/>").next().unwrap_or_default();
+        let has = |text: &str| path.contains(text);
+        if !has("class=\"s p-ink\"") && !has("stroke-width=\"0.75\"") {
+            out.push_str(&format!("<path {path}/>"));
+        }
+    }
+    out.push_str("</svg>");
+    out
 }
 
 /// The first part of a text that begins and ends in this way.
@@ -70,6 +104,21 @@ mod tests {
         assert_eq!(
             drawing(figure).unwrap(),
             "<table class=\"ramp c-weight\"><tr><td class=\"heat-cell\" style=\"--x: 1\"></td></tr></table>"
+        );
+    }
+
+    #[test]
+    fn a_chart_loses_what_its_words_belong_to() {
+        let curve = "<path class=\"s c-key\" stroke-width=\"2\" d=\"M0 0 9 9\"/>";
+        let figure = format!(
+            "<svg class=\"plot\" viewBox=\"0 0 480 180\" data-inside=\"55 15 372 123.5\">\
+             <text class=\"t p-soft\">0</text>{curve}\
+             <path class=\"s p-ink\" stroke-width=\"1\" d=\"M5 0 5 9\"/><text class=\"t p-ink\">now</text>\
+             <path class=\"s c-key\" stroke-width=\"0.75\" d=\"M9 9 20 20\"/></svg>"
+        );
+        assert_eq!(
+            drawing(&figure).unwrap(),
+            format!("<svg class=\"plot\" viewBox=\"51 11 380 131.5\">{curve}</svg>")
         );
     }
 

@@ -72,6 +72,9 @@ pub struct Chart {
     pub y_range: Option<(f64, f64)>,
     /// Vertical lines, each with a word.
     pub marks: Vec<(f64, String)>,
+    /// Least room beside the plotting rectangle, at its left and at its right, in CSS pixels: charts
+    /// that are compared get the same ([`Layout::margins`](crate::Layout::margins)).
+    pub margins: (f64, f64),
 }
 
 impl Chart {

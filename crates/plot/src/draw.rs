@@ -17,19 +17,25 @@ const CURVE: f64 = 2.0;
 const NOTHING_YET: &str = "no values yet";
 /// Opacity of bars.
 const BAR: f64 = 0.62;
+/// Width of the line from a curve to its name: no other line has it.
+const LEADER: f64 = 0.75;
 /// Radius of a dot that marks a point of a curve.
 const POINT: f64 = 2.5;
 
 /// A chart as the text of an `<svg>` of these CSS pixels, without title and background. Its colours
-/// are classes ([`Role`]), which a style sheet gives their values.
+/// are classes ([`Role`]), which a style sheet gives their values. `data-inside` is the plotting
+/// rectangle, as a `viewBox` would name it.
 pub fn svg(chart: &Chart, size: (u32, u32)) -> String {
     let (width, height) = size;
+    let layout = Layout::new(chart, size);
+    let (left, top) = (layout.left, layout.top);
+    let (across, down) = (layout.right - left, layout.bottom - top);
     let mut out = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">"
+        "<svg class=\"plot\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         data-inside=\"{left} {top} {across} {down}\">"
     );
     write(&mut out, size, |root| {
         let theme = Theme::of_codes();
-        let layout = Layout::new(chart, size);
         // The backend writes to memory, which does not fail.
         draw(&Pen::new(root, &theme, f64::from(FINE)), chart, &layout).ok();
     });
@@ -273,7 +279,7 @@ fn names_at_ends<DB: DrawingBackend>(
         let series = &chart.series[name.series];
         let role = Role::Of(series.concept);
         if (name.y - name.end.1).abs() > TEXT / 2.0 || layout.right - name.end.0 > GAP {
-            pen.line([name.end, (x - 2.0, name.y)], 0.75, role)?;
+            pen.line([name.end, (x - 2.0, name.y)], LEADER, role)?;
         }
         pen.text(&series.name, (x, name.y), (HPos::Left, VPos::Center), role)?;
     }
@@ -388,6 +394,8 @@ mod tests {
         let text = svg(&chart, (600, 240));
         assert!(text.contains("\u{2191} a &lt; b</text>"), "{text}");
         assert!(text.contains(">now</text>") && text.contains(">step</text>"));
+        let inside = Layout::new(&chart, (600, 240));
+        assert!(text.contains(&format!("data-inside=\"{} {} ", inside.left, inside.top)));
         assert!(!text.contains('#') && !text.contains("c-query"), "{text}");
         chart.series.clear();
         assert!(

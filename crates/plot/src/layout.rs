@@ -62,8 +62,8 @@ impl Layout {
             .iter()
             .map(|tick| text_width(&tick.1))
             .fold(0.0, f64::max);
-        let left = (widest + 10.0).ceil();
-        let mut right = width - at_right.unwrap_or(0.0);
+        let left = (widest + 10.0).ceil().max(chart.margins.0);
+        let mut right = width - at_right.unwrap_or(0.0).max(chart.margins.1);
         // Between tokens, steps and layers there is nothing to number.
         let whole = points().all(|point| point.0.fract() == 0.0);
         let x_ticks = numbers(x, (((right - left) / 75.0) as usize).clamp(3, 8), whole);
@@ -73,7 +73,7 @@ impl Layout {
             text_width(&tick.1) / 2.0 - beyond
         });
         if at_right.is_none() {
-            right -= last.max(6.0);
+            right = right.min(width - last.max(6.0));
         }
         let mut layout = Self {
             left,
@@ -90,6 +90,11 @@ impl Layout {
             layout.names = at_ends(chart, &layout);
         }
         layout
+    }
+
+    /// Room at the left and at the right of the plotting rectangle of a chart of this width.
+    pub fn margins(&self, width: u32) -> (f64, f64) {
+        (self.left, f64::from(width) - self.right)
     }
 
     /// The place of a point, kept within the plotting rectangle.
@@ -244,6 +249,25 @@ mod tests {
         let layout = Layout::new(&chart, (400, 200));
         assert_eq!(layout.at(0.0, 9.0), (layout.left, layout.top));
         assert!(layout.left > 0.0 && layout.right < 400.0 && layout.bottom < 200.0);
+    }
+
+    #[test]
+    fn charts_that_are_compared_have_equal_plotting_rectangles() {
+        for size in [(320, 160), (600, 160)] {
+            let narrow = chart(Kind::Bars, vec![3.0, 5.0, 4.0]);
+            let wide = chart(Kind::Bars, vec![3000.0, 5000.0, 4000.0]);
+            let alone = [&narrow, &wide].map(|chart| Layout::new(chart, size));
+            assert!(alone[0].left < alone[1].left);
+            let beside = Chart {
+                margins: alone[1].margins(size.0),
+                ..narrow
+            };
+            let beside = Layout::new(&beside, size);
+            assert_eq!(
+                (beside.left, beside.right),
+                (alone[1].left, alone[1].right)
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use worker::cell_protocol::Fetched;
 
 use crate::plot::Chart;
 use crate::state::PageState;
-use crate::widgets::{ClearDrafts, Grid, Num};
+use crate::widgets::{ClearDrafts, Grid, Hatched, HatchedMap, Num};
 
 /// The latest outcome of a cell.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +60,7 @@ pub(crate) struct CellCx {
     schema: StoredValue<Vec<InputSpec>>,
     keys: StoredValue<BTreeMap<String, String>>,
     charts: StoredValue<Charts>,
+    hatched: StoredValue<Vec<HatchedMap>>,
     job: StoredValue<u64>,
     /// Number of times that the reader has reset this cell.
     resets: RwSignal<u64>,
@@ -104,6 +105,7 @@ impl CellCx {
             schema: StoredValue::new((spec.inputs)()),
             keys: StoredValue::new(keys),
             charts: StoredValue::new(Vec::new()),
+            hatched: StoredValue::new(Vec::new()),
             job: StoredValue::new(0),
             resets: RwSignal::new(0),
             retries: RwSignal::new(0),
@@ -152,6 +154,11 @@ impl CellCx {
                 .filter_map(|(name, key)| Some((name, self.page.initial(&key)?)))
                 .collect(),
         )
+    }
+
+    /// The maps in which something is hatched.
+    pub(crate) fn hatched(self) -> Hatched {
+        Hatched(self.hatched)
     }
 
     /// Grows whenever this cell, or the whole page, is reset.

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::browser::{download, raster};
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Domain, Grid, Palette};
+use crate::widgets::{Concept, Domain, Grid, Hatched, Palette};
 use crate::{display, plot};
 
 /// Tables of everything that can be saved.
@@ -22,7 +22,7 @@ pub(crate) fn body(cx: CellCx) -> AnyView {
         Some(figure_row(&id, &name, svg, failed))
     });
     let charts: Vec<_> = charts.collect();
-    let tensors = tensor_rows(&id, &computation, failed);
+    let tensors = tensor_rows(&id, &computation, cx.hatched(), failed);
     view! {
         {(!charts.is_empty()).then(|| view! {
             <h3>"Charts"</h3>
@@ -75,7 +75,12 @@ fn figure_buttons(
     .into_any()
 }
 
-fn tensor_rows(id: &str, computation: &Arc<Computation>, failed: RwSignal<bool>) -> Vec<AnyView> {
+fn tensor_rows(
+    id: &str,
+    computation: &Arc<Computation>,
+    hatched: Hatched,
+    failed: RwSignal<bool>,
+) -> Vec<AnyView> {
     let rows = computation.tensors.iter().map(|(name, tensor)| {
         let shape = tensor.shape().iter().map(usize::to_string).collect::<Vec<_>>().join(" \u{d7} ");
         let file = format!("{id}-{name}");
@@ -92,7 +97,12 @@ fn tensor_rows(id: &str, computation: &Arc<Computation>, failed: RwSignal<bool>)
             } else {
                 Concept::Plain
             };
-            let drawing = plot::heat_map_svg(&grid, palette, concept, domain);
+            let (palette, hidden) = match hatched.of(name) {
+                Some((Palette::Mask, hidden)) => (Palette::Mask, hidden),
+                Some((_, hidden)) => (palette, hidden),
+                None => (palette, Vec::new()),
+            };
+            let drawing = plot::heat_map_svg(&grid, palette, concept, domain, &hidden);
             figure_buttons(file.clone(), name, drawing, failed)
         });
         let (csv, npy) = (tensor.clone(), tensor.clone());

@@ -77,6 +77,7 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     });
     let stale = move || error.get().is_some();
     provide_context(cx.clear_drafts());
+    provide_context(cx.hatched());
     view! {
         <div class="cell-message" aria-live="polite">
             {move || error.get().map(|text| view! {

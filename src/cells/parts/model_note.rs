@@ -74,21 +74,35 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
 pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
     let tokens = cx.words("tokens");
-    // Where every word is whole, there is nothing to explain.
-    let is_split =
-        Memo::new(move |_| tokens.with(|t| t.iter().any(|token| token.starts_with("##"))));
-    view! {
-        {move || {
-            let text = model.with(|name| match name.as_str() {
-                "tiny-bert" => is_split.get().then_some(WORD_PIECES),
-                "tiny-gpt" | "translator" => Some(BYTE_PAIRS),
-                _ => None,
-            });
-            text.map(|text| view! { <p class="hint">{text}</p> })
-        }}
-    }
-    .into_any()
+    let text = Memo::new(move |_| {
+        model.with(|name| match name.as_str() {
+            "tiny-bert" => tokens.with(|tokens| word_pieces(tokens)),
+            "tiny-gpt" | "translator" => BYTE_PAIRS.to_owned(),
+            _ => String::new(),
+        })
+    });
+    view! { {move || (!text.with(String::is_empty)).then(|| view! { <p class="hint">{text.get()}</p> })} }
+        .into_any()
 }
+
+/// What there is to explain about tokens of a WordPiece vocabulary.
+fn word_pieces(tokens: &[String]) -> String {
+    let has = |found: fn(&str) -> bool| tokens.iter().any(|token| found(token));
+    let notes = [
+        (has(|token| token == "[CLS]"), SPECIAL),
+        (has(|token| token == "[UNK]"), UNKNOWN),
+        (has(|token| token.starts_with("##")), WORD_PIECES),
+    ];
+    let shown = notes.into_iter().filter(|(is_here, _)| *is_here);
+    shown.map(|(_, note)| note).collect::<Vec<_>>().join(" ")
+}
+
+/// The tokens around every text.
+const SPECIAL: &str = "[CLS] and [SEP] are tokens that the model puts before and after every text.";
+
+/// The token of a word that the vocabulary cannot spell.
+const UNKNOWN: &str =
+    "[UNK] (unknown) replaces a word with characters that the model\u{2019}s vocabulary lacks.";
 
 /// Of a WordPiece vocabulary.
 const WORD_PIECES: &str = "The model reads tokens. A word outside its vocabulary is split into several, and ## marks a token that \
@@ -135,4 +149,22 @@ pub(crate) fn trained(names: &[&str]) -> AnyView {
 /// The address of a model's card.
 fn card(name: &str) -> String {
     site_url(&format!("models/#{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word_pieces;
+
+    #[test]
+    fn only_tokens_that_occur_are_explained() {
+        let note = |tokens: &[&str]| {
+            let tokens: Vec<String> = tokens.iter().map(|&token| token.to_owned()).collect();
+            word_pieces(&tokens)
+        };
+        let plain = note(&["[CLS]", "a", "ball", "[SEP]"]);
+        assert!(plain.contains("[SEP]") && !plain.contains("[UNK]") && !plain.contains("##"));
+        assert!(note(&["[CLS]", "[UNK]", "[SEP]"]).contains("[UNK] (unknown)"));
+        assert!(note(&["m", "##at"]).starts_with("The model reads tokens"));
+        assert_eq!(note(&["a"]), "");
+    }
 }

@@ -45,7 +45,7 @@ pub(crate) fn written(
             }
             .into_any()
         }
-        Rule::Softmax(_) => shares(cx, place),
+        Rule::Softmax(scores) => shares(cx, scores, place),
     };
     view! { {sum} " = " <strong>{result}</strong> }.into_any()
 }
@@ -60,6 +60,12 @@ fn number(grid: Signal<Option<Grid>>, place: Place, format: Format) -> AnyView {
         })
     });
     view! { <Num value from format /> }.into_any()
+}
+
+/// The column of the largest value of a row, the first where several are equal.
+fn largest_of_row(grid: &Grid, row: usize) -> usize {
+    let value = |col| grid.at(row, col).unwrap_or(f64::NEG_INFINITY);
+    (1..grid.cols).fold(0, |best, col| if value(col) > value(best) { col } else { best })
 }
 
 /// Σₖ left[i, k] · right[k, j], or · right[j, k] for a score.
@@ -85,8 +91,10 @@ fn products(
         .into_any()
 }
 
-/// exp of one score over the sum of the row's.
-fn shares(cx: CellCx, (i, j): Place) -> AnyView {
+/// exp of one score over the sum of the row's, after the largest score of the row is subtracted.
+fn shares(cx: CellCx, scores: &'static str, (i, j): Place) -> AnyView {
+    let scores = grid_of(cx, scores, None);
+    let largest = scores.with(|g| g.as_ref().map_or(0, |g| largest_of_row(g, i)));
     let exponentials = grid_of(cx, "exponentials", None);
     let count = exponentials.with(|g| g.as_ref().map_or(0, |g| g.cols));
     let terms = (0..count)
@@ -100,7 +108,8 @@ fn shares(cx: CellCx, (i, j): Place) -> AnyView {
         .collect_view();
     view! {
         <span class="term">
-            "exp(" {number(grid_of(cx, "exponents", None), (i, j), Format::Fixed(3))} ") = "
+            "exp(" {number(scores, (i, j), Format::Fixed(3))} " \u{2212} "
+            {number(scores, (i, largest), Format::Fixed(3))} ") = "
             {number(exponentials, (i, j), Format::Fixed(3))}
         </span>
         " \u{2192} "

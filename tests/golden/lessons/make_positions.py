@@ -58,7 +58,7 @@ def embedding(words, width=8):
 
 
 def sinusoid_cells():
-    for cell_id, length, width, dimension in [("pe-by-hand", 8, 4, 0), ("sinusoid-map", 64, 64, 8)]:
+    for length, width, dimension in [(8, 4, 0), (64, 64, 8)]:
         table = sinusoid(range(length), width)
         omega = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
         yield cell(
@@ -72,7 +72,6 @@ def sinusoid_cells():
                 "wavelengths": tensor(2 * math.pi / omega, 0.02),
             },
             {"length": length, "width": width, "position": 5, "dimension": dimension},
-            cell_id,
         )
 
 

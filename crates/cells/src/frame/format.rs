@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// A way to print a number, written as `data-format` on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// So many digits after the point: `0.406`; a number that is exactly zero is `0`, one that
-    /// rounds to it `0.000`.
+    /// So many digits after the point, and groups of three before it: `0.406`, `1,117.3`; a number
+    /// that is exactly zero is `0`, one that rounds to it `0.000`.
     Fixed(u8),
     /// A whole number with groups of three: `16,777,216`.
     Count,
@@ -76,8 +76,8 @@ pub fn number(value: f64, format: Format) -> String {
     }
     let plain = match format {
         Format::Fixed(_) | Format::Power(_) if value == 0.0 => "0".to_owned(),
-        Format::Fixed(n) => format!("{value:.*}", usize::from(n)),
-        Format::Count => grouped(value),
+        Format::Fixed(n) => grouped(&format!("{value:.*}", usize::from(n))),
+        Format::Count => grouped(&format!("{value:.0}")),
         Format::Power(n) => power(value, usize::from(n)),
         Format::Typed => (value as f32).to_string(),
         Format::Percent(n) => format!("{:.*} %", usize::from(n), value * 100.0),
@@ -104,16 +104,21 @@ fn power(value: f64, decimals: usize) -> String {
     }
 }
 
-fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+/// The number with commas between the thousands of its whole part.
+fn grouped(number: &str) -> String {
+    let (sign, rest) = match number.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", number),
+    };
+    let (whole, fraction) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let mut out = sign.to_owned();
+    for (i, c) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);
     }
-    if value < 0.0 { format!("-{out}") } else { out }
+    out + fraction
 }
 
 #[cfg(test)]
@@ -126,6 +131,10 @@ mod tests {
         assert_eq!(number(-0.0001, Format::Fixed(3)), "0.000");
         assert_eq!(number(-1.5, Format::Fixed(1)), "\u{2212}1.5");
         assert_eq!(number(16_777_216.0, Format::Count), "16,777,216");
+        assert_eq!(number(1117.25, Format::Fixed(1)), "1,117.2");
+        assert_eq!(number(-9997.0, Format::Fixed(3)), "\u{2212}9,997.000");
+        assert_eq!(number(-15_610.0, Format::Fixed(0)), "\u{2212}15,610");
+        assert_eq!(number(999.96, Format::Fixed(1)), "1,000.0");
         assert_eq!(number(2_517_630_976.0, Format::Count), "2,517,630,976");
         assert_eq!(number(3.14e-8, Format::Power(1)), "3.1e\u{2212}8");
         assert_eq!(number(0.0, Format::Power(1)), "0");

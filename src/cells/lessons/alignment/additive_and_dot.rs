@@ -14,6 +14,10 @@ use crate::widgets::{Concept, Domain, HeatMap, Joint, More, set};
 /// The annotations.
 const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
 
+/// Titles of the two charts.
+const SCORES: &str = "Highest score against the length of the state";
+const WEIGHTS: &str = "Largest weight against the length of the state";
+
 /// The kinds of score with their colours, in the order of the tensors.
 const KINDS: [(&str, Concept); 3] = [
     ("additive", Concept::Key),
@@ -92,6 +96,8 @@ const STAGES: &[Stage] = &[
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let walk = Walk::new(cx, STAGES);
     let computed = cx.computed();
+    let score = curves(cx, computed, "curve.score", SCORES, "score");
+    let weight = curves(cx, computed, "curve.weight", WEIGHTS, "weight");
     view! {
         <div class="controls">
             {walk.edit("input:s", Concept::Query, &["s"], &[])} {walk.edit("input:h", Concept::Value, SOURCE, &[])}
@@ -120,20 +126,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="row">{walk.map(4, false)} {walk.map(5, false)} {weights(cx)}</div>
         {cx.slider("stretch", Format::Fixed(2))}
         <div class="cols-2">
-            {curves(
-                cx,
-                computed,
-                "curve.score",
-                "Highest score against the length of the state",
-                "score",
-            )}
-            {curves(
-                cx,
-                computed,
-                "curve.weight",
-                "Largest weight against the length of the state",
-                "weight",
-            )}
+            <ChartView chart=score beside=vec![weight] label=SCORES height=230 format=Format::Fixed(3) />
+            <ChartView chart=weight beside=vec![score] label=WEIGHTS height=230 format=Format::Fixed(3) />
         </div>
         <dl class="readout">
             <div class="c-key">
@@ -175,7 +169,7 @@ fn curves(
     tensor: &'static str,
     title: &'static str,
     axis: &'static str,
-) -> AnyView {
+) -> Signal<Option<Chart>> {
     let stretch = cx.number("stretch");
     let chart = Signal::derive(move || {
         let here = stretch.get();
@@ -204,5 +198,5 @@ fn curves(
         })
     });
     cx.offer_chart(axis, chart);
-    view! { <ChartView chart label=title height=230 format=Format::Fixed(3) /> }.into_any()
+    chart
 }

@@ -170,8 +170,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("loss", loss);
     view! {
         <div class="cols-2">
-            <ChartView chart=weights label="Weight of each source word" height=200 format=Format::Fixed(3) />
-            <ChartView chart=loss label="Loss of the correct word" height=200 format=Format::Fixed(4) />
+            <ChartView chart=weights beside=vec![loss] label="Weight of each source word" height=200 format=Format::Fixed(3) />
+            <ChartView chart=loss beside=vec![weights] label="Loss of the correct word" height=200 format=Format::Fixed(4) />
         </div>
     }
     .into_any()

@@ -154,8 +154,8 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("exact", exact);
     view! {
         <div class="cols-2">
-            <ChartView chart=bleu label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) until=UNTIL />
-            <ChartView chart=exact label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) until=UNTIL />
+            <ChartView chart=bleu beside=vec![exact] label="BLEU against the length of the sentence" height=250 format=Format::Fixed(1) until=UNTIL />
+            <ChartView chart=exact beside=vec![bleu] label="Exact matches against the length of the sentence" height=250 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()

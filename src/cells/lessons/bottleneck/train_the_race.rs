@@ -97,8 +97,8 @@ fn charts(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("loss", loss);
     view! {
         <div class="cols-2">
-            <ChartView chart=right label="Correct held-out symbols, by length" height=210 format=Format::Percent(1) />
-            <ChartView chart=loss label="Loss of both models" height=210 until=UNTIL />
+            <ChartView chart=right beside=vec![loss] label="Correct held-out symbols, by length" height=210 format=Format::Percent(1) />
+            <ChartView chart=loss beside=vec![right] label="Loss of both models" height=210 until=UNTIL />
         </div>
     }
     .into_any()

@@ -103,7 +103,7 @@ fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
         <div class="cols-2">
             <HeatMap
                 grid=grid(cx, "mask")
-                label="Mask: one where a pair is visible"
+                label="Visible pairs: 1 is visible, 0 is hidden"
                 palette=Palette::Mask
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Count

@@ -18,7 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.matrix_edit("scores", Concept::Score, &["score"], &[])} {cx.slider("penalty", Format::Count)}
         </div>
         {keys(cx)}
-        <div class="cols-2">
+        <div class="cols-2 same-columns">
             {side(
                 cx,
                 view! { "Hidden by minus infinity" }.into_any(),

@@ -91,7 +91,7 @@ fn place(cx: CellCx) -> AnyView {
         <section class="panel c-position">
             <p class="panel-title">"Its position in the sequence"</p>
             <p class="sum">
-                "row " {cx.num("row", &[], Format::Count)} " \u{b7} " {cx.num("across", &[], Format::Count)}
+                "row " {cx.num("row", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)}
                 " + column " {cx.num("column", &[], Format::Count)} " = position " {cx.num("chosen", &[], Format::Count)}
             </p>
             <p>"Rows, columns and positions are counted from zero, in reading order."</p>

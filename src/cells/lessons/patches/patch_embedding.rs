@@ -20,6 +20,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     };
     let random = is_random(cx);
     let trained = Signal::derive(move || !random.get());
+    let unfolded = RwSignal::new(false);
     view! {
         {cx.picture_box("picture")}
         <div class="controls">
@@ -48,7 +49,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             "Largest difference over all tokens: " {cx.num("largest_difference", &[], Format::Power(1))}
         </p>
         {only_if(trained, move || view! {
-            <More summary="The learned matrix, and one of its rows as a patch">{filters(cx)}</More>
+            <More summary="The learned matrix, and one of its rows as a patch" open=unfolded>{filters(cx)}</More>
         }.into_any())}
         {model_note(cx)}
     }

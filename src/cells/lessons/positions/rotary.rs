@@ -104,9 +104,9 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
                     <span class="hint">"After turning"</span>
                     {dial(format!("Plane {plane} after turning"), reach.into(), hands)}
                     <dl class="readout pairs">
-                        <dt>"q turned by"</dt>
+                        <dt>"q turned by, radians"</dt>
                         <dd>{cx.num("angles", &[0, plane], Format::Fixed(2))}</dd>
-                        <dt>"k turned by"</dt>
+                        <dt>"k turned by, radians"</dt>
                         <dd>{cx.num("angles", &[1, plane], Format::Fixed(2))}</dd>
                     </dl>
                 </div>
@@ -252,8 +252,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("by-offset", by_offset);
     view! {
         <div class="cols-2">
-            <ChartView chart=by_shift label="Score against a move of both" height=220 />
-            <ChartView chart=by_offset label="Score against the offset" height=220 />
+            <ChartView chart=by_shift beside=vec![by_offset] label="Score against a move of both" height=220 />
+            <ChartView chart=by_offset beside=vec![by_shift] label="Score against the offset" height=220 />
         </div>
     }
     .into_any()

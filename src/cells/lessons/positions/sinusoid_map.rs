@@ -120,13 +120,13 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
             <span data-label="">{format!("pair {i}")}</span>
             {dial(format!("Clock of pair {i}"), Signal::stored(1.0), vec![hand])}
             <dl class="readout pairs">
-                <dt>"angle"</dt>
+                <dt>"angle, radians"</dt>
                 <dd>{cx.num("angles", &[i], Format::Fixed(2))}</dd>
                 <dt>"sin"</dt>
                 <dd>{cx.num("row", &[2 * i], Format::Fixed(2))}</dd>
                 <dt>"cos"</dt>
                 <dd>{cx.num("row", &[2 * i + 1], Format::Fixed(2))}</dd>
-                <dt>"one turn"</dt>
+                <dt>"positions in a turn"</dt>
                 <dd>{cx.num("wavelengths", &[i], Format::Fixed(1))}</dd>
             </dl>
         </div>

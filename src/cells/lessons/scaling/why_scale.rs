@@ -8,10 +8,13 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, SCALE, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette, set};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Num, Palette, set};
 
 /// Limits of d_k, for the buttons that halve and double it.
 const WIDTHS: (f64, f64) = (1.0, 1024.0);
+
+/// The rows of scores and weights.
+const ROWS: [&str; 2] = ["$q\u{b7}k$", "$q\u{b7}k / \u{221a}d_k$"];
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -74,7 +77,7 @@ fn times(cx: CellCx, factor: f64, words: &'static str) -> AnyView {
 /// Both histograms on the same axis, with their variances.
 fn spread(cx: CellCx, computed: Computed) -> AnyView {
     let figure = move |name: &'static str, title: &'static str, concept: Concept| {
-        let chart = Signal::derive(move || {
+        let chart: Signal<Option<Chart>> = Signal::derive(move || {
             computed.with(|c| {
                 let c = c.as_ref()?;
                 Some(Chart {
@@ -94,25 +97,35 @@ fn spread(cx: CellCx, computed: Computed) -> AnyView {
             })
         });
         cx.offer_chart(name, chart);
-        view! { <ChartView chart label=title height=160 format=Format::Count /> }
+        chart
     };
+    let raw = "Scores $q\u{b7}k$";
+    let scaled = "Scaled scores $q\u{b7}k / \u{221a}d_k$, on the same axis";
+    let before = figure("histogram.raw", raw, Concept::Score);
+    let after = figure("histogram.scaled", scaled, Concept::Weight);
+    let d_k = cx.number("d_k");
+    let d_k = Signal::derive(move || Some(d_k.get()));
     view! {
         <div class="cols-2">
             <section class="stack">
-                {figure("histogram.raw", "Scores $q\u{b7}k$", Concept::Score)}
+                <ChartView chart=before beside=vec![after] label=raw height=160 format=Format::Count />
                 <dl class="readout">
                     {item(cx, "variance of $q\u{b7}k$", "variance.raw", Format::Fixed(2), "c-score")}
-                    {item(cx, "this variance divided by $d_k$", "ratio", Format::Fixed(3), "c-score")}
                 </dl>
             </section>
             <section class="stack">
-                {figure("histogram.scaled", "Scaled scores $q\u{b7}k / \u{221a}d_k$, on the same axis", Concept::Weight)}
+                <ChartView chart=after beside=vec![before] label=scaled height=160 format=Format::Count />
                 <dl class="readout">
                     {item(cx, "variance of $q\u{b7}k / \u{221a}d_k$", "variance.scaled", Format::Fixed(3), "c-weight")}
                     {item(cx, SCALE, "scale", Format::Fixed(4), "")}
                 </dl>
             </section>
         </div>
+        <p class="hint">
+            "Dividing the scores by " {set("$\u{221a}d_k$")} " divides their variance by " {set("$d_k$")} ": "
+            {cx.num("variance.raw", &[], Format::Fixed(2))} " / " <Num value=d_k from="input:d_k" format=Format::Count /> " = "
+            {cx.num("ratio", &[], Format::Fixed(3))} ", the variance of the scaled scores."
+        </p>
     }
     .into_any()
 }
@@ -149,8 +162,16 @@ fn item(
 /// Scores and weights of one query, without the root above and with it below.
 fn row(cx: CellCx) -> AnyView {
     let selected = cx.selected_place("selected");
-    let grid =
-        move |name: &'static str| cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
+    let grid = move |name: &'static str| -> Signal<Option<Grid>> {
+        let grid = cx.grid_with(name, Signal::stored(Vec::new()), "row", "key");
+        Memo::new(move |_| {
+            let mut grid = grid.get()?;
+            grid.row_labels = ROWS.map(str::to_owned).to_vec();
+            grid.symbols = true;
+            Some(grid)
+        })
+        .into()
+    };
     view! {
         <section class="panel stack">
             <p class="panel-title">"One query against the first keys: what softmax makes of its scores"</p>
@@ -186,12 +207,12 @@ fn row(cx: CellCx) -> AnyView {
                     </thead>
                     <tbody>
                         <tr>
-                            <th scope="row">{set("$q\u{b7}k$")}</th>
+                            <th scope="row">{set(ROWS[0])}</th>
                             <td>{cx.num("entropy.raw", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.raw", &[], Format::Fixed(4))}</td>
                         </tr>
                         <tr>
-                            <th scope="row">{set("$q\u{b7}k / \u{221a}d_k$")}</th>
+                            <th scope="row">{set(ROWS[1])}</th>
                             <td>{cx.num("entropy.scaled", &[], Format::Fixed(4))}</td>
                             <td>{cx.num("norm.scaled", &[], Format::Fixed(4))}</td>
                         </tr>
@@ -245,13 +266,17 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
                 })
             })
         });
+        let chart: Signal<Option<Chart>> = chart;
         cx.offer_chart(what, chart);
-        view! { <ChartView chart label=title height=230 format=Format::Fixed(4) /> }
+        chart
     };
+    let even = "Entropy of a row, mean over many queries";
+    let steep = "Norm of softmax\u{2019}s Jacobian, mean over many queries";
+    let (entropy, norm) = (figure("entropy", even, "nats"), figure("norm", steep, "norm"));
     view! {
         <div class="cols-2">
-            {figure("entropy", "Entropy of a row, mean over many queries", "nats")}
-            {figure("norm", "Norm of softmax\u{2019}s Jacobian, mean over many queries", "norm")}
+            <ChartView chart=entropy beside=vec![norm] label=even height=230 format=Format::Fixed(4) />
+            <ChartView chart=norm beside=vec![entropy] label=steep height=230 format=Format::Fixed(4) />
         </div>
     }
     .into_any()

@@ -91,8 +91,8 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     cx.offer_chart("written", written);
     view! {
         <div class="cols-2">
-            <ChartView chart=loss label="Loss of both models" height=200 until=UNTIL />
-            <ChartView chart=written label="Held-out sequences written fully correctly" height=200 format=Format::Percent(1) until=UNTIL />
+            <ChartView chart=loss beside=vec![written] label="Loss of both models" height=200 until=UNTIL />
+            <ChartView chart=written beside=vec![loss] label="Held-out sequences written fully correctly" height=200 format=Format::Percent(1) until=UNTIL />
         </div>
     }
     .into_any()
