@@ -159,7 +159,15 @@ fn model_fields(model: RwSignal<String>) -> AnyView {
             _ => model.set(name),
         }
     };
-    let address = move || model.with(|model| if is_shape(model) { String::new() } else { model.clone() });
+    let address = move || {
+        model.with(|model| {
+            if is_shape(model) {
+                String::new()
+            } else {
+                model.clone()
+            }
+        })
+    };
     view! {
         <label class="field bench-model"><span>"Model"</span>
             <select name="shape" on:change=move |event| choose(event_target_value(&event))>

@@ -178,7 +178,8 @@ const READY: [(&str, &str); 3] = [
 fn ready_row(form: Form) -> AnyView {
     let buttons = READY.map(|(name, what)| {
         let open = move |_| {
-            form.url.set(address::site_url(&format!("models/{name}.safetensors")));
+            form.url
+                .set(address::site_url(&format!("models/{name}.safetensors")));
             form.open_url();
         };
         view! {

@@ -144,7 +144,10 @@ fn paint<DB: DrawingBackend>(
                 let words = number(value, Format::Fixed(3));
                 let centre = (x + w / 2.0, y + h / 2.0);
                 if is_hidden {
-                    let half = (words.chars().count() as f64 * LETTER * TEXT / 2.0 + 2.0, 8.0);
+                    let half = (
+                        words.chars().count() as f64 * LETTER * TEXT / 2.0 + 2.0,
+                        8.0,
+                    );
                     let ends = [
                         (centre.0 - half.0, centre.1 - half.1),
                         (centre.0 + half.0, centre.1 + half.1),

@@ -117,7 +117,12 @@ impl Heads {
                 set_class(&span, "vh", self.bare);
             }
             if self.names.get(n) != before.names.get(n) {
-                span.set_inner_html(&self.names.get(n).map_or_else(String::new, |name| self.html(name)));
+                span.set_inner_html(
+                    &self
+                        .names
+                        .get(n)
+                        .map_or_else(String::new, |name| self.html(name)),
+                );
             }
         }
     }
@@ -166,13 +171,7 @@ pub(super) fn rows_markup(heat: Heat, frame: &Frame, names: &Heads) -> (Vec<Look
             classes.0, classes.1
         );
         for j in 0..frame.cols {
-            cell_markup(
-                &mut out,
-                &looks[i * frame.cols + j],
-                frame,
-                (i, j),
-                &format,
-            );
+            cell_markup(&mut out, &looks[i * frame.cols + j], frame, (i, j), &format);
         }
         out.push_str("</tr>");
     }

@@ -308,16 +308,22 @@ fn name_places(
         let [near, far] = [false, true].map(|far| label_place(x, y, far, reach));
         let lower = |place: NamePlace| (place.0, place.1 + LINE * reach, place.2);
         let higher = |place: NamePlace| (place.0, place.1 - LINE * reach, place.2);
-        let candidates = [near, far, lower(near), higher(near), lower(far), higher(far)];
+        let candidates = [
+            near,
+            far,
+            lower(near),
+            higher(near),
+            lower(far),
+            higher(far),
+        ];
         let cost = |place: &NamePlace| {
             let own = text_box(*place, width, reach);
             let covers = |(x, y): (f64, f64)| covers(own, (x, y), 0.05 * reach);
             let dots = tips.iter().filter(|&&tip| covers(tip)).count();
             let names = boxes.iter().filter(|&&other| overlap(own, other)).count();
             let along = (0..16).map(|n| f64::from(n) / 16.0);
-            let crosses = |&(x, y): &(f64, f64)| {
-                along.clone().any(|part| covers((x * part, y * part)))
-            };
+            let crosses =
+                |&(x, y): &(f64, f64)| along.clone().any(|part| covers((x * part, y * part)));
             let shafts = if has_shafts {
                 tips.iter().filter(|tip| crosses(tip)).count()
             } else {
@@ -365,7 +371,11 @@ fn label_place(x: f64, y: f64, other_side: bool, reach: f64) -> NamePlace {
         (1.0, 0.0)
     };
     // The two directions across the arrow.
-    let side = if (right * down < 0.0) != other_side { -1.0 } else { 1.0 };
+    let side = if (right * down < 0.0) != other_side {
+        -1.0
+    } else {
+        1.0
+    };
     let (across_x, across_y) = (-down * side, right * side);
     let anchor = match across_x {
         // Towards the border there is no room for half a name.

@@ -393,11 +393,22 @@ fn a_point_of_three_patches_is_dragged_and_the_output_follows() {
         }
         pause(600).await;
         let after = browser.script(state, &[]).await;
-        let moved = |n: usize| [at(&after[n], 0) - at(&before[n], 0), at(&after[n], 1) - at(&before[n], 1)];
+        let moved = |n: usize| {
+            [
+                at(&after[n], 0) - at(&before[n], 0),
+                at(&after[n], 1) - at(&before[n], 1),
+            ]
+        };
         let [by_x, by_y] = moved(0);
-        assert!((by_x - 40.0).abs() < 4.0 && (by_y - 30.0).abs() < 4.0, "{by_x} {by_y}");
+        assert!(
+            (by_x - 40.0).abs() < 4.0 && (by_y - 30.0).abs() < 4.0,
+            "{by_x} {by_y}"
+        );
         let [out_x, out_y] = moved(1);
-        assert!(out_x > 1.0 && out_y > 1.0, "the output follows: {out_x} {out_y}");
+        assert!(
+            out_x > 1.0 && out_y > 1.0,
+            "the output follows: {out_x} {out_y}"
+        );
     });
 }
 
@@ -410,7 +421,8 @@ fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
             .open_ready(&server.url("lesson/patches/"))
             .await
             .expect("the lesson works");
-        let fold = "//section[@id='patch-embedding']//details[summary[contains(., 'The learned matrix')]]";
+        let fold =
+            "//section[@id='patch-embedding']//details[summary[contains(., 'The learned matrix')]]";
         browser
             .wait_for(
                 "the fold",

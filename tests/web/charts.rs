@@ -196,8 +196,13 @@ fn exported_figures_are_documents() {
         Some("A < B")
     );
     let map = grid("w", 2, 2, &[0.0, 1.0, f64::NEG_INFINITY, f64::NAN]);
-    let drawing =
-        site::plot::heat_map_svg(&map, Palette::Sequential, Concept::Weight, Domain::Auto, &[]);
+    let drawing = site::plot::heat_map_svg(
+        &map,
+        Palette::Sequential,
+        Concept::Weight,
+        Domain::Auto,
+        &[],
+    );
     let root = parsed(&drawing.svg);
     assert_eq!(root.tag_name(), "svg");
     assert!(drawing.svg.contains("\u{2212}\u{221e}"));
@@ -205,8 +210,14 @@ fn exported_figures_are_documents() {
     // What is hidden is hatched, as on the page: lines instead of a colour.
     let map = grid("w", 2, 2, &[1.0, 0.5, 0.25, 0.0]);
     let drawn = |hidden: &[site::widgets::Place]| {
-        site::plot::heat_map_svg(&map, Palette::Sequential, Concept::Weight, Domain::Auto, hidden)
-            .svg
+        site::plot::heat_map_svg(
+            &map,
+            Palette::Sequential,
+            Concept::Weight,
+            Domain::Auto,
+            hidden,
+        )
+        .svg
     };
     let lines = |svg: &str| svg.matches("stroke-width").count();
     assert_eq!(lines(&drawn(&[])), 0);

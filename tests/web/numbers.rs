@@ -188,7 +188,10 @@ async fn a_box_for_one_line_grows_with_its_text_and_takes_no_second_line() {
     });
     settle().await;
     // The style sheet shows this copy behind the box, so the box is as high as its text.
-    assert_eq!(page.attribute(".grows", "data-text").as_deref(), Some("short"));
+    assert_eq!(
+        page.attribute(".grows", "data-text").as_deref(),
+        Some("short")
+    );
     page.type_into("textarea", "a longer\nsentence").await;
     assert_eq!(text.get_untracked(), "a longer sentence");
     assert_eq!(

@@ -237,16 +237,31 @@ mod tests {
         for (latex, expected) in [
             (
                 "Q = X W_Q, \\qquad A_{i=1} = \\left(b = c\\right)",
-                vec![("", "Q"), (BREAK, "= X W_Q,"), (GAP, "A_{i=1}"), (BREAK, "= \\left(b = c\\right)")],
+                vec![
+                    ("", "Q"),
+                    (BREAK, "= X W_Q,"),
+                    (GAP, "A_{i=1}"),
+                    (BREAK, "= \\left(b = c\\right)"),
+                ],
             ),
-            ("\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}", vec![("", "\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}")]),
-            ("f(x = 1) \\approx 2", vec![("", "f(x = 1)"), (BREAK, "\\approx 2")]),
+            (
+                "\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}",
+                vec![("", "\\{a\\} \\begin{pmatrix} a = b \\end{pmatrix}")],
+            ),
+            (
+                "f(x = 1) \\approx 2",
+                vec![("", "f(x = 1)"), (BREAK, "\\approx 2")],
+            ),
             ("= 3", vec![("", "= 3")]),
         ] {
             assert_eq!(parts(latex), expected, "{latex}");
         }
         let html = displayed("a = b, \\quad c").unwrap();
-        assert_eq!(html.matches("<math displaystyle=\"true\"").count(), 3, "{html}");
+        assert_eq!(
+            html.matches("<math displaystyle=\"true\"").count(),
+            3,
+            "{html}"
+        );
         assert!(displayed("a").unwrap().contains("<math display=\"block\">"));
         assert!(displayed("a = \\nonsense").is_err());
     }

@@ -24,7 +24,11 @@ fn prose_formulas_and_tables() {
     );
     assert!(!html.contains('$'), "{html}");
     let html = article("$$\na\n=\n- b\n$$\n");
-    assert_eq!(html.matches("<div class=\"math is-parted\">").count(), 1, "{html}");
+    assert_eq!(
+        html.matches("<div class=\"math is-parted\">").count(),
+        1,
+        "{html}"
+    );
     assert!(html.contains("</math><wbr><math "), "{html}");
 }
 

@@ -32,10 +32,10 @@ fn drawing(figure: &str) -> Option<String> {
         let squares = without_text(found);
         return Some(format!("<table class=\"ramp c-weight\">{squares}</table>"));
     }
-    Some(attribute(found, "data-inside").map_or_else(
-        || found.to_owned(),
-        |inside| without_words(found, &inside),
-    ))
+    Some(
+        attribute(found, "data-inside")
+            .map_or_else(|| found.to_owned(), |inside| without_words(found, &inside)),
+    )
 }
 
 /// Room around the plotting rectangle of a chart for the width of its lines and dots.

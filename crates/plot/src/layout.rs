@@ -263,10 +263,7 @@ mod tests {
                 ..narrow
             };
             let beside = Layout::new(&beside, size);
-            assert_eq!(
-                (beside.left, beside.right),
-                (alone[1].left, alone[1].right)
-            );
+            assert_eq!((beside.left, beside.right), (alone[1].left, alone[1].right));
         }
     }
 

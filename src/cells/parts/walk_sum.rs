@@ -65,7 +65,10 @@ fn number(grid: Signal<Option<Grid>>, place: Place, format: Format) -> AnyView {
 /// The column of the largest value of a row, the first where several are equal.
 fn largest_of_row(grid: &Grid, row: usize) -> usize {
     let value = |col| grid.at(row, col).unwrap_or(f64::NEG_INFINITY);
-    (1..grid.cols).fold(0, |best, col| if value(col) > value(best) { col } else { best })
+    (1..grid.cols).fold(
+        0,
+        |best, col| if value(col) > value(best) { col } else { best },
+    )
 }
 
 /// Σₖ left[i, k] · right[k, j], or · right[j, k] for a score.

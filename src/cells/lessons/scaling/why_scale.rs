@@ -272,7 +272,10 @@ fn curves(cx: CellCx, computed: Computed) -> AnyView {
     };
     let even = "Entropy of a row, mean over many queries";
     let steep = "Norm of softmax\u{2019}s Jacobian, mean over many queries";
-    let (entropy, norm) = (figure("entropy", even, "nats"), figure("norm", steep, "norm"));
+    let (entropy, norm) = (
+        figure("entropy", even, "nats"),
+        figure("norm", steep, "norm"),
+    );
     view! {
         <div class="cols-2">
             <ChartView chart=entropy beside=vec![norm] label=even height=230 format=Format::Fixed(4) />
