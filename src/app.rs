@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use cells::state::State;
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -13,7 +14,7 @@ use crate::lesson::adopt::{self, Mounted};
 use crate::route::{Fragment, Route};
 use crate::shell::navigate::{self, Arrival, Pages};
 use crate::shell::{contents, page_tools};
-use crate::state::PageState;
+use crate::state::{self, PageState};
 use crate::{bench, lab};
 
 /// The page that is open. Its signals live as long as `owner` does.
@@ -75,24 +76,31 @@ fn open(arrival: Arrival) {
             Route::Lab => lab::load().await.map(Some),
             _ => Ok(None),
         };
+        let fragment = Fragment::parse(&address::hash());
+        let edits = state::read(&fragment.state).await;
         // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;
         }
         match loaded.and(tool) {
-            Ok(tool) => bring_to_life(&main, arrival, tool),
+            Ok(tool) => bring_to_life(&main, arrival, tool, &fragment.heading, edits),
             Err(error) => dom::say_failed(&error.to_string()),
         }
     });
 }
 
-fn bring_to_life(main: &HtmlElement, arrival: Arrival, tool: Option<fn() -> AnyView>) {
-    let fragment = Fragment::parse(&address::hash());
+fn bring_to_life(
+    main: &HtmlElement,
+    arrival: Arrival,
+    tool: Option<fn() -> AnyView>,
+    heading: &str,
+    edits: Result<Option<State>, String>,
+) {
     let owner = Owner::new();
     let page = owner.with(|| {
         let state = PageState::new();
         let sheet: SheetSignal = RwSignal::new(None);
-        let mounted = adopt::adopt(main, state, sheet, &fragment.state);
+        let mounted = adopt::adopt(main, state, sheet, edits);
         mount_page_parts(main, state, sheet, &mounted);
         if let (Some(draw), Some(slot)) = (tool, dom::find(main, ".tool")) {
             slot.set_inner_html("");
@@ -105,8 +113,8 @@ fn bring_to_life(main: &HtmlElement, arrival: Arrival, tool: Option<fn() -> AnyV
         }
     });
     OPEN.set(Some(page));
-    if arrival != Arrival::First || !fragment.heading.is_empty() {
-        go_to(main, &fragment.heading, arrival);
+    if arrival != Arrival::First || !heading.is_empty() {
+        go_to(main, heading, arrival);
     }
 }
 

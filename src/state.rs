@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cells::state::{State, StateError};
 use cells::{InputSpec, InputValue, Picture};
 use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::browser::{address, clock};
+use crate::chunk::chunk;
 use crate::route::Fragment;
 
 /// Edits of the same input closer together than this count as one step of undo.
@@ -17,6 +19,36 @@ const WRITE_EVERY_MS: u32 = 260;
 
 /// Most steps that can be undone.
 const LONGEST_HISTORY: usize = 200;
+
+/// Writes and reads the part of an address that holds edits.
+struct Packing {
+    encode: fn(&BTreeMap<String, Value>) -> Result<String, StateError>,
+    decode: fn(&str) -> Result<State, StateError>,
+}
+
+chunk! {
+    /// Fetches what packs edits into an address when a page has the first.
+    address: fn packing() -> Packing = Packing {
+        encode: cells::state::encode,
+        decode: cells::state::decode,
+    };
+}
+
+/// The edits that an address holds; `None` where it holds none.
+///
+/// # Errors
+/// Why they cannot be read, as a sentence without its full stop.
+pub(crate) async fn read(state: &str) -> Result<Option<State>, String> {
+    if state.is_empty() {
+        return Ok(None);
+    }
+    let packing = packing().await.map_err(|_| {
+        "what reads the edits of this link could not be fetched, so the page shows its own values"
+            .to_owned()
+    })?;
+    let state = (packing.decode)(state);
+    state.map(Some).map_err(|error| error.to_string())
+}
 
 /// One input of the page.
 #[derive(Debug, Clone)]
@@ -301,34 +333,45 @@ impl PageState {
         leptos::task::spawn_local(async move {
             clock::wait_ms(WRITE_EVERY_MS).await;
             // The page may have been left meanwhile.
-            if self
-                .inner
-                .try_update_value(|i| i.write_pending = false)
-                .is_some()
-            {
-                self.write_now();
+            if self.inner.try_with_value(|_| ()).is_none() {
+                return;
+            }
+            let packing = if self.changed().0.is_empty() {
+                None
+            } else {
+                packing().await.ok()
+            };
+            let is_open = self.inner.try_update_value(|i| i.write_pending = false);
+            if is_open.is_some() {
+                self.write_now(packing);
             }
         });
     }
 
-    fn write_now(self) {
+    /// Writes the state to the address bar; without what packs edits only where there are none.
+    fn write_now(self, packing: Option<Packing>) {
         let heading = Fragment::parse(&address::hash()).heading;
         let (values, _) = self.changed();
-        if let Ok(state) = cells::state::encode(&values) {
+        let state = match packing {
+            Some(packing) => (packing.encode)(&values).ok(),
+            None => values.is_empty().then(String::new),
+        };
+        if let Some(state) = state {
             address::replace_hash(&Fragment { heading, state }.to_hash());
         }
     }
 
     /// Restores the state of a link; `moved` leads from the id of a former cell to the one that has
     /// replaced it. What cannot be restored is said in the notice; the rest is.
-    pub(crate) fn restore(self, state: &str, moved: &BTreeMap<String, String>) {
-        if state.is_empty() {
-            return;
-        }
-        let decoded = match cells::state::decode(state) {
-            Ok(decoded) => decoded,
-            Err(error) => {
-                let text = error.to_string();
+    pub(crate) fn restore(
+        self,
+        state: Result<Option<State>, String>,
+        moved: &BTreeMap<String, String>,
+    ) {
+        let decoded = match state {
+            Ok(Some(decoded)) => decoded,
+            Ok(None) => return,
+            Err(text) => {
                 self.notice.set(Some(format!(
                     "{}{}.",
                     text[..1].to_ascii_uppercase(),

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
+use ::cells::state::State;
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -54,14 +55,15 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
     registry::load(&[named(CELLS, "cell"), named(EXERCISES, "of")].concat()).await
 }
 
-/// Makes everything below `main` known, restores the state of the address, and begins to mount the
-/// views: those that the reader sees first, then the others in their order. Between two of them the
+/// Makes everything below `main` known, restores the edits of the address, and begins to mount the
+/// views: those that the reader sees first, then the other cells in their order, then the other
+/// exercises, whose code is fetched only now. Between two of them the
 /// browser gets a turn, so the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
     page: PageState,
     sheet: SheetSignal,
-    state: &str,
+    edits: Result<Option<State>, String>,
 ) -> Mounted {
     let shared: BTreeMap<String, Value> =
         serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
@@ -74,7 +76,7 @@ pub(crate) fn adopt(
         .map(|(_, section)| (dom::data(section, "formerly"), section.id()))
         .filter(|(former, _)| !former.is_empty())
         .collect();
-    page.restore(state, &moved);
+    page.restore(edits, &moved);
     let mut parts: Vec<Part> = Vec::new();
     let mut by_id = BTreeMap::new();
     for (cell, section) in cells {
@@ -89,7 +91,7 @@ pub(crate) fn adopt(
     inline::fill(main, &by_id);
     let exercises = dom::find_all(main, EXERCISES);
     parts.extend(exercises.into_iter().map(|section| (section, None)));
-    parts.sort_by_cached_key(|(section, _)| !dom::is_in_view(section));
+    parts.sort_by_cached_key(|(section, cell)| (!dom::is_in_view(section), cell.is_none()));
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
         parts,
@@ -112,19 +114,24 @@ async fn mount_all(
 ) {
     let mut cells = Vec::new();
     for (section, cell) in parts {
+        let form = match cell {
+            Some(_) => None,
+            None => exercise::load().await.ok(),
+        };
         let Some(mounted) = page.upgrade().map(Mounted) else {
             return;
         };
-        let mut mount = || match cell {
-            Some((cx, view)) => {
+        let mut mount = || match (cell, form) {
+            (Some((cx, view)), _) => {
                 cells.push(cx);
                 mount_cell(cx, view, &section, sheet, &mounted);
             }
-            None => {
-                if let Some(form) = exercise::mount(&section) {
+            (None, Some(mount)) => {
+                if let Some(form) = mount(&section) {
                     mounted.keep(form);
                 }
             }
+            (None, None) => exercise::refuse(&section),
         };
         match &owner {
             Some(owner) => owner.with(mount),

@@ -11,6 +11,7 @@ use web_sys::HtmlElement;
 
 use crate::browser::{dom, near};
 use crate::cells::registry;
+use crate::chunk::chunk;
 use crate::client;
 use crate::widgets::{Limits, Wrong, parse_number};
 
@@ -21,9 +22,27 @@ enum Verdict {
     Graded(Grade),
 }
 
+/// Mounts an exercise.
+type Mount = fn(&HtmlElement) -> Option<Box<dyn Any>>;
+
+chunk! {
+    /// Fetches what exercises are made of.
+    exercises: pub(super) fn load() -> Mount = mount;
+}
+
+/// Says in an exercise that what it is made of did not arrive.
+pub(super) fn refuse(section: &HtmlElement) {
+    if let Some(body) = dom::find(section, ".exercise-body") {
+        body.set_inner_html("");
+        let message =
+            "This exercise could not be fetched. Check the connection and reload the page.";
+        mount_to(body, move || view! { <p class="cell-error">{message}</p> }).forget();
+    }
+}
+
 /// Mounts the form of an exercise; `None` where the served page lacks what it needs, or its cell is
 /// not loaded.
-pub(crate) fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
+fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
     let body = dom::find(section, ".exercise-body")?;
     let id = section.id();
     let exercise = serde_json::from_str::<Exercise>(&dom::data(section, "props"));

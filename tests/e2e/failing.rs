@@ -89,3 +89,44 @@ fn a_dialog_that_does_not_arrive_says_so_and_comes_the_next_time() {
             .await;
     });
 }
+
+#[test]
+fn exercises_that_do_not_arrive_say_so_and_the_cells_run() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        block(browser, &["*/exercises.wasm"]).await;
+        browser
+            .open_ready(&server.url("lesson/self-attention/"))
+            .await
+            .expect("the cells get ready");
+        let says = "const exercises = [...document.querySelectorAll('[data-exercise] .exercise-body')];
+             return exercises.length > 0
+                 && exercises.every(exercise => exercise.textContent.includes('could not be fetched'))";
+        browser
+            .wait_for("every exercise to say why it is empty", says)
+            .await;
+    });
+}
+
+#[test]
+fn edits_in_an_address_that_cannot_be_read_are_said_to_be_left_out() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        block(browser, &["*/address.wasm"]).await;
+        let edited = format!(
+            "{}#?s=1.q1YqKarUzSzRK07NK0nNS05VslIy0DMyVaoFAA",
+            server.url("")
+        );
+        browser
+            .open_ready(&edited)
+            .await
+            .expect("the cells get ready");
+        let says = "return document.querySelector('.page-notice').textContent
+             .includes('What reads the edits of this link could not be fetched')";
+        browser
+            .wait_for("the page to say that it shows its own values", says)
+            .await;
+    });
+}

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::merge::merge;
-use super::module::Module;
-use super::plan::{Group, Plan, plan, plan_beside_first};
+use super::merge::{Contents, merge};
+use super::module::{Module, constants};
+use super::plan::{Common, Group, Plan, plan};
 use crate::error::{BuildError, names};
 use crate::offline::hash;
 
@@ -23,10 +23,21 @@ const SITE: &str = "transformer-notebook-";
 /// worker a page then asks for eight at most.
 const MOST_SHARED: usize = 3;
 
+/// The same for a chunk of a worker.
+const MOST_SHARED_IN_WORKER: usize = 1;
+
 /// The part of a program that starts.
 const FIRST: &str = "first.wasm";
 
 const LOADER_NAME: &str = "load.js";
+
+/// What decides which files a program is cut into.
+const CUTTER: [&str; 4] = [
+    include_str!("cut.rs"),
+    include_str!("merge.rs"),
+    include_str!("indices.rs"),
+    include_str!("plan.rs"),
+];
 
 /// The script that fetches chunks, before it is filled in.
 const LOADER: &str = include_str!("../../assets/load-chunks.js");
@@ -88,7 +99,7 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
         linked,
         &read_bytes(linked)?,
         &stem,
-        |parts| plan(parts, MOST_SHARED),
+        |parts| plan(parts, MOST_SHARED, Common::Chunks),
         out,
     )
 }
@@ -100,8 +111,15 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
 /// Where the file was linked without relocations, or something cannot be written.
 pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), BuildError> {
     let whole = read_bytes(linked)?;
-    let stem = format!("{name}-{}", hash(&whole));
-    cut(linked, &whole, &stem, plan_beside_first, out).map(|_| ())
+    let stem = format!("{name}-{}", hash_of_cut(&whole));
+    let plan = |parts| plan(parts, MOST_SHARED_IN_WORKER, Common::First);
+    cut(linked, &whole, &stem, plan, out).map(|_| ())
+}
+
+/// A hash for the names of the files that a program is cut into. The same program is cut into other
+/// files by another cutter, and no cache may mix these.
+fn hash_of_cut(whole: &[u8]) -> String {
+    hash(&[whole, CUTTER.concat().as_bytes()].concat())
 }
 
 /// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with
@@ -114,7 +132,7 @@ fn cut(
     out: &Path,
 ) -> Result<Chunks, BuildError> {
     // One name for all: the files belong together, and to no other build.
-    let folder = format!("chunks-{}", hash(whole));
+    let folder = format!("chunks-{}", hash_of_cut(whole));
     let site = out.join(&folder);
     create(&site)?;
     let cut = Cut::new(
@@ -129,12 +147,13 @@ fn cut(
     let mut files: BTreeMap<String, Vec<String>> = names.collect();
     let mut shared = 0;
     let plan = plan(cut.parts(linked)?);
+    let moved = cut.variables(plan.copied(), linked, whole)?;
     let merged = |parts: &[String]| {
         let contents = parts.iter().map(|part| read_bytes(&cut.path(part)));
-        merge(&contents.collect::<Result<Vec<_>, _>>()?)
+        merge(&contents.collect::<Result<Vec<_>, _>>()?, &moved)
             .map_err(|error| failed(linked, "the parts cannot be merged", &error))
     };
-    if !plan.first.is_empty() {
+    if !plan.first.is_empty() || !moved.is_empty() {
         let parts = [&[FIRST.to_owned()][..], &plan.first].concat();
         write_bytes(&cut.path(FIRST), &merged(&parts)?)?;
     }
@@ -250,6 +269,27 @@ impl Cut {
             })
         });
         parts.collect()
+    }
+
+    /// What the program may change of the content of `parts`, which are in several files. The first
+    /// file has it: a second file would set it back.
+    fn variables<'a>(
+        &self,
+        parts: impl IntoIterator<Item = &'a String>,
+        linked: &Path,
+        whole: &[u8],
+    ) -> Result<Contents, BuildError> {
+        let unread = |error| failed(linked, "a part cannot be read", &error);
+        let constants = constants(whole).map_err(unread)?;
+        let mut variables = Contents::new();
+        for part in parts {
+            let content = read_bytes(&self.path(part))?;
+            let module = Module::parse(&content).map_err(unread)?;
+            let changed = module.data.iter();
+            let changed = changed.filter(|(address, _)| !constants.contains(address));
+            variables.extend(changed.map(|&(address, content)| (address, content.to_vec())));
+        }
+        Ok(variables)
     }
 
     fn path(&self, part: &str) -> PathBuf {

@@ -18,17 +18,20 @@ use super::error::MergeError;
 use super::indices::{Function, at, functions, imports};
 use super::module::{Module, count};
 
+/// Content of the memory, by its address.
+pub(super) type Contents = BTreeMap<u32, Vec<u8>>;
+
 /// Merges `files` of one program. Where the first of them is the program's first file the result
-/// can take its place.
+/// can take its place. `moved` is content that the program's first file has instead of another one.
 ///
 /// # Errors
 /// Files that are not of one program.
-pub(super) fn merge(files: &[Vec<u8>]) -> Result<Vec<u8>, MergeError> {
+pub(super) fn merge(files: &[Vec<u8>], moved: &Contents) -> Result<Vec<u8>, MergeError> {
     let modules = files
         .iter()
         .map(|file| Module::parse(file))
         .collect::<Result<Vec<_>, _>>()?;
-    Merged::new(&modules)?.write()
+    Merged::new(&modules, moved)?.write()
 }
 
 /// The content of the result.
@@ -45,10 +48,12 @@ struct Merged<'a> {
     indices: Vec<Vec<u32>>,
     /// The function of the result in each slot of the table.
     slots: BTreeMap<u32, u32>,
+    /// Content of the memory that the program's first file has instead of another one.
+    moved: &'a Contents,
 }
 
 impl<'a> Merged<'a> {
-    fn new(modules: &'a [Module<'a>]) -> Result<Self, MergeError> {
+    fn new(modules: &'a [Module<'a>], moved: &'a Contents) -> Result<Self, MergeError> {
         let first = modules
             .first()
             .ok_or(MergeError::Unexpected("no content"))?;
@@ -79,6 +84,7 @@ impl<'a> Merged<'a> {
             functions,
             indices,
             slots,
+            moved,
         })
     }
 
@@ -180,7 +186,12 @@ impl<'a> Merged<'a> {
             .modules
             .iter()
             .flat_map(|module| module.data.iter().copied())
+            .filter(|(address, _)| !self.moved.contains_key(address))
             .collect();
+        if self.first.table_size.is_some() {
+            let moved = self.moved.iter();
+            parts.extend(moved.map(|(&address, content)| (address, content.as_slice())));
+        }
         parts.sort_unstable_by_key(|&(address, _)| address);
         let mut joined: Vec<(u32, Vec<u8>)> = Vec::new();
         for (address, content) in parts {
@@ -248,7 +259,9 @@ impl Reencode for Indices<'_> {
 
 #[cfg(test)]
 mod tests {
-    use wasm_encoder::{Function as Code, GlobalType, MemoryType, TableType, TypeSection, ValType};
+    use wasm_encoder::{
+        Function as Code, GlobalType, MemoryType, TableSection, TableType, TypeSection, ValType,
+    };
     use wasmparser::{Operator, Validator};
 
     use super::*;
@@ -380,7 +393,7 @@ mod tests {
 
     #[test]
     fn parts_call_each_other_directly_and_share_what_leads_elsewhere() {
-        let merged = merge(&two_parts()).unwrap();
+        let merged = merge(&two_parts(), &Contents::new()).unwrap();
         Validator::new().validate_all(&merged).unwrap();
         let module = Module::parse(&merged).unwrap();
         // The first part's entry, one shim of slot 1, the function that adds, the other part's
@@ -395,6 +408,22 @@ mod tests {
     }
 
     #[test]
+    fn content_that_moved_is_in_the_first_file_only() {
+        let moved = Contents::from([(20, b"efgh".to_vec())]);
+        let later = merge(&two_parts(), &moved).unwrap();
+        let later = Module::parse(&later).unwrap();
+        assert_eq!(later.data, [(16, b"abcd".as_slice())]);
+        let mut first = Output::new();
+        first.section(&types());
+        let mut table = TableSection::new();
+        table.table(table_type());
+        first.section(&table);
+        let merged = merge(&[first.finish()], &moved).unwrap();
+        let merged = Module::parse(&merged).unwrap();
+        assert_eq!(merged.data, [(20, b"efgh".as_slice())]);
+    }
+
+    #[test]
     fn files_that_do_not_belong_together_are_refused() {
         let mut parts = two_parts();
         let mut other = Output::new();
@@ -402,18 +431,23 @@ mod tests {
         types.ty().function([], []);
         other.section(&types);
         parts.push(other.finish());
-        assert!(merge(&parts).unwrap_err().to_string().contains("types"));
+        assert!(
+            merge(&parts, &Contents::new())
+                .unwrap_err()
+                .to_string()
+                .contains("types")
+        );
         let overlapping = [
             part(&[adds(1, None)], 1, (16, b"ab")),
             part(&[adds(2, None)], 2, (17, b"c")),
         ];
         assert!(
-            merge(&overlapping)
+            merge(&overlapping, &Contents::new())
                 .unwrap_err()
                 .to_string()
                 .contains("data")
         );
-        assert!(merge(&[b"no wasm".to_vec()]).is_err());
-        assert!(merge(&[]).is_err());
+        assert!(merge(&[b"no wasm".to_vec()], &Contents::new()).is_err());
+        assert!(merge(&[], &Contents::new()).is_err());
     }
 }

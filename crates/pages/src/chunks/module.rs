@@ -6,6 +6,7 @@
 //! function in that slot.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use wasmparser::{
     BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, ExternalKind, FunctionBody,
@@ -210,6 +211,47 @@ impl<'a> Module<'a> {
         let ends = calls && matches!(operators.read()?, Operator::End);
         Ok(u32::try_from(value).ok().filter(|_| ends))
     }
+}
+
+/// The addresses of what a linked program never changes. Where its linker did not name the parts of
+/// the memory there are none.
+///
+/// # Errors
+/// Bytes that are not wasm.
+pub(super) fn constants(wasm: &[u8]) -> Result<Range<u32>, MergeError> {
+    let mut segments = Vec::new();
+    let mut constant = None;
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::DataSection(data) => {
+                for segment in data {
+                    let segment = segment?;
+                    let DataKind::Active { offset_expr, .. } = segment.kind else {
+                        return Err(MergeError::Unexpected("data without an address"));
+                    };
+                    let start = address(&offset_expr)?;
+                    segments.push(start..start + count(segment.data.len())?);
+                }
+            }
+            Payload::CustomSection(custom) => {
+                if let KnownCustom::Name(names) = custom.as_known() {
+                    for part in names {
+                        if let Name::Data(map) = part? {
+                            for naming in map {
+                                let naming = naming?;
+                                if naming.name == ".rodata" {
+                                    constant = usize::try_from(naming.index).ok();
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let segment = constant.and_then(|index| segments.get(index).cloned());
+    Ok(segment.unwrap_or_default())
 }
 
 /// The constant that an address is.
