@@ -75,6 +75,8 @@ fn open(arrival: Arrival) {
             Route::Lab => lab::load().await.map(Some),
             _ => Ok(None),
         };
+        // What was fetched last has just been compiled; the views come in tasks of their own.
+        clock::give_way().await;
         // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;
