@@ -78,6 +78,8 @@ fn open(arrival: Arrival) {
         };
         let fragment = Fragment::parse(&address::hash());
         let edits = state::read(&fragment.state).await;
+        // What was fetched last has just been compiled; the views come in tasks of their own.
+        clock::give_way().await;
         // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;

@@ -57,8 +57,8 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
 
 /// Makes everything below `main` known, restores the edits of the address, and begins to mount the
 /// views: those that the reader sees first, then the other cells in their order, then the other
-/// exercises, whose code is fetched only now. Between two of them the
-/// browser gets a turn, so the page answers meanwhile.
+/// exercises, whose code is fetched only now. Between two of them, and between the tools and the
+/// body of a cell, the browser gets a turn, so the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
     page: PageState,
@@ -105,7 +105,11 @@ pub(crate) fn adopt(
 /// A section of a page that comes to life: that of a cell, or without one that of an exercise.
 type Part = (HtmlElement, Option<(CellCx, registry::View)>);
 
-/// Mounts the parts of a page, and lets those that the reader has not come near compute in the end.
+/// A step of mounting a part, after which the browser gets a turn.
+type Step = Box<dyn FnOnce(&Mounted)>;
+
+/// Mounts the parts of a page, each in tasks of its own, and lets those that the reader has not come
+/// near compute in the end.
 async fn mount_all(
     parts: Vec<Part>,
     sheet: SheetSignal,
@@ -114,31 +118,33 @@ async fn mount_all(
 ) {
     let mut cells = Vec::new();
     for (section, cell) in parts {
-        let form = match cell {
-            Some(_) => None,
-            None => exercise::load().await.ok(),
-        };
-        let Some(mounted) = page.upgrade().map(Mounted) else {
-            return;
-        };
-        let mut mount = || match (cell, form) {
-            (Some((cx, view)), _) => {
+        let steps: Vec<Step> = match cell {
+            Some((cx, view)) => {
                 cells.push(cx);
-                mount_cell(cx, view, &section, sheet, &mounted);
+                cell_steps(cx, view, &section, sheet)
             }
-            (None, Some(mount)) => {
-                if let Some(form) = mount(&section) {
-                    mounted.keep(form);
-                }
+            None => {
+                let form = exercise::load().await.ok();
+                vec![Box::new(move |mounted| match form {
+                    Some(mount) => {
+                        if let Some(form) = mount(&section) {
+                            mounted.keep(form);
+                        }
+                    }
+                    None => exercise::refuse(&section),
+                })]
             }
-            (None, None) => exercise::refuse(&section),
         };
-        match &owner {
-            Some(owner) => owner.with(mount),
-            None => mount(),
+        for step in steps {
+            clock::give_way().await;
+            let Some(mounted) = page.upgrade().map(Mounted) else {
+                return;
+            };
+            match &owner {
+                Some(owner) => owner.with(|| step(&mounted)),
+                None => step(&mounted),
+            }
         }
-        drop(mounted);
-        clock::give_way().await;
     }
     // What nobody reads is not fetched for who saves data.
     if !abilities::saves_data() {
@@ -164,27 +170,32 @@ fn declare(
     named.declare(page, shared)
 }
 
-fn mount_cell(
+/// The steps of mounting a cell: its tools, and then its view, with which it begins to compute. So a
+/// cell that shows numbers has its tools.
+fn cell_steps(
     cx: CellCx,
     view: registry::View,
     section: &HtmlElement,
     sheet: SheetSignal,
-    mounted: &Mounted,
-) {
+) -> Vec<Step> {
     let (Some(tools), Some(body)) = (
         dom::find(section, ".cell-tools"),
         dom::find(section, ".cell-body"),
     ) else {
-        return;
+        return Vec::new();
     };
-    served::hand_over(cx, &body);
-    run::keep_computed(cx, section.clone().into());
-    reserve::release_when_drawn(cx, &body);
-    let frame_section = section.clone();
-    mounted.keep(mount_to(tools, move || {
-        layout::tools(cx, frame_section, sheet)
-    }));
-    mounted.keep(mount_to(body, move || layout::body(cx, view)));
+    let (computed, framed) = (section.clone(), section.clone());
+    vec![
+        Box::new(move |mounted| {
+            mounted.keep(mount_to(tools, move || layout::tools(cx, framed, sheet)));
+        }),
+        Box::new(move |mounted| {
+            served::hand_over(cx, &body);
+            run::keep_computed(cx, computed.into());
+            reserve::release_when_drawn(cx, &body);
+            mounted.keep(mount_to(body, move || layout::body(cx, view)));
+        }),
+    ]
 }
 
 /// Says in the cell that it cannot run.

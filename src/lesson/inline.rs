@@ -58,7 +58,7 @@ fn keep(cx: CellCx, quotes: Quotes) {
         if taken == Some(true) {
             return true;
         }
-        let Some(first) = cx.computed().get() else {
+        let Some(first) = cx.outcome.with(|o| o.whole().cloned()) else {
             return false;
         };
         if untrack(|| cx.is_edited()) {

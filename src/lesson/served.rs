@@ -28,10 +28,9 @@ pub(crate) fn hand_over(cx: CellCx, body: &HtmlElement) {
         if done == Some(true) {
             return true;
         }
-        let computed = cx.outcome.with(|outcome| {
-            let found = outcome.computation.as_ref();
-            found.map(|c| c.fingerprint())
-        });
+        let computed = cx
+            .outcome
+            .with(|outcome| outcome.whole().map(|c| c.fingerprint()));
         let edited = cx.is_edited();
         if computed.is_none() && !edited {
             return false;

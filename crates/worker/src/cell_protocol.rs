@@ -28,14 +28,26 @@ pub struct Fetched {
     pub total: Option<u64>,
 }
 
-/// An answer of the worker to [`CellRequest::Compute`]: any number of `Fetching` and `Working`, then
-/// one `Finished`.
+/// A file that a request lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lacking {
+    /// Its name below `models/`.
+    pub file: String,
+    /// The part of it that has arrived.
+    pub fetched: Fetched,
+}
+
+/// An answer of the worker to [`CellRequest::Compute`]: any number of `Fetching`, `Working` and
+/// `Partial`, then one `Finished`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum CellReply {
-    /// A file that the computation needs is on its way.
-    Fetching(Fetched),
+    /// The files that the computation still lacks, in the order in which they are fetched.
+    Fetching(Vec<Lacking>),
     /// The share of the computation that is done, 0 to 1.
     Working(f32),
+    /// What can be computed with the files that are here: some of the tensors of the result. The
+    /// request goes on.
+    Partial(Computation),
     /// The end of a computation.
     Finished {
         /// Result, or why there is none.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use cells::jobs::{self, Entry, JobCache, Table};
-use cells::model_cache::ModelCache;
+use cells::model_cache::{ModelCache, size_of};
 use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
 
-use crate::cell_protocol::{CellReply, CellRequest, Fetched};
+use crate::cell_protocol::{CellReply, CellRequest, Fetched, Lacking};
 use crate::protocol::Envelope;
 
 /// A request in the queue, which may lack code or files.
@@ -19,11 +19,30 @@ struct Waiting {
     inputs: Inputs,
     /// The files below `models/` that it needs, known as soon as the lesson's table is there.
     files: Vec<&'static str>,
+    /// Where it may start while files are missing: [`Entry::partial_from`].
+    partial_from: Option<usize>,
+    /// The number of files that its last partial result was computed with.
+    shown: usize,
+    /// The files that cannot be had, with the reasons.
+    failed: Vec<(&'static str, String)>,
+}
+
+/// What can be done for a request.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    /// The whole result.
+    Whole,
+    /// A part of it: more files are here than at the last one.
+    Part,
+    /// Nothing more: all files that are missing cannot be had.
+    Failed,
 }
 
 /// A request under way.
 struct Running {
     id: u64,
+    /// Whether its result is a part, and the request still in the queue.
+    is_part: bool,
     spec: &'static CellSpec,
     job: Box<dyn Job>,
     elapsed_ms: f64,
@@ -35,6 +54,8 @@ pub struct Service {
     /// The lessons whose code has been loaded.
     tables: Tables,
     models: ModelCache,
+    /// The parts that have arrived of files that are being fetched.
+    arriving: BTreeMap<String, Fetched>,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
     jobs: JobCache,
@@ -51,6 +72,9 @@ impl Service {
                     cell,
                     inputs,
                     files: Vec::new(),
+                    partial_from: None,
+                    shown: 0,
+                    failed: Vec::new(),
                 };
                 waiting.name_files(&self.tables);
                 self.queue.push_back(waiting);
@@ -92,34 +116,67 @@ impl Service {
     /// The files below `models/` that requests in the queue lack, in the order of the requests.
     pub fn missing_files(&self) -> Vec<&'static str> {
         let mut missing: Vec<&'static str> = Vec::new();
-        for &file in self.queue.iter().flat_map(|waiting| &waiting.files) {
-            if !self.models.has(file) && !missing.contains(&file) {
+        for file in self
+            .queue
+            .iter()
+            .flat_map(|waiting| waiting.lacking(&self.models))
+        {
+            if !missing.contains(&file) {
                 missing.push(file);
             }
         }
         missing
     }
 
-    /// Tells every request that needs a file how much of it is here.
-    pub fn note_fetched(&self, file: &str, fetched: Fetched) -> Vec<Envelope<CellReply>> {
+    /// Tells every request that needs a file how much of it is here, and which other files it lacks.
+    pub fn note_fetched(&mut self, file: &str, fetched: Fetched) -> Vec<Envelope<CellReply>> {
+        self.arriving.insert(file.to_owned(), fetched);
         let waiting = self.queue.iter();
         waiting
             .filter(|waiting| waiting.files.contains(&file))
             .map(|waiting| Envelope {
                 id: waiting.id,
-                body: CellReply::Fetching(fetched),
+                body: CellReply::Fetching(self.lacking(waiting)),
             })
             .collect()
     }
 
+    /// The files that a request lacks, with the parts of them that are here.
+    fn lacking(&self, waiting: &Waiting) -> Vec<Lacking> {
+        let lacking = waiting.lacking(&self.models).map(|file| {
+            let bytes = self.arriving.get(file).map_or(0, |fetched| fetched.bytes);
+            let stated = self.arriving.get(file).and_then(|fetched| fetched.total);
+            // A host that compresses a file does not say how long it is.
+            let total = stated.or_else(|| size_of(file));
+            Lacking {
+                file: file.to_owned(),
+                fetched: Fetched { bytes, total },
+            }
+        });
+        lacking.collect()
+    }
+
     /// Takes a file that was missing.
     pub fn add_file(&mut self, file: &str, bytes: Arc<[u8]>) {
+        self.arriving.remove(file);
         self.models.put(file, bytes);
     }
 
-    /// Takes note that a file cannot be had: answers every request that needs it with the reason.
+    /// Takes note that a file cannot be had: answers every request that needs it with the reason. A
+    /// request that shows parts of its result as files arrive is answered when the others are here,
+    /// by [`Service::run_slice`].
     pub fn fail_file(&mut self, file: &str, why: &str) -> Vec<Envelope<CellReply>> {
-        self.fail(|waiting| waiting.files.contains(&file), why)
+        self.arriving.remove(file);
+        for waiting in &mut self.queue {
+            let needed = waiting.files.iter().find(|needed| **needed == file);
+            if let (Some(&file), Some(_)) = (needed, waiting.partial_from) {
+                waiting.failed.push((file, why.to_owned()));
+            }
+        }
+        self.fail(
+            |waiting| waiting.partial_from.is_none() && waiting.files.contains(&file),
+            why,
+        )
     }
 
     /// Answers some of the requests in the queue with an error.
@@ -132,15 +189,32 @@ impl Service {
         failed.into_iter().map(answer).collect()
     }
 
-    /// The index in the queue of the first request that lacks nothing.
-    fn next(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| {
-            let has_code = waiting
-                .lesson
-                .is_none_or(|lesson| self.tables.contains_key(lesson));
-            has_code && waiting.files.iter().all(|file| self.models.has(file))
-        };
-        self.queue.iter().position(ready)
+    /// The index in the queue of the first request for which something can be done, and what.
+    fn next(&self) -> Option<(usize, Turn)> {
+        let turns = self.queue.iter().enumerate();
+        let mut turns = turns.filter_map(|(place, waiting)| Some((place, self.turn(waiting)?)));
+        turns.next()
+    }
+
+    /// What can be done for a request now.
+    fn turn(&self, waiting: &Waiting) -> Option<Turn> {
+        let has_code = waiting
+            .lesson
+            .is_none_or(|lesson| self.tables.contains_key(lesson));
+        if !has_code {
+            return None;
+        }
+        let here = waiting.here(&self.models);
+        if here == waiting.files.len() {
+            return Some(Turn::Whole);
+        }
+        let first = waiting.partial_from?;
+        let mut needed = waiting.files.iter().take(first);
+        if here > first.max(waiting.shown) && needed.all(|file| self.models.has(file)) {
+            return Some(Turn::Part);
+        }
+        let is_over = waiting.lacking(&self.models).next().is_none();
+        is_over.then_some(Turn::Failed)
     }
 
     /// Returns whether nothing can be computed now; requests that lack code or files may be in the
@@ -158,19 +232,32 @@ impl Service {
     ) -> Option<Envelope<CellReply>> {
         let begun = now_ms();
         if self.running.is_none() {
-            let Waiting {
-                id, cell, inputs, ..
-            } = self.queue.remove(self.next()?)?;
-            match self.begin(&cell, &inputs) {
+            let (place, turn) = self.next()?;
+            let here = self.queue.get(place)?.here(&self.models);
+            let (id, begun) = if turn == Turn::Part {
+                let waiting = self.queue.get_mut(place)?;
+                waiting.shown = here;
+                let (id, cell, inputs) = (waiting.id, waiting.cell.clone(), waiting.inputs.clone());
+                (id, self.begin(&cell, &inputs))
+            } else {
+                let waiting = self.queue.remove(place)?;
+                let begun = match turn {
+                    Turn::Failed => Err(waiting.failure()),
+                    _ => self.begin(&waiting.cell, &waiting.inputs),
+                };
+                (waiting.id, begun)
+            };
+            match begun {
                 Ok((spec, job)) => {
                     self.running = Some(Running {
                         id,
+                        is_part: turn == Turn::Part,
                         spec,
                         job,
                         elapsed_ms: 0.0,
                     });
                 }
-                Err(error) => return Some(finished(id, Err(error), 0.0)),
+                Err(error) => return Some(self.finished(id, Err(error), 0.0)),
             }
         }
         let running = self.running.as_mut()?;
@@ -185,11 +272,17 @@ impl Service {
                 Err(error) => Err(error),
             };
             let elapsed_ms = running.elapsed_ms + now_ms() - begun;
-            let id = running.id;
+            let (id, is_part) = (running.id, running.is_part);
             if let Some(done) = self.running.take() {
                 self.jobs.keep(done.spec, done.job);
             }
-            return Some(finished(id, result, elapsed_ms));
+            return Some(match result {
+                Ok(part) if is_part => Envelope {
+                    id,
+                    body: CellReply::Partial(part),
+                },
+                result => self.finished(id, result, elapsed_ms),
+            });
         }
         running.elapsed_ms += now_ms() - begun;
         Some(Envelope {
@@ -206,6 +299,17 @@ impl Service {
         let entry = entry(&self.tables, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
         Ok((entry.spec, self.jobs.begin(entry, inputs, &self.models)?))
     }
+
+    /// The end of a request, which leaves the queue where it is still in it.
+    fn finished(
+        &mut self,
+        id: u64,
+        result: Result<Computation, CellError>,
+        elapsed_ms: f64,
+    ) -> Envelope<CellReply> {
+        self.queue.retain(|waiting| waiting.id != id);
+        finished(id, result, elapsed_ms)
+    }
 }
 
 impl Waiting {
@@ -213,7 +317,26 @@ impl Waiting {
     fn name_files(&mut self, tables: &Tables) {
         if let Some(entry) = entry(tables, &self.cell) {
             self.files = (entry.files)(&self.inputs);
+            self.partial_from = entry.partial_from;
         }
+    }
+
+    /// The number of its files that are here.
+    fn here(&self, models: &ModelCache) -> usize {
+        self.files.iter().filter(|file| models.has(file)).count()
+    }
+
+    /// The files that are not here and may still come, in the order in which they are fetched.
+    fn lacking<'a>(&'a self, models: &'a ModelCache) -> impl Iterator<Item = &'static str> + 'a {
+        let failed = |file: &str| self.failed.iter().any(|(name, _)| *name == file);
+        let files = self.files.iter().copied();
+        files.filter(move |file| !models.has(file) && !failed(file))
+    }
+
+    /// Why the whole result cannot be had.
+    fn failure(&self) -> CellError {
+        let reasons: Vec<&str> = self.failed.iter().map(|(_, why)| why.as_str()).collect();
+        CellError::Worker(reasons.join(" "))
     }
 }
 

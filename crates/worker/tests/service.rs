@@ -4,7 +4,7 @@ use cells::jobs::{self, Entry, Table};
 use cells::model_cache::ModelCache;
 use cells::spec::once;
 use cells::{Computation, InputValue, Inputs, registry};
-use worker::cell_protocol::{CellReply, CellRequest};
+use worker::cell_protocol::{CellReply, CellRequest, Fetched};
 use worker::protocol::{Envelope, decode, encode};
 use worker::service::Service;
 
@@ -213,11 +213,13 @@ const TABLE: &Table = &[
                 Ok(computed)
             }))
         },
+        partial_from: None,
     }),
     Some(Entry {
         spec: &cells::lessons::scaling::why_scale::SPEC,
         files: |_| Vec::new(),
         start: |_, _| Ok(once(|| Ok(Computation::default()))),
+        partial_from: None,
     }),
 ];
 
@@ -268,6 +270,133 @@ fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
     assert_eq!(service.missing_files(), ["words.txt"]);
     service.accept(cancel(2));
     assert!(service.missing_files().is_empty());
+}
+
+/// The files of [`SEVERAL`]: the first one is needed in any case.
+const FILES: [&str; 3] = ["list.txt", "one.txt", "two.txt"];
+
+/// A table of a cell that shows which of its files are here.
+const SEVERAL: &Table = &[Some(Entry {
+    spec: &cells::lessons::patches::patch_embedding::SPEC,
+    files: |_| FILES.to_vec(),
+    start: |_, cache| {
+        let here = FILES.into_iter().filter(|file| cache.has(file));
+        let here: Vec<String> = here.map(str::to_owned).collect();
+        Ok(once(move || {
+            let mut computed = Computation::default();
+            computed.texts.insert("here".to_owned(), here);
+            Ok(computed)
+        }))
+    },
+    partial_from: Some(1),
+})];
+
+/// The files that a partial or whole result was computed with; whether it is the whole one.
+fn computed_with(replies: &[Envelope<CellReply>]) -> (Vec<String>, bool) {
+    let (found, is_whole) = match replies {
+        [
+            Envelope {
+                body: CellReply::Partial(found),
+                ..
+            },
+        ] => (found, false),
+        [
+            Envelope {
+                body:
+                    CellReply::Finished {
+                        result: Ok(found), ..
+                    },
+                ..
+            },
+        ] => (found, true),
+        _ => panic!("{replies:?}"),
+    };
+    (found.words("here").to_vec(), is_whole)
+}
+
+fn arrives(service: &mut Service, file: &str) -> Vec<Envelope<CellReply>> {
+    service.add_file(file, b"here".as_slice().into());
+    run(service)
+}
+
+#[test]
+fn a_cell_of_several_files_shows_a_part_as_each_arrives() {
+    let mut service = with_code(SEVERAL);
+    service.accept(request(1, "patch-embedding"));
+    assert_eq!(service.missing_files(), FILES);
+    let fetched = Fetched {
+        bytes: 10,
+        total: Some(20),
+    };
+    let told = service.note_fetched("list.txt", fetched);
+    let [
+        Envelope {
+            id: 1,
+            body: CellReply::Fetching(lacking),
+        },
+    ] = &told[..]
+    else {
+        panic!("{told:?}")
+    };
+    let names: Vec<&str> = lacking.iter().map(|one| one.file.as_str()).collect();
+    assert_eq!((names, lacking[0].fetched), (FILES.to_vec(), fetched));
+    assert_eq!(
+        lacking[1].fetched,
+        Fetched {
+            bytes: 0,
+            total: None
+        }
+    );
+    assert!(
+        arrives(&mut service, "two.txt").is_empty(),
+        "it needs the first file"
+    );
+    assert_eq!(
+        computed_with(&arrives(&mut service, "list.txt")),
+        (vec!["list.txt".to_owned(), "two.txt".to_owned()], false)
+    );
+    assert!(service.is_idle(), "nothing is computed twice");
+    assert_eq!(service.missing_files(), ["one.txt"]);
+    let (here, is_whole) = computed_with(&arrives(&mut service, "one.txt"));
+    assert_eq!((here.len(), is_whole), (3, true));
+    // What is here once is here for the next request.
+    service.accept(request(2, "patch-embedding"));
+    assert!(computed_with(&run(&mut service)).1);
+}
+
+#[test]
+fn a_file_that_fails_leaves_what_the_others_give() {
+    let mut service = with_code(SEVERAL);
+    service.accept(request(1, "patch-embedding"));
+    assert!(arrives(&mut service, "list.txt").is_empty());
+    let told = service.fail_file("one.txt", "one.txt could not be fetched.");
+    assert!(
+        told.is_empty() && service.is_idle(),
+        "the other may still come"
+    );
+    assert_eq!(service.missing_files(), ["two.txt"]);
+    let replies = arrives(&mut service, "two.txt");
+    assert_eq!(computed_with(&replies[..1]).0, ["list.txt", "two.txt"]);
+    assert!(only_error(&replies[1..], 1).contains("one.txt could not be fetched"));
+    assert!(service.is_idle() && service.missing_files().is_empty());
+    // Retry asks for the missing file alone, and shows the part meanwhile.
+    service.accept(request(2, "patch-embedding"));
+    assert_eq!(service.missing_files(), ["one.txt"]);
+    assert!(!computed_with(&run(&mut service)).1);
+    service.accept(cancel(2));
+    assert!(service.is_idle() && service.missing_files().is_empty());
+}
+
+#[test]
+fn a_partial_result_survives_the_way_to_the_page() {
+    let mut service = with_code(SEVERAL);
+    service.accept(request(1, "patch-embedding"));
+    arrives(&mut service, "list.txt");
+    for reply in arrives(&mut service, "one.txt") {
+        let bytes = encode(&reply).unwrap();
+        assert_eq!(decode::<CellReply>(&bytes), Ok(reply));
+        assert!(decode::<CellReply>(&bytes[..bytes.len() - 1]).is_err());
+    }
 }
 
 #[test]

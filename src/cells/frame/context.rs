@@ -7,7 +7,7 @@ use cells::format::Format;
 use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture};
 use leptos::prelude::*;
 use ndarray::Array2;
-use worker::cell_protocol::Fetched;
+use worker::cell_protocol::Lacking;
 
 use crate::plot::Chart;
 use crate::state::PageState;
@@ -18,6 +18,8 @@ use crate::widgets::{ClearDrafts, Grid, Hatched, HatchedMap, Num};
 pub(crate) struct Outcome {
     /// The last result that could be computed.
     pub(crate) computation: Option<Arc<Computation>>,
+    /// Whether that is only the part that files that have arrived give.
+    pub(crate) is_part: bool,
     /// Reason that the present inputs give none.
     pub(crate) error: Option<CellError>,
     /// Progress of the next result, while it is on its way.
@@ -26,11 +28,18 @@ pub(crate) struct Outcome {
     pub(crate) elapsed_ms: f64,
 }
 
+impl Outcome {
+    /// The last result that could be computed, where it is whole.
+    pub(crate) fn whole(&self) -> Option<&Arc<Computation>> {
+        self.computation.as_ref().filter(|_| !self.is_part)
+    }
+}
+
 /// What a cell waits for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Busy {
-    /// A file, such as the weights of a model.
-    Fetching(Fetched),
+    /// Files, such as the weights of models.
+    Fetching(Vec<Lacking>),
     /// The computation, of which this share is done.
     Working(f32),
 }

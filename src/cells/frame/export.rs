@@ -12,8 +12,8 @@ use crate::{display, plot};
 
 /// Tables of everything that can be saved.
 pub(crate) fn body(cx: CellCx) -> AnyView {
-    let Some(computation) = cx.outcome.with_untracked(|o| o.computation.clone()) else {
-        return view! { <p>"This cell has not computed anything yet."</p> }.into_any();
+    let Some(computation) = cx.outcome.with_untracked(|o| o.whole().cloned()) else {
+        return view! { <p>"This cell has not computed its result yet."</p> }.into_any();
     };
     let failed = RwSignal::new(false);
     let id = cx.id.get_value();

@@ -5,7 +5,7 @@ use cells::format::{self, Format};
 use leptos::html::Summary;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
-use worker::cell_protocol::Fetched;
+use worker::cell_protocol::{Fetched, Lacking};
 
 use crate::browser::full_screen;
 use crate::cells::frame::context::{Busy, CellCx};
@@ -68,20 +68,29 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
             view! { <button type="button" class="button" on:click=move |_| cx.retry()>"Retry"</button> }
         })
     };
-    let progress = Memo::new(move |_| cx.outcome.with(|o| o.busy));
+    let progress = Memo::new(move |_| cx.outcome.with(|o| o.busy.clone()));
     let busy = Memo::new(move |_| progress.get().is_some());
-    let computed = Memo::new(move |_| cx.outcome.with(|o| o.computation.is_some()));
-    let elapsed = Signal::derive(move || {
+    let computed = Memo::new(move |_| cx.outcome.with(|o| o.whole().is_some()));
+    let elapsed = Signal::derive(move || cx.outcome.with(|o| o.whole().map(|_| o.elapsed_ms)));
+    // What other files gave, where one could not be fetched.
+    let is_part = Memo::new(move |_| {
         cx.outcome
-            .with(|o| o.computation.as_ref().map(|_| o.elapsed_ms))
+            .with(|o| o.is_part && matches!(o.error, Some(CellError::Worker(_))))
     });
-    let stale = move || error.get().is_some();
+    let stale = move || error.get().is_some() && !is_part.get();
+    let below = move || {
+        if is_part.get() {
+            " The values below are from the files that arrived. "
+        } else {
+            " The values below are from the last inputs that worked. "
+        }
+    };
     provide_context(cx.clear_drafts());
     provide_context(cx.hatched());
     view! {
         <div class="cell-message" aria-live="polite">
             {move || error.get().map(|text| view! {
-                <p class="cell-error">{text} " The values below are from the last inputs that worked. " {retry}</p>
+                <p class="cell-error">{text} {below} {retry}</p>
             })}
         </div>
         <div class="cell-view" class:is-stale=stale>{view(cx)}</div>
@@ -103,47 +112,82 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     .into_any()
 }
 
-/// The progress of a cell in words; kB are 1,000 bytes.
+/// The progress of a cell in words; kB are 1,000 bytes. Several files are called by their names, in
+/// the order in which they come.
 fn waits_for(busy: Busy) -> String {
-    let kilobytes = |bytes: u64| format::number(bytes.div_ceil(1000) as f64, Format::Count);
-    match busy {
-        Busy::Working(_) => "Computing".to_owned(),
-        Busy::Fetching(Fetched { bytes, total: None }) => {
-            format!("Loading the model: {} kB", kilobytes(bytes))
+    let Busy::Fetching(files) = busy else {
+        return "Computing".to_owned();
+    };
+    match &files[..] {
+        [one] => format!("Loading the model: {}", kilobytes(one.fetched)),
+        files => {
+            let each = files.iter().map(|one| {
+                let name = one.file.split('.').next().unwrap_or_default();
+                format!("{name}, {}", kilobytes(one.fetched))
+            });
+            format!("Loading {}", each.collect::<Vec<_>>().join("; "))
         }
-        Busy::Fetching(Fetched {
-            bytes,
-            total: Some(total),
-        }) => format!(
-            "Loading the model: {} of {} kB",
-            kilobytes(bytes),
-            kilobytes(total)
-        ),
     }
 }
 
-/// The share that is done; `None` where nobody knows.
+/// The part of a file that has arrived.
+fn kilobytes(Fetched { bytes, total }: Fetched) -> String {
+    let kilobytes = |bytes: u64| format::number(bytes.div_ceil(1000) as f64, Format::Count);
+    match total {
+        None => format!("{} kB", kilobytes(bytes)),
+        Some(total) => format!("{} of {} kB", kilobytes(bytes), kilobytes(total)),
+    }
+}
+
+/// The share that is done, of the files that are missing; `None` where nobody knows.
 fn share_done(busy: Busy) -> Option<f64> {
     match busy {
         Busy::Working(share) => Some(f64::from(share)),
-        Busy::Fetching(Fetched { bytes, total }) => Some(bytes as f64 / total? as f64),
+        Busy::Fetching(files) => {
+            let here: u64 = files.iter().map(|one| one.fetched.bytes).sum();
+            let totals = files.iter().map(|Lacking { fetched, .. }| fetched.total);
+            let total: u64 = totals.sum::<Option<u64>>()?;
+            (total > 0).then(|| here as f64 / total as f64)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Busy, Fetched, share_done, waits_for};
+    use super::{Busy, Fetched, Lacking, share_done, waits_for};
+
+    fn fetching(files: &[(&str, u64, Option<u64>)]) -> Busy {
+        let files = files.iter().map(|&(file, bytes, total)| Lacking {
+            file: file.to_owned(),
+            fetched: Fetched { bytes, total },
+        });
+        Busy::Fetching(files.collect())
+    }
 
     #[test]
     fn progress_in_words() {
-        let fetched = |bytes, total| Busy::Fetching(Fetched { bytes, total });
-        assert_eq!(waits_for(fetched(1, None)), "Loading the model: 1 kB");
-        let half = fetched(612_000, Some(1_224_000));
-        assert_eq!(waits_for(half), "Loading the model: 612 of 1,224 kB");
+        let unknown = fetching(&[("a.safetensors", 1, None)]);
+        assert_eq!(waits_for(unknown.clone()), "Loading the model: 1 kB");
+        let half = fetching(&[("a.safetensors", 612_000, Some(1_224_000))]);
         assert_eq!(
-            (share_done(half), share_done(fetched(7, None))),
-            (Some(0.5), None)
+            waits_for(half.clone()),
+            "Loading the model: 612 of 1,224 kB"
         );
+        assert_eq!((share_done(half), share_done(unknown)), (Some(0.5), None));
         assert_eq!(waits_for(Busy::Working(0.25)), "Computing");
+    }
+
+    #[test]
+    fn several_files_are_called_by_their_names() {
+        let two = fetching(&[
+            ("one.safetensors", 500_000, Some(1_500_000)),
+            ("two.safetensors", 0, Some(500_000)),
+        ]);
+        assert_eq!(
+            waits_for(two.clone()),
+            "Loading one, 500 of 1,500 kB; two, 0 of 500 kB"
+        );
+        assert_eq!(share_done(two), Some(0.25));
+        assert_eq!(share_done(fetching(&[])), None);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn release_when_drawn(cx: CellCx, body: &HtmlElement) {
     let body = SendWrapper::new(body.clone());
     let drawn = Memo::new(move |_| {
         cx.outcome
-            .with(|o| o.computation.is_some() || o.error.is_some())
+            .with(|o| o.whole().is_some() || o.error.is_some())
     });
     let released = StoredValue::new(false);
     let release = move || {

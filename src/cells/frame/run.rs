@@ -53,15 +53,13 @@ pub(crate) fn keep_computed(cx: CellCx, section: Element) {
     // Who leaves the page leaves the work.
     on_cleanup(move || cx.replace_job(0));
     Effect::new(move |_| {
-        let state = cx
-            .outcome
-            .with(|o| match (&o.error, o.busy, &o.computation) {
-                (Some(_), _, _) => "error",
-                (None, None, Some(_)) => "ready",
-                (None, Some(_), Some(_)) if cx.plays_unasked.get() => "ready",
-                _ if !cx.has_begun() => "waiting",
-                _ => "busy",
-            });
+        let state = cx.outcome.with(|o| match (&o.error, &o.busy, o.whole()) {
+            (Some(_), _, _) => "error",
+            (None, None, Some(_)) => "ready",
+            (None, Some(_), Some(_)) if cx.plays_unasked.get() => "ready",
+            _ if !cx.has_begun() => "waiting",
+            _ => "busy",
+        });
         dom::set_data(&shown, "state", state);
     });
 }
@@ -93,10 +91,13 @@ fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: St
             return;
         }
         match reply {
-            CellReply::Fetching(fetched) => {
-                cx.outcome
-                    .update(|o| o.busy = Some(Busy::Fetching(fetched)));
+            CellReply::Fetching(files) => {
+                cx.outcome.update(|o| o.busy = Some(Busy::Fetching(files)));
             }
+            CellReply::Partial(part) => cx.outcome.update(|o| {
+                o.computation = Some(Arc::new(part));
+                o.is_part = true;
+            }),
             CellReply::Working(share) => {
                 cx.outcome.update(|o| o.busy = Some(Busy::Working(share)));
             }
@@ -114,6 +115,7 @@ fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapse
         match result {
             Ok(computation) => {
                 o.computation = Some(computation);
+                o.is_part = false;
                 o.error = None;
                 o.elapsed_ms = elapsed_ms;
             }

@@ -20,10 +20,15 @@ pub type Start = fn(&Inputs, &ModelCache) -> Result<Box<dyn Job>, CellError>;
 pub struct Entry {
     /// Its description.
     pub spec: &'static CellSpec,
-    /// The files below `models/` that it needs for some inputs.
+    /// The files below `models/` that it needs for some inputs, in the order in which they are
+    /// fetched.
     pub files: fn(&Inputs) -> Vec<&'static str>,
     /// Starts its job.
     pub start: Start,
+    /// Where its job may start while files are missing: the number of first files that it cannot do
+    /// without, next to at least one other. It computes with those in the cache, and its result is a
+    /// part of the whole one.
+    pub partial_from: Option<usize>,
 }
 
 /// No files.
@@ -102,7 +107,7 @@ impl JobCache {
     ) -> Result<Box<dyn Job>, CellError> {
         entry.spec.check(inputs)?;
         if let Some(mut job) = self.0.remove(entry.spec.name)
-            && job.go_on(inputs)?
+            && job.go_on(inputs, cache)?
         {
             return Ok(job);
         }

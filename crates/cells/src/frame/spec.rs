@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::input::{InputSpec, Inputs};
+use crate::model_cache::ModelCache;
 
 /// The progress of a long computation.
 #[derive(Debug)]
@@ -31,12 +32,13 @@ pub trait Job: Send {
         false
     }
 
-    /// Continues the job to other inputs, where its work so far serves them too; returns whether it
-    /// does. The result must equal that of a new job to the last bit.
+    /// Continues the job to other inputs, or with files that have arrived since, where its work so
+    /// far serves them too; returns whether it does. The result must equal that of a new job to the
+    /// last bit.
     ///
     /// # Errors
-    /// An input that is not what the cell expects.
-    fn go_on(&mut self, _inputs: &Inputs) -> Result<bool, CellError> {
+    /// An input that is not what the cell expects, or a file that is not what it should be.
+    fn go_on(&mut self, _inputs: &Inputs, _cache: &ModelCache) -> Result<bool, CellError> {
         Ok(false)
     }
 }

@@ -23,10 +23,11 @@ pub(crate) fn files(_: &Inputs) -> Vec<&'static str> {
     MODELS.map(|(_, file)| file).to_vec()
 }
 
-/// All three, from the cache.
-pub(crate) fn open(cache: &ModelCache) -> Result<Vec<Arc<Translator>>, CellError> {
-    let open = |(_, file)| cache.opened::<Translator>(file);
-    MODELS.into_iter().map(open).collect()
+/// Those that are in the cache, each with the name of its tensors, in the order of [`MODELS`].
+pub(crate) fn open(cache: &ModelCache) -> Result<Vec<(&'static str, Arc<Translator>)>, CellError> {
+    let here = MODELS.into_iter().filter(|(_, file)| cache.has(file));
+    here.map(|(name, file)| Ok((name, cache.opened(file)?)))
+        .collect()
 }
 
 /// The translation of a sentence, with the number of tokens that it was written in.

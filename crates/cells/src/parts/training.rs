@@ -9,6 +9,7 @@ use engine::model::encoder_decoder::EncoderDecoder;
 use crate::error::CellError;
 use crate::frame::shown::{Call, Describe, Record};
 use crate::input::Inputs;
+use crate::model_cache::ModelCache;
 
 /// Steps between two looks at the held-out sequences.
 pub(crate) const LOOK: u64 = 10;
@@ -202,6 +203,7 @@ impl Steps for Course {
 pub(crate) struct Training<C = Course> {
     inputs: Inputs,
     courses: Vec<C>,
+    /// Steps of all courses that were made before.
     begun: u64,
     wanted: u64,
     show: fn(&[C], &Inputs) -> Result<crate::Computation, CellError>,
@@ -226,6 +228,22 @@ impl<C: Steps> Training<C> {
     fn steps(&self) -> u64 {
         self.courses.iter().map(C::steps).min().unwrap_or(0)
     }
+
+    /// Steps of all courses together.
+    fn all_steps(&self) -> u64 {
+        self.courses.iter().map(C::steps).sum()
+    }
+
+    /// The courses, to which more can be added: these catch up with the others. Call
+    /// [`Self::start_counting`] afterwards.
+    pub(crate) fn courses_mut(&mut self) -> &mut Vec<C> {
+        &mut self.courses
+    }
+
+    /// Counts the progress from here on.
+    pub(crate) fn start_counting(&mut self) {
+        self.begun = self.all_steps();
+    }
 }
 
 impl<C: Steps> crate::Job for Training<C> {
@@ -235,11 +253,9 @@ impl<C: Steps> crate::Job for Training<C> {
         match self.courses.iter_mut().find(behind) {
             Some(course) if now < self.wanted => {
                 course.step()?;
-                let steps: u64 = self.courses.iter().map(C::steps).sum();
-                let all = self.courses.len() as u64;
-                let done = steps - all * self.begun;
-                let share = done as f32 / (all * (self.wanted - self.begun)).max(1) as f32;
-                Ok(crate::Progress::Working(share))
+                let done = self.all_steps() - self.begun;
+                let all = (self.courses.len() as u64 * self.wanted).saturating_sub(self.begun);
+                Ok(crate::Progress::Working(done as f32 / all.max(1) as f32))
             }
             _ => {
                 let shown = (self.show)(&self.courses, &self.inputs)?;
@@ -253,7 +269,7 @@ impl<C: Steps> crate::Job for Training<C> {
     }
 
     /// To more steps of the same training.
-    fn go_on(&mut self, inputs: &Inputs) -> Result<bool, CellError> {
+    fn go_on(&mut self, inputs: &Inputs, _: &ModelCache) -> Result<bool, CellError> {
         let wanted = inputs.count("steps")? as u64;
         let same = |(name, value): (&String, &crate::InputValue)| {
             name == "steps" || inputs.0.get(name) == Some(value)
@@ -268,8 +284,9 @@ impl<C: Steps> crate::Job for Training<C> {
         {
             return Ok(false);
         }
-        (self.begun, self.wanted) = (self.steps(), wanted);
+        self.wanted = wanted;
         self.inputs = inputs.clone();
+        self.start_counting();
         Ok(true)
     }
 }

@@ -114,6 +114,8 @@ impl Cells {
                 for reply in self.service.borrow_mut().fail_file(&file, &why) {
                     self.channel.send(&reply);
                 }
+                // A request that shows parts of its result may have nothing left to wait for.
+                self.channel.schedule();
             }
         }
         self.fetch_missing();
@@ -121,6 +123,7 @@ impl Cells {
 
     async fn fetched(&self, file: &str) -> Result<Arc<[u8]>, String> {
         let failed = |_: JsValue| format!("{file} could not be fetched. Check the connection.");
+        self.tell(file, 0, None);
         let address = format!("models/{file}");
         let response = JsFuture::from(self.channel.scope.fetch_with_str(&address)).await;
         let response: Response = response.map_err(failed)?.dyn_into().map_err(failed)?;
@@ -139,16 +142,18 @@ impl Cells {
             bytes.extend(part.to_vec());
             if self.channel.now_ms() - told_at >= PROGRESS_MS {
                 told_at = self.channel.now_ms();
-                let fetched = Fetched {
-                    bytes: bytes.len() as u64,
-                    total,
-                };
-                for reply in self.service.borrow().note_fetched(file, fetched) {
-                    self.channel.send(&reply);
-                }
+                self.tell(file, bytes.len() as u64, total);
             }
         }
         Ok(bytes.into())
+    }
+
+    /// Tells the requests that wait for a file how much of it is here.
+    fn tell(&self, file: &str, bytes: u64, total: Option<u64>) {
+        let fetched = Fetched { bytes, total };
+        for reply in self.service.borrow_mut().note_fetched(file, fetched) {
+            self.channel.send(&reply);
+        }
     }
 }
 

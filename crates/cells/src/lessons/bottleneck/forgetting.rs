@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files,
     start,
+    partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {

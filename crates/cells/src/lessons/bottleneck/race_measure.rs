@@ -15,7 +15,7 @@ use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
 use crate::parts::race::{self, MODELS};
 use crate::parts::training::{Steps, Training};
-use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 
 /// The sentences, with their accepted translations.
 const SET: &str = "eval-en-it.tsv";
@@ -45,6 +45,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files,
     start,
+    partial_from: Some(1),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -56,10 +57,10 @@ fn inputs() -> Vec<InputSpec> {
     )]
 }
 
-/// The three models' files, and the sentences.
+/// The sentences, without which nothing can be measured, and the three models' files.
 fn files(inputs: &Inputs) -> Vec<&'static str> {
-    let mut files = race::files(inputs);
-    files.push(SET);
+    let mut files = vec![SET];
+    files.extend(race::files(inputs));
     files
 }
 
@@ -72,16 +73,62 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
         let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
         return Err(CellError::Mismatch(found));
     }
-    let pairs = Arc::new(pairs);
-    let mut calls = record.finish().calls;
-    let runners = race::open(cache)?.into_iter().map(|translator| Runner {
-        translator,
-        pairs: Arc::clone(&pairs),
-        score: Score::default(),
-        last: String::new(),
-        calls: std::mem::take(&mut calls),
-    });
-    Ok(Box::new(Training::new(inputs, runners.collect(), show)?))
+    let mut measuring = Measuring {
+        pairs: Arc::new(pairs),
+        reading: record.finish().calls,
+        training: Training::new(inputs, Vec::new(), show)?,
+    };
+    measuring.add_arrived(cache)?;
+    Ok(Box::new(measuring))
+}
+
+/// The measurement of the models that are here; one that arrives later catches up with the others.
+struct Measuring {
+    pairs: Arc<Vec<Pair>>,
+    /// The calls that read the sentences.
+    reading: Vec<Call>,
+    training: Training<Runner>,
+}
+
+impl Measuring {
+    /// Adds the models that have arrived since, in the order of [`MODELS`].
+    fn add_arrived(&mut self, cache: &ModelCache) -> Result<(), CellError> {
+        for (place, (name, translator)) in race::open(cache)?.into_iter().enumerate() {
+            let runners = self.training.courses_mut();
+            if runners.iter().all(|runner| runner.name != name) {
+                let runner = Runner {
+                    name,
+                    translator,
+                    pairs: Arc::clone(&self.pairs),
+                    score: Score::default(),
+                    last: String::new(),
+                    reading: self.reading.clone(),
+                    calls: Vec::new(),
+                };
+                runners.insert(place.min(runners.len()), runner);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Job for Measuring {
+    fn advance(&mut self) -> Result<Progress, CellError> {
+        self.training.advance()
+    }
+
+    fn is_kept(&self) -> bool {
+        self.training.is_kept()
+    }
+
+    fn go_on(&mut self, inputs: &Inputs, cache: &ModelCache) -> Result<bool, CellError> {
+        if !self.training.go_on(inputs, cache)? {
+            return Ok(false);
+        }
+        self.add_arrived(cache)?;
+        self.training.start_counting();
+        Ok(true)
+    }
 }
 
 /// One sentence of each length, then the second of each, and so on: whenever somebody stops, all
@@ -102,10 +149,13 @@ fn in_turn(pairs: Vec<Pair>) -> Vec<Pair> {
 
 /// One of the three, and how it did so far.
 struct Runner {
+    name: &'static str,
     translator: Arc<Translator>,
     pairs: Arc<Vec<Pair>>,
     score: Score,
     last: String,
+    /// The calls that read the sentences.
+    reading: Vec<Call>,
     calls: Vec<Call>,
 }
 
@@ -166,7 +216,9 @@ fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
         "bucket.count",
         buckets.iter().map(|b| b.len() as f64).collect(),
     );
-    for (runner, (name, _)) in runners.iter().zip(MODELS) {
+    record.calls(&first.reading);
+    for runner in runners {
+        let name = runner.name;
         record.calls(&runner.calls);
         let (mut bleu, mut exact) = (Vec::new(), Vec::new());
         for bucket in buckets.iter().filter(|bucket| !bucket.is_empty()) {
@@ -195,14 +247,14 @@ fn show(runners: &[Runner], _: &Inputs) -> Result<Computation, CellError> {
 fn leads(record: &mut Record, runners: &[Runner], long: &[usize]) {
     record.number("long.from", LONG as f64);
     record.number("long.count", long.len() as f64);
-    let Some((fixed, others)) = runners.split_first() else {
-        return;
+    // It comes first where it is here.
+    let (fixed, others) = match runners.split_first() {
+        Some((fixed, others)) if fixed.name == MODELS[0].0 && !long.is_empty() => (fixed, others),
+        _ => return,
     };
-    if long.is_empty() {
-        return;
-    }
     let fixed = part(&fixed.score, long);
-    for (runner, (name, _)) in others.iter().zip(&MODELS[1..]) {
+    for runner in others {
+        let name = runner.name;
         let other = part(&runner.score, long);
         let (draws, seed) = DRAWS;
         let (low, high) = other.lead_interval(&fixed, draws, seed);
@@ -220,7 +272,6 @@ mod tests {
     use super::*;
     use crate::input::InputValue;
     use crate::jobs::{self, JobCache};
-    use crate::spec::Progress;
 
     const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
 
@@ -262,6 +313,38 @@ mod tests {
             assert_eq!(found.tensors, measured(steps, &cache).tensors, "{steps}");
             assert_eq!(found.at("fixed.bleu.all", &[]).is_some(), steps > 0);
             assert_eq!(found.words("english").len(), steps.min(1));
+        }
+    }
+
+    /// A model that arrives later catches up, and in the end nothing tells that it was late.
+    #[test]
+    fn models_that_arrive_one_by_one_give_the_same_result() {
+        let whole = measured(4, &ModelCache::of_folder(FOLDER));
+        let (arriving, mut kept) = (ModelCache::default(), JobCache::default());
+        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        let read = |file: &str| std::fs::read(format!("{FOLDER}/{file}")).unwrap();
+        arriving.put(SET, read(SET).into());
+        // The last one first: the order of arrival does not matter.
+        for (count, place) in [2, 0, 1].into_iter().enumerate() {
+            let (name, file) = MODELS[place];
+            arriving.put(file, read(file).into());
+            let mut job = kept.begin(entry, &given(4), &arriving).unwrap();
+            let mut shares = Vec::new();
+            let part = loop {
+                match job.advance().unwrap() {
+                    Progress::Working(share) => shares.push(share),
+                    Progress::Done(part) => break part,
+                }
+            };
+            kept.keep(&SPEC, job);
+            assert_eq!(shares.len(), 4, "only {name} is measured");
+            assert_eq!(shares.last(), Some(&1.0));
+            assert!(
+                part.tensors
+                    .iter()
+                    .all(|(name, found)| whole.tensor(name) == Some(found))
+            );
+            assert_eq!(part.fingerprint() == whole.fingerprint(), count == 2);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
-use crate::parts::race::{self, MODELS};
+use crate::parts::race;
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// Most tokens of the sentence.
@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: race::files,
     start,
+    partial_from: Some(0),
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -48,10 +49,11 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
     Ok(once(move || compute(&inputs, &models)))
 }
 
-fn compute(inputs: &Inputs, models: &[Arc<Translator>]) -> Result<Computation, CellError> {
+/// The translations of the models that are here.
+fn compute(inputs: &Inputs, models: &[(&str, Arc<Translator>)]) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let sentence = inputs.text("sentence")?;
-    for ((name, _), translator) in MODELS.iter().zip(models) {
+    for (name, translator) in models {
         let ids = race::typed(inputs, "sentence", "English sentence", translator, MOST)?;
         let read = match &translator.model {
             TranslationModel::Gru(model) => model.reading_order(&ids),
@@ -73,6 +75,7 @@ mod tests {
     use super::*;
     use crate::input::InputValue;
     use crate::jobs;
+    use crate::parts::race::MODELS;
 
     fn cache() -> ModelCache {
         ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"))
@@ -101,6 +104,36 @@ mod tests {
         assert_eq!(backwards, found.words("attention.reads"));
         assert_ne!(backwards, found.words("fixed.reads"));
         assert_eq!(found.at("words", &[]), Some(4.0));
+    }
+
+    /// Each file that arrives adds its model's translation and changes no other.
+    #[test]
+    fn what_has_arrived_is_a_part_of_the_whole_result() {
+        let whole = race("We see the sky.", &cache()).unwrap();
+        let arriving = ModelCache::default();
+        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        for (count, (_, file)) in MODELS.into_iter().enumerate() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models/").to_owned();
+            arriving.put(file, std::fs::read(path + file).unwrap().into());
+            let mut job = (entry.start)(&Inputs::defaults(&inputs()), &arriving).unwrap();
+            let crate::Progress::Done(part) = job.advance().unwrap() else {
+                panic!("it is done in one go");
+            };
+            for (place, (name, _)) in MODELS.into_iter().enumerate() {
+                let here = place <= count;
+                let expected = if here { whole.words(name) } else { &[] };
+                assert_eq!(part.words(name), expected, "{name} with {file}");
+            }
+            assert!(
+                part.tensors
+                    .iter()
+                    .all(|(name, found)| whole.tensor(name) == Some(found))
+            );
+            assert_eq!(
+                part.fingerprint() == whole.fingerprint(),
+                count + 1 == MODELS.len()
+            );
+        }
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: no_files,
     start: |inputs, _| start(inputs),
+    partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {

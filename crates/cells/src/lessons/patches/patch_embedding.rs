@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
     start,
+    partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {

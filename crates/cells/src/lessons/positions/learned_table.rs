@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: trained::files,
     start: |inputs, cache| trained::job(inputs, cache, compute),
+    partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {

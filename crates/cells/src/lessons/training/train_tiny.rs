@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     spec: &SPEC,
     files: no_files,
     start: |inputs, _| start(inputs),
+    partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {
@@ -205,12 +206,13 @@ mod tests {
     #[test]
     fn a_job_goes_on_instead_of_starting_anew() {
         let (_, mut job) = run(start(&given(3.0)).unwrap());
-        assert!(job.go_on(&given(4.0)).unwrap());
+        let cache = ModelCache::default();
+        assert!(job.go_on(&given(4.0), &cache).unwrap());
         assert!(matches!(job.advance().unwrap(), Progress::Working(1.0)));
         assert!(matches!(job.advance().unwrap(), Progress::Done(_)));
-        assert!(!job.go_on(&given(2.0)).unwrap(), "back is anew");
+        assert!(!job.go_on(&given(2.0), &cache).unwrap(), "back is anew");
         let other = given(9.0).with("seed", InputValue::Number(2.0));
-        assert!(!job.go_on(&other).unwrap(), "another training");
+        assert!(!job.go_on(&other, &cache).unwrap(), "another training");
     }
 
     /// Every row of every head is a distribution; the rate rises to its peak.
