@@ -14,6 +14,7 @@
 
 mod e2e {
     mod alignment;
+    mod arriving;
     mod axe;
     mod bad_input;
     mod bench;

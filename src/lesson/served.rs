@@ -32,7 +32,9 @@ pub(crate) fn hand_over(cx: CellCx, body: &HtmlElement) {
             .outcome
             .with(|outcome| outcome.whole().map(|c| c.fingerprint()));
         let edited = cx.is_edited();
-        if computed.is_none() && !edited {
+        // What the files that arrived give is shown where the others cannot be had.
+        let is_all = cx.outcome.with(|o| o.is_part && o.error.is_some());
+        if computed.is_none() && !edited && !is_all {
             return false;
         }
         figure.remove();

@@ -271,23 +271,23 @@ impl Pen<'_> {
         let is_here = self.here == Some(part.slug);
         let has_lesson = self.lessons.iter().any(|lesson| lesson.slug == part.slug);
         let shape = format!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"3\"/><text x=\"{}\" y=\"{}\">{text}</text>",
-            x + width / 2,
-            y + 16
+            "<rect width=\"{width}\" height=\"{HEIGHT}\" rx=\"3\"/><text x=\"{}\" y=\"16\">{text}</text>",
+            width / 2
         );
+        let at = format!("transform=\"translate({x} {y})\"");
         let repeated = if self.drawn.contains(&id) {
             " tabindex=\"-1\" aria-hidden=\"true\""
         } else {
             ""
         };
         let _ = match (is_here, has_lesson) {
-            (true, _) => write!(self.svg, "<g class=\"here\">{shape}</g>"),
+            (true, _) => write!(self.svg, "<g class=\"here\" {at}>{shape}</g>"),
             (false, true) => write!(
                 self.svg,
-                "<a href=\"{ROOT}lesson/{}/\"{repeated}>{shape}</a>",
+                "<a href=\"{ROOT}lesson/{}/\"{repeated} {at}>{shape}</a>",
                 part.slug
             ),
-            (false, false) => write!(self.svg, "<g class=\"to-come\">{shape}</g>"),
+            (false, false) => write!(self.svg, "<g class=\"to-come\" {at}>{shape}</g>"),
         };
         self.drawn.push(id);
     }
@@ -325,7 +325,7 @@ mod tests {
     fn own_parts_are_marked_others_are_links_and_those_to_come_are_neither() {
         let lessons = [lesson("scaling"), lesson("positions")];
         let svg = drawing(&lessons, Some(&lessons[0]));
-        assert_eq!(svg.matches("class=\"here\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches("class=\"here\" ").count(), 2, "{svg}");
         let link = format!("<a href=\"{ROOT}lesson/positions/\"");
         assert_eq!(svg.matches(&link).count(), 3);
         assert_eq!(

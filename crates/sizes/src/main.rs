@@ -17,10 +17,10 @@ type Bounds = [usize; 2];
 const SITE_WASM_BYTES: Bounds = [174_000, 278_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not. The
 /// goal is 450 kB.
-const PAGE_WASM_BYTES: Bounds = [446_000, 630_000];
+const PAGE_WASM_BYTES: Bounds = [450_000, 630_000];
 /// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
 /// 150 kB, which six lessons miss (`BENCHMARKS.md` says by what): this keeps them from growing.
-const CELL_WASM_BYTES: Bounds = [244_000, 400_000];
+const CELL_WASM_BYTES: Bounds = [246_000, 400_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [182_000, 215_000];

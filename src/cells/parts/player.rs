@@ -176,7 +176,9 @@ fn keep_going(cx: CellCx, playing: RwSignal<Option<Play>>, most: f64) {
         let wanted = steps.get_untracked();
         let there = cx.outcome.with(|outcome| {
             let found = outcome.computation.as_ref()?.at(STEPS, &[])?;
-            (outcome.busy.is_none() && found == wanted).then_some(outcome.elapsed_ms)
+            // A run need not wait for the models that are still to come.
+            let is_there = outcome.busy.is_none() || outcome.is_part;
+            (is_there && found == wanted).then_some(outcome.elapsed_ms)
         });
         let failed = cx.outcome.with(|outcome| outcome.error.is_some());
         let last = unasked.unwrap_or(most);
