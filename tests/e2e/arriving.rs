@@ -56,7 +56,11 @@ impl Without {
     }
 
     fn put_back(&self) {
-        std::fs::copy(site::dist().join(&self.model), self.folder.join(&self.model)).unwrap();
+        std::fs::copy(
+            site::dist().join(&self.model),
+            self.folder.join(&self.model),
+        )
+        .unwrap();
     }
 }
 

@@ -349,8 +349,22 @@ mod tests {
         let catalog = crate::Cells { public };
         let content = crate::content::Content::load(&project, &catalog, false).unwrap();
         let lessons = &content.lessons;
-        for lesson in lessons {
-            assert!(figure(lesson, lessons).is_some(), "{}", lesson.slug);
+        for (at, lesson) in lessons.iter().enumerate() {
+            let page = crate::page::lesson_main(lesson, at, lessons, false);
+            let before = page
+                .split_once("<figure class=\"machine\"")
+                .map(|(before, _)| before);
+            let before = before.unwrap_or_else(|| panic!("{} has no drawing", lesson.slug));
+            assert!(
+                before.contains("data-cell="),
+                "the first cell comes before it"
+            );
+            assert_eq!(
+                before.matches("<section").count(),
+                before.matches("</section>").count(),
+                "{}: it is in no cell",
+                lesson.slug
+            );
             for part in own_parts(&lesson.slug) {
                 let cell = part.cell.unwrap_or("none");
                 assert!(

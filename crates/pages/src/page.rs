@@ -54,7 +54,10 @@ pub(crate) fn lesson_main(
 /// The lesson's text with the drawing of the machine before its first section, after the first cell.
 fn with_machine(lesson: &Lesson, lessons: &[Lesson]) -> String {
     let mut body = lesson.article(ROOT);
-    if let (Some(figure), Some(place)) = (machine::figure(lesson, lessons), body.find("<h2")) {
+    // The title of a cell may be a heading of this level too.
+    let section = lesson.headings.iter().find(|heading| heading.level == 2);
+    let place = section.and_then(|section| body.find(&format!("<h2 id=\"{}\"", section.id)));
+    if let (Some(figure), Some(place)) = (machine::figure(lesson, lessons), place) {
         body.insert_str(place, &figure);
     }
     body
