@@ -130,7 +130,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
         let (id, name, says) = (part.id, part.name, part.says);
         let lesson = lessons.iter().position(|lesson| lesson.slug == part.slug);
         let leads = match lesson {
-            None => "<span class=\"to-come\">Its lesson is still to come.</span>".to_owned(),
+            None => "Its lesson is still to come.".to_owned(),
             Some(at) => {
                 let title = escape(&lessons[at].title);
                 let slug = part.slug;
@@ -145,7 +145,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
             }
         };
         // Writing to a String cannot fail, here and below.
-        let _ = writeln!(list, "<dt id=\"{id}\">{name}</dt><dd>{says} {leads}</dd>");
+        let _ = writeln!(list, "<h3 id=\"{id}\">{name}</h3>\n<p>{says} {leads}</p>");
     }
     format!(
         "<main id=\"main\" data-page=\"map\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
@@ -154,7 +154,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
          to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
          The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
          happens inside every attention. A dashed part has no lesson yet.</figcaption></figure>\n\
-         <h2>The parts</h2>\n<dl class=\"machine-parts\">\n{list}</dl>\n</div>\n</article>\n</main>",
+         <h2>The parts</h2>\n{list}</div>\n</article>\n</main>",
         drawing(lessons, None)
     )
 }
@@ -242,25 +242,17 @@ impl Pen<'_> {
         }
     }
 
-    /// The lines along which data flows.
+    /// The lines along which data flows; the boxes cover what is behind them.
     fn flow(&mut self) {
-        let mut path = String::new();
-        for (x, last) in COLUMNS.into_iter().zip([6, 8, 6]) {
-            for row in 0..last {
-                let (from, to) = (top(row), top(row + 1) + HEIGHT);
-                let _ = write!(path, "M{} {from}V{to}", x + WIDTH / 2);
-            }
-        }
-        // From the encoder's output into cross-attention, and from the outputs to the loss.
+        let (start, end) = (top(0), top(9));
+        let [encoder, decoder, vision] = COLUMNS.map(|x| x + WIDTH / 2);
         let (memory, cross) = (top(6) + HEIGHT / 2, top(4) + HEIGHT / 2);
-        let loss = top(9) - 8 + HEIGHT;
-        let _ = write!(path, "M112 {memory}H120V{cross}H128");
-        let _ = write!(path, "M180 {}V{loss}M300 {}V{loss}", top(8), top(6));
-        let y = SIZE.1 - HEIGHT / 2 - 5;
-        for x in (52..352).step_by(50) {
-            let _ = write!(path, "M{x} {y}h6");
-        }
-        let _ = write!(self.svg, "<path class=\"flow\" d=\"{path}\"/>");
+        let steps = SIZE.1 - HEIGHT / 2 - 5;
+        let _ = write!(
+            self.svg,
+            "<path class=\"flow\" d=\"M{encoder} {start}V{memory}H120V{cross}H128M{decoder} {start}V{end}M{vision} {start}V{end}\
+             M8 {steps}H352\"/>"
+        );
     }
 
     /// A box with its text: marked, a link, or grey where its lesson is still to come.
@@ -379,7 +371,7 @@ mod tests {
     #[test]
     fn the_map_leads_to_lessons_and_live_numbers() {
         let map = map_main(&[lesson("scaling")]);
-        assert_eq!(map.matches("<dt ").count(), PARTS.len());
+        assert_eq!(map.matches("<h3 ").count(), PARTS.len());
         let leads = format!(
             "<a href=\"{ROOT}lesson/scaling/\">Lesson 1: T &amp; U</a> \u{b7} <a href=\"{ROOT}lesson/scaling/#why-scale\">"
         );
