@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::{Array, Function, Reflect, Uint8Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::closure::Closure;
@@ -82,11 +82,14 @@ impl Port {
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onmessageerror(Some(on_error.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        for message in messages.iter() {
-            let listener: &js_sys::Function = on_message.as_ref().unchecked_ref();
-            // An error of the listener would be one of the page's own.
-            let _ = listener.call1(&JsValue::NULL, &message);
-        }
+        let hear: Function = on_message.as_ref().unchecked_ref::<Function>().clone();
+        // In a moment, when the caller has this port: a message may say that the worker is of no use.
+        leptos::task::spawn_local(async move {
+            for message in messages.iter() {
+                // It fails where the port has been dropped, which wants to hear nothing.
+                let _ = hear.call1(&JsValue::NULL, &message);
+            }
+        });
         Ok(Self {
             worker,
             waiting,

@@ -86,6 +86,7 @@ fn a_cell_of_three_models_shows_those_that_arrived() {
         browser.script(edit, &[]).await;
         let failed = "const cell = document.getElementById('seq2seq-race');
             return cell.dataset.state === 'error'
+                && cell.querySelectorAll('.cell-view td[data-race]').length === 3
                 && cell.querySelector('.cell-error button')?.textContent === 'Retry'";
         browser
             .wait_for("the cell to say what is missing", failed)

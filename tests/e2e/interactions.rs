@@ -368,7 +368,7 @@ fn a_point_of_three_patches_is_dragged_and_the_output_follows() {
             .await
             .expect("the lesson works");
         let state = "const pad = document.querySelectorAll('#three-patches .vector-pad')[1];
-            pad.scrollIntoView({ block: 'center' });
+            pad.scrollIntoView({ block: 'center', behavior: 'instant' });
             const place = dot => { const box = dot.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
             const output = pad.querySelector('.c-output');
             return [place(pad.querySelector('.pad-tip .pad-dot')), place(output.querySelector('.pad-dot')), output.querySelector('.pad-name').textContent]";
@@ -384,9 +384,9 @@ fn a_point_of_three_patches_is_dragged_and_the_output_follows() {
         let (x, y) = (at(&before[0], 0), at(&before[0], 1));
         for (kind, dx, dy) in [
             ("mousePressed", 0.0, 0.0),
-            ("mouseMoved", 20.0, 15.0),
-            ("mouseMoved", 40.0, 30.0),
-            ("mouseReleased", 40.0, 30.0),
+            ("mouseMoved", -20.0, -15.0),
+            ("mouseMoved", -40.0, -30.0),
+            ("mouseReleased", -40.0, -30.0),
         ] {
             let event = json!({ "type": kind, "x": x + dx, "y": y + dy, "button": "left", "clickCount": 1 });
             browser.devtools("Input.dispatchMouseEvent", event).await;
@@ -401,12 +401,12 @@ fn a_point_of_three_patches_is_dragged_and_the_output_follows() {
         };
         let [by_x, by_y] = moved(0);
         assert!(
-            (by_x - 40.0).abs() < 4.0 && (by_y - 30.0).abs() < 4.0,
+            (by_x + 40.0).abs() < 4.0 && (by_y + 30.0).abs() < 4.0,
             "{by_x} {by_y}"
         );
         let [out_x, out_y] = moved(1);
         assert!(
-            out_x > 1.0 && out_y > 1.0,
+            out_x < -1.0 && out_y < -1.0,
             "the output follows: {out_x} {out_y}"
         );
     });
@@ -429,8 +429,12 @@ fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
                 "return [...document.querySelectorAll('#patch-embedding .more > summary')].some(s => s.textContent.includes('The learned matrix'))",
             )
             .await;
-        click(browser, Locator::XPath(&format!("{fold}/summary"))).await;
-        pause(300).await;
+        // Waiting until the page is ready may have opened it.
+        let is_open = "return [...document.querySelectorAll('#patch-embedding .more[open] > summary')].some(s => s.textContent.includes('The learned matrix'))";
+        if browser.script(is_open, &[]).await == json!(false) {
+            click(browser, Locator::XPath(&format!("{fold}/summary"))).await;
+            pause(300).await;
+        }
         let choose = async |model: &str| {
             let place = format!("//section[@id='patch-embedding']//label[contains(., '{model}')]");
             click(browser, Locator::XPath(&place)).await;
@@ -438,11 +442,6 @@ fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
         };
         choose("random").await;
         choose("digit-vit").await;
-        browser
-            .wait_for(
-                "the fold to be open again",
-                "return [...document.querySelectorAll('#patch-embedding .more[open] > summary')].some(s => s.textContent.includes('The learned matrix'))",
-            )
-            .await;
+        browser.wait_for("the fold to be open again", is_open).await;
     });
 }

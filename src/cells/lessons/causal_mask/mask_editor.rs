@@ -103,7 +103,7 @@ fn maps(cx: CellCx, selected: Selected<Place>) -> AnyView {
         <div class="cols-2">
             <HeatMap
                 grid=grid(cx, "mask")
-                label="Visible pairs: 1 is visible, 0 is hidden"
+                label="Visible pairs: one is visible, zero is hidden"
                 palette=Palette::Mask
                 domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                 format=Format::Count
