@@ -60,9 +60,15 @@ async fn shares(browser: &Browser) -> Vec<f64> {
         .collect()
 }
 
-/// Which target words are chosen.
-async fn chosen(browser: &Browser) -> Vec<String> {
-    texts(browser, &format!("{TARGET}[aria-pressed=true]")).await
+/// Waits until these target words are the chosen ones.
+async fn wait_for_chosen(browser: &Browser, words: &[String]) {
+    let condition = format!(
+        "return [...document.querySelectorAll(\"{TARGET}[aria-pressed=true]\")]
+            .map(word => word.textContent.trim()).join(' ') === {}",
+        serde_json::json!(words.join(" "))
+    );
+    let what = format!("{words:?} to be chosen");
+    browser.wait_for(&what, &condition).await;
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn a_word_of_the_translation_shows_its_lines() {
 
         // The lesson's own word is not in this translation: the first one is chosen. What it takes
         // of all words is all of it.
-        assert_eq!(chosen(browser).await, target[..1]);
+        wait_for_chosen(browser, &target[..1]).await;
         let first = shares(browser).await;
         assert_eq!(first.len(), 5);
         assert!(
@@ -110,7 +116,7 @@ fn a_word_of_the_translation_shows_its_lines() {
 
         // With the mouse: another word.
         click(browser, Locator::Css(&format!("{TARGET}[data-at='0,1']"))).await;
-        assert_eq!(chosen(browser).await, target[1..2]);
+        wait_for_chosen(browser, &target[1..2]).await;
         assert_ne!(shares(browser).await, first);
 
         // With the keys: on to the next word.
@@ -119,16 +125,18 @@ fn a_word_of_the_translation_shows_its_lines() {
             .send_keys(&Key::Right.to_string())
             .await
             .expect("a key");
+        let moved = "return document.activeElement?.dataset.at === '0,2'";
+        browser.wait_for("the focus on the next word", moved).await;
         let active = browser.client().active_element().await.expect("a focus");
         active
             .send_keys(&Key::Enter.to_string())
             .await
             .expect("a key");
-        assert_eq!(chosen(browser).await, target[2..3]);
+        wait_for_chosen(browser, &target[2..3]).await;
 
         // The same word again: no word is chosen, and all lines are drawn in full.
         click(browser, Locator::Css(&format!("{TARGET}[data-at='0,2']"))).await;
-        assert!(chosen(browser).await.is_empty());
+        wait_for_chosen(browser, &[]).await;
         assert!(shares(browser).await.is_empty());
     });
 }

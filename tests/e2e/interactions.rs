@@ -61,6 +61,18 @@ async fn background(browser: &Browser) -> Value {
     browser.script("return getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor", &[]).await
 }
 
+/// Waits until the page has another background than `before`, and returns it.
+async fn other_background(browser: &Browser, before: &Value) -> Value {
+    for _ in 0..200 {
+        let now = background(browser).await;
+        if now != *before {
+            return now;
+        }
+        pause(50).await;
+    }
+    panic!("the background stays {before}");
+}
+
 #[test]
 fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remembered() {
     let server = site::serve(Habits::ROOT);
@@ -70,27 +82,19 @@ fn the_theme_follows_the_system_until_the_reader_chooses_and_the_choice_is_remem
             .open_ready(&server.url(""))
             .await
             .expect("the home page works");
+        // The page follows the system.
         let light = background(browser).await;
         browser.look(Look::DESK_DARK).await;
-        pause(400).await;
-        let dark = background(browser).await;
-        assert_ne!(light, dark, "the page follows the system's theme");
-
+        let dark = other_background(browser, &light).await;
         browser.look(Look::DESK_LIGHT).await;
-        pause(400).await;
-        let mut seen = vec![background(browser).await];
-        for _ in 0..3 {
+        assert_eq!(other_background(browser, &dark).await, light);
+
+        // Each press of the switch turns the theme; after three it is the dark one.
+        let mut now = light.clone();
+        for expected in [&dark, &light, &dark] {
             click(browser, THEME_SWITCH).await;
-            pause(400).await;
-            seen.push(background(browser).await);
-        }
-        assert!(
-            seen.contains(&dark) && seen.contains(&light),
-            "the switch reaches both themes: {seen:?}"
-        );
-        while background(browser).await != dark {
-            click(browser, THEME_SWITCH).await;
-            pause(400).await;
+            now = other_background(browser, &now).await;
+            assert_eq!(now, *expected);
         }
         browser
             .open_ready(&server.url(&site::lessons()[0]))

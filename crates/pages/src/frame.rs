@@ -67,7 +67,7 @@ impl Frame {
     /// # Errors
     /// A style sheet that is not there, a mark that is missing.
     pub fn read(folder: &Path, public_url: &str) -> Result<Self, BuildError> {
-        let mut html = without_comments(&read(&folder.join("index.html"))?);
+        let mut html = short_fonts(&without_comments(&read(&folder.join("index.html"))?));
         let mut inlined = Vec::new();
         while let Some(tag) = next_tag(&html, "<link rel=\"stylesheet\"") {
             let file = file_of(&tag.text, public_url)?;
@@ -160,7 +160,7 @@ impl Frame {
                 .collect();
             HEAD_SCRIPT.replace(PRELOAD_MARK, &Value::Array(all).to_string())
         };
-        let script = format!("<script>\n{script}</script>");
+        let script = format!("<script>\n{}</script>", short_script(&script));
         let mark = |name: &str| format!("<!--page:{name}-->");
         let mut html = self
             .html
@@ -230,7 +230,7 @@ fn take_engine(html: &mut String, public_url: &str) -> Result<String, BuildError
     };
     let script = html[start..end].replace(&format!("'{public_url}"), &format!("'{ROOT}"));
     html.replace_range(start..end, "");
-    Ok(format!("{script}\n"))
+    Ok(format!("{}\n", short_script(&script)))
 }
 
 /// Leaves the frame's own comments out of the pages; a mark has no space after its `<!--`.
@@ -304,8 +304,22 @@ fn rooted_urls(css: &str) -> String {
     out
 }
 
-/// A style sheet without comments, indentation and empty lines, which every page would carry. A
-/// style sheet of ours has no text with `/*` in it.
+/// The frame with its fonts' style sheet made [`short`].
+fn short_fonts(html: &str) -> String {
+    let fonts = next_tag(html, "<style data-fonts>");
+    let end = html.find("</style>");
+    match (fonts, end) {
+        (Some(FoundTag { end: start, .. }), Some(end)) if start < end => {
+            let (before, rest) = html.split_at(start);
+            let (css, after) = rest.split_at(end - start);
+            format!("{before}{}{after}", short(css))
+        }
+        _ => html.to_owned(),
+    }
+}
+
+/// A style sheet without comments, indentation, line ends and the spaces that no browser needs,
+/// which every page would carry. A style sheet of ours has no text with `/*`, `, ` or ` {` in it.
 fn short(css: &str) -> String {
     let mut kept = String::with_capacity(css.len());
     let mut rest = css;
@@ -316,8 +330,26 @@ fn short(css: &str) -> String {
             .map_or("", |(_, after)| after);
     }
     kept.push_str(rest);
-    let lines = kept.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join("\n")
+    let mut out = String::with_capacity(kept.len());
+    for line in kept.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        // A selector or a value that goes on in the next line.
+        if !out.is_empty() && !out.ends_with(['{', '}', ';', ',']) {
+            out.push(' ');
+        }
+        out.push_str(line);
+    }
+    out.replace(" {", "{").replace(";}", "}").replace(", ", ",")
+}
+
+/// A script without indentation and without the lines that hold only a comment. No text of a script
+/// of ours goes over more than one line.
+fn short_script(script: &str) -> String {
+    let lines = script.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .fold(String::with_capacity(script.len()), |out, line| {
+            out + line + "\n"
+        })
 }
 
 #[cfg(test)]
@@ -327,7 +359,25 @@ mod tests {
     #[test]
     fn style_sheets_lose_what_no_browser_reads() {
         let css = "/* a\n b */\n\na {\n  color: red; /* c */\n}\n/* open";
-        assert_eq!(short(css), "a {\ncolor: red;\n}");
+        assert_eq!(short(css), "a{color: red}");
+        let css = "a,\n  b\n  c {\n  margin: 1px\n    2px;\n}\n\n@media print {\n  d > e { color: rgb(1, 2, 3); }\n}";
+        let expected = "a,b c{margin: 1px 2px}@media print{d > e{ color: rgb(1,2,3); }}";
+        assert_eq!(short(css), expected);
+    }
+
+    #[test]
+    fn the_fonts_of_a_frame_are_short_and_nothing_else_changes() {
+        let html = "<p>a {</p>\n<style data-fonts>\n  @font-face {\n    src: x;\n  }\n</style>\n<p>b {</p>";
+        let expected = "<p>a {</p>\n<style data-fonts>@font-face{src: x}</style>\n<p>b {</p>";
+        assert_eq!(short_fonts(html), expected);
+        assert_eq!(short_fonts("<p>none</p>"), "<p>none</p>");
+    }
+
+    #[test]
+    fn scripts_lose_their_comments_and_keep_their_lines() {
+        let script = "<script>\n  // Why.\n  const a = \"//\"; // here\n\n  b();\n</script>";
+        let expected = "<script>\nconst a = \"//\"; // here\nb();\n</script>\n";
+        assert_eq!(short_script(script), expected);
     }
 
     #[test]
