@@ -398,7 +398,7 @@ impl PageState {
                 " It was made by another version of this site."
             };
             self.notice.set(Some(format!(
-                "This link could not restore {}; the lesson\u{2019}s own values stand there instead.{older}",
+                "This link could not restore {}. The page shows its own values there.{older}",
                 lost.join(", ")
             )));
         }

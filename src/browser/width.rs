@@ -6,16 +6,18 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::web_sys::ResizeObserver;
 
+use super::near;
+
 /// The width in CSS pixels of a drawing in markup, which the browser then scales.
 const IN_MARKUP: u32 = 480;
 
-/// The width of the element in whole CSS pixels; 0 while it is not laid out.
+/// The width of the element in whole CSS pixels; 0 while it is not laid out, as far from the window.
+/// In print, an element that was never laid out has the width of a drawing in markup.
 pub(crate) fn width_of(element: NodeRef<Div>) -> Signal<u32> {
-    let width = RwSignal::new(if cfg!(target_arch = "wasm32") {
-        0_u32
-    } else {
-        IN_MARKUP
-    });
+    if cfg!(not(target_arch = "wasm32")) {
+        return Signal::stored(IN_MARKUP);
+    }
+    let width = RwSignal::new(0_u32);
     Effect::new(move |_| {
         let Some(element) = element.get() else { return };
         let observed = element.clone();
@@ -35,5 +37,9 @@ pub(crate) fn width_of(element: NodeRef<Div>) -> Signal<u32> {
             });
         }
     });
-    width.into()
+    let printed = near::printed();
+    Signal::derive(move || match width.get() {
+        0 if printed.get() => IN_MARKUP,
+        width => width,
+    })
 }

@@ -101,7 +101,7 @@ impl Browser {
 
     /// Waits until every cell of the page has its numbers on screen, also those that are folded away.
     /// Cells that no reader would have reached yet begin because the page is told that it will be
-    /// printed.
+    /// printed, and are laid out as in print.
     ///
     /// # Errors
     /// Names the cells that did not get there.
@@ -111,6 +111,12 @@ impl Browser {
             let waiting = self
                 .script(
                     "dispatchEvent(new Event('beforeprint'));
+                     if (!document.getElementById('laid-out')) {
+                        const style = document.createElement('style');
+                        style.id = 'laid-out';
+                        style.textContent = '.cell-body { content-visibility: visible !important; }';
+                        document.head.append(style);
+                     }
                      const folded = [...document.querySelectorAll('details.more:not([open])')];
                      folded.forEach(more => { more.open = true });
                      return [...document.querySelectorAll('[data-cell]')]

@@ -1,4 +1,5 @@
-//! Cells that compute in a worker begin with those near the window.
+//! Cells that compute in a worker begin with those near the window, and cells are laid out when the
+//! reader comes near.
 
 use serde_json::{Value, json};
 
@@ -69,6 +70,62 @@ fn a_far_cell_waits_for_near_ones_and_begins_by_itself_in_the_end() {
         let is_ready =
             format!("return document.getElementById('{last}').dataset.state === 'ready'");
         browser.wait_for("the cell in the window", &is_ready).await;
+    });
+}
+
+/// The last cell with a chart: its id, whether it is laid out, and whether its first chart is drawn.
+const LAST_CHART: &str = "
+    const last = [...document.querySelectorAll('[data-cell][data-state=ready]')]
+        .filter(cell => cell.querySelector('.cell-view > figure.chart, .cell-view :not(.more) > figure.chart')).at(-1);
+    return [
+        last.id,
+        last.querySelector('figure.chart').checkVisibility({ contentVisibilityAuto: true }),
+        !!last.querySelector('figure.chart svg'),
+    ];
+";
+
+#[test]
+fn a_cell_is_laid_out_when_the_reader_comes_near_and_in_print() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let page = server.url("lesson/scaling/");
+        let ready = "const cells = [...document.querySelectorAll('[data-cell]')];
+            return cells.length > 1 && cells.every(cell => cell.dataset.state === 'ready')";
+        let drawn = |is_drawn: bool| {
+            format!("const [, , drawn] = (() => {{ {LAST_CHART} }})(); return drawn === {is_drawn}")
+        };
+        browser.open(&page).await;
+        browser.wait_for("all results", ready).await;
+        let far = browser.script(LAST_CHART, &[]).await;
+        assert_eq!((&far[1], &far[2]), (&json!(false), &json!(false)), "{far}");
+
+        // The page keeps its place while the cell takes its own height.
+        let id = far[0].as_str().expect("a cell").to_owned();
+        let go =
+            format!("document.getElementById('{id}').scrollIntoView({{ behavior: 'instant' }})");
+        browser.script(&go, &[]).await;
+        browser.wait_for("the chart", &drawn(true)).await;
+        let top = format!(
+            "const top = document.getElementById('{id}').getBoundingClientRect().top;
+             return top >= -2 && top < innerHeight / 2"
+        );
+        browser.wait_for("the cell in the window", &top).await;
+        let near = browser.script(LAST_CHART, &[]).await;
+        assert_eq!(near[1], json!(true), "{near}");
+
+        // Another visit, printed from its first screen.
+        browser.open(&page).await;
+        browser.wait_for("all results", ready).await;
+        browser.wait_for("no chart", &drawn(false)).await;
+        let media = json!({ "media": "print" });
+        browser.devtools("Emulation.setEmulatedMedia", media).await;
+        browser
+            .script("dispatchEvent(new Event('beforeprint'))", &[])
+            .await;
+        browser.wait_for("the chart in print", &drawn(true)).await;
+        let printed = browser.script(LAST_CHART, &[]).await;
+        assert_eq!(printed[1], json!(true), "{printed}");
     });
 }
 

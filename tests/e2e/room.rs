@@ -55,7 +55,7 @@ fn cells_give_back_the_height_that_the_page_reserved() {
                 .wait_for(
                     "every cell to give back its height",
                     "return [...document.querySelectorAll('[data-cell] > .cell-body')]
-                        .every(body => !body.style.minHeight)",
+                        .every(body => body.style.minHeight === '0px')",
                 )
                 .await;
         }

@@ -73,7 +73,7 @@ fn cell_frame(cell: &Cell) -> String {
         "<section class=\"cell\" data-cell=\"{name}\" id=\"{id}\"{former} data-props='{props}' aria-labelledby=\"{id}-title\">{anchor}\n\
          <header class=\"cell-head\"><h{level} class=\"cell-title\" id=\"{id}-title\">{title}</h{level}>\
          <div class=\"cell-tools\"></div></header>\n\
-         <div class=\"cell-body{class}\" style=\"min-height:{height_px}px\">{content}</div>\n"
+         <div class=\"cell-body{class}\" style=\"--reserved:{height_px}px\">{content}</div>\n"
     );
     if let Some(caption) = &cell.caption {
         // Writing to a String cannot fail, here and below.

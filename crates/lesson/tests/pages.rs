@@ -88,7 +88,7 @@ fn a_cell_becomes_a_frame_without_numbers_of_its_own() {
         "data-props='{\"sentence\":\"$sentence\",\"title\":\"A &amp; B\",\"x\":2}'",
         "aria-labelledby=\"t-title\"",
         "<h2 class=\"cell-title\" id=\"t-title\">A &amp; B</h2>",
-        "style=\"min-height:200px\"><p class=\"cell-waiting\">",
+        "style=\"--reserved:200px\"><p class=\"cell-waiting\">",
         "<dl class=\"cell-given\"><dt>sentence</dt><dd>&quot;It&#39;s &lt;b&gt;&quot;</dd><dt>x</dt><dd>2</dd></dl>",
         "<div class=\"cell-caption\"><p>See <span class=\"bound\"><math",
     ] {

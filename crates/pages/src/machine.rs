@@ -145,7 +145,10 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
             }
         };
         // Writing to a String cannot fail, here and below.
-        let _ = writeln!(list, "<h3 id=\"{id}\">{name}</h3>\n<p>{says} {leads}</p>");
+        let _ = writeln!(
+            list,
+            "<div><h3 id=\"{id}\">{name}</h3>\n<p>{says} {leads}</p></div>"
+        );
     }
     format!(
         "<main id=\"main\" data-page=\"map\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson\">\n\
@@ -154,7 +157,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
          to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
          The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
          happens inside every attention. A dashed part has no lesson yet.</figcaption></figure>\n\
-         <h2>The parts</h2>\n{list}</div>\n</article>\n</main>",
+         <h2>The parts</h2>\n<div class=\"wide parts\">\n{list}</div></div>\n</article>\n</main>",
         drawing(lessons, None)
     )
 }

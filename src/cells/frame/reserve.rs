@@ -19,7 +19,7 @@ pub(crate) fn release_when_drawn(cx: CellCx, body: &HtmlElement) {
     let released = StoredValue::new(false);
     let release = move || {
         if drawn.get_untracked() && !released.get_value() && is_out_of_sight(&body) {
-            let _ = body.style().remove_property("min-height");
+            let _ = body.style().set_property("min-height", "0");
             released.set_value(true);
         }
     };

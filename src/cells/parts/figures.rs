@@ -53,8 +53,8 @@ pub(crate) fn later_pairs(count: usize) -> Vec<Place> {
 }
 
 /// Name of a place, counted from zero as positions are.
-pub(crate) fn place_name(place: usize) -> String {
-    format!("place {place}")
+pub(crate) fn position_name(position: usize) -> String {
+    format!("position {position}")
 }
 
 /// Name of a dimension of a sinusoidal vector: `sin 0`, `cos 0`, `sin 1`, …

@@ -5,14 +5,14 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, curve, labelled, place_name, step_button};
+use crate::cells::parts::figures::{Computed, curve, labelled, position_name, step_button};
 use crate::plot::{Chart, ChartView};
 use crate::widgets::{Concept, HeatMap, More, Place, Selected, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let map = labelled(cx.grid("products"), place_name, place_name);
+    let map = labelled(cx.grid("products"), position_name, position_name);
     let offset = cx.value("offset", Vec::new());
     let mark = Signal::derive(move || {
         let length = map.with(|g| g.as_ref().map_or(0, |g| g.rows));

@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{labelled, named_rows, place_name, values};
+use crate::cells::parts::figures::{labelled, named_rows, position_name, values};
 use crate::cells::parts::model_note::{is_random, model_box, model_note, only_if, pieces_note};
 use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Place};
 
@@ -69,7 +69,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="equation">
             {map(cx.grid_with("embedded", prefix, "kept", ""), "Word vectors", Concept::Residual, false)}
             <span class="operator" aria-hidden="true">"+"</span>
-            {map(named_rows(cx.grid("picked"), place_name), "Their position vectors", Concept::Position, false)}
+            {map(named_rows(cx.grid("picked"), position_name), "Their position vectors", Concept::Position, false)}
             <span class="operator" aria-hidden="true">"="</span>
             {map(cx.grid_with("sum", prefix, "kept", ""), "Sums", Concept::Output, true)}
         </div>
@@ -128,7 +128,7 @@ fn end_of_table(cx: CellCx) -> AnyView {
 fn alike(cx: CellCx, name: &'static str, label: &'static str) -> AnyView {
     view! {
         <HeatMap
-            grid=labelled(cx.grid(name), place_name, place_name)
+            grid=labelled(cx.grid(name), position_name, position_name)
             label
             palette=Palette::Diverging
             domain=Domain::Fixed(-1.0, 1.0)

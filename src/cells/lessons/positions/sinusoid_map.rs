@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{
-    Computed, Hand, curve, dial, dots, labelled, place_name, spread, step_button, tip, values,
+    Computed, Hand, curve, dial, dots, labelled, position_name, spread, step_button, tip, values,
     wave_name,
 };
 use crate::plot::{Chart, ChartView, Series};
@@ -21,7 +21,7 @@ const OUTLINED: usize = 512;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let map = labelled(cx.grid("encoding"), place_name, wave_name);
+    let map = labelled(cx.grid("encoding"), position_name, wave_name);
     let place = cx.number("position");
     let dimension = cx.value("dimension", Vec::new());
     let mark = Signal::derive(move || {

@@ -18,14 +18,14 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (2.0, 128.0, 1.0), 32.0),
-        InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
+        InputSpec::number("width", "Dimensions $d$", (2.0, 128.0, 2.0), 64.0),
         InputSpec::number("first", "Position $p$", (0.0, 127.0, 1.0), 5.0),
         InputSpec::number("second", "Position $q$", (0.0, 127.0, 1.0), 9.0),
     ]
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Width d")?);
+    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
     let first = inputs.count("first")?.min(length - 1);
     let second = inputs.count("second")?.min(length - 1);
     let mut record = Record::new();

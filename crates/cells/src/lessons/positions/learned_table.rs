@@ -41,7 +41,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
         trained::model(&[BERT, RANDOM]),
         InputSpec::number("rows", "Rows of the table", (1.0, 32.0, 1.0), 8.0),
-        InputSpec::number("width", "Width $d$", (2.0, 16.0, 2.0), 8.0),
+        InputSpec::number("width", "Dimensions $d$", (2.0, 16.0, 2.0), 8.0),
         InputSpec::seed(7),
         InputSpec::entry("selected", "Selected entry", 2, None),
     ]

@@ -20,7 +20,7 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("shift", "Shift k", (-100.0, 100.0, 1.0), 3.0),
-        InputSpec::number("width", "Width $d$", (2.0, 24.0, 2.0), 8.0),
+        InputSpec::number("width", "Dimensions $d$", (2.0, 24.0, 2.0), 8.0),
         InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("length", "Positions to try", (1.0, 256.0, 1.0), 64.0),
         InputSpec::entry("selected", "Selected row of the product", 2, Some(&[0, 0])),
@@ -28,7 +28,7 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Width d")?);
+    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
     let (shift, position) = (
         inputs.number("shift")? as f32,
         inputs.count("position")? as f32,

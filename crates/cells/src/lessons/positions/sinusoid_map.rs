@@ -24,14 +24,14 @@ pub const SPEC: CellSpec = CellSpec {
 fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("length", "Places", (1.0, 256.0, 1.0), 64.0),
-        InputSpec::number("width", "Width $d$", (2.0, 128.0, 2.0), 64.0),
+        InputSpec::number("width", "Dimensions $d$", (2.0, 128.0, 2.0), 64.0),
         InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("dimension", "Dimension", (0.0, 127.0, 1.0), 0.0),
     ]
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Width d")?);
+    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
     // The vector of a place exists whether the map is long enough to show it or not; a dimension
     // does not.
     let position = inputs.count("position")? as f32;
