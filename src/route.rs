@@ -15,6 +15,8 @@ pub(crate) enum Route {
     Map,
     /// `/models`
     Models,
+    /// `/reference`
+    Reference,
     /// Anything else.
     Unknown,
 }
@@ -37,6 +39,7 @@ impl Route {
             (Some("lab"), None, None) => Self::Lab,
             (Some("map"), None, None) => Self::Map,
             (Some("models"), None, None) => Self::Models,
+            (Some("reference"), None, None) => Self::Reference,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
         }
@@ -51,6 +54,7 @@ impl Route {
             Self::Lab => Some("lab".to_owned()),
             Self::Map => Some("map".to_owned()),
             Self::Models => Some("models".to_owned()),
+            Self::Reference => Some("reference".to_owned()),
             Self::Unknown => None,
         }
     }
@@ -114,6 +118,7 @@ mod tests {
             assert_eq!(of("/lab/"), Route::Lab);
             assert_eq!(of("/models/"), Route::Models);
             assert_eq!(of("/map"), Route::Map);
+            assert_eq!(of("/reference/"), Route::Reference);
             for path in [
                 "/lesson",
                 "/lesson/a/b",

@@ -131,7 +131,12 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
     }
     match Route::of_path(&url.pathname(), &address::root_path()) {
         Route::Unknown => None,
-        Route::Lesson(_) | Route::Bench | Route::Lab | Route::Map | Route::Models
+        Route::Lesson(_)
+        | Route::Bench
+        | Route::Lab
+        | Route::Map
+        | Route::Models
+        | Route::Reference
             if !url.pathname().ends_with('/') =>
         {
             url.set_pathname(&format!(

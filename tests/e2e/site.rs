@@ -32,9 +32,15 @@ pub(crate) const CARDS: &str = "models/";
 /// The page with the drawing of the whole machine.
 pub(crate) const MAP: &str = "map/";
 
+/// The page with symbols, equations and glossary.
+pub(crate) const REFERENCE: &str = "reference/";
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
-    let others = TOOLS.into_iter().chain([CARDS, MAP]).map(str::to_owned);
+    let others = TOOLS
+        .into_iter()
+        .chain([CARDS, MAP, REFERENCE])
+        .map(str::to_owned);
     [pages(), others.collect()].concat()
 }
 
@@ -44,7 +50,9 @@ pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
-    pages.retain(|page| page != CARDS && page != MAP && !TOOLS.contains(&page.as_str()));
+    pages.retain(|page| {
+        ![CARDS, MAP, REFERENCE].contains(&page.as_str()) && !TOOLS.contains(&page.as_str())
+    });
     pages.sort();
     assert!(
         pages.len() > 1,

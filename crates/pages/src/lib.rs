@@ -22,6 +22,7 @@ mod model_cards;
 mod offline;
 mod order;
 mod page;
+mod reference;
 mod root;
 mod shown;
 mod smaller;

@@ -156,7 +156,8 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
          <div class=\"lesson-body\">\n<figure class=\"machine whole\">{}<figcaption>Data flows from the bottom \
          to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
          The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
-         happens inside every attention. A dashed part has no lesson yet.</figcaption></figure>\n\
+         happens inside every attention. A dashed part has no lesson yet. \
+         <a href=\"{ROOT}reference/\">Symbols, equations and terms</a> have a page of their own.</figcaption></figure>\n\
          <h2>The parts</h2>\n<div class=\"wide parts\">\n{list}</div></div>\n</article>\n</main>",
         drawing(lessons, None)
     )

@@ -66,7 +66,7 @@ fn with_machine(lesson: &Lesson, lessons: &[Lesson]) -> String {
 /// The home page.
 pub(crate) fn home_main(home: &Lesson, lessons: &[Lesson], has_golden: bool) -> String {
     let map = format!(
-        "<p class=\"to-map\"><a href=\"{ROOT}map/\">All parts of a Transformer in one drawing</a>, each with its lesson.</p>\n{}",
+        "<p class=\"to-map\"><a href=\"{ROOT}map/\">All parts of a Transformer in one drawing</a>, each with its lesson; <a href=\"{ROOT}reference/\">all symbols, equations and terms</a>.</p>\n{}",
         course_map(lessons, &home.to_come, map_level(home), true)
     );
     let body = home.article(ROOT);
@@ -249,7 +249,7 @@ fn named_rows(html: &str) -> String {
 }
 
 /// "On this page": headings of level 2, those of level 3 below them.
-fn toc(headings: &[Heading]) -> String {
+pub(crate) fn toc(headings: &[Heading]) -> String {
     let listed: Vec<&Heading> = headings
         .iter()
         .filter(|heading| heading.level <= 3)

@@ -16,6 +16,7 @@ use crate::frame::{Frame, Parts};
 use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
+use crate::reference;
 use crate::root::Root;
 use crate::workers;
 
@@ -140,6 +141,9 @@ impl Site<'_> {
         if self.write_map()? {
             written.push("map/".to_owned());
         }
+        if self.write_reference()? {
+            written.push("reference/".to_owned());
+        }
         for page in self.content.pages() {
             written.extend(self.write(page, book)?);
         }
@@ -245,6 +249,33 @@ impl Site<'_> {
         };
         let html = self.frame.fill(&parts, &self.root, 1);
         write_new(&self.job.out.join("map/index.html"), &html)
+    }
+
+    /// Writes the page with symbols, equations and glossary; whether it is new. A draft prints the
+    /// mistakes and keeps the page as it was.
+    fn write_reference(&self) -> Result<bool, BuildError> {
+        let catalog = Cells {
+            public: self.job.project.join("public"),
+        };
+        let main = reference::reference_main(&self.job.project, self.content, &catalog);
+        let main = match main {
+            Err(error) if self.job.draft => {
+                eprintln!("{error}");
+                return Ok(false);
+            }
+            main => main?,
+        };
+        let parts = Parts {
+            title: reference::TITLE.to_owned(),
+            description: reference::DESCRIPTION.to_owned(),
+            main,
+            menu: course_menu(&self.content.lessons, ""),
+            offline: self.job.release,
+            workers: self.workers.to_string(),
+            ..Parts::default()
+        };
+        let html = self.frame.fill(&parts, &self.root, 1);
+        write_new(&self.job.out.join("reference/index.html"), &html)
     }
 
     /// The reference tensors of a page, where there are any.

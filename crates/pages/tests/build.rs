@@ -104,6 +104,25 @@ fn every_page_is_whole_without_scripts() {
     }
 }
 
+#[test]
+fn the_reference_has_a_page_and_its_mistakes_stop_the_build() {
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    let page = project.built("reference/index.html");
+    assert!(page.contains("data-page=\"reference\""), "{page}");
+    let row = "a number</td><td data-head=\"shape\">\u{2013}</td><td data-head=\"lessons\"><a href=\"../lesson/one/\">1</a></td>";
+    assert!(page.contains(row), "{page}");
+    project.put(
+        "lessons/reference.toml",
+        "[[term]]\nname = \"Key\"\nsays = \"A vector.\"\nlesson = \"two\"\n",
+    );
+    let error = project.build("./", false, false).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "lessons/reference.toml: Key: the lesson two has no Key in bold"
+    );
+}
+
 /// The number of a file only sorts: readers see no gaps.
 #[test]
 fn lessons_are_numbered_in_their_order() {

@@ -70,6 +70,10 @@ impl Project {
             "public/models/MODELS.md",
             "# Models\n\nSmall ones.\n\n## tiny\n\nReads.\n\n| | |\n|---|---|\n| bytes | 12 |\n",
         );
+        project.put(
+            "lessons/reference.toml",
+            "[[symbol]]\nlatex = \"x\"\nmeans = \"a number\"\nlessons = [\"one\"]\n",
+        );
         project.put("tests/golden/lessons/one.json", "{\"cells\":[]}");
         for script in ["public/sw.js", "public/worker_start.js"] {
             let text = std::fs::read_to_string(real().join(script)).unwrap();

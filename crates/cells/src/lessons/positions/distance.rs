@@ -25,7 +25,10 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
+    let (length, width) = (
+        inputs.count("length")?,
+        even(inputs, "width", "Dimensions d")?,
+    );
     let first = inputs.count("first")?.min(length - 1);
     let second = inputs.count("second")?.min(length - 1);
     let mut record = Record::new();

@@ -28,7 +28,10 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
+    let (length, width) = (
+        inputs.count("length")?,
+        even(inputs, "width", "Dimensions d")?,
+    );
     let (shift, position) = (
         inputs.number("shift")? as f32,
         inputs.count("position")? as f32,

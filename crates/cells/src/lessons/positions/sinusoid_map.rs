@@ -31,7 +31,10 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let (length, width) = (inputs.count("length")?, even(inputs, "width", "Dimensions d")?);
+    let (length, width) = (
+        inputs.count("length")?,
+        even(inputs, "width", "Dimensions d")?,
+    );
     // The vector of a place exists whether the map is long enough to show it or not; a dimension
     // does not.
     let position = inputs.count("position")? as f32;

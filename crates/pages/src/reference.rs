@@ -1,0 +1,348 @@
+//! The page `/reference/`: the symbols, the equations and the glossary of all lessons. The equations
+//! are taken from the compiled lessons; `lessons/reference.toml` holds the rest.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lesson::html::{escape, slug};
+use lesson::{Heading, Lesson, ROOT, check_links, compile};
+use serde::Deserialize;
+
+use crate::catalog::Cells;
+use crate::content::Content;
+use crate::error::{BuildError, read};
+use crate::page::toc;
+
+/// Source of the symbols and the glossary.
+const FILE: &str = "lessons/reference.toml";
+
+/// Name of the page as a source in Markdown.
+const NAME: &str = "99-reference.md";
+
+/// Title of the page.
+pub(crate) const TITLE: &str = "Reference";
+
+/// Description of the page.
+pub(crate) const DESCRIPTION: &str = "The symbols, the equations and the terms of all lessons, each with a link to the section that explains it.";
+
+/// Where the equations belong in the page's Markdown.
+const EQUATIONS: &str = "<!-- equations -->";
+
+/// Start of a displayed formula in a lesson, and its end.
+const FORMULA: (&str, &str) = ("<div class=\"math", "</div>");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    #[serde(default)]
+    symbol: Vec<Symbol>,
+    #[serde(default)]
+    term: Vec<Term>,
+}
+
+/// One meaning of a symbol.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Symbol {
+    latex: String,
+    means: String,
+    shape: Option<String>,
+    /// Slugs of the lessons that use the symbol in this meaning.
+    lessons: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Term {
+    name: String,
+    says: String,
+    also: Option<String>,
+    /// Slug of the lesson that defines the term.
+    lesson: String,
+    /// The word that the lesson prints in bold, where it is not the name.
+    marked: Option<String>,
+}
+
+/// The page's `<main>`.
+///
+/// # Errors
+/// A file that cannot be read, and every symbol and term that its lesson does not hold.
+pub(crate) fn reference_main(
+    project: &Path,
+    content: &Content,
+    catalog: &Cells,
+) -> Result<String, BuildError> {
+    let wrong = |message: String| BuildError::Other(format!("{FILE}: {message}"));
+    let source: Source =
+        toml::from_str(&read(&project.join(FILE))?).map_err(|error| wrong(error.to_string()))?;
+    let lessons = &content.lessons;
+    let mut mistakes = Vec::new();
+    let mut texts = Vec::with_capacity(lessons.len());
+    for lesson in lessons {
+        texts.push(formulas_of(&read(&project.join(&lesson.file))?));
+    }
+    let markdown = format!(
+        "+++\ntitle = \"{TITLE}\"\ndescription = \"{DESCRIPTION}\"\npart = \"Reference\"\n+++\n\n{}\n## Equations\n\n{EQUATIONS}\n\n## Glossary\n\n{}",
+        symbols(&source.symbol, lessons, &texts, &mut mistakes),
+        glossary(&source.term, lessons, &mut mistakes),
+    );
+    if !mistakes.is_empty() {
+        return Err(wrong(mistakes.join("\n")));
+    }
+    let mut page = compile(NAME, &markdown, catalog).map_err(BuildError::Lessons)?;
+    let all: Vec<&Lesson> = content.pages().chain([&page]).collect();
+    let broken = check_links(all);
+    if !broken.is_empty() {
+        return Err(BuildError::Lessons(broken));
+    }
+    let body = page
+        .article(ROOT)
+        .replacen(EQUATIONS, &equations(lessons), 1);
+    page.headings.retain(|heading| heading.level == 2);
+    Ok(format!(
+        "<main id=\"main\" data-page=\"reference\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson with-toc\">\n\
+         <header class=\"lesson-head\">\n<h1>{TITLE}</h1>\n<p class=\"lesson-lead\">{DESCRIPTION}</p>\n</header>\n{toc}\
+         <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
+        toc = toc(&page.headings),
+    ))
+}
+
+/// The table of symbols in Markdown; `texts` are the formulas of the lessons.
+fn symbols(
+    symbols: &[Symbol],
+    lessons: &[Lesson],
+    texts: &[String],
+    mistakes: &mut Vec<String>,
+) -> String {
+    let mut out = "## Symbols\n\nA shape in square brackets gives rows, then columns. \
+         A letter with several rows means another thing in another lesson.\n\n\
+         | symbol | meaning | shape | lessons |\n|---|---|---|---|\n"
+        .to_owned();
+    for symbol in symbols {
+        let latex = &symbol.latex;
+        let mut links = Vec::new();
+        for name in &symbol.lessons {
+            match lessons.iter().position(|lesson| lesson.slug == *name) {
+                None => mistakes.push(format!("{latex}: there is no lesson {name}")),
+                Some(at) if !holds(&texts[at], latex) => {
+                    mistakes.push(format!("{latex}: no formula of the lesson {name} holds it"));
+                }
+                Some(at) => links.push(format!("[{}](/lesson/{name})", at + 1)),
+            }
+        }
+        let shape = symbol.shape.as_ref().map(|shape| format!("${shape}$"));
+        // Writing to a String cannot fail, here and below.
+        let _ = writeln!(
+            out,
+            "| ${latex}$ | {} | {} | {} |",
+            symbol.means,
+            shape.as_deref().unwrap_or("\u{2013}"),
+            links.join(", ")
+        );
+    }
+    out
+}
+
+/// The formulas of a lesson's source, without its fences.
+fn formulas_of(source: &str) -> String {
+    let mut is_fenced = false;
+    let prose: Vec<&str> = source
+        .lines()
+        .filter(|line| {
+            let is_mark = line.starts_with("```");
+            is_fenced ^= is_mark;
+            !is_fenced && !is_mark
+        })
+        .collect();
+    let prose = prose.join("\n").replace("$$", "$");
+    let formulas: Vec<&str> = prose.split('$').skip(1).step_by(2).collect();
+    formulas.join("\n")
+}
+
+/// Whether formulas hold a symbol that is no part of a longer name.
+fn holds(formulas: &str, latex: &str) -> bool {
+    formulas.match_indices(latex).any(|(at, _)| {
+        let before = formulas[..at].chars().next_back();
+        let after = formulas[at + latex.len()..].chars().next();
+        let is_name = |next: Option<char>| next.is_some_and(|c| c.is_ascii_alphabetic());
+        !is_name(before) && before != Some('\\') && !is_name(after)
+    })
+}
+
+/// Every displayed formula below its lesson, with a link to its section.
+fn equations(lessons: &[Lesson]) -> String {
+    let mut out = String::new();
+    for (number, lesson) in (1..).zip(lessons) {
+        let html = lesson.article(ROOT);
+        let mut entries = String::new();
+        let mut section = None;
+        for (at, _) in html.match_indices(FORMULA.0) {
+            let Some(length) = html[at..].find(FORMULA.1) else {
+                continue;
+            };
+            let here = section_at(lesson, &html, at);
+            if entries.is_empty() || section != here.map(|heading| &heading.id) {
+                section = here.map(|heading| &heading.id);
+                let (id, name) = here.map_or((String::new(), "Introduction"), |heading| {
+                    (format!("#{}", heading.id), heading.html.as_str())
+                });
+                let _ = writeln!(
+                    entries,
+                    "<p><a href=\"{ROOT}lesson/{}/{id}\">{name}</a></p>",
+                    lesson.slug
+                );
+            }
+            entries.push_str(&html[at..at + length + FORMULA.1.len()]);
+            entries.push('\n');
+        }
+        if !entries.is_empty() {
+            let title = escape(&lesson.title);
+            let _ = writeln!(out, "<h3>Lesson {number}: {title}</h3>\n{entries}");
+        }
+    }
+    out
+}
+
+/// The last heading of a lesson before a place of its HTML.
+fn section_at<'a>(lesson: &'a Lesson, html: &str, at: usize) -> Option<&'a Heading> {
+    let before = &html[..at];
+    lesson
+        .headings
+        .iter()
+        .filter_map(|heading| {
+            let start = format!("<h{} id=\"{}\"", heading.level, heading.id);
+            Some((before.find(&start)?, heading))
+        })
+        .max_by_key(|(at, _)| *at)
+        .map(|(_, heading)| heading)
+}
+
+/// The glossary in Markdown, in the order of the alphabet.
+fn glossary(terms: &[Term], lessons: &[Lesson], mistakes: &mut Vec<String>) -> String {
+    let mut terms: Vec<&Term> = terms.iter().collect();
+    terms.sort_by_key(|term| term.name.to_lowercase());
+    let mut out = String::new();
+    for term in terms {
+        let (name, wanted) = (&term.name, &term.lesson);
+        let Some(at) = lessons.iter().position(|lesson| lesson.slug == *wanted) else {
+            mistakes.push(format!("{name}: there is no lesson {wanted}"));
+            continue;
+        };
+        let lesson = &lessons[at];
+        let html = lesson.article(ROOT);
+        let marked = term.marked.as_ref().unwrap_or(name);
+        let bold = format!("<strong>{}</strong>", escape(marked)).to_ascii_lowercase();
+        let Some(place) = html.to_ascii_lowercase().find(&bold) else {
+            mistakes.push(format!(
+                "{name}: the lesson {wanted} has no {marked} in bold"
+            ));
+            continue;
+        };
+        let id = section_at(lesson, &html, place)
+            .map_or(String::new(), |heading| format!("#{}", heading.id));
+        let also = term.also.as_ref();
+        let also = also.map_or(String::new(), |also| format!(" Also called {also}."));
+        let _ = writeln!(
+            out,
+            "### {name} {{#{}}}\n\n{}{also} [Lesson {}: {}](/lesson/{wanted}{id})\n",
+            slug(name),
+            term.says,
+            at + 1,
+            lesson.title
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project() -> (std::path::PathBuf, Cells, Content) {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let catalog = Cells {
+            public: project.join("public"),
+        };
+        let content = Content::load(&project, &catalog, false).unwrap();
+        (project, catalog, content)
+    }
+
+    #[test]
+    fn every_term_symbol_and_equation_leads_to_a_place_of_its_lesson() {
+        let (project, catalog, content) = project();
+        let page = reference_main(&project, &content, &catalog).unwrap();
+        let ids = |slug: &str| {
+            let lesson = content.lessons.iter().find(|lesson| lesson.slug == slug);
+            lesson.map(|lesson| lesson.ids.clone())
+        };
+        let links: Vec<&str> = page
+            .split(&format!("href=\"{ROOT}lesson/"))
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        assert!(links.len() > 100, "{links:?}");
+        for link in links {
+            let (slug, id) = link.split_once('#').unwrap_or((link, ""));
+            let ids = ids(slug.trim_end_matches('/')).unwrap_or_else(|| panic!("{link}"));
+            assert!(
+                id.is_empty() || ids.iter().any(|known| known == id),
+                "{link}"
+            );
+        }
+        let shown: usize = content
+            .lessons
+            .iter()
+            .map(|lesson| lesson.article(ROOT).matches(FORMULA.0).count())
+            .sum();
+        assert_eq!(page.matches(FORMULA.0).count(), shown, "every equation");
+        assert!(shown > 30, "{shown}");
+        assert!(!page.contains(EQUATIONS));
+    }
+
+    #[test]
+    fn what_a_lesson_does_not_hold_is_a_mistake() {
+        let (_, _, content) = project();
+        let term = |name: &str, lesson: &str| Term {
+            name: name.to_owned(),
+            says: String::new(),
+            also: None,
+            lesson: lesson.to_owned(),
+            marked: None,
+        };
+        let mut mistakes = Vec::new();
+        let terms = [term("Perceptron", "training"), term("Loss", "nowhere")];
+        glossary(&terms, &content.lessons, &mut mistakes);
+        assert_eq!(
+            mistakes,
+            [
+                "Loss: there is no lesson nowhere",
+                "Perceptron: the lesson training has no Perceptron in bold"
+            ]
+        );
+        let symbol = Symbol {
+            latex: "\\zeta".to_owned(),
+            means: String::new(),
+            shape: None,
+            lessons: vec!["training".to_owned(), "nowhere".to_owned()],
+        };
+        let texts = vec![String::new(); content.lessons.len()];
+        mistakes.clear();
+        symbols(&[symbol], &content.lessons, &texts, &mut mistakes);
+        assert_eq!(
+            mistakes,
+            [
+                "\\zeta: no formula of the lesson training holds it",
+                "\\zeta: there is no lesson nowhere"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_symbol_is_no_part_of_a_name_and_in_no_fence() {
+        let formulas =
+            formulas_of("Take $T$.\n\n```cell a\ns = \"$Q\"\n```\n\n$$\n\\text{S} + h_S\n$$\n");
+        assert_eq!(formulas, "T\n\n\\text{S} + h_S\n");
+        assert!(holds(&formulas, "T") && holds(&formulas, "h_S"));
+        assert!(!holds(&formulas, "Q") && !holds(&formulas, "t"));
+    }
+}
