@@ -79,10 +79,15 @@ fn no_two_cells_have_the_same_name() {
 /// count.
 const WORDS: std::ops::RangeInclusive<usize> = 800..=2_300;
 
+/// The Markdown of a lesson.
+fn source(page: &Lesson) -> String {
+    std::fs::read_to_string(project().join(&page.file)).unwrap()
+}
+
 #[test]
 fn lessons_are_as_long_as_promised() {
     for page in &content().lessons {
-        let text = std::fs::read_to_string(project().join(&page.file)).unwrap();
+        let text = source(page);
         let prose = text.splitn(3, "+++").nth(2).unwrap();
         let mut fenced = false;
         let words: usize = prose
@@ -107,6 +112,25 @@ fn lessons_are_as_long_as_promised() {
 /// Verifying a page means verifying what it shows: each reference belongs to a cell of the page,
 /// and one reference of each such cell stands on the inputs that the page gives it. Others may
 /// stand on inputs that a reader would choose.
+/// A reader who knows the field under other words finds them, and a reader who goes on to papers.
+#[test]
+fn every_lesson_gives_the_other_names_of_its_things() {
+    for page in &content().lessons {
+        let (file, text) = (&page.file, source(page));
+        let (_, end) = text
+            .split_once("\n## In short\n")
+            .unwrap_or_else(|| panic!("{file}: no section \u{201c}In short\u{201d}"));
+        let names = end
+            .split("\n\n")
+            .find(|part| part.starts_with("**Also called.** "));
+        let names = names.unwrap_or_else(|| panic!("{file}: no paragraph **Also called.**"));
+        assert!(
+            names.matches('*').count() >= 8,
+            "{file}: two names at least: {names}"
+        );
+    }
+}
+
 #[test]
 fn references_stand_on_the_inputs_of_their_page() {
     let mut off = Vec::new();
