@@ -40,7 +40,7 @@ pub(crate) fn tools(cx: CellCx, section: HtmlElement, sheet: SheetSignal) -> Any
         })}
         <button type="button" class="button leave-full" aria-label=named("Leave full screen") on:click=fill_window>"Leave full screen"</button>
         <details class="menu cell-menu">
-            <summary node_ref=summary aria-label=named("Cell menu")><span aria-hidden="true">"\u{22ef}"</span></summary>
+            <summary node_ref=summary aria-label=named("Cell menu")><span aria-hidden="true">"\u{b7}\u{b7}\u{b7}"</span></summary>
             <div>
                 <button type="button" aria-label=named("Share") on:click=open(Sheet::Share)>"Share"</button>
                 <button type="button" class="enter-full" aria-label=named("Full screen") on:click=fill_window>"Full screen"</button>

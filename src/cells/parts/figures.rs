@@ -52,7 +52,7 @@ pub(crate) fn later_pairs(count: usize) -> Vec<Place> {
         .collect()
 }
 
-/// Name of a place, counted from zero as positions are.
+/// Name of a position, counted from zero.
 pub(crate) fn position_name(position: usize) -> String {
     format!("position {position}")
 }

@@ -12,7 +12,9 @@ use crate::widgets::{Concept, HeatMap, More, Place, Selected, set};
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let map = labelled(cx.grid("products"), position_name, position_name);
+    let map = labelled(cx.grid("products"), position_name, |position| {
+        position.to_string()
+    });
     let offset = cx.value("offset", Vec::new());
     let mark = Signal::derive(move || {
         let length = map.with(|g| g.as_ref().map_or(0, |g| g.rows));

@@ -128,7 +128,7 @@ fn end_of_table(cx: CellCx) -> AnyView {
 fn alike(cx: CellCx, name: &'static str, label: &'static str) -> AnyView {
     view! {
         <HeatMap
-            grid=labelled(cx.grid(name), position_name, position_name)
+            grid=labelled(cx.grid(name), position_name, |position| position.to_string())
             label
             palette=Palette::Diverging
             domain=Domain::Fixed(-1.0, 1.0)
