@@ -98,6 +98,10 @@ fn bring_to_life(
     heading: &str,
     edits: Result<Option<State>, String>,
 ) {
+    // From now on far cells wait to be laid out, and keep the sizes that they had until here.
+    if let Some(html) = dom::document().and_then(|document| document.document_element()) {
+        dom::set_data(&html, "live", "");
+    }
     let owner = Owner::new();
     let page = owner.with(|| {
         let state = PageState::new();
