@@ -1,21 +1,22 @@
-//! Cells and exercises within the Markdown of a page.
+//! Cells, guesses and exercises within the Markdown of a page.
 
 use pulldown_cmark::Event;
 
 use crate::exercise;
 use crate::fence::{self, Surroundings};
+use crate::guess;
 use crate::markdown::{Located, Mode, Renderer};
 use crate::source::Source;
 use crate::types::Segment;
 
 impl<'a> Renderer<'a> {
-    /// A cell or an exercise.
+    /// A cell, a guess or an exercise.
     pub(crate) fn block(&mut self, info: &str, inside: &[Located<'a>], offset: usize) {
         let line = self.source.line(offset);
         if self.mode != Mode::Page || self.depth > 0 {
             self.fail(
                 offset,
-                "a cell or exercise stands on its own, not inside a list, quote or text",
+                "a cell, guess or exercise stands on its own, not inside a list, quote or text",
             );
             return;
         }
@@ -44,20 +45,19 @@ impl<'a> Renderer<'a> {
             level,
             line,
         };
-        let made = match info.trim().strip_prefix("cell") {
-            Some(rest) => {
-                let mut render = |text: &str, line| self.text(text, line, Mode::Question);
-                fence::cell(&source, rest.trim(), &around, &mut render).map(Segment::Cell)
+        let (word, id) = info.trim().split_once(' ').unwrap_or((info.trim(), ""));
+        let ordinal = self.exercises + 1;
+        let mut render = |text: &str, line, values: bool| {
+            self.text(text, line, if values { Mode::Question } else { Mode::Text })
+        };
+        let made = match word {
+            "cell" => {
+                let mut render = |text: &str, line| render(text, line, true);
+                fence::cell(&source, id.trim(), &around, &mut render).map(Segment::Cell)
             }
-            None => {
-                let id = info.trim().strip_prefix("exercise").unwrap_or_default();
-                let ordinal = self.exercises + 1;
-                let mut render = |text: &str, line, values: bool| {
-                    self.text(text, line, if values { Mode::Question } else { Mode::Text })
-                };
-                exercise::exercise(&source, id, ordinal, &around, &mut render)
-                    .map(Segment::Exercise)
-            }
+            "guess" => guess::guess(&source, id, &around, &mut render).map(Segment::Guess),
+            _ => exercise::exercise(&source, id, ordinal, &around, &mut render)
+                .map(Segment::Exercise),
         };
         self.cells = cells;
         match made {
@@ -81,6 +81,7 @@ impl<'a> Renderer<'a> {
                 self.exercises += 1;
                 format!("exercise-{}", exercise.id)
             }
+            Segment::Guess(guess) => format!("guess-{}", guess.id),
             Segment::Html(_) => return,
         };
         self.page.ids.push((format!("{id}-title"), line));

@@ -75,7 +75,7 @@ pub trait Catalog {
     ///
     /// # Errors
     /// A problem, in words for the author.
-    fn check_exercise(&self, exercise: &Exercise) -> Result<(), Refusal>;
+    fn check_exercise(&self, exercise: &Exercise) -> Result<Option<usize>, Refusal>;
 
     /// True where the site ships this file; `path` is relative to the site's root.
     fn has_asset(&self, path: &str) -> bool;

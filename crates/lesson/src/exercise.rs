@@ -59,20 +59,28 @@ pub(crate) fn exercise(
         level: around.level,
         line: around.line,
     };
-    around
-        .catalog
-        .check_exercise(&exercise)
-        .map_err(|refusal| {
-            let line = refusal
-                .key
-                .as_deref()
-                .map_or(around.line, |key| table.line(key));
-            source.error(line, refusal.message)
-        })?;
+    answer_of_choice(source, &table, &exercise, around)?;
     Ok(exercise)
 }
 
-fn required(
+/// Lets the catalog check an exercise; of a choice, which statement holds.
+pub(crate) fn answer_of_choice(
+    source: &Source<'_>,
+    table: &Table,
+    exercise: &Exercise,
+    around: &Surroundings<'_>,
+) -> Result<Option<usize>, LessonError> {
+    let checked = around.catalog.check_exercise(exercise);
+    checked.map_err(|refusal| {
+        let line = refusal
+            .key
+            .as_deref()
+            .map_or(around.line, |key| table.line(key));
+        source.error(line, refusal.message)
+    })
+}
+
+pub(crate) fn required(
     source: &Source<'_>,
     table: &mut Table,
     key: &str,
@@ -86,7 +94,7 @@ fn required(
 
 /// The cell whose computation holds the answer, and its inputs: those of the cell on the page where
 /// `cell` is the id of one above, else the cell's own defaults; `[given]` goes over them.
-fn computation(
+pub(crate) fn computation(
     source: &Source<'_>,
     table: &mut Table,
     around: &Surroundings<'_>,
@@ -137,7 +145,7 @@ fn element(source: &Source<'_>, table: &mut Table, line: usize) -> Result<Elemen
         .map_err(|error: ReferenceError| source.error(table.line("answer"), error.to_string()))
 }
 
-fn choices(
+pub(crate) fn choices(
     source: &Source<'_>,
     table: &mut Table,
     line: usize,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ROOT;
 use crate::html::{definitions, escape, escape_single_quoted};
-use crate::types::{Answer, Cell, Exercise, Figure, Lesson, Segment};
+use crate::types::{Answer, Cell, Exercise, Figure, Guess, Lesson, Segment};
 
 /// The text in a cell until the engine has loaded.
 const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
@@ -28,6 +28,7 @@ impl Lesson {
                 Segment::Html(html) => out.push_str(html),
                 Segment::Cell(cell) => out.push_str(&cell_frame(cell)),
                 Segment::Exercise(exercise) => out.push_str(&exercise_frame(exercise)),
+                Segment::Guess(guess) => out.push_str(&guess_frame(guess)),
             }
         }
         out.replace(ROOT, root)
@@ -98,6 +99,36 @@ fn exercise_frame(exercise: &Exercise) -> String {
          <h{level} class=\"exercise-title\" id=\"exercise-{id}-title\">Exercise {ordinal}</h{level}>\n\
          <div class=\"exercise-question\">{question}</div>\n\
          <div class=\"exercise-body\"><p class=\"cell-waiting\">{EXERCISE_WAITING}</p></div>\n</section>\n"
+    )
+}
+
+/// A guess. The style sheet shows the answer once one of the buttons before it is pressed.
+fn guess_frame(guess: &Guess) -> String {
+    let (id, question) = (&guess.id, &guess.question);
+    let mut out = format!(
+        "<section class=\"exercise guess\" id=\"guess-{id}\" aria-labelledby=\"guess-{id}-title\">\n\
+         <p class=\"exercise-title\" id=\"guess-{id}-title\">Guess first</p>\n{question}\
+         <fieldset><legend class=\"vh\">Your guess</legend>\n"
+    );
+    for (n, choice) in guess.choices.iter().enumerate() {
+        let is_right = if n == guess.right {
+            " class=\"is-right\""
+        } else {
+            ""
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "<input type=\"radio\" name=\"guess-{id}\" id=\"guess-{id}-{n}\">\
+             <label for=\"guess-{id}-{n}\"{is_right}>{}</label>",
+            choice.html
+        );
+    }
+    let letter = ('A'..).nth(guess.right).unwrap_or('A');
+    let explain = &guess.explain;
+    out + &format!(
+        "<div role=\"status\"><div><p>What comes out: <b>{letter}</b>.</p>\n{explain}</div></div>\n\
+         </fieldset>\n</section>\n"
     )
 }
 

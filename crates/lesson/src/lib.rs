@@ -15,6 +15,7 @@ mod exercise;
 mod fence;
 mod frames;
 mod front;
+mod guess;
 pub mod html;
 mod inline;
 mod links;
@@ -33,7 +34,8 @@ pub use {
     links::check_links,
     symbols::CONCEPTS,
     types::{
-        Answer, Cell, Choice, Exercise, Figure, Heading, InlineValue, Kind, Lesson, Link, Segment,
+        Answer, Cell, Choice, Exercise, Figure, Guess, Heading, InlineValue, Kind, Lesson, Link,
+        Segment,
     },
 };
 

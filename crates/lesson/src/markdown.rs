@@ -329,9 +329,12 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// True for a fence that opens a cell or an exercise.
+/// True for a fence that opens a cell, a guess or an exercise.
 fn is_block(info: &str) -> bool {
-    matches!(info.split_whitespace().next(), Some("cell" | "exercise"))
+    matches!(
+        info.split_whitespace().next(),
+        Some("cell" | "guess" | "exercise")
+    )
 }
 
 /// The index of the event that ends the one at `start`; `start` itself where it opens nothing.

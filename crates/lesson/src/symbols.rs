@@ -92,6 +92,10 @@ pub(crate) fn mark(symbols: &[Symbol], segments: &mut [Segment]) -> Result<(), S
         match segment {
             Segment::Html(html) => one(html),
             Segment::Cell(cell) => cell.caption.iter_mut().for_each(&mut one),
+            Segment::Guess(guess) => {
+                one(&mut guess.question);
+                one(&mut guess.explain);
+            }
             Segment::Exercise(exercise) => {
                 one(&mut exercise.question);
                 exercise.hint.iter_mut().for_each(&mut one);

@@ -64,6 +64,8 @@ pub enum Segment {
     Html(String),
     /// A cell.
     Cell(Cell),
+    /// A guess.
+    Guess(Guess),
     /// An exercise.
     Exercise(Exercise),
 }
@@ -152,6 +154,23 @@ pub struct Exercise {
     pub line: usize,
 }
 
+/// A question before the cell that answers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guess {
+    /// Id, unique on the page; the section's id is `guess-` and this.
+    pub id: String,
+    /// The question, as HTML.
+    pub question: String,
+    /// The answers to choose from.
+    pub choices: Vec<Choice>,
+    /// Index of the one that the engine gets.
+    pub right: usize,
+    /// What comes out and why, as HTML, shown with the answer.
+    pub explain: String,
+    /// Line of the fence.
+    pub line: usize,
+}
+
 /// A heading below the page's title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
@@ -195,6 +214,10 @@ impl Lesson {
                     ..
                 }) => html,
                 Segment::Exercise(exercise) => &mut exercise.question,
+                Segment::Guess(guess) => {
+                    guess.explain = guess.explain.replace(&waiting, &filled);
+                    &mut guess.question
+                }
                 Segment::Cell(_) => continue,
             };
             *html = html.replace(&waiting, &filled);

@@ -234,6 +234,19 @@ fn inline_values() {
 }
 
 #[test]
+fn guesses() {
+    let whole = "question = \"Q\"\ncell = \"table\"\nchoices = [\n { text = \"a\", claim = \"weights[0,0] > 0\" },\n { text = \"b\", claim = \"weights[0,0] < 0\" },\n]\nexplain = \"E\"";
+    let guess = |toml: &str| format!("```guess g\n{toml}\n```\n");
+    assert!(body(&guess(whole)).is_ok());
+    wrong("```guess\n```\n", 1, "guess ID");
+    let without = |part: &str| guess(&whole.replace(part, ""));
+    wrong(&without("explain = \"E\""), 1, "needs explain");
+    wrong(&without("question = \"Q\""), 1, "needs question");
+    wrong(&without("> 0"), 1, "none of the choices holds");
+    wrong(&guess(&format!("{whole}\nhint = \"H\"")), 9, "hint");
+}
+
+#[test]
 fn exercises() {
     let number = "question = \"Q\"\nkind = \"number\"\ncell = \"table\"\nanswer = \"weights[0,0]\"\ntolerance = 0.1";
     let exercise = |toml: &str| format!("```exercise e\n{toml}\n```\n");

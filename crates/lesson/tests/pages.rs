@@ -97,6 +97,26 @@ fn a_cell_becomes_a_frame_without_numbers_of_its_own() {
 }
 
 #[test]
+fn a_guess_carries_its_answer_and_needs_no_script() {
+    let text = "```guess sign\nquestion = \"Which sign has $x$?\"\ncell = \"table\"\nchoices = [\n { text = \"minus\", claim = \"weights[0,0] < 0\" },\n { text = \"plus\", claim = \"weights[0,0] > 0\" },\n]\nexplain = \"It is *positive*.\"\n```\n";
+    let lesson = body(text).unwrap();
+    let Segment::Guess(guess) = &lesson.segments[0] else {
+        panic!("no guess: {:?}", lesson.segments[0]);
+    };
+    assert_eq!(guess.right, 1);
+    assert_eq!(lesson.exercises().count(), 0);
+    let html = lesson.article("./");
+    for part in [
+        "id=\"guess-sign\" aria-labelledby=\"guess-sign-title\"",
+        "<input type=\"radio\" name=\"guess-sign\" id=\"guess-sign-0\"><label for=\"guess-sign-0\">",
+        "<label for=\"guess-sign-1\" class=\"is-right\">",
+        "<p>What comes out: <b>B</b>.</p>\n<p>It is <em>positive</em>.</p>",
+    ] {
+        assert!(html.contains(part), "{part} is not in {html}");
+    }
+}
+
+#[test]
 fn an_exercise_starts_from_the_cell_on_the_page() {
     let text = "```cell table #t\ntitle = \"T\"\nx = 2\nsentence = \"a\"\n```\n\n## Try\n\n```exercise first\nquestion = \"What is `=t.weights[0,0] .2`?\"\nkind = \"number\"\ncell = \"t\"\nanswer = \"weights[0,0]\"\ntolerance = 0.01\nhint = \"*Think.*\"\n[given]\nx = 5\n```\n";
     let lesson = body(text).unwrap();

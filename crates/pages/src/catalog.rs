@@ -161,19 +161,19 @@ impl Catalog for Cells {
         )))
     }
 
-    fn check_exercise(&self, exercise: &Exercise) -> Result<(), Refusal> {
+    fn check_exercise(&self, exercise: &Exercise) -> Result<Option<usize>, Refusal> {
         let graded: graded::Exercise = serde_json::from_value(exercise.to_json())
             .map_err(|error| Refusal::new(error.to_string()))?;
-        let key = if matches!(graded.kind, graded::Kind::Choice { .. }) {
-            "choices"
-        } else {
-            "answer"
-        };
+        let is_choice = matches!(graded.kind, graded::Kind::Choice { .. });
+        let key = if is_choice { "choices" } else { "answer" };
         let spec = Self::spec(&graded.cell)?;
         let inputs = graded.inputs(spec).map_err(Refusal::new)?;
         graded
             .expected(&self.compute(spec, &inputs)?)
-            .map(|_| ())
+            .map(|expected| {
+                let statement = expected.first().filter(|_| is_choice);
+                statement.map(|&index| index as usize)
+            })
             .map_err(|message| Refusal::of(key, message))
     }
 
