@@ -23,6 +23,7 @@ mod e2e {
     mod charts;
     mod failing;
     mod file_host;
+    mod guess;
     mod heights;
     mod instant;
     mod interactions;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use cells::golden::Golden;
 use cells::model_cache::ModelCache;
 use cells::{CellSpec, Inputs, jobs, registry};
-use lesson::{Cell, Lesson};
+use lesson::{Cell, Lesson, Segment};
 use pages::{Cells, CodeBook, Content};
 
 fn project() -> PathBuf {
@@ -112,6 +112,22 @@ fn lessons_are_as_long_as_promised() {
 /// Verifying a page means verifying what it shows: each reference belongs to a cell of the page,
 /// and one reference of each such cell stands on the inputs that the page gives it. Others may
 /// stand on inputs that a reader would choose.
+/// The reader commits to an answer before a cell shows it.
+#[test]
+fn every_lesson_asks_for_a_guess_before_a_cell() {
+    for page in &content().lessons {
+        let is_guess = |segment: &Segment| matches!(segment, Segment::Guess(_));
+        let at = page.segments.iter().position(is_guess);
+        let at = at.unwrap_or_else(|| panic!("{}: no guess", page.file));
+        let is_cell = |segment: &Segment| matches!(segment, Segment::Cell(_));
+        assert!(
+            page.segments[at..].iter().any(is_cell),
+            "{}: no cell after it",
+            page.file
+        );
+    }
+}
+
 /// A reader who knows the field under other words finds them, and a reader who goes on to papers.
 #[test]
 fn every_lesson_gives_the_other_names_of_its_things() {

@@ -70,20 +70,26 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
 pub(crate) fn data_url(pixels: &cells::input::Pixels) -> String {
     use base64::Engine as _;
 
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, pixels.width as u32, pixels.height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    let written = encoder.write_header().and_then(|mut writer| {
-        writer.write_image_data(&pixels.rgb)?;
-        writer.finish()
-    });
-    match written {
-        Ok(()) => format!(
-            "data:image/png;base64,{}",
-            base64::engine::general_purpose::STANDARD.encode(&file)
-        ),
-        Err(_) => String::new(),
-    }
+    let with = |filter: png::Filter| {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, pixels.width as u32, pixels.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(filter);
+        let mut writer = encoder.write_header().ok()?;
+        writer.write_image_data(&pixels.rgb).ok()?;
+        writer.finish().ok()?;
+        Some(file)
+    };
+    let filters = [png::Filter::Sub, png::Filter::Paeth];
+    let smallest = filters
+        .into_iter()
+        .filter_map(with)
+        .min_by_key(|file| file.len());
+    smallest.map_or_else(String::new, |file| {
+        let text = base64::engine::general_purpose::STANDARD.encode(&file);
+        format!("data:image/png;base64,{text}")
+    })
 }
 
 /// A canvas of exactly these pixels.

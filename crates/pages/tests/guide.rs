@@ -18,7 +18,7 @@ fn the_guides_examples_compile() {
         .unwrap();
     let mut text = format!("+++\n{front}\n## Examples\n\n");
     let blocks: Vec<&str> = guide.split("````\n").skip(1).step_by(2).collect();
-    assert_eq!(blocks.len(), 2, "a cell and an exercise");
+    assert_eq!(blocks.len(), 3, "a cell, a guess and an exercise");
     for block in blocks {
         text.push_str(block);
         text.push('\n');
