@@ -109,9 +109,6 @@ fn lessons_are_as_long_as_promised() {
     }
 }
 
-/// Verifying a page means verifying what it shows: each reference belongs to a cell of the page,
-/// and one reference of each such cell stands on the inputs that the page gives it. Others may
-/// stand on inputs that a reader would choose.
 /// The reader commits to an answer before a cell shows it.
 #[test]
 fn every_lesson_asks_for_a_guess_before_a_cell() {
@@ -147,6 +144,9 @@ fn every_lesson_gives_the_other_names_of_its_things() {
     }
 }
 
+/// Verifying a page means verifying what it shows: each reference belongs to a cell of the page,
+/// and one reference of each such cell stands on the inputs that the page gives it. Others may
+/// stand on inputs that a reader would choose.
 #[test]
 fn references_stand_on_the_inputs_of_their_page() {
     let mut off = Vec::new();
