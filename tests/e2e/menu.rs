@@ -118,12 +118,12 @@ fn the_menu_of_a_cell_is_worked_with_keys_and_closes_by_itself() {
             .await;
         let (down, up, escape) = ('\u{e015}', '\u{e013}', '\u{e00c}');
         for (key, expected) in [
-            ('\u{e007}', json!([1, "\u{22ef}"])),
+            ('\u{e007}', json!([1, "\u{b7}\u{b7}\u{b7}"])),
             (down, json!([1, "Share"])),
             (down, json!([1, "Full screen"])),
             (up, json!([1, "Share"])),
             (up, json!([1, "Show the Rust"])),
-            (escape, json!([0, "\u{22ef}"])),
+            (escape, json!([0, "\u{b7}\u{b7}\u{b7}"])),
             (down, json!([1, "Share"])),
         ] {
             press(key).await;
@@ -141,7 +141,11 @@ fn the_menu_of_a_cell_is_worked_with_keys_and_closes_by_itself() {
             )
             .await;
         click(browser, Locator::Css("dialog[open] .sheet-head button")).await;
-        assert_eq!(open().await, json!([0, "\u{22ef}"]), "the focus is back");
+        assert_eq!(
+            open().await,
+            json!([0, "\u{b7}\u{b7}\u{b7}"]),
+            "the focus is back"
+        );
 
         click(browser, Locator::Css(".cell-menu > summary")).await;
         click(browser, Locator::Css(".cell-caption")).await;
