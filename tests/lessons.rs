@@ -109,17 +109,24 @@ fn lessons_are_as_long_as_promised() {
     }
 }
 
-/// The reader commits to an answer before a cell shows it.
+/// The reader commits to an answer before the cell that shows it.
 #[test]
-fn every_lesson_asks_for_a_guess_before_a_cell() {
+fn every_lesson_asks_for_a_guess_before_the_cell_that_answers() {
     for page in &content().lessons {
-        let is_guess = |segment: &Segment| matches!(segment, Segment::Guess(_));
-        let at = page.segments.iter().position(is_guess);
-        let at = at.unwrap_or_else(|| panic!("{}: no guess", page.file));
-        let is_cell = |segment: &Segment| matches!(segment, Segment::Cell(_));
+        let guess = |segment: &Segment| match segment {
+            Segment::Guess(guess) => Some(guess.cell.clone()),
+            _ => None,
+        };
+        let mut segments = page.segments.iter();
+        let asked = segments.find_map(guess);
+        let asked = asked.unwrap_or_else(|| panic!("{}: no guess", page.file));
+        let answers = |segment: &Segment| match segment {
+            Segment::Cell(cell) => cell.name == asked,
+            _ => false,
+        };
         assert!(
-            page.segments[at..].iter().any(is_cell),
-            "{}: no cell after it",
+            segments.any(answers),
+            "{}: {asked} is not below the guess",
             page.file
         );
     }

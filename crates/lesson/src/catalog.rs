@@ -71,7 +71,7 @@ pub trait Catalog {
     ) -> Result<(), Refusal>;
 
     /// Checks that the engine can grade this exercise: the answer exists, and of several choices
-    /// exactly one claim holds.
+    /// exactly one claim holds, whose index it returns.
     ///
     /// # Errors
     /// A problem, in words for the author.

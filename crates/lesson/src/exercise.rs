@@ -59,12 +59,12 @@ pub(crate) fn exercise(
         level: around.level,
         line: around.line,
     };
-    answer_of_choice(source, &table, &exercise, around)?;
+    checked(source, &table, &exercise, around)?;
     Ok(exercise)
 }
 
-/// Lets the catalog check an exercise; of a choice, which statement holds.
-pub(crate) fn answer_of_choice(
+/// Lets the catalog compute the answer of an exercise, and returns which statement of a choice holds.
+pub(crate) fn checked(
     source: &Source<'_>,
     table: &Table,
     exercise: &Exercise,
@@ -89,7 +89,7 @@ pub(crate) fn required(
     let text = table
         .take_text(source, key)?
         .filter(|text| !text.trim().is_empty());
-    text.ok_or_else(|| source.error(line, format!("the exercise needs {key}")))
+    text.ok_or_else(|| source.error(line, format!("this block needs {key}")))
 }
 
 /// The cell whose computation holds the answer, and its inputs: those of the cell on the page where

@@ -2,7 +2,7 @@
 //! the answer, and shows it when the reader has chosen; no script is needed.
 
 use crate::error::LessonError;
-use crate::exercise::{answer_of_choice, choices, computation, required};
+use crate::exercise::{checked, choices, computation, required};
 use crate::fence::{Surroundings, is_name};
 use crate::source::{Source, Table};
 use crate::types::{Answer, Exercise, Guess};
@@ -43,7 +43,7 @@ pub(crate) fn guess(
         level: around.level,
         line: around.line,
     };
-    let right = answer_of_choice(source, &table, &exercise, around)?;
+    let right = checked(source, &table, &exercise, around)?;
     let Answer::Choice(choices) = exercise.answer else {
         return Err(source.error(around.line, "a guess is a choice"));
     };
@@ -52,6 +52,7 @@ pub(crate) fn guess(
     Ok(Guess {
         id: exercise.id,
         question: exercise.question,
+        cell: exercise.cell,
         choices,
         right,
         explain,

@@ -161,6 +161,8 @@ pub struct Guess {
     pub id: String,
     /// The question, as HTML.
     pub question: String,
+    /// Name of the cell that shows the answer.
+    pub cell: String,
     /// The answers to choose from.
     pub choices: Vec<Choice>,
     /// Index of the one that the engine gets.

@@ -366,6 +366,21 @@ mod tests {
     }
 
     #[test]
+    fn no_text_in_our_style_sheets_is_shortened() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../style");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let css = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let without_comments = css.split("/*").map(|part| part.rsplit("*/").next());
+            for part in without_comments.flatten() {
+                for text in part.split('"').skip(1).step_by(2) {
+                    let is_kept = [" {", ";}", ", ", "/*"].iter().all(|cut| !text.contains(cut));
+                    assert!(is_kept, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_fonts_of_a_frame_are_short_and_nothing_else_changes() {
         let html = "<p>a {</p>\n<style data-fonts>\n  @font-face {\n    src: x;\n  }\n</style>\n<p>b {</p>";
         let expected = "<p>a {</p>\n<style data-fonts>@font-face{src: x}</style>\n<p>b {</p>";

@@ -115,7 +115,7 @@ fn symbols(
     mistakes: &mut Vec<String>,
 ) -> String {
     let mut out = "## Symbols\n\nA shape in square brackets gives rows, then columns. \
-         A letter with several rows means another thing in another lesson.\n\n\
+         A letter with several rows has another meaning or another shape in another lesson.\n\n\
          | symbol | meaning | shape | lessons |\n|---|---|---|---|\n"
         .to_owned();
     for symbol in symbols {
@@ -310,13 +310,13 @@ mod tests {
             marked: None,
         };
         let mut mistakes = Vec::new();
-        let terms = [term("Perceptron", "training"), term("Loss", "nowhere")];
+        let terms = [term("Momentum", "training"), term("Loss", "nowhere")];
         glossary(&terms, &content.lessons, &mut mistakes);
         assert_eq!(
             mistakes,
             [
                 "Loss: there is no lesson nowhere",
-                "Perceptron: the lesson training has no Perceptron in bold"
+                "Momentum: the lesson training has no Momentum in bold"
             ]
         );
         let symbol = Symbol {

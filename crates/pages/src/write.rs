@@ -15,7 +15,7 @@ use crate::figures;
 use crate::frame::{Frame, Parts};
 use crate::machine;
 use crate::offline;
-use crate::page::{TOOLS, Tool, home_main, lesson_main, models_main, not_found_main, tool_main};
+use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::reference;
 use crate::root::Root;
 use crate::workers;
@@ -134,11 +134,13 @@ impl Site<'_> {
     pub(crate) fn write_all(&self, book: &mut CodeBook) -> Result<Vec<String>, BuildError> {
         let mut written = Vec::new();
         for tool in &TOOLS {
-            if self.write_tool(tool)? {
+            let said = (tool.title, tool.description);
+            if self.write_plain(tool.name, said, tool_main(tool))? {
                 written.push(format!("{}/", tool.name));
             }
         }
-        if self.write_map()? {
+        let map = machine::map_main(&self.content.lessons);
+        if self.write_plain("map", (machine::TITLE, machine::DESCRIPTION), map)? {
             written.push("map/".to_owned());
         }
         if self.write_reference()? {
@@ -218,64 +220,41 @@ impl Site<'_> {
         Some(format!("{start}&cell={}&weights={weights}", cell.name))
     }
 
-    /// Writes a page that works with full-size models, which is no lesson; whether it is new.
-    fn write_tool(&self, tool: &Tool) -> Result<bool, BuildError> {
-        let parts = Parts {
-            title: tool.title.to_owned(),
-            description: tool.description.to_owned(),
-            main: tool_main(tool),
-            menu: course_menu(&self.content.lessons, ""),
-            offline: self.job.release,
-            workers: self.workers.to_string(),
-            preload: self.chunks.preload(std::iter::empty(), Some(tool.name)),
-            ..Parts::default()
-        };
-        let html = self.frame.fill(&parts, &self.root, 1);
-        let path = self.job.out.join(tool.name).join("index.html");
-        write_new(&path, &html)
-    }
-
-    /// Writes the page with the drawing of the whole machine; whether it is new.
-    fn write_map(&self) -> Result<bool, BuildError> {
-        let lessons = &self.content.lessons;
-        let parts = Parts {
-            title: machine::TITLE.to_owned(),
-            description: machine::DESCRIPTION.to_owned(),
-            main: machine::map_main(lessons),
-            menu: course_menu(lessons, ""),
-            offline: self.job.release,
-            workers: self.workers.to_string(),
-            ..Parts::default()
-        };
-        let html = self.frame.fill(&parts, &self.root, 1);
-        write_new(&self.job.out.join("map/index.html"), &html)
-    }
-
     /// Writes the page with symbols, equations and glossary; whether it is new. A draft prints the
     /// mistakes and keeps the page as it was.
     fn write_reference(&self) -> Result<bool, BuildError> {
         let catalog = Cells {
             public: self.job.project.join("public"),
         };
-        let main = reference::reference_main(&self.job.project, self.content, &catalog);
-        let main = match main {
+        match reference::reference_main(&self.job.project, self.content, &catalog) {
             Err(error) if self.job.draft => {
                 eprintln!("{error}");
-                return Ok(false);
+                Ok(false)
             }
-            main => main?,
-        };
+            main => self.write_plain("reference", (reference::TITLE, reference::DESCRIPTION), main?),
+        }
+    }
+
+    /// Writes a page of the site's own, which is no lesson and has no cells, into the folder `name`;
+    /// whether it is new.
+    fn write_plain(
+        &self,
+        name: &str,
+        (title, description): (&str, &str),
+        main: String,
+    ) -> Result<bool, BuildError> {
         let parts = Parts {
-            title: reference::TITLE.to_owned(),
-            description: reference::DESCRIPTION.to_owned(),
+            title: title.to_owned(),
+            description: description.to_owned(),
             main,
             menu: course_menu(&self.content.lessons, ""),
             offline: self.job.release,
             workers: self.workers.to_string(),
+            preload: self.chunks.preload(std::iter::empty(), Some(name)),
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);
-        write_new(&self.job.out.join("reference/index.html"), &html)
+        write_new(&self.job.out.join(name).join("index.html"), &html)
     }
 
     /// The reference tensors of a page, where there are any.

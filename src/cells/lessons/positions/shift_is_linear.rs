@@ -20,7 +20,7 @@ const CLOCKS: usize = 4;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let one = |_: usize| "PE(p)".to_owned();
-    let moved = |_: usize| "M PE(p)".to_owned();
+    let moved = |_: usize| "R PE(p)".to_owned();
     view! {
         <div class="controls">
             {cx.slider("shift", Format::Count)} {cx.slider("position", Format::Count)}
@@ -33,9 +33,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             left=labelled(cx.grid("matrix"), wave_name, wave_name)
             right=labelled(cx.grid("here"), wave_name, one)
             product=labelled(cx.grid("moved"), wave_name, moved)
-            left_label="Shift matrix $M$"
+            left_label="Shift matrix $R_k$"
             right_label="$PE(p)$"
-            product_label="$M PE(p)$"
+            product_label="$R_k PE(p)$"
             concepts=(Concept::Plain, Concept::Position, Concept::Output)
             selected=cx.selected_place("selected")
         />
@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The pairs of PE(p), of M PE(p) and of PE(p + k) on clock faces.
+/// The pairs of PE(p), of R PE(p) and of PE(p + k) on clock faces.
 fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     let pairs = Memo::new(move |_| {
         let width = computed.with(|c| {
@@ -73,7 +73,7 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
                 <span data-label="">{format!("pair {i}")}</span>
                 {dial(format!("Pair {i} before and after the shift"), Signal::stored(1.0), hands)}
                 <dl class="readout pairs">
-                    <dt>{set("$M PE(p)$")}</dt>
+                    <dt>{set("$R_k PE(p)$")}</dt>
                     <dd>
                         {cx.num("moved", &[s, 0], Format::Fixed(3))} ", " {cx.num("moved", &[c, 0], Format::Fixed(3))}
                     </dd>
@@ -104,7 +104,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         computed.with(|c| {
             let c = c.as_ref()?;
             Some(Chart {
-                title: "Largest difference between $M PE(p)$ and $PE(p + k)$".to_owned(),
+                title: "Largest difference between $R_k PE(p)$ and $PE(p + k)$".to_owned(),
                 x_label: "position $p$".to_owned(),
                 y_label: "difference".to_owned(),
                 series: vec![dots(c, "errors", "", Concept::Position)],

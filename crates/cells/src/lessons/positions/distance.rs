@@ -17,7 +17,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::number("length", "Places", (2.0, 128.0, 1.0), 32.0),
+        InputSpec::number("length", "Positions", (2.0, 128.0, 1.0), 32.0),
         InputSpec::number("width", "Dimensions $d$", (2.0, 128.0, 2.0), 64.0),
         InputSpec::number("first", "Position $p$", (0.0, 127.0, 1.0), 5.0),
         InputSpec::number("second", "Position $q$", (0.0, 127.0, 1.0), 9.0),

@@ -23,7 +23,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::number("length", "Places", (1.0, 256.0, 1.0), 64.0),
+        InputSpec::number("length", "Positions", (1.0, 256.0, 1.0), 64.0),
         InputSpec::number("width", "Dimensions $d$", (2.0, 128.0, 2.0), 64.0),
         InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("dimension", "Dimension", (0.0, 127.0, 1.0), 0.0),
