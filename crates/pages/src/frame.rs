@@ -373,7 +373,9 @@ mod tests {
             let without_comments = css.split("/*").map(|part| part.rsplit("*/").next());
             for part in without_comments.flatten() {
                 for text in part.split('"').skip(1).step_by(2) {
-                    let is_kept = [" {", ";}", ", ", "/*"].iter().all(|cut| !text.contains(cut));
+                    let is_kept = [" {", ";}", ", ", "/*"]
+                        .iter()
+                        .all(|cut| !text.contains(cut));
                     assert!(is_kept, "{text}");
                 }
             }

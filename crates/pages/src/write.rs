@@ -231,7 +231,11 @@ impl Site<'_> {
                 eprintln!("{error}");
                 Ok(false)
             }
-            main => self.write_plain("reference", (reference::TITLE, reference::DESCRIPTION), main?),
+            main => self.write_plain(
+                "reference",
+                (reference::TITLE, reference::DESCRIPTION),
+                main?,
+            ),
         }
     }
 
