@@ -226,12 +226,21 @@ fn in_words(value: &Described) -> String {
         return text.clone();
     }
     match (&value.shape[..], &value.values[..]) {
-        ([], [number]) => (*number as f32).to_string(),
+        ([], [number]) => digits(*number),
         (shape, _) => {
             let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
             format!("[{}]", lengths.join(" \u{d7} "))
         }
     }
+}
+
+/// A whole number, or four digits of another.
+fn digits(number: f64) -> String {
+    if number.fract() == 0.0 {
+        return number.to_string();
+    }
+    let rounded: Result<f64, _> = format!("{number:.3e}").parse();
+    rounded.unwrap_or(number).to_string()
 }
 
 /// Rust without its documentation: keywords bold, comments italic.
@@ -312,6 +321,12 @@ mod tests {
             python("import torch\nfor n in x:  # < 3\n    print(n)"),
             "<b>import</b> torch\n<b>for</b> n <b>in</b> x:  <i># &lt; 3</i>\n    print(n)"
         );
+    }
+
+    #[test]
+    fn single_numbers_are_short() {
+        let written = [16_384.0, 0.707_106_77, 0.000_020_000_001].map(digits);
+        assert_eq!(written, ["16384", "0.7071", "0.00002"]);
     }
 
     #[test]
