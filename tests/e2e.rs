@@ -21,6 +21,7 @@ mod e2e {
     mod bottleneck;
     mod browser;
     mod charts;
+    mod code;
     mod failing;
     mod file_host;
     mod guess;

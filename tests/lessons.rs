@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use cells::golden::Golden;
 use cells::model_cache::ModelCache;
 use cells::{CellSpec, Inputs, jobs, registry};
-use lesson::{Cell, Lesson, Segment};
+use lesson::reference::ElementRef;
+use lesson::{Cell, Code, Lesson, Segment};
 use pages::{Cells, CodeBook, Content};
 
 fn project() -> PathBuf {
@@ -129,6 +130,67 @@ fn every_lesson_asks_for_a_guess_before_the_cell_that_answers() {
             "{}: {asked} is not below the guess",
             page.file
         );
+    }
+}
+
+/// Each lesson shows a function that a cell above has called, and the same in PyTorch, whose printed
+/// numbers are those of the cell.
+#[test]
+fn every_lesson_shows_a_function_and_the_same_in_pytorch() {
+    let cache = ModelCache::of_folder(project().join("public/models"));
+    for page in &content().lessons {
+        let blocks: Vec<&Code> = page.code().collect();
+        let [code] = blocks[..] else {
+            panic!("{}: {} blocks of code", page.file, blocks.len());
+        };
+        let is_this = |segment: &Segment| matches!(segment, Segment::Code(_));
+        let mut above = page.segments.iter().take_while(|s| !is_this(s));
+        let calls = |segment: &Segment| matches!(segment, Segment::Cell(c) if c.name == code.cell);
+        assert!(
+            above.any(calls),
+            "{}: {} is not above",
+            page.file,
+            code.cell
+        );
+        let printed = code.listing.printed.as_ref().unwrap_or_else(|| {
+            let script = "tests/golden/pytorch/make_printed.py";
+            panic!(
+                "{}: what {} prints is not stored; run {script}",
+                page.file, code.id
+            )
+        });
+        let spec = registry::find(&code.cell).unwrap();
+        let inputs = spec.inputs_from(&code.props, &BTreeMap::new()).unwrap();
+        let inputs = cells::picture::with_drawn_samples(inputs);
+        let computed = jobs::compute(spec, &inputs, &cache).unwrap();
+        let numbers = |element: &ElementRef| match computed.at(&element.tensor, &element.index) {
+            Some(number) => vec![number],
+            None => computed
+                .tensor(&element.tensor)
+                .unwrap()
+                .values
+                .iter()
+                .copied()
+                .collect(),
+        };
+        let expected: Vec<f64> = code.prints.iter().flat_map(numbers).collect();
+        assert_eq!(
+            pages::disagreement(&printed.text, &expected),
+            None,
+            "{}",
+            page.file
+        );
+        // Every number counts: a change of any of them is found.
+        for n in 0..expected.len() {
+            let mut other = expected.clone();
+            other[n] = if other[n].is_finite() {
+                other[n] * 1.1 + 1e-3
+            } else {
+                0.0
+            };
+            let found = pages::disagreement(&printed.text, &other);
+            assert!(found.is_some(), "{}: number {n}", page.file);
+        }
     }
 }
 

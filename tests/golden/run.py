@@ -3,8 +3,8 @@
     pip install -r tests/golden/requirements.txt
     python tests/golden/run.py [--check] [NAME ...]
 
-NAME is a script without `make_` and `.py` (`quant`, `self_attention`); without names all scripts of `engine/` and
-`lessons/` run. Without --check they write their files in place. With it they run on a copy, and each file is compared
+NAME is a script without `make_` and `.py` (`quant`, `self_attention`); without names all scripts of `engine/`,
+`lessons/` and `pytorch/` run. Without --check they write their files in place. With it they run on a copy, and each file is compared
 with the stored one: texts and whole numbers exactly, other numbers within the tolerance that stands beside them, else
 within 1e-6 of the larger of 1 and the number, which is what nine digits of a computation in float64 hold.
 
@@ -35,14 +35,16 @@ VERSIONS = {"torch", "numpy", "python", "gguf", "regex", "tokenizers", "sentence
 
 
 def scripts():
-    found = sorted(HERE.glob("engine/make_*.py")) + sorted(HERE.glob("lessons/make_*.py"))
+    found = [path for folder in ("engine", "lessons", "pytorch") for path in sorted(HERE.glob(f"{folder}/make_*.py"))]
     return {path.stem.removeprefix("make_"): path for path in found}
 
 
 def copy_of_project(folder):
-    """The files that scripts read and write, at the same places: this folder, the shipped models, the engine's tables."""
+    """The files that scripts read and write, at the same places: this folder, the shipped models, the lessons, the engine's
+    tables."""
     shutil.copytree(HERE, folder / "tests/golden", ignore=shutil.ignore_patterns("__pycache__"))
-    os.symlink(PROJECT / "public", folder / "public")
+    for name in ("public", "lessons"):
+        os.symlink(PROJECT / name, folder / name)
     tables = pathlib.Path("crates/engine/src/token")
     shutil.copytree(PROJECT / tables, folder / tables)
 
@@ -116,7 +118,7 @@ def check(chosen):
             if code != 0:
                 continue
             written = [p for p in folder.rglob("*") if p.is_file() and before.get(p) != p.stat().st_mtime_ns]
-            written = [path for path in written if "public" not in path.relative_to(folder).parts[:1]]
+            written = [path for path in written if path.relative_to(folder).parts[0] not in ("public", "lessons")]
             if not written:
                 print(f"{script.name} wrote nothing")
                 worst = max(worst, 1)

@@ -1,7 +1,8 @@
-//! Cells, guesses and exercises within the Markdown of a page.
+//! Cells, guesses, exercises and code within the Markdown of a page.
 
 use pulldown_cmark::Event;
 
+use crate::code;
 use crate::exercise;
 use crate::fence::{self, Surroundings};
 use crate::guess;
@@ -10,13 +11,13 @@ use crate::source::Source;
 use crate::types::Segment;
 
 impl<'a> Renderer<'a> {
-    /// A cell, a guess or an exercise.
+    /// A cell, a guess, an exercise or code.
     pub(crate) fn block(&mut self, info: &str, inside: &[Located<'a>], offset: usize) {
         let line = self.source.line(offset);
         if self.mode != Mode::Page || self.depth > 0 {
             self.fail(
                 offset,
-                "a cell, guess or exercise stands on its own, not inside a list, quote or text",
+                "a cell, guess, exercise or code stands on its own, not inside a list, quote or text",
             );
             return;
         }
@@ -56,6 +57,7 @@ impl<'a> Renderer<'a> {
                 fence::cell(&source, id.trim(), &around, &mut render).map(Segment::Cell)
             }
             "guess" => guess::guess(&source, id, &around, &mut render).map(Segment::Guess),
+            "code" => code::code(&source, id, &around).map(Segment::Code),
             _ => exercise::exercise(&source, id, ordinal, &around, &mut render)
                 .map(Segment::Exercise),
         };
@@ -82,6 +84,7 @@ impl<'a> Renderer<'a> {
                 format!("exercise-{}", exercise.id)
             }
             Segment::Guess(guess) => format!("guess-{}", guess.id),
+            Segment::Code(code) => format!("code-{}", code.id),
             Segment::Html(_) => return,
         };
         self.page.ids.push((format!("{id}-title"), line));

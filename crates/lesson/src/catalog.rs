@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::reference::ElementRef;
-use crate::types::Exercise;
+use crate::types::{Code, Exercise, Listing};
 
 /// Reason that a cell or exercise was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +76,13 @@ pub trait Catalog {
     /// # Errors
     /// A problem, in words for the author.
     fn check_exercise(&self, exercise: &Exercise) -> Result<Option<usize>, Refusal>;
+
+    /// Finds the function of a block of code among the calls of its cell, and compares what its
+    /// text in PyTorch printed with what the cell computes.
+    ///
+    /// # Errors
+    /// A problem, in words for the author.
+    fn listing(&self, code: &Code) -> Result<Listing, Refusal>;
 
     /// True where the site ships this file; `path` is relative to the site's root.
     fn has_asset(&self, path: &str) -> bool;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ROOT;
 use crate::html::{definitions, escape, escape_single_quoted};
-use crate::types::{Answer, Cell, Exercise, Figure, Guess, Lesson, Segment};
+use crate::types::{Answer, Cell, Code, Exercise, Figure, Guess, Lesson, Segment};
 
 /// The text in a cell until the engine has loaded.
 const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
@@ -29,6 +29,7 @@ impl Lesson {
                 Segment::Cell(cell) => out.push_str(&cell_frame(cell)),
                 Segment::Exercise(exercise) => out.push_str(&exercise_frame(exercise)),
                 Segment::Guess(guess) => out.push_str(&guess_frame(guess)),
+                Segment::Code(code) => out.push_str(&code_frame(code)),
             }
         }
         out.replace(ROOT, root)
@@ -129,6 +130,44 @@ fn guess_frame(guess: &Guess) -> String {
     out + &format!(
         "<div role=\"status\"><div><p>What comes out: <b>{letter}</b>.</p>\n{explain}</div></div>\n\
          </fieldset>\n</section>\n"
+    )
+}
+
+/// A function and its twin in PyTorch. The style sheet shows one of the two on screen, and both on
+/// paper.
+fn code_frame(code: &Code) -> String {
+    let id = format!("code-{}", code.id);
+    let (listing, name) = (&code.listing, escape(&code.listing.name));
+    let choice = |kind: &str, label: &str, checked: &str| {
+        format!(
+            "<input type=\"radio\" name=\"{id}\" id=\"{id}-{kind}\" class=\"is-{kind}\"{checked}>\
+             <label for=\"{id}-{kind}\">{label}</label>"
+        )
+    };
+    let source = |language: &str, html: &str| {
+        format!(
+            "<pre class=\"code\" tabindex=\"0\" role=\"region\" aria-label=\"{name} in {language}\"><code>{html}</code></pre>\n"
+        )
+    };
+    let printed = listing.printed.as_ref().map(|printed| {
+        let (torch, text) = (escape(&printed.torch), escape(&printed.text));
+        format!(
+            "<p>PyTorch {torch} printed this, and the cell\u{2019}s numbers agree with each digit:</p>\n<pre><samp>{text}</samp></pre>\n"
+        )
+    });
+    format!(
+        "<section class=\"exercise ten\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
+         <p class=\"exercise-title\" id=\"{id}-title\">Ten lines of code</p>\n\
+         <fieldset><legend class=\"vh\">Language</legend>{rust_choice}{torch_choice}\n\
+         <div class=\"rust\">{rust}<p>{place}. The shapes for the inputs of this page:</p>{shapes}</div>\n\
+         <div class=\"torch\">{torch}{printed}</div></fieldset>\n</section>\n",
+        rust_choice = choice("rust", "Rust, as the cell runs it", " checked"),
+        torch_choice = choice("torch", "The same in PyTorch", ""),
+        rust = source("Rust", &listing.rust),
+        place = escape(&listing.place),
+        shapes = definitions("cell-given", &listing.shapes),
+        torch = source("PyTorch", &listing.pytorch),
+        printed = printed.unwrap_or_default(),
     )
 }
 

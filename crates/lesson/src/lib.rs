@@ -9,6 +9,7 @@ pub mod reference;
 
 mod blocks;
 mod catalog;
+mod code;
 mod compile;
 mod error;
 mod exercise;
@@ -34,8 +35,8 @@ pub use {
     links::check_links,
     symbols::CONCEPTS,
     types::{
-        Answer, Cell, Choice, Exercise, Figure, Guess, Heading, InlineValue, Kind, Lesson, Link,
-        Segment,
+        Answer, Cell, Choice, Code, Exercise, Figure, Guess, Heading, InlineValue, Kind, Lesson,
+        Link, Listing, Printed, Segment,
     },
 };
 

@@ -329,11 +329,11 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// True for a fence that opens a cell, a guess or an exercise.
+/// True for a fence that opens a cell, a guess, an exercise or code.
 fn is_block(info: &str) -> bool {
     matches!(
         info.split_whitespace().next(),
-        Some("cell" | "guess" | "exercise")
+        Some("cell" | "guess" | "exercise" | "code")
     )
 }
 

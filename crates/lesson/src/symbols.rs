@@ -101,6 +101,7 @@ pub(crate) fn mark(symbols: &[Symbol], segments: &mut [Segment]) -> Result<(), S
                 exercise.hint.iter_mut().for_each(&mut one);
                 exercise.explain.iter_mut().for_each(&mut one);
             }
+            Segment::Code(_) => {}
         }
     }
     match seen.iter().position(|seen| !seen) {

@@ -68,6 +68,8 @@ pub enum Segment {
     Guess(Guess),
     /// An exercise.
     Exercise(Exercise),
+    /// A function of the engine, and the same in PyTorch.
+    Code(Code),
 }
 
 /// A cell's place on a page.
@@ -173,6 +175,55 @@ pub struct Guess {
     pub line: usize,
 }
 
+/// The function of the engine that a cell calls, and the same in PyTorch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Code {
+    /// Id, unique on the page; the section's id is `code-` and this.
+    pub id: String,
+    /// Name of the cell that calls the function.
+    pub cell: String,
+    /// Inputs of that computation, no shared names left.
+    pub props: Map<String, Value>,
+    /// Path of the function: `engine::nn::attention::attend`.
+    pub function: String,
+    /// Path of a function that it calls and that is shown below it.
+    pub also: Option<String>,
+    /// The tensors of the cell that the text in PyTorch prints, in this order.
+    pub prints: Vec<ElementRef>,
+    /// The text in PyTorch.
+    pub pytorch: String,
+    /// What the catalog found.
+    pub listing: Listing,
+    /// Line of the fence.
+    pub line: usize,
+}
+
+/// What the page shows of a function and of its twin in PyTorch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listing {
+    /// Name of the function.
+    pub name: String,
+    /// Its source, as HTML.
+    pub rust: String,
+    /// File and line of the source.
+    pub place: String,
+    /// Arguments and results, each with its shape or value.
+    pub shapes: Vec<(String, String)>,
+    /// The text in PyTorch, as HTML.
+    pub pytorch: String,
+    /// What that text printed; `None` while nothing is stored.
+    pub printed: Option<Printed>,
+}
+
+/// What a text in PyTorch printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// Version of PyTorch.
+    pub torch: String,
+    /// The printed lines.
+    pub text: String,
+}
+
 /// A heading below the page's title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
@@ -220,7 +271,7 @@ impl Lesson {
                     guess.explain = guess.explain.replace(&waiting, &filled);
                     &mut guess.question
                 }
-                Segment::Cell(_) => continue,
+                Segment::Cell(_) | Segment::Code(_) => continue,
             };
             *html = html.replace(&waiting, &filled);
         }
@@ -241,6 +292,14 @@ impl Lesson {
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.segments.iter().filter_map(|s| match s {
             Segment::Cell(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// The blocks of code of the page, in order.
+    pub fn code(&self) -> impl Iterator<Item = &Code> {
+        self.segments.iter().filter_map(|s| match s {
+            Segment::Code(code) => Some(code),
             _ => None,
         })
     }

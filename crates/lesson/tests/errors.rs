@@ -247,6 +247,32 @@ fn guesses() {
 }
 
 #[test]
+fn code() {
+    let whole = "cell = \"table\"\nfunction = \"engine::add\"\nprints = \"weights\"\npytorch = '''\nimport torch\nprint(1)\n'''";
+    let code = |toml: &str| format!("```code c\n{toml}\n```\n");
+    assert!(body(&code(whole)).is_ok());
+    wrong("```code\n```\n", 1, "code ID");
+    let with = |part: &str, other: &str| code(&whole.replace(part, other));
+    wrong(&with("cell = \"table\"", ""), 1, "needs cell");
+    wrong(&with("\"table\"", "\"chair\""), 2, "there is no cell chair");
+    wrong(&with("function = \"engine::add\"", ""), 1, "needs function");
+    wrong(&with("engine::add", "engine::sub"), 3, "does not call it");
+    wrong(&with("prints = \"weights\"", ""), 1, "needs prints");
+    wrong(&with("\"weights\"", "[]"), 1, "needs prints");
+    wrong(&with("\"weights\"", "[3]"), 4, "in quotes");
+    wrong(
+        &with("\"weights\"", "\"weights[\""),
+        4,
+        "not a tensor element",
+    );
+    wrong(&with("print(1)", ""), 5, "prints its result");
+    wrong(&with("import torch", "import numpy"), 5, "import torch");
+    wrong(&with("print(1)", &"print(1)\n".repeat(14)), 5, "15 lines");
+    wrong(&with("import torch\nprint(1)", ""), 1, "needs pytorch");
+    wrong(&code(&format!("{whole}\nhint = \"H\"")), 9, "hint");
+}
+
+#[test]
 fn exercises() {
     let number = "question = \"Q\"\nkind = \"number\"\ncell = \"table\"\nanswer = \"weights[0,0]\"\ntolerance = 0.1";
     let exercise = |toml: &str| format!("```exercise e\n{toml}\n```\n");

@@ -117,6 +117,36 @@ fn a_guess_carries_its_answer_and_needs_no_script() {
 }
 
 #[test]
+fn code_is_shown_in_two_languages_without_a_script() {
+    let code = |text: &str| {
+        let toml = format!(
+            "cell = \"table\"\nfunction = \"engine::add\"\nprints = [\"weights[0]\", \"x\"]\npytorch = '''\nimport torch\n{text}\n'''"
+        );
+        body(&format!("```code add\n{toml}\n```\n")).unwrap()
+    };
+    let lesson = code("print(1)");
+    let block = lesson.code().next().unwrap();
+    let prints: Vec<String> = block.prints.iter().map(ToString::to_string).collect();
+    assert_eq!(prints, ["weights[0]", "x"]);
+    assert_eq!(block.pytorch, "import torch\nprint(1)");
+    let html = lesson.article("./");
+    for part in [
+        "id=\"code-add\" aria-labelledby=\"code-add-title\"",
+        "<input type=\"radio\" name=\"code-add\" id=\"code-add-rust\" class=\"is-rust\" checked>",
+        "<label for=\"code-add-torch\">",
+        "aria-label=\"add in Rust\"><code><b>fn</b> add()</code>",
+        "add.rs, line 3.",
+        "<dt>x</dt><dd>[3]</dd>",
+        "aria-label=\"add in PyTorch\"><code><b>import</b> torch</code>",
+        "PyTorch 2.15 printed this",
+        "<samp>1 &lt; 2</samp>",
+    ] {
+        assert!(html.contains(part), "{part} is not in {html}");
+    }
+    assert!(!code("print(2)").article("./").contains("<samp>"));
+}
+
+#[test]
 fn an_exercise_starts_from_the_cell_on_the_page() {
     let text = "```cell table #t\ntitle = \"T\"\nx = 2\nsentence = \"a\"\n```\n\n## Try\n\n```exercise first\nquestion = \"What is `=t.weights[0,0] .2`?\"\nkind = \"number\"\ncell = \"t\"\nanswer = \"weights[0,0]\"\ntolerance = 0.01\nhint = \"*Think.*\"\n[given]\nx = 5\n```\n";
     let lesson = body(text).unwrap();

@@ -1,7 +1,7 @@
 //! The cells as the lesson compiler asks about them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cells::exercise as graded;
 use cells::model_cache::ModelCache;
@@ -9,8 +9,10 @@ use cells::{
     CellError, CellSpec, Computation, InputValue, Inputs, Run, WorkerKind, jobs, registry,
 };
 use lesson::reference::ElementRef;
-use lesson::{Catalog, Exercise, Refusal};
+use lesson::{Catalog, Code, Exercise, Listing, Refusal};
 use serde_json::{Map, Value};
+
+use crate::twin;
 
 /// Likeness (Jaro and Winkler, from 0 to 1) from which on one name may be meant by another.
 const ALIKE: f64 = 0.85;
@@ -175,6 +177,14 @@ impl Catalog for Cells {
                 statement.map(|&index| index as usize)
             })
             .map_err(|message| Refusal::of(key, message))
+    }
+
+    fn listing(&self, code: &Code) -> Result<Listing, Refusal> {
+        let spec = Self::spec(&code.cell)?;
+        let inputs = Self::inputs(spec, &code.props, &Shared::new())?;
+        let inputs = cells::picture::with_drawn_samples(inputs);
+        let project = self.public.parent().unwrap_or(Path::new("."));
+        twin::listing(project, code, &self.compute(spec, &inputs)?)
     }
 
     fn has_asset(&self, path: &str) -> bool {

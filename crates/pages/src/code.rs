@@ -58,26 +58,29 @@ impl CodeBook {
     }
 
     fn look_up(&self, shown: &Shown) -> Result<Excerpt, BuildError> {
-        let path: Vec<String> = shown.path.split("::").skip(1).map(str::to_owned).collect();
-        let found =
-            find::item(&self.project.join("crates/engine/src"), &path)?.map_err(|missing| {
-                let message = format!("shown!(…, {}) is not in the engine: {missing}", shown.path);
-                BuildError::Source {
-                    path: self.relative(&shown.file),
-                    line: shown.line,
-                    message,
-                }
-            })?;
-        let file = self
-            .relative(&found.file)
-            .to_string_lossy()
-            .replace('\\', "/");
-        Ok(Excerpt {
-            path: shown.path.clone(),
-            file,
+        self.item(&shown.path)?.map_err(|missing| {
+            let message = format!("shown!(…, {}) is not in the engine: {missing}", shown.path);
+            BuildError::Source {
+                path: self.relative(&shown.file),
+                line: shown.line,
+                message,
+            }
+        })
+    }
+
+    /// An item of the engine by its path, or what is missing.
+    pub(crate) fn item(&self, path: &str) -> Result<Result<Excerpt, String>, BuildError> {
+        let parts: Vec<String> = path.split("::").skip(1).map(str::to_owned).collect();
+        let found = find::item(&self.project.join("crates/engine/src"), &parts)?;
+        Ok(found.map(|found| Excerpt {
+            path: path.to_owned(),
+            file: self
+                .relative(&found.file)
+                .to_string_lossy()
+                .replace('\\', "/"),
             line: found.line,
             text: found.text,
-        })
+        }))
     }
 
     fn relative(&self, file: &Path) -> PathBuf {

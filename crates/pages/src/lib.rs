@@ -28,6 +28,7 @@ mod shown;
 mod smaller;
 mod stamp;
 mod thumbnail;
+mod twin;
 mod workers;
 mod write;
 
@@ -42,5 +43,6 @@ pub use {
     offline::{relist, switch_off},
     root::Root,
     smaller::make_smaller,
+    twin::disagreement,
     write::{Job, build},
 };

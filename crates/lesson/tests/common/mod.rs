@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use lesson::reference::ElementRef;
-use lesson::{Answer, Catalog, Exercise, Lesson, LessonError, Refusal, compile};
+use lesson::{
+    Answer, Catalog, Code, Exercise, Lesson, LessonError, Listing, Printed, Refusal, compile,
+};
 use serde_json::{Map, Value};
 
 /// Knows the cell `table` with the inputs `x` (a number) and `sentence`; it computes
@@ -65,6 +67,23 @@ impl Catalog for World {
         Ok(choices
             .iter()
             .position(|choice| choice.claim.ends_with("> 0")))
+    }
+
+    fn listing(&self, code: &Code) -> Result<Listing, Refusal> {
+        if code.function != "engine::add" {
+            return Err(Refusal::of("function", "the cell does not call it"));
+        }
+        Ok(Listing {
+            name: "add".to_owned(),
+            rust: "<b>fn</b> add()".to_owned(),
+            place: "add.rs, line 3".to_owned(),
+            shapes: vec![("x".to_owned(), "[3]".to_owned())],
+            pytorch: "<b>import</b> torch".to_owned(),
+            printed: code.pytorch.contains("(1)").then(|| Printed {
+                torch: "2.15".to_owned(),
+                text: "1 < 2".to_owned(),
+            }),
+        })
     }
 
     fn has_asset(&self, path: &str) -> bool {

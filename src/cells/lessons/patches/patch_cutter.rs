@@ -37,7 +37,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="Its values, channel by channel">{planes(cx)}</More>
         <More summary="The patch as the model receives it: one row of numbers">
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
-                numbers=false palette=Palette::Brightness format=Format::Fixed(3) />
+                numbers=false palette=Palette::Brightness format=Format::Fixed(2) />
         </More>
     }
     .into_any()

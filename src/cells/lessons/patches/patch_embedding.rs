@@ -73,7 +73,7 @@ fn filters(cx: CellCx) -> AnyView {
         <div class="cols-2">
             <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
                 <HeatMap grid=cx.grid("e") label="Matrix $E$"
-                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(3) numbers=false
+                    palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) numbers=false
                     selected=chosen mark=mark />
             </section>
             <section class="panel stack">
