@@ -35,6 +35,9 @@ pub(crate) fn command(options: &[String]) -> Result<ExitCode, Failure> {
     system::ensure(&[Need::Linker, Need::Node, Need::Browser])?;
     // A wrong option is told before the site is built, which takes minutes.
     run(driver().args(&options).arg("--list"))?;
+    if options.iter().any(|option| *option == "--lighthouse") {
+        npm::ensure_lighthouse()?;
+    }
     if builds {
         tools::ensure()?;
         npm::ensure()?;

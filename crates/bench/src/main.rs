@@ -1,10 +1,11 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built
 //! site, and prints one JSON line for each; with other options, how long edits of the lessons' cells
-//! take, or pages over a slow line, or an author's saves. `cargo xtask bench` builds the site and
+//! take, or pages over a slow line, or Lighthouse's scores, or an author's saves. `cargo xtask bench` builds the site and
 //! runs it.
 
 mod cases;
 mod edits;
+mod lighthouse;
 mod measure;
 mod options;
 mod pages;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, BenchError> {
     let options = Options::read(lexopt::Parser::from_env())?;
     let cases = options.cases();
-    let measures_models = !options.pages && !options.saves && !options.edits;
+    let measures_models = !options.pages && !options.saves && !options.edits && !options.lighthouse;
     if options.help || options.list || (cases.is_empty() && measures_models) {
         return Ok(print_without_measuring(&options));
     }
@@ -64,6 +65,12 @@ fn run() -> Result<ExitCode, BenchError> {
     }
     if options.pages {
         for line in pages::of_site(dist, &options)? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.lighthouse {
+        for line in lighthouse::of_site(dist, &options)? {
             println!("{line}");
         }
         return Ok(ExitCode::SUCCESS);
@@ -97,7 +104,7 @@ fn print_without_measuring(options: &Options) -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
-    if options.pages || options.saves || options.edits {
+    if options.pages || options.saves || options.edits || options.lighthouse {
         // The list is that of the models.
         return ExitCode::SUCCESS;
     }

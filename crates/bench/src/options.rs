@@ -23,6 +23,7 @@ Measures full-size models in headless Chromium: for each a JSON line with median
                  keeps the page busy for 50 ms or more
   --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
                  processor slowed down four times, 390 px; medians of --runs visits; --only WORD names pages
+  --lighthouse   measure instead what Lighthouse says of each page with its settings for a phone; --runs and --only as above
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
@@ -38,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) edits: bool,
     /// Measure what a reader waits for.
     pub(crate) pages: bool,
+    /// Ask Lighthouse.
+    pub(crate) lighthouse: bool,
     /// Measure what an author waits for.
     pub(crate) saves: bool,
     pub(crate) dist: String,
@@ -57,6 +60,7 @@ impl Options {
             beside: 1,
             edits: false,
             pages: false,
+            lighthouse: false,
             saves: false,
             dist: "dist".to_owned(),
             list: false,
@@ -72,6 +76,7 @@ impl Options {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
                 }
                 Arg::Long("pages") => read.pages = true,
+                Arg::Long("lighthouse") => read.lighthouse = true,
                 Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,

@@ -46,7 +46,8 @@ const SCROLL: &str = "
     document.getElementById(arguments[0]).scrollIntoView({ block: 'start', behavior: 'instant' });
     return performance.now()";
 
-/// Measures the home page and every lesson, or those that the options choose, of the site in `dist` and gives a table.
+/// Measures the home page and every lesson of the site in `dist`, or those that the options choose,
+/// and gives a table.
 ///
 /// # Errors
 /// When the browser cannot be driven or a cell does not get ready.
@@ -58,13 +59,7 @@ pub(crate) fn of_site(dist: &Path, options: &Options) -> Result<Vec<String>, Ben
         "| page | first paint s | first cell s | longest task ms | requests | kB | slowest later cell s |".to_owned(),
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
-    let lessons = crate::edits::lessons(dist)?;
-    let is_chosen = |page: &String| {
-        let only = &options.only;
-        only.is_empty() || only.iter().any(|words| name_of(page).contains(&**words))
-    };
-    let pages = std::iter::once(String::new()).chain(lessons);
-    for page in pages.filter(is_chosen) {
+    for page in chosen(dist, options)? {
         println!("bench: visiting {} {} times", name_of(&page), options.runs);
         let mut visits = Vec::new();
         for _ in 0..options.runs {
@@ -75,8 +70,19 @@ pub(crate) fn of_site(dist: &Path, options: &Options) -> Result<Vec<String>, Ben
     Ok(table)
 }
 
+/// The home page and the lessons, or those that the options choose.
+pub(crate) fn chosen(dist: &Path, options: &Options) -> Result<Vec<String>, BenchError> {
+    let is_chosen = |page: &String| {
+        let only = &options.only;
+        only.is_empty() || only.iter().any(|words| name_of(page).contains(&**words))
+    };
+    let lessons = crate::edits::lessons(dist)?;
+    let pages = std::iter::once(String::new()).chain(lessons);
+    Ok(pages.filter(is_chosen).collect())
+}
+
 /// The name of a page in the table.
-fn name_of(page: &str) -> &str {
+pub(crate) fn name_of(page: &str) -> &str {
     if page.is_empty() { "home" } else { page }
 }
 
@@ -162,13 +168,15 @@ async fn script(
     Ok(result.map_err(ChromiumError::from)?)
 }
 
+/// The median of figures, of which there is at least one.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
 /// The medians of several visits.
 fn row(page: &str, visits: Vec<Visit>) -> String {
-    let median = |figure: fn(&Visit) -> f64| {
-        let mut figures: Vec<f64> = visits.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures[figures.len() / 2]
-    };
+    let median = |figure: fn(&Visit) -> f64| median(visits.iter().map(figure).collect());
     let slowest = visits
         .iter()
         .max_by(|a, b| a.slowest.1.total_cmp(&b.slowest.1));

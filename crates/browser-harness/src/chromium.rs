@@ -13,7 +13,7 @@ use super::driver::Driver;
 
 /// Chromium's settings: it draws without a window, and it sends nothing anywhere by itself. The
 /// runner of browser tests takes the same from the files `webdriver.json`.
-const ARGUMENTS: &[&str] = &[
+pub const ARGUMENTS: &[&str] = &[
     "--headless",
     "--no-sandbox",
     "--disable-gpu",

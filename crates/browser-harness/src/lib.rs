@@ -9,7 +9,7 @@ mod driver;
 mod line;
 mod server;
 
-pub use chromium::{Chromium, ChromiumError, Logs};
+pub use chromium::{ARGUMENTS, Chromium, ChromiumError, Logs};
 pub use driver::Driver;
 pub use line::Line;
 pub use server::{Answered, Habits, Server};

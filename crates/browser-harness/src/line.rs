@@ -19,6 +19,11 @@ pub struct Line {
 }
 
 impl Line {
+    /// Without delay, as fast as it goes.
+    pub const UNLIMITED: Self = Self {
+        bytes_per_second: f64::INFINITY,
+        delay: Duration::ZERO,
+    };
     /// 1.6 Mbit/s with 150 ms from request to answer: a slow mobile network, as Lighthouse simulates
     /// it.
     pub const SLOW_4G: Self = Self {

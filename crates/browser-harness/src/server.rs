@@ -45,6 +45,11 @@ impl Habits {
         line: Some(Line::SLOW_4G),
         ..Self::ROOT
     };
+    /// At the root, with compressed answers.
+    pub const COMPRESSED: Self = Self {
+        line: Some(Line::UNLIMITED),
+        ..Self::ROOT
+    };
     /// In a sub-folder of a host that does not redirect.
     pub const SUB_FOLDER: Self = Self {
         base: "/sub/folder/",
