@@ -19,6 +19,7 @@ mod guess;
 pub mod html;
 mod inline;
 mod links;
+mod make;
 mod markdown;
 mod math;
 mod notes;
@@ -34,8 +35,8 @@ pub use {
     links::check_links,
     symbols::CONCEPTS,
     types::{
-        Answer, Cell, Choice, Exercise, Figure, Guess, Heading, InlineValue, Kind, Lesson, Link,
-        Segment,
+        Answer, Cell, Choice, Exercise, Figure, Goal, Guess, Heading, InlineValue, Kind, Lesson,
+        Link, Make, Segment,
     },
 };
 
