@@ -78,7 +78,7 @@ pub(crate) fn adopt(
         .collect();
     page.restore(edits, &moved);
     let mut parts: Vec<Part> = Vec::new();
-    let mut by_id = BTreeMap::new();
+    let mut by_id = ById::new();
     for (cell, section) in cells {
         match cell {
             Ok((cx, view)) => {
@@ -95,12 +95,16 @@ pub(crate) fn adopt(
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
         parts,
+        by_id,
         sheet,
         Owner::current(),
         Rc::downgrade(&mounted.0),
     ));
     mounted
 }
+
+/// The cells of a page by their ids.
+pub(super) type ById = BTreeMap<String, CellCx>;
 
 /// A section of a page that comes to life: that of a cell, or without one that of an exercise.
 type Part = (HtmlElement, Option<(CellCx, registry::View)>);
@@ -112,6 +116,7 @@ type Step = Box<dyn FnOnce(&Mounted)>;
 /// near compute in the end.
 async fn mount_all(
     parts: Vec<Part>,
+    by_id: ById,
     sheet: SheetSignal,
     owner: Option<Owner>,
     page: Weak<RefCell<Vec<Box<dyn Any>>>>,
@@ -125,9 +130,10 @@ async fn mount_all(
             }
             None => {
                 let form = exercise::load().await.ok();
+                let by_id = by_id.clone();
                 vec![Box::new(move |mounted| match form {
                     Some(mount) => {
-                        if let Some(form) = mount(&section) {
+                        if let Some(form) = mount(&section, &by_id) {
                             mounted.keep(form);
                         }
                     }

@@ -1,19 +1,22 @@
-//! Exercises: the reader answers, the engine computes, the page compares.
+//! Exercises: the reader answers, the engine computes, the page compares. In those of kind `make`
+//! the reader edits a cell of the page, and the page compares its result with the goal.
 
 use std::any::Any;
 
-use cells::exercise::{Answer, Exercise, Grade, Kind};
+use cells::exercise::{Answer, Exercise, Goal, Grade, Judged, Kind};
 use cells::format::{self, Format};
 use cells::{CellSpec, Computation};
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
+use super::adopt::ById;
 use crate::browser::{dom, near};
+use crate::cells::frame::context::CellCx;
 use crate::cells::registry;
 use crate::chunk::chunk;
 use crate::client;
-use crate::widgets::{Limits, Wrong, parse_number};
+use crate::widgets::{Limits, Num, Wrong, parse_number};
 
 /// Answer of the form to "Check".
 #[derive(Debug, Clone)]
@@ -22,8 +25,8 @@ enum Verdict {
     Graded(Grade),
 }
 
-/// Mounts an exercise.
-type Mount = fn(&HtmlElement) -> Option<Box<dyn Any>>;
+/// Mounts an exercise of a page with these cells.
+type Mount = fn(&HtmlElement, &ById) -> Option<Box<dyn Any>>;
 
 chunk! {
     /// Fetches what exercises are made of.
@@ -42,24 +45,89 @@ pub(super) fn refuse(section: &HtmlElement) {
 
 /// Mounts the form of an exercise; `None` where the served page lacks what it needs, or its cell is
 /// not loaded.
-fn mount(section: &HtmlElement) -> Option<Box<dyn Any>> {
+fn mount(section: &HtmlElement, by_id: &ById) -> Option<Box<dyn Any>> {
     let body = dom::find(section, ".exercise-body")?;
     let id = section.id();
     let exercise = serde_json::from_str::<Exercise>(&dom::data(section, "props"));
     body.set_inner_html("");
-    let spec = |exercise: &Exercise| registry::find(&exercise.cell).map(|entry| entry.spec);
+    let is_near = near::has_been_near(section);
     let known = exercise
         .ok()
-        .and_then(|exercise| Some((spec(&exercise)?, exercise)));
+        .and_then(|exercise| view_of(id, exercise, by_id, is_near));
     Some(match known {
-        Some((spec, exercise)) => {
-            let is_near = near::has_been_near(section);
-            Box::new(mount_to(body, move || form(&id, spec, exercise, is_near)))
-        }
+        Some(view) => Box::new(mount_to(body, view)),
         None => Box::new(mount_to(body, || {
             view! { <p class="cell-error">"This exercise cannot be read. Reload the page."</p> }
         })),
     })
+}
+
+/// What an exercise shows; `None` where its cell is not loaded, or not on the page.
+fn view_of(
+    id: String,
+    exercise: Exercise,
+    by_id: &ById,
+    is_near: Signal<bool>,
+) -> Option<Box<dyn FnOnce() -> AnyView>> {
+    if let Kind::Make { id, goal } = exercise.kind {
+        let cx = *by_id.get(&id)?;
+        return Some(Box::new(move || make(cx, goal, exercise.explain, is_near)));
+    }
+    let spec = registry::find(&exercise.cell)?.spec;
+    Some(Box::new(move || form(&id, spec, exercise, is_near)))
+}
+
+/// The claims of a goal with what the cell gives now, and the explanation once all of them hold.
+fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bool>) -> AnyView {
+    // A reader who comes here before the cell sees values too.
+    Effect::new(move |_| {
+        if is_near.get() {
+            cx.begin();
+        }
+    });
+    let claims = goal.into_iter().map(|goal| {
+        let text = goal.text.clone();
+        let from = cx.id.with_value(|id| format!("{id}.{}", goal.element()));
+        let format = goal.format.parse().unwrap_or(Format::Fixed(3));
+        let judged: Memo<Option<Judged>> = Memo::new(move |_| {
+            cx.outcome.with(|outcome| match &outcome.error {
+                None => goal.judge(outcome.computation.as_deref()?).ok(),
+                Some(_) => None,
+            })
+        });
+        (text, from, format, judged)
+    });
+    let claims: Vec<_> = claims.collect();
+    let all: Vec<_> = claims.iter().map(|(.., judged)| *judged).collect();
+    let is_done = Memo::new(move |_| {
+        cx.outcome.with(|outcome| outcome.whole().is_some())
+            && all
+                .iter()
+                .all(|judged| judged.get().is_some_and(|j| j.holds))
+    });
+    let lines = claims.into_iter().map(|(text, from, format, judged)| {
+        let value = Signal::derive(move || judged.get().map(|j| j.value));
+        let said = move || match judged.get() {
+            Some(Judged { holds: true, .. }) => " (reached)",
+            Some(_) => " (not yet)",
+            None => " (no value now)",
+        };
+        view! { <li><span inner_html=text></span>": " <Num value=value from=from format=format /> {said}</li> }
+    });
+    let explain = StoredValue::new(explain);
+    let verdict = move || {
+        is_done.get().then(|| {
+            view! {
+                <p class="verdict good">"Done: the cell meets the goal."</p>
+                {explain.get_value().map(|html| view! { <div class="explain" inner_html=html></div> })}
+            }
+        })
+    };
+    view! {
+        <ul>{lines.collect_view()}</ul>
+        <div class="verdict-line" role="status">{verdict}</div>
+    }
+    .into_any()
 }
 
 fn form(

@@ -5,11 +5,15 @@ use serde_json::{Map, Value};
 use crate::catalog::resolved;
 use crate::error::LessonError;
 use crate::fence::{Surroundings, check_shared, is_name};
+use crate::make::make;
 use crate::reference::{ElementRef, ReferenceError};
 use crate::source::{Source, Table};
 use crate::types::{Answer, Choice, Exercise};
 
 const KNOWN: &str = "question, kind, cell, answer, tolerance, choices, hint, explain, [given]";
+
+/// Keys of an exercise of kind `make`.
+const KNOWN_OF_MAKE: &str = "question, kind, cell, goal, hint, explain, [solution]";
 
 /// Fewest and most answers to choose from.
 const CHOICES: std::ops::RangeInclusive<usize> = 2..=6;
@@ -33,9 +37,16 @@ pub(crate) fn exercise(
     let mut table = Table::parse(source)?;
     let question = required(source, &mut table, "question", around.line)?;
     let question = render(&question, table.text_line("question"), true);
-    let (cell, props) = computation(source, &mut table, around)?;
-    let answer = answer(source, &mut table, around.line, render)?;
-    let tolerance = tolerance(source, &mut table, &answer, around.line)?;
+    let kind = required(source, &mut table, "kind", around.line)?;
+    let (cell, props, answer, tolerance) = if kind == "make" {
+        let (cell, props, make) = make(source, &mut table, around, render)?;
+        (cell, props, Answer::Make(make), 0.0)
+    } else {
+        let (cell, props) = computation(source, &mut table, around)?;
+        let answer = answer(source, &mut table, &kind, around.line, render)?;
+        let tolerance = tolerance(source, &mut table, &answer, around.line)?;
+        (cell, props, answer, tolerance)
+    };
     let mut optional = |key: &str| {
         let line = table.text_line(key);
         Ok::<_, LessonError>(
@@ -45,7 +56,11 @@ pub(crate) fn exercise(
         )
     };
     let (hint, explain) = (optional("hint")?, optional("explain")?);
-    table.nothing_left(source, KNOWN)?;
+    let known = match answer {
+        Answer::Make(_) => KNOWN_OF_MAKE,
+        _ => KNOWN,
+    };
+    table.nothing_left(source, known)?;
     let exercise = Exercise {
         id: id.to_owned(),
         ordinal,
@@ -124,17 +139,17 @@ pub(crate) fn computation(
 fn answer(
     source: &Source<'_>,
     table: &mut Table,
+    kind: &str,
     line: usize,
     render: &mut dyn FnMut(&str, usize, bool) -> String,
 ) -> Result<Answer, LessonError> {
-    let kind = required(source, table, "kind", line)?;
-    match kind.as_str() {
+    match kind {
         "number" => element(source, table, line).map(Answer::Number),
         "matrix" => element(source, table, line).map(Answer::Matrix),
         "choice" => choices(source, table, line, render).map(Answer::Choice),
         _ => Err(source.error(
             table.line("kind"),
-            format!("kind = \"{kind}\" is none of number, choice, matrix"),
+            format!("kind = \"{kind}\" is none of number, choice, matrix, make"),
         )),
     }
 }
@@ -166,13 +181,7 @@ pub(crate) fn choices(
         return Err(wrong("a choice has two to six answers"));
     }
     let mut read = |(letter, value): (char, &Value)| {
-        let text = |key: &str| {
-            value
-                .get(key)
-                .and_then(Value::as_str)
-                .filter(|t| !t.trim().is_empty())
-        };
-        let (Some(statement), Some(claim)) = (text("text"), text("claim")) else {
+        let Some((statement, claim)) = statement(value) else {
             return Err(wrong("each choice needs text and claim, both in quotes"));
         };
         if value.as_object().is_some_and(|map| map.len() > 2) {
@@ -189,8 +198,17 @@ pub(crate) fn choices(
     ('A'..).zip(&list).map(&mut read).collect()
 }
 
+/// The `text` and the `claim` of a choice or of a part of a goal.
+pub(crate) fn statement(value: &Value) -> Option<(&str, &str)> {
+    let text = |key: &str| {
+        let text = value.get(key).and_then(Value::as_str);
+        text.filter(|text| !text.trim().is_empty())
+    };
+    Some((text("text")?, text("claim")?))
+}
+
 /// A choice is beside a radio button, where a paragraph does not belong.
-fn unwrap_paragraph(html: &str) -> String {
+pub(crate) fn unwrap_paragraph(html: &str) -> String {
     let trimmed = html.trim();
     let inside = trimmed
         .strip_prefix("<p>")

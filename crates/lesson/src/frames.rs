@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ROOT;
 use crate::html::{definitions, escape, escape_single_quoted};
-use crate::types::{Answer, Cell, Code, Exercise, Figure, Guess, Lesson, Segment};
+use crate::types::{Answer, Cell, Code, Exercise, Figure, Guess, Lesson, Make, Segment};
 
 /// The text in a cell until the engine has loaded.
 const CELL_WAITING: &str = "This cell computes here, in your browser, once the engine has loaded.";
@@ -18,6 +18,10 @@ const CELL_COMPUTED: &str =
 /// The text in an exercise until the engine has loaded.
 const EXERCISE_WAITING: &str =
     "You can answer here once the engine has loaded; it grades by computing.";
+
+/// The same in an exercise whose goal the reader reaches in a cell.
+const MAKE_WAITING: &str =
+    "Once the engine has loaded, you see here whether the cell meets the goal.";
 
 impl Lesson {
     /// The page's content below its title. `root` leads to the site's root and ends in `/`.
@@ -95,12 +99,25 @@ fn exercise_frame(exercise: &Exercise) -> String {
         ..
     } = exercise;
     let props = escape_single_quoted(&exercise_json(exercise).to_string());
+    let (made, waiting) = match &exercise.answer {
+        Answer::Make(make) => (make_frame(make, exercise.hint.as_deref()), MAKE_WAITING),
+        _ => (String::new(), EXERCISE_WAITING),
+    };
     format!(
         "<section class=\"exercise\" data-exercise=\"{id}\" data-of=\"{cell}\" id=\"exercise-{id}\" data-props='{props}' aria-labelledby=\"exercise-{id}-title\">\n\
          <h{level} class=\"exercise-title\" id=\"exercise-{id}-title\">Exercise {ordinal}</h{level}>\n\
-         <div class=\"exercise-question\">{question}</div>\n\
-         <div class=\"exercise-body\"><p class=\"cell-waiting\">{EXERCISE_WAITING}</p></div>\n</section>\n"
+         <div class=\"exercise-question\">{question}</div>\n{made}\
+         <div class=\"exercise-body\"><p class=\"cell-waiting\">{waiting}</p></div>\n</section>\n"
     )
+}
+
+/// The link to the cell that a goal is about, and the hint: both work without a script.
+fn make_frame(make: &Make, hint: Option<&str>) -> String {
+    let (id, title) = (&make.id, escape(&make.title));
+    let link = format!("<p><a href=\"#{id}\">Go to the cell \u{201c}{title}\u{201d}</a></p>\n");
+    let hint = hint
+        .map(|hint| format!("<details class=\"hint\"><summary>Hint</summary>{hint}</details>\n"));
+    link + &hint.unwrap_or_default()
 }
 
 /// A guess. The style sheet shows the answer once one of the buttons before it is pressed.
@@ -188,12 +205,27 @@ pub(crate) fn exercise_json(exercise: &Exercise) -> Value {
                 .collect();
             json!({ "choice": { "choices": list } })
         }
+        Answer::Make(make) => return make_json(exercise, make),
     };
     json!({
         "cell": exercise.cell,
         "given": exercise.props,
         "kind": kind,
         "hint": exercise.hint,
+        "explain": exercise.explain,
+    })
+}
+
+/// A goal as the site reads it. The inputs are those of the cell, and the page holds the hint.
+fn make_json(exercise: &Exercise, make: &Make) -> Value {
+    let goal = make
+        .goal
+        .iter()
+        .map(|goal| json!({ "text": goal.html, "claim": goal.claim, "format": goal.format }));
+    let goal: Vec<Value> = goal.collect();
+    json!({
+        "cell": exercise.cell,
+        "kind": { "make": { "id": make.id, "goal": goal } },
         "explain": exercise.explain,
     })
 }

@@ -20,6 +20,7 @@ mod guess;
 pub mod html;
 mod inline;
 mod links;
+mod make;
 mod markdown;
 mod math;
 mod notes;
@@ -35,8 +36,8 @@ pub use {
     links::check_links,
     symbols::CONCEPTS,
     types::{
-        Answer, Cell, Choice, Code, Exercise, Figure, Guess, Heading, InlineValue, Kind, Lesson,
-        Link, Listing, Printed, Segment,
+        Answer, Cell, Choice, Code, Exercise, Figure, Goal, Guess, Heading, InlineValue, Kind,
+        Lesson, Link, Listing, Make, Printed, Segment,
     },
 };
 

@@ -117,7 +117,7 @@ impl FromStr for InlineRef {
 }
 
 /// The format for an author's `.3`, `count`, `power1` or `percent1`.
-fn number_format(text: &str) -> Option<String> {
+pub(crate) fn number_format(text: &str) -> Option<String> {
     let digits = |rest: &str| rest.parse::<u8>().ok().filter(|d| *d <= MOST_DIGITS);
     if let Some(rest) = text.strip_prefix('.') {
         return digits(rest).map(|d| format!("fixed{d}"));

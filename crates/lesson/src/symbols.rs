@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::html::escape;
 use crate::math;
-use crate::types::Segment;
+use crate::types::{Answer, Segment};
 
 /// The concepts, in the order of the style sheet's classes `c-query` and so on.
 pub const CONCEPTS: &[&str] = &[
@@ -100,6 +100,9 @@ pub(crate) fn mark(symbols: &[Symbol], segments: &mut [Segment]) -> Result<(), S
                 one(&mut exercise.question);
                 exercise.hint.iter_mut().for_each(&mut one);
                 exercise.explain.iter_mut().for_each(&mut one);
+                if let Answer::Make(make) = &mut exercise.answer {
+                    make.goal.iter_mut().for_each(|goal| one(&mut goal.html));
+                }
             }
             Segment::Code(_) => {}
         }

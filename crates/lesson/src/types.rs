@@ -117,6 +117,32 @@ pub enum Answer {
     Matrix(ElementRef),
     /// One of several texts.
     Choice(Vec<Choice>),
+    /// Inputs of a cell of the page that reach a goal.
+    Make(Make),
+}
+
+/// A goal that the reader reaches by editing a cell of the page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Make {
+    /// Id of the cell on the page.
+    pub id: String,
+    /// Heading of the cell, plain text.
+    pub title: String,
+    /// The claims that the cell's result must meet, all of them.
+    pub goal: Vec<Goal>,
+    /// All inputs of the cell in a case that meets them. The catalog checks it; no page holds it.
+    pub solution: Map<String, Value>,
+}
+
+/// One claim of a goal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    /// The claim in words, as HTML without a paragraph around it.
+    pub html: String,
+    /// Comparison of an element, on its left, with a number or another element.
+    pub claim: String,
+    /// Format in which the page shows the left side, as `data-format` holds it.
+    pub format: String,
 }
 
 /// One answer among several.

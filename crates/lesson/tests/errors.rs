@@ -351,6 +351,52 @@ fn exercises() {
 }
 
 #[test]
+fn goals() {
+    let cell = "```cell table #t\ntitle = \"T\"\nx = 2\n```\n\n";
+    let whole = "question = \"Q\"\nkind = \"make\"\ncell = \"t\"\ngoal = [{ text = \"a\", claim = \"weights[0,0] > 1\" }]\n[solution]\nx = 3";
+    let make = |toml: &str| format!("{cell}```exercise e\n{toml}\n```\n");
+    let with = |part: &str, other: &str| make(&whole.replace(part, other));
+    assert!(body(&make(whole)).is_ok());
+    // Not the name of a cell: the reader edits one that is there.
+    wrong(&with("\"t\"", "\"table\""), 9, "has the id `table`");
+    let below = format!("```exercise e\n{whole}\n```\n\n{cell}");
+    wrong(&below, 4, "no cell above");
+    wrong(&with("goal", "goals"), 6, "needs goal = [");
+    wrong(
+        &with("{ text = \"a\", claim = \"weights[0,0] > 1\" }", ""),
+        10,
+        "one to four",
+    );
+    wrong(&with("text = \"a\", ", ""), 10, "text and claim");
+    wrong(&with("> 1\"", "> 1\", colour = 3"), 10, "nothing else");
+    wrong(
+        &with("> 1\"", "> 1\", format = \"long\""),
+        10,
+        "the format of a goal",
+    );
+    wrong(
+        &with("weights[0,0] > 1", "1 < weights[0,0]"),
+        10,
+        "not a tensor element",
+    );
+    wrong(&with("weights[0,0]", "missing"), 10, "no such tensor");
+    wrong(&with("[solution]\nx = 3", ""), 6, "needs [solution]");
+    wrong(&with("x = 3", "y = 3"), 11, "no input y");
+    wrong(&with("x = 3", "x = \"$x\""), 11, "no shared input x");
+    wrong(&with("x = 3", "x = 2"), 11, "misses the goal");
+    wrong(
+        &with("[solution]", "tolerance = 1\n[solution]"),
+        11,
+        "unknown key tolerance",
+    );
+    wrong(
+        &with("[solution]", "[given]\nx = 1\n[solution]"),
+        11,
+        "unknown key given",
+    );
+}
+
+#[test]
 fn all_mistakes_are_reported_in_order_of_lines() {
     let errors = body("$\\frac{a}$\n\n[x](y)\n\n```cell chair\ntitle = \"T\"\n```\n").unwrap_err();
     let lines: Vec<usize> = errors.iter().map(|e| e.line).collect();

@@ -178,6 +178,37 @@ fn an_exercise_starts_from_the_cell_on_the_page() {
 }
 
 #[test]
+fn a_goal_leads_to_its_cell_and_its_solution_is_not_on_the_page() {
+    let text = "```cell table #t\ntitle = \"A < B\"\nx = 2\nsentence = \"a\"\n```\n\n```exercise reach\nquestion = \"Make it.\"\nkind = \"make\"\ncell = \"t\"\ngoal = [{ text = \"its $x$\", claim = \"weights[0,0] > 1\", format = \".2\" }, { text = \"b\", claim = \"weights[0,0] < 9\" }]\nhint = \"*Think.*\"\nexplain = \"E\"\n[solution]\nx = 31\n```\n";
+    let lesson = body(text).unwrap();
+    let exercise = lesson.exercises().next().unwrap();
+    let Answer::Make(make) = &exercise.answer else {
+        panic!("{exercise:?}")
+    };
+    assert_eq!(
+        serde_json::Value::Object(make.solution.clone()).to_string(),
+        "{\"sentence\":\"a\",\"x\":31}"
+    );
+    let kind = &exercise.to_json()["kind"]["make"];
+    assert_eq!(kind["id"], "t");
+    let (first, second) = (&kind["goal"][0], &kind["goal"][1]);
+    assert!(first["text"].as_str().unwrap().starts_with("its <math"));
+    assert_eq!(
+        (&first["format"], &second["format"]),
+        (&"fixed2".into(), &"fixed3".into())
+    );
+    assert_eq!(second["claim"], "weights[0,0] < 9");
+    let html = lesson.article("/");
+    for part in [
+        "<p><a href=\"#t\">Go to the cell \u{201c}A &lt; B\u{201d}</a></p>",
+        "<details class=\"hint\"><summary>Hint</summary><p><em>Think.</em></p>",
+    ] {
+        assert!(html.contains(part), "{part} is not in {html}");
+    }
+    assert!(!html.contains("31"), "{html}");
+}
+
+#[test]
 fn choices_carry_their_claims() {
     let text = "```exercise e\nquestion = \"Q\"\nkind = \"choice\"\ncell = \"table\"\nchoices = [\n { text = \"it is $x$\", claim = \"weights[0,0] > 0\" },\n { text = \"b\", claim = \"weights[0,0] <= 0\" },\n]\n```\n";
     let lesson = body(text).unwrap();

@@ -9,7 +9,7 @@ use cells::{
     CellError, CellSpec, Computation, InputValue, Inputs, Run, WorkerKind, jobs, registry,
 };
 use lesson::reference::ElementRef;
-use lesson::{Catalog, Code, Exercise, Listing, Refusal};
+use lesson::{Answer, Catalog, Code, Exercise, Listing, Make, Refusal};
 use serde_json::{Map, Value};
 
 use crate::twin;
@@ -76,6 +76,42 @@ impl Cells {
     fn compute(&self, spec: &CellSpec, inputs: &Inputs) -> Result<Computation, Refusal> {
         let cache = ModelCache::of_folder(self.public.join("models"));
         jobs::compute(spec, inputs, &cache).map_err(|error| Refusal::new(error.to_string()))
+    }
+}
+
+impl Cells {
+    /// Checks that a goal is not met on the inputs of the page, and is met on those of the solution.
+    fn check_make(
+        &self,
+        exercise: &Exercise,
+        make: &Make,
+        goal: &[graded::Goal],
+    ) -> Result<(), Refusal> {
+        let spec = Self::spec(&exercise.cell)?;
+        let judged = |props: &Map<String, Value>| {
+            let inputs = Self::inputs(spec, props, &Shared::new())?;
+            let computed = self.compute(spec, &cells::picture::with_drawn_samples(inputs))?;
+            let judge = |goal: &graded::Goal| {
+                let judged = goal.judge(&computed);
+                judged.map_err(|message| Refusal::of("goal", message))
+            };
+            goal.iter().map(judge).collect::<Result<Vec<_>, _>>()
+        };
+        if judged(&exercise.props)?.iter().all(|claim| claim.holds) {
+            let message = "the goal is already met on the inputs that the page gives the cell";
+            return Err(Refusal::of("goal", message));
+        }
+        let solved = judged(&make.solution)?;
+        match goal.iter().zip(solved).find(|(_, claim)| !claim.holds) {
+            None => Ok(()),
+            Some((goal, claim)) => Err(Refusal::of(
+                "solution",
+                format!(
+                    "the solution does not meet `{}`: the left side is {}",
+                    goal.claim, claim.value
+                ),
+            )),
+        }
     }
 }
 
@@ -166,6 +202,11 @@ impl Catalog for Cells {
     fn check_exercise(&self, exercise: &Exercise) -> Result<Option<usize>, Refusal> {
         let graded: graded::Exercise = serde_json::from_value(exercise.to_json())
             .map_err(|error| Refusal::new(error.to_string()))?;
+        if let (Answer::Make(make), graded::Kind::Make { goal, .. }) =
+            (&exercise.answer, &graded.kind)
+        {
+            return self.check_make(exercise, make, goal).map(|()| None);
+        }
         let is_choice = matches!(graded.kind, graded::Kind::Choice { .. });
         let key = if is_choice { "choices" } else { "answer" };
         let spec = Self::spec(&graded.cell)?;

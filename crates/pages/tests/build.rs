@@ -341,6 +341,42 @@ fn exercises_are_solved_by_the_engine_at_build_time() {
 }
 
 #[test]
+fn goals_are_reached_by_the_engine_at_build_time() {
+    let project = Project::new();
+    let front = "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n+++\n## A\n\n";
+    let cell = "```cell three-patches #p\ntitle = \"T\"\n```\n\n";
+    let make = |claim: &str, q: &str| {
+        let goal = format!("goal = [{{ text = \"a\", claim = \"{claim}\" }}]");
+        let text = format!(
+            "{front}{cell}```exercise e\nquestion = \"Q\"\nkind = \"make\"\ncell = \"p\"\n{goal}\n[solution]\nq = {q}\n```\n"
+        );
+        project.put("lessons/02-two.md", &text);
+        project
+            .build("./", false, false)
+            .map_err(|error| error.to_string())
+    };
+    let far = "[[9, 0], [0.8, 0.2], [0, 1]]";
+    make("weights[0,0] > 0.6", far).unwrap();
+    for (claim, q, said) in [
+        ("weights[0,0] > 0.1", far, ":16: the goal is already met"),
+        (
+            "weights[0,0] > 0.999",
+            far,
+            ":17: the solution does not meet `weights[0,0] > 0.999`",
+        ),
+        (
+            "weights[0,9] > 0.6",
+            far,
+            ":16: \u{201c}weights[0,9]\u{201d}",
+        ),
+        ("weights[0,0] > 0.6", "[[9]]", ":17: "),
+    ] {
+        let error = make(claim, q).unwrap_err();
+        assert!(error.contains(said), "{claim}: {error}");
+    }
+}
+
+#[test]
 fn release_builds_list_their_files_for_reading_offline() {
     let project = Project::new();
     project.build("./", true, false).unwrap();

@@ -18,7 +18,11 @@ fn the_guides_examples_compile() {
         .unwrap();
     let mut text = format!("+++\n{front}\n## Examples\n\n");
     let blocks: Vec<&str> = guide.split("````\n").skip(1).step_by(2).collect();
-    assert_eq!(blocks.len(), 4, "a cell, a guess, code and an exercise");
+    assert_eq!(
+        blocks.len(),
+        5,
+        "a cell, a guess, code, an exercise and a goal"
+    );
     for block in blocks {
         text.push_str(block);
         text.push('\n');
@@ -31,7 +35,7 @@ fn the_guides_examples_compile() {
         },
     );
     let page = page.unwrap_or_else(|errors| panic!("{errors:#?}"));
-    assert_eq!((page.cells().count(), page.exercises().count()), (1, 1));
+    assert_eq!((page.cells().count(), page.exercises().count()), (2, 2));
     let code = page.code().next().unwrap();
     assert_eq!(code.listing.name, "attend");
     assert!(code.listing.printed.is_some());

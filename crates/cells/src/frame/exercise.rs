@@ -1,4 +1,5 @@
-//! Exercises, graded by recomputing a cell: an answer is right when the engine gets the same.
+//! Exercises, graded by recomputing a cell: an answer is right when the engine gets the same. A goal
+//! is met when its claims hold for a cell of the page as the reader has edited it.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +52,49 @@ pub enum Kind {
         /// The statements.
         choices: Vec<Choice>,
     },
+    /// Inputs of a cell of the page that meet every claim of a goal.
+    Make {
+        /// Id of the cell on the page.
+        id: String,
+        /// The claims.
+        goal: Vec<Goal>,
+    },
+}
+
+/// One claim of a goal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The claim in words, as HTML.
+    pub text: String,
+    /// The claim, whose left side is an element of the cell's result.
+    pub claim: String,
+    /// Format in which the left side is shown, as `data-format` holds it.
+    pub format: String,
+}
+
+/// A claim of a goal, compared with the result of a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Present value of the left side.
+    pub value: f64,
+    /// Whether the claim holds.
+    pub holds: bool,
+}
+
+impl Goal {
+    /// Compares the claim with a result of its cell.
+    ///
+    /// # Errors
+    /// A text for the author: a side that is neither a number nor an element of the result.
+    pub fn judge(&self, computed: &Computation) -> Result<Judged, String> {
+        compare(&self.claim, computed)
+    }
+
+    /// The element on the left of the claim, as `data-from` writes it.
+    pub fn element(&self) -> &str {
+        let left = self.claim.split(['<', '>', '=']).next();
+        left.unwrap_or_default().trim()
+    }
 }
 
 /// One statement of a choice.
@@ -96,8 +140,8 @@ impl Exercise {
         Ok(crate::picture::with_drawn_samples(inputs))
     }
 
-    /// The engine's result: the number, the entries, or the index of the one true statement;
-    /// `computed` is what its cell gives on [`Exercise::inputs`].
+    /// The engine's result: the number, the entries, the index of the one true statement, or the
+    /// left sides of a goal; `computed` is what its cell gives on [`Exercise::inputs`].
     ///
     /// # Errors
     /// A text for the author: a reference that does not exist, no or several true statements.
@@ -118,7 +162,7 @@ impl Exercise {
             Kind::Choice { choices } => {
                 let mut holds = Vec::new();
                 for (i, choice) in choices.iter().enumerate() {
-                    if claim_holds(&choice.claim, computed)? {
+                    if compare(&choice.claim, computed)?.holds {
                         holds.push(i as f64);
                     }
                 }
@@ -129,6 +173,10 @@ impl Exercise {
                     "exactly one claim must hold, and {} do",
                     holds.len()
                 ))
+            }
+            Kind::Make { goal, .. } => {
+                let value = |goal: &Goal| Ok(goal.judge(computed)?.value);
+                goal.iter().map(value).collect()
             }
         }
     }
@@ -179,7 +227,7 @@ impl Exercise {
 
 /// Evaluates `LEFT OP RIGHT`; a side is a number or a reference, OP one of < > <= >= = (within
 /// 1e-6).
-fn claim_holds(claim: &str, computed: &Computation) -> Result<bool, String> {
+fn compare(claim: &str, computed: &Computation) -> Result<Judged, String> {
     for op in ["<=", ">=", "<", ">", "="] {
         let Some((left, right)) = claim.split_once(op) else {
             continue;
@@ -190,13 +238,14 @@ fn claim_holds(claim: &str, computed: &Computation) -> Result<bool, String> {
             })
         };
         let (l, r) = (side(left)?, side(right)?);
-        return Ok(match op {
+        let holds = match op {
             "<=" => l <= r,
             ">=" => l >= r,
             "<" => l < r,
             ">" => l > r,
             _ => (l - r).abs() <= 1e-6,
-        });
+        };
+        return Ok(Judged { value: l, holds });
     }
     Err(format!(
         "the claim \u{201c}{claim}\u{201d} has no comparison in it"
@@ -274,5 +323,31 @@ mod tests {
         let broken =
             json!({ "choice": { "choices": [{ "text": "a", "claim": "nothing[0] > 2" }] } });
         assert!(expected(exercise(broken)).is_err());
+    }
+
+    #[test]
+    fn a_goal_is_judged_claim_by_claim_with_the_value_on_its_left() {
+        let goal = |claim: &str| Goal {
+            text: "a".into(),
+            claim: claim.into(),
+            format: "fixed2".into(),
+        };
+        let make = json!({ "make": { "id": "t", "goal": [
+            { "text": "a", "claim": "weights[0,0] > 0.9", "format": "fixed2" } ] } });
+        let e = exercise(make);
+        let now = computed(&e);
+        let first = now.resolve("weights[0,0]").unwrap();
+        assert_eq!(e.expected(&now).unwrap(), [first]);
+        assert!(e.grade(&now, &Answer::Number(first)).is_err());
+        for (claim, holds) in [
+            ("weights[0,0] > 0.9", false),
+            ("weights[0,0] > weights[0,2]", true),
+        ] {
+            let value = first;
+            assert_eq!(goal(claim).judge(&now), Ok(Judged { value, holds }));
+            assert_eq!(goal(claim).element(), "weights[0,0]");
+        }
+        let gone = goal("weights[0,9] > 0.9").judge(&now).unwrap_err();
+        assert!(gone.contains("weights[0,9]"), "{gone}");
     }
 }
