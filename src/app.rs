@@ -13,9 +13,9 @@ use crate::cells::frame::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
 use crate::route::{Fragment, Route};
 use crate::shell::navigate::{self, Arrival, Pages};
-use crate::shell::{contents, page_tools};
+use crate::shell::{contents, page_tools, progress, search};
 use crate::state::{self, PageState};
-use crate::{bench, lab};
+use crate::{about, bench, lab};
 
 /// The page that is open. Its signals live as long as `owner` does.
 struct OpenPage {
@@ -50,6 +50,8 @@ pub(crate) fn start() {
     page_tools::undo_by_keyboard(page_state);
     full_screen::leave_by_escape();
     contents::follow();
+    progress::follow();
+    search::follow(page_state);
     let Some(main) = dom::main() else { return };
     let wanted = Route::of_path(&address::path(), &address::root_path()).page_name();
     if wanted.as_deref() == Some(dom::data(&main, "page").as_str())
@@ -69,11 +71,13 @@ fn open(arrival: Arrival) {
     let Some(main) = dom::main() else { return };
     navigate::note_open_path();
     contents::mark();
+    progress::open_page();
     leptos::task::spawn_local(async move {
         let loaded = adopt::load(&main).await;
         let tool = match Route::of_path(&address::path(), &address::root_path()) {
             Route::Bench => bench::load().await.map(Some),
             Route::Lab => lab::load().await.map(Some),
+            Route::About => about::load().await.map(Some),
             _ => Ok(None),
         };
         let fragment = Fragment::parse(&address::hash());

@@ -9,6 +9,7 @@
 // Natively a view is a future as well, of as many layers as its markup.
 #![recursion_limit = "512"]
 
+mod about;
 mod app;
 mod bench;
 mod browser;

@@ -17,6 +17,8 @@ pub(crate) enum Route {
     Models,
     /// `/reference`
     Reference,
+    /// `/about`
+    About,
     /// Anything else.
     Unknown,
 }
@@ -40,6 +42,7 @@ impl Route {
             (Some("map"), None, None) => Self::Map,
             (Some("models"), None, None) => Self::Models,
             (Some("reference"), None, None) => Self::Reference,
+            (Some("about"), None, None) => Self::About,
             (Some("lesson"), Some(slug), None) => Self::Lesson(slug.to_owned()),
             _ => Self::Unknown,
         }
@@ -55,6 +58,7 @@ impl Route {
             Self::Map => Some("map".to_owned()),
             Self::Models => Some("models".to_owned()),
             Self::Reference => Some("reference".to_owned()),
+            Self::About => Some("about".to_owned()),
             Self::Unknown => None,
         }
     }
@@ -119,6 +123,7 @@ mod tests {
             assert_eq!(of("/models/"), Route::Models);
             assert_eq!(of("/map"), Route::Map);
             assert_eq!(of("/reference/"), Route::Reference);
+            assert_eq!(of("/about/"), Route::About);
             for path in [
                 "/lesson",
                 "/lesson/a/b",

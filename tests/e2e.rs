@@ -39,8 +39,10 @@ mod e2e {
     mod offline;
     mod pages;
     mod perturb;
+    mod progress;
     mod provenance;
     mod room;
+    mod search;
     mod selection;
     mod site;
     mod state;

@@ -50,6 +50,17 @@ pub(crate) fn is_in_view(element: &Element) -> bool {
     place.bottom() > 0.0 && place.top() < height.unwrap_or(0.0)
 }
 
+/// Whether the reader has come to an element: it is in the window or above it.
+pub(crate) fn is_reached(element: &Element) -> bool {
+    let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
+    element.get_bounding_client_rect().top() < height.unwrap_or(0.0)
+}
+
+/// The `<body>` of the page.
+pub(crate) fn body() -> Option<HtmlElement> {
+    document()?.body()
+}
+
 /// The `<main>` of the page.
 pub(crate) fn main() -> Option<HtmlElement> {
     by_id("main")

@@ -43,7 +43,7 @@ pub(crate) fn parse(html: &str) -> Option<Document> {
     parsed.get_element_by_id("main").is_some().then_some(parsed)
 }
 
-/// Takes over `<main>`, title, description and the marked entry of the course menu.
+/// Takes over `<main>`, title, description, canonical address and the marked entry of the course menu.
 pub(crate) fn swap(next: &Document) {
     let Some(document) = dom::document() else {
         return;
@@ -54,9 +54,14 @@ pub(crate) fn swap(next: &Document) {
         let _ = old.replace_with_with_node_1(&new);
     }
     document.set_title(&next.title());
-    let description = |d: &Document| d.query_selector("meta[name=description]").ok().flatten();
-    if let (Some(old), Some(new)) = (description(&document), description(next)) {
-        let _ = old.set_attribute("content", &new.get_attribute("content").unwrap_or_default());
+    for (tag, name) in [
+        ("meta[name=description]", "content"),
+        ("link[rel=canonical]", "href"),
+    ] {
+        let of = |page: &Document| page.query_selector(tag).ok().flatten();
+        if let (Some(old), Some(new)) = (of(&document), of(next)) {
+            let _ = old.set_attribute(name, &new.get_attribute(name).unwrap_or_default());
+        }
     }
     mark_current_link(&document);
 }

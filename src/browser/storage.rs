@@ -20,6 +20,11 @@ pub(crate) struct StoredFile {
     pub(crate) total: Option<u64>,
 }
 
+/// A size for the reader.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
 /// All stored files, by address; none where the browser has no such storage.
 pub(crate) async fn list() -> Vec<StoredFile> {
     let mut files = match stored_folder().await {

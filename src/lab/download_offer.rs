@@ -8,7 +8,8 @@ use worker::build::{Build, Purpose};
 use worker::model::file::{LARGEST, kept_bytes};
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
-use super::session::{Lab, STOPPED, failed, megabytes};
+use super::session::{Lab, STOPPED, failed};
+use crate::browser::storage::megabytes;
 use crate::browser::{fetch, storage};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};

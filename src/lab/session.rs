@@ -12,7 +12,7 @@ use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Or
 use super::answers::Answers;
 use super::download_offer::{DownloadOffer, confirm};
 use super::requests::{Part, Requests};
-use crate::browser::storage::{self, StoredFile};
+use crate::browser::storage::{self, StoredFile, megabytes};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
 
@@ -340,11 +340,6 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
             WorkerEvent::Ready { .. } | WorkerEvent::Confirmed => {}
         }
     }
-}
-
-/// A size for the reader.
-pub(super) fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 /// The message after the reader has stopped the opening.

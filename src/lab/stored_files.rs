@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 
 use super::open::Form;
-use super::session::{Lab, megabytes};
-use crate::browser::storage::{self, StoredFile};
+use super::session::Lab;
+use crate::browser::storage::{self, StoredFile, megabytes};
 
 /// The list; nothing while it is empty.
 pub(super) fn stored_list(form: Form) -> AnyView {

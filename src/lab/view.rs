@@ -7,8 +7,9 @@ use super::download_offer::question;
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
-use super::session::{Lab, OpenModel, megabytes};
+use super::session::{Lab, OpenModel};
 use super::text::text_panel;
+use crate::browser::storage::megabytes;
 
 /// The lab.
 pub(super) fn lab() -> AnyView {

@@ -1,5 +1,8 @@
 //! Marks the current place in the list of contents while the reader scrolls.
 
+use web_sys::HtmlElement;
+
+use super::progress;
 use crate::browser::dom;
 
 /// Share of the window's height below which a heading counts as not yet reached.
@@ -10,38 +13,38 @@ const READING_LINE: f64 = 0.3;
 pub(crate) fn follow() {
     let Some(window) = dom::window() else { return };
     mark();
-    dom::listen_forever(&window, "scroll", |_| mark());
+    dom::listen_forever(&window, "scroll", |_| {
+        if let Some(entry) = mark() {
+            progress::note(&entry);
+        }
+    });
 }
 
-/// Marks the entry of the last heading above the reading line.
-pub(crate) fn mark() {
-    let Some(document) = dom::document() else {
-        return;
-    };
-    let Some(root) = document.document_element() else {
-        return;
-    };
+/// Marks the entry of the last heading above the reading line; that entry, from the second on.
+pub(crate) fn mark() -> Option<HtmlElement> {
+    let root = dom::document()?.document_element()?;
     let links = dom::find_all(&root, ".toc a[href*='#']");
     let height = dom::window()
         .and_then(|w| w.inner_height().ok())
         .and_then(|h| h.as_f64())
         .unwrap_or(800.0);
     // Before the first heading the first entry is the next thing to come.
-    let mut current = Some(0);
+    let mut current = 0;
     for (i, link) in links.iter().enumerate() {
         let href = link.get_attribute("href").unwrap_or_default();
         let Some(heading) = href.split('#').nth(1).and_then(dom::by_id) else {
             continue;
         };
         if heading.get_bounding_client_rect().top() <= height * READING_LINE {
-            current = Some(i);
+            current = i;
         }
     }
     for (i, link) in links.iter().enumerate() {
-        if current == Some(i) {
+        if current == i {
             let _ = link.set_attribute("aria-current", "true");
         } else {
             let _ = link.remove_attribute("aria-current");
         }
     }
+    links.into_iter().nth(current).filter(|_| current > 0)
 }

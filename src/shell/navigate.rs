@@ -137,6 +137,7 @@ fn page_of_click(event: &MouseEvent) -> Option<String> {
         | Route::Map
         | Route::Models
         | Route::Reference
+        | Route::About
             if !url.pathname().ends_with('/') =>
         {
             url.set_pathname(&format!(

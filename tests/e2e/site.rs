@@ -35,11 +35,14 @@ pub(crate) const MAP: &str = "map/";
 /// The page with symbols, equations and glossary.
 pub(crate) const REFERENCE: &str = "reference/";
 
+/// The page on citing the site and on what it stores.
+pub(crate) const ABOUT: &str = "about/";
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
     let others = TOOLS
         .into_iter()
-        .chain([CARDS, MAP, REFERENCE])
+        .chain([CARDS, MAP, REFERENCE, ABOUT])
         .map(str::to_owned);
     [pages(), others.collect()].concat()
 }
@@ -51,7 +54,7 @@ pub(crate) fn pages() -> Vec<String> {
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
     pages.retain(|page| {
-        ![CARDS, MAP, REFERENCE].contains(&page.as_str()) && !TOOLS.contains(&page.as_str())
+        ![CARDS, MAP, REFERENCE, ABOUT].contains(&page.as_str()) && !TOOLS.contains(&page.as_str())
     });
     pages.sort();
     assert!(

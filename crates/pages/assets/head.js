@@ -124,8 +124,7 @@
   addEventListener("error", (event) => event.target?.tagName === "SCRIPT" && failed(), true);
 
   document.addEventListener("DOMContentLoaded", () => {
-    const button = document.querySelector(".theme-switch");
-    if (button) button.hidden = false;
+    for (const button of document.querySelectorAll(".site-head button")) button.hidden = false;
     apply(html.dataset.theme);
   });
 })();

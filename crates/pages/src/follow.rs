@@ -39,6 +39,7 @@ impl Follower {
                 project: project.to_owned(),
                 out: out.to_owned(),
                 public_url: "/".to_owned(),
+                address: None,
                 release: false,
                 figures: false,
                 linked: None,

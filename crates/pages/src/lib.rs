@@ -5,6 +5,8 @@
 //! scripts needs. For the development server (`crates/devserver`) it does so without Trunk, and
 //! again after each change ([`Follower`]).
 
+mod about;
+mod address;
 mod bind;
 mod catalog;
 mod chunks;
@@ -24,6 +26,7 @@ mod order;
 mod page;
 mod reference;
 mod root;
+mod search_index;
 mod shown;
 mod smaller;
 mod stamp;
@@ -33,6 +36,7 @@ mod workers;
 mod write;
 
 pub use {
+    address::{SiteAddress, VARIABLE},
     catalog::Cells,
     code::{CodeBook, Excerpt},
     content::{Compiled, Content},

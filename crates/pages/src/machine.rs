@@ -163,6 +163,9 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
     )
 }
 
+/// Name of the folder of the page with the whole drawing.
+pub(crate) const NAME: &str = "map";
+
 /// Title of the page `/map/`.
 pub(crate) const TITLE: &str = "The whole machine";
 

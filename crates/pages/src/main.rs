@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::{Long, ValueExt};
-use pages::{BuildError, Follower, Job, build, make_smaller, relist};
+use pages::{BuildError, Follower, Job, SiteAddress, VARIABLE, build, make_smaller, relist};
 use serde_json::{Value, json};
 
 const USAGE: &str = "\
@@ -15,7 +15,9 @@ pages [--out DIR] [--public-url URL] [--release]
     Builds the pages into DIR, which holds Trunk's index.html. Trunk's own
     variables (TRUNK_STAGING_DIR, TRUNK_PUBLIC_URL, TRUNK_PROFILE) are the defaults.
     With NOTEBOOK_DRAFT set, mistakes in lessons are printed and do not stop a
-    debug build: lessons that do not compile are left out.
+    debug build: lessons that do not compile are left out. SITE_ADDRESS holds the
+    whole address of the published site: then pages name theirs, for search engines
+    and for links that are shown elsewhere.
 pages --order DIR
     Puts the functions of the wasm files in DIR into an order that compresses better,
     and shortens the names of their imports.
@@ -101,6 +103,9 @@ fn run() -> Result<(), BuildError> {
             .filter(|_| release)
             .map(|target| target.join("wasm32-unknown-unknown/site/transformer-notebook.wasm"));
         return build(&Job {
+            address: variable(VARIABLE)
+                .map(|text| SiteAddress::parse(&text, &options.public_url))
+                .transpose()?,
             project,
             out,
             public_url: options.public_url,

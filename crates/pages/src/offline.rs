@@ -9,8 +9,8 @@ use crate::error::{BuildError, names, read, write};
 
 const SCRIPT: &str = "sw.js";
 
-/// What is for the host alone, which need not serve it.
-const FOR_HOST: &str = "_headers";
+/// Files for the host and for search engines, which no page reads.
+const FOR_OTHERS: [&str; 3] = ["_headers", "robots.txt", "sitemap.xml"];
 
 /// Where the service worker's version stands before it is listed.
 const VERSION_MARK: &str = "\"@version\"";
@@ -60,7 +60,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Map<String, Value>) -> Resul
         let key = format!("{prefix}{name}");
         if path.is_dir() {
             collect(&path, &format!("{key}/"), files)?;
-        } else if ![SCRIPT, FOR_HOST].contains(&key.as_str()) && !name.starts_with('.') {
+        } else if key != SCRIPT && !FOR_OTHERS.contains(&key.as_str()) && !name.starts_with('.') {
             let content =
                 std::fs::read(&path).map_err(|source| BuildError::File { path, source })?;
             files.insert(key, Value::from(hash(&content)));

@@ -11,7 +11,7 @@ use crate::machine;
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
 
-const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text and \
+pub(crate) const NO_SCRIPT: &str = "<noscript><p class=\"noscript\">Scripts are switched off in this browser, or blocked. The text and \
      the formulas are all here, and most figures with the values that the lesson begins with. To change one, or to answer an exercise, \
      this browser would have to compute, which needs scripts and WebAssembly.</p></noscript>\n";
 
@@ -124,7 +124,7 @@ pub(crate) struct Tool {
     /// What it is for.
     pub(crate) description: &'static str,
     /// Content below the form.
-    text: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// The pages that work with full-size models.

@@ -63,15 +63,15 @@ struct Term {
     marked: Option<String>,
 }
 
-/// The page's `<main>`.
+/// The page, compiled; its equations are still to come.
 ///
 /// # Errors
 /// A file that cannot be read, and every symbol and term that its lesson does not hold.
-pub(crate) fn reference_main(
+pub(crate) fn compiled(
     project: &Path,
     content: &Content,
     catalog: &Cells,
-) -> Result<String, BuildError> {
+) -> Result<Lesson, BuildError> {
     let wrong = |message: String| BuildError::Other(format!("{FILE}: {message}"));
     let source: Source =
         toml::from_str(&read(&project.join(FILE))?).map_err(|error| wrong(error.to_string()))?;
@@ -89,22 +89,28 @@ pub(crate) fn reference_main(
     if !mistakes.is_empty() {
         return Err(wrong(mistakes.join("\n")));
     }
-    let mut page = compile(NAME, &markdown, catalog).map_err(BuildError::Lessons)?;
+    let page = compile(NAME, &markdown, catalog).map_err(BuildError::Lessons)?;
     let all: Vec<&Lesson> = content.pages().chain([&page]).collect();
     let broken = check_links(all);
     if !broken.is_empty() {
         return Err(BuildError::Lessons(broken));
     }
+    Ok(page)
+}
+
+/// The `<main>` of the compiled page.
+pub(crate) fn reference_main(page: &Lesson, lessons: &[Lesson]) -> String {
     let body = page
         .article(ROOT)
         .replacen(EQUATIONS, &equations(lessons), 1);
-    page.headings.retain(|heading| heading.level == 2);
-    Ok(format!(
+    let parts = page.headings.iter().filter(|heading| heading.level == 2);
+    let parts: Vec<Heading> = parts.cloned().collect();
+    format!(
         "<main id=\"main\" data-page=\"reference\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson with-toc\">\n\
          <header class=\"lesson-head\">\n<h1>{TITLE}</h1>\n<p class=\"lesson-lead\">{DESCRIPTION}</p>\n</header>\n{toc}\
          <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
-        toc = toc(&page.headings),
-    ))
+        toc = toc(&parts),
+    )
 }
 
 /// The table of symbols in Markdown; `texts` are the formulas of the lessons.
@@ -270,7 +276,8 @@ mod tests {
     #[test]
     fn every_term_symbol_and_equation_leads_to_a_place_of_its_lesson() {
         let (project, catalog, content) = project();
-        let page = reference_main(&project, &content, &catalog).unwrap();
+        let page = compiled(&project, &content, &catalog).unwrap();
+        let page = reference_main(&page, &content.lessons);
         let ids = |slug: &str| {
             let lesson = content.lessons.iter().find(|lesson| lesson.slug == slug);
             lesson.map(|lesson| lesson.ids.clone())

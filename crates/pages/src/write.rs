@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
+use search::Entry;
 use worker::build::{CELLS, WorkerFiles};
 
+use crate::about;
+use crate::address::SiteAddress;
 use crate::catalog::Cells;
 use crate::chunks::{self, Chunks};
 use crate::code::CodeBook;
@@ -18,6 +21,7 @@ use crate::offline;
 use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::reference;
 use crate::root::Root;
+use crate::search_index;
 use crate::workers;
 
 /// Files that Trunk copies with `public/` though they have another place in the site.
@@ -32,6 +36,8 @@ pub struct Job {
     pub out: PathBuf,
     /// The public address that Trunk built for.
     pub public_url: String,
+    /// The whole address at which the site will be published, where it is known.
+    pub address: Option<SiteAddress>,
     /// Whether the site keeps itself for offline reading.
     pub release: bool,
     /// Whether cells are served with their default results, which takes a native build of the site.
@@ -118,6 +124,50 @@ fn remove_notes(folder: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// The address of a compiled page from the site's root; none for the page of missing ones.
+fn address_of(page: &Lesson) -> Option<String> {
+    match page.kind {
+        Kind::Home => Some(String::new()),
+        Kind::NotFound => None,
+        Kind::Models => Some(format!("{}/", page.slug)),
+        Kind::Lesson(_) => Some(format!("lesson/{}/", page.slug)),
+    }
+}
+
+/// The entries of the search: all pages and their sections. The glossary is in `reference`.
+pub(crate) fn search_entries(content: &Content, reference: Option<&Lesson>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for page in [&content.home].into_iter().chain(&content.lessons) {
+        let address = address_of(page).unwrap_or_default();
+        entries.extend(search_index::of_page(&address, page));
+    }
+    if let Some(page) = reference {
+        entries.extend(search_index::of_page("reference/", page));
+    }
+    let map = machine::map_main(&content.lessons);
+    let map = (machine::NAME, machine::TITLE, machine::DESCRIPTION, map);
+    let about = (
+        about::NAME,
+        about::TITLE,
+        about::DESCRIPTION,
+        about::text(None),
+    );
+    let tools = TOOLS.iter().map(|tool| {
+        (
+            tool.name,
+            tool.title,
+            tool.description,
+            tool.text.to_owned(),
+        )
+    });
+    for (name, title, description, html) in [map, about].into_iter().chain(tools) {
+        let address = format!("{name}/");
+        entries.extend(search_index::of_html(&address, title, description, &html));
+    }
+    entries.extend(search_index::of_page("models/", &content.models));
+    entries
+}
+
 /// Everything that pages are made of.
 pub(crate) struct Site<'a> {
     pub(crate) job: &'a Job,
@@ -140,12 +190,22 @@ impl Site<'_> {
             }
         }
         let map = machine::map_main(&self.content.lessons);
-        if self.write_plain("map", (machine::TITLE, machine::DESCRIPTION), map)? {
-            written.push("map/".to_owned());
+        if self.write_plain(machine::NAME, (machine::TITLE, machine::DESCRIPTION), map)? {
+            written.push(format!("{}/", machine::NAME));
         }
-        if self.write_reference()? {
-            written.push("reference/".to_owned());
+        let about = about::main(self.job.address.as_ref());
+        if self.write_plain(about::NAME, (about::TITLE, about::DESCRIPTION), about)? {
+            written.push(format!("{}/", about::NAME));
         }
+        let reference = self.reference()?;
+        if let Some(page) = &reference {
+            let main = reference::reference_main(page, &self.content.lessons);
+            let said = (reference::TITLE, reference::DESCRIPTION);
+            if self.write_plain("reference", said, main)? {
+                written.push("reference/".to_owned());
+            }
+        }
+        self.write_lists(reference.as_ref())?;
         for page in self.content.pages() {
             written.extend(self.write(page, book)?);
         }
@@ -154,12 +214,11 @@ impl Site<'_> {
 
     /// Writes a page; its address where a file of it is new.
     fn write(&self, page: &Lesson, book: &mut CodeBook) -> Result<Option<String>, BuildError> {
-        let (folder, file, depth) = match page.kind {
-            Kind::Home => (String::new(), "index.html", 0),
-            Kind::NotFound => (String::new(), "404.html", 0),
-            Kind::Models => (format!("{}/", page.slug), "index.html", 1),
-            Kind::Lesson(_) => (format!("lesson/{}/", page.slug), "index.html", 2),
+        let (folder, file) = match address_of(page) {
+            Some(folder) => (folder, "index.html"),
+            None => (String::new(), "404.html"),
         };
+        let depth = folder.matches('/').count();
         let golden = self.golden(page)?;
         let parts = self.parts(page, golden.is_some());
         let out = |name: &str| self.job.out.join(format!("{folder}{name}"));
@@ -207,7 +266,14 @@ impl Site<'_> {
             first_worker: self.first_worker(page),
             preload: self.chunks.preload(cells, None),
             workers: self.workers.to_string(),
+            address: self.address(page),
         }
+    }
+
+    /// The whole address of a page, where the site knows its own.
+    fn address(&self, page: &Lesson) -> Option<(SiteAddress, String)> {
+        let place = address_of(page)?;
+        Some((self.job.address.clone()?, place))
     }
 
     /// The address that starts the worker of the first cell with the code and the first file that
@@ -220,23 +286,32 @@ impl Site<'_> {
         Some(format!("{start}&cell={}&weights={weights}", cell.name))
     }
 
-    /// Writes the page with symbols, equations and glossary; whether it is new. A draft prints the
-    /// mistakes and keeps the page as it was.
-    fn write_reference(&self) -> Result<bool, BuildError> {
+    /// The page with symbols, equations and glossary, compiled. A draft prints the mistakes and has
+    /// none, so the page stays as it was.
+    fn reference(&self) -> Result<Option<Lesson>, BuildError> {
         let catalog = Cells {
             public: self.job.project.join("public"),
         };
-        match reference::reference_main(&self.job.project, self.content, &catalog) {
+        match reference::compiled(&self.job.project, self.content, &catalog) {
             Err(error) if self.job.draft => {
                 eprintln!("{error}");
-                Ok(false)
+                Ok(None)
             }
-            main => self.write_plain(
-                "reference",
-                (reference::TITLE, reference::DESCRIPTION),
-                main?,
-            ),
+            page => page.map(Some),
         }
+    }
+
+    /// Writes the index of the search, and for search engines the list of pages.
+    fn write_lists(&self, reference: Option<&Lesson>) -> Result<(), BuildError> {
+        let entries = search_entries(self.content, reference);
+        write_new(&self.job.out.join(search::FILE), &search::write(&entries))?;
+        if let Some(address) = &self.job.address {
+            let pages = entries.iter().map(|entry| entry.address.clone());
+            let pages: Vec<String> = pages.filter(|page| !page.starts_with('#')).collect();
+            write_new(&self.job.out.join("sitemap.xml"), &address.sitemap(&pages))?;
+            write_new(&self.job.out.join("robots.txt"), &address.robots())?;
+        }
+        Ok(())
     }
 
     /// Writes a page of the site's own, which is no lesson and has no cells, into the folder `name`;
@@ -252,9 +327,15 @@ impl Site<'_> {
             description: description.to_owned(),
             main,
             menu: course_menu(&self.content.lessons, ""),
-            offline: self.job.release,
+            // What a reader deletes there must not come back at once.
+            offline: self.job.release && name != about::NAME,
             workers: self.workers.to_string(),
             preload: self.chunks.preload(std::iter::empty(), Some(name)),
+            address: self
+                .job
+                .address
+                .clone()
+                .map(|site| (site, format!("{name}/"))),
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);

@@ -152,6 +152,7 @@ impl Project {
             project: self.root.clone(),
             out,
             public_url: url.to_owned(),
+            address: None,
             release,
             figures: false,
             linked: None,

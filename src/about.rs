@@ -1,0 +1,221 @@
+//! What the site has stored on this device, on the page `/about/`, with a button that deletes it.
+
+use leptos::prelude::*;
+
+use crate::browser::offline_copy::{self, OfflineCopy};
+use crate::browser::preference::{self, SEARCH_KEY, THEME};
+use crate::browser::storage::{self, StoredFile, megabytes};
+use crate::chunk::chunk;
+use crate::shell::progress;
+
+/// Draws the list.
+pub(crate) type Draw = fn() -> AnyView;
+
+chunk! {
+    /// The list is fetched when its page is first opened.
+    about: pub(crate) fn load() -> Draw = list;
+}
+
+/// What is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Stored {
+    theme: Option<String>,
+    has_search_key: bool,
+    lessons: usize,
+    copy: Option<OfflineCopy>,
+    files: Vec<StoredFile>,
+}
+
+async fn find() -> Stored {
+    Stored {
+        theme: preference::get(THEME),
+        has_search_key: preference::get(SEARCH_KEY).is_some(),
+        lessons: progress::count(),
+        copy: offline_copy::find().await,
+        files: storage::list().await,
+    }
+}
+
+/// Deletes everything. What the browser refuses to delete is still there afterwards.
+async fn delete(stored: &Stored) {
+    preference::delete_theme();
+    preference::delete(SEARCH_KEY);
+    progress::delete();
+    let _ = offline_copy::delete().await;
+    for file in &stored.files {
+        let _ = storage::delete(&file.url).await;
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    let unit = if count == 1 { one } else { many };
+    format!("{count} {unit}")
+}
+
+/// Each thing that is stored, in words.
+fn items(stored: &Stored) -> Vec<String> {
+    let mut items = Vec::new();
+    if let Some(theme) = &stored.theme {
+        items.push(format!("theme: {theme}"));
+    }
+    if stored.has_search_key {
+        items.push("search: the key / is switched off".to_owned());
+    }
+    if stored.lessons > 0 {
+        let lessons = counted(stored.lessons, "lesson", "lessons");
+        items.push(format!("progress in {lessons}"));
+    }
+    if let Some(OfflineCopy { files, bytes }) = stored.copy {
+        let files = counted(files as usize, "file", "files");
+        items.push(format!("offline copy: {files}, {}", megabytes(bytes)));
+    }
+    for file in &stored.files {
+        items.push(format!(
+            "model file {}, {}",
+            file.url,
+            megabytes(file.bytes)
+        ));
+    }
+    items
+}
+
+/// A sentence on what is gone, and what is still there.
+fn result(before: &Stored, after: &Stored) -> String {
+    let left = items(after);
+    let gone = items(before)
+        .into_iter()
+        .filter(|item| !left.contains(item));
+    let gone: Vec<String> = gone.collect();
+    let gone = match gone.is_empty() {
+        true => "Nothing was deleted.".to_owned(),
+        false => format!("Deleted: {}.", gone.join("; ")),
+    };
+    if left.is_empty() {
+        return gone;
+    }
+    let left = left.join("; ");
+    format!("{gone} Still here, perhaps because another page uses it: {left}.")
+}
+
+/// The state of the list.
+#[derive(Clone, Copy)]
+struct List {
+    stored: RwSignal<Option<Stored>>,
+    is_asking: RwSignal<bool>,
+    said: RwSignal<String>,
+}
+
+impl List {
+    fn delete_all(self) {
+        self.is_asking.set(false);
+        let before = self.stored.get_untracked().unwrap_or_default();
+        leptos::task::spawn_local(async move {
+            delete(&before).await;
+            let after = find().await;
+            // The reader may have gone on meanwhile.
+            self.said.try_set(result(&before, &after));
+            self.stored.try_set(Some(after));
+        });
+    }
+}
+
+fn list() -> AnyView {
+    let list = List {
+        stored: RwSignal::new(None),
+        is_asking: RwSignal::new(false),
+        said: RwSignal::new(String::new()),
+    };
+    leptos::task::spawn_local(async move {
+        list.stored.try_set(Some(find().await));
+    });
+    let shown = move || {
+        list.stored
+            .get()
+            .map(|stored| contents(list, &items(&stored)))
+    };
+    view! {
+        {shown}
+        <p role="status" class="stored-result">{move || list.said.get()}</p>
+    }
+    .into_any()
+}
+
+fn contents(list: List, items: &[String]) -> AnyView {
+    if items.is_empty() {
+        return view! { <p>"Nothing is stored."</p> }.into_any();
+    }
+    let entries: Vec<_> = items
+        .iter()
+        .map(|item| view! { <li>{item.clone()}</li> })
+        .collect();
+    let question = move || {
+        if list.is_asking.get() {
+            return view! {
+                <p>"Delete all of this? Models would have to be downloaded again, and a later visit makes a new offline copy."</p>
+                <button type="button" class="button primary" on:click=move |_| list.delete_all()>"Delete"</button>
+                " "
+                <button type="button" class="button" on:click=move |_| list.is_asking.set(false)>"Keep"</button>
+            }
+            .into_any();
+        }
+        view! { <button type="button" class="button" on:click=move |_| list.is_asking.set(true)>"Delete all of this"</button> }
+            .into_any()
+    };
+    view! { <ul class="stored-items">{entries}</ul> <div role="group" aria-label="Deleting">{question}</div> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Stored {
+        Stored {
+            theme: Some("dark".to_owned()),
+            has_search_key: true,
+            lessons: 1,
+            copy: Some(OfflineCopy {
+                files: 2,
+                bytes: 3_000_000,
+            }),
+            files: vec![StoredFile {
+                url: "https://host/a.gguf".to_owned(),
+                bytes: 1_500_000,
+                total: None,
+            }],
+        }
+    }
+
+    #[test]
+    fn everything_that_is_stored_is_listed() {
+        assert_eq!(
+            items(&full()),
+            [
+                "theme: dark",
+                "search: the key / is switched off",
+                "progress in 1 lesson",
+                "offline copy: 2 files, 3.0 MB",
+                "model file https://host/a.gguf, 1.5 MB",
+            ]
+        );
+        assert!(items(&Stored::default()).is_empty());
+    }
+
+    #[test]
+    fn the_result_says_what_is_gone_and_what_is_left() {
+        let all = result(&full(), &Stored::default());
+        assert!(
+            all.starts_with("Deleted: theme: dark; ") && all.ends_with("1.5 MB."),
+            "{all}"
+        );
+        let left = Stored {
+            files: full().files,
+            ..Stored::default()
+        };
+        let some = result(&full(), &left);
+        assert!(
+            some.contains("Still here")
+                && some.ends_with("model file https://host/a.gguf, 1.5 MB.")
+        );
+        assert!(result(&left, &left).starts_with("Nothing was deleted."));
+    }
+}

@@ -1,0 +1,51 @@
+//! Short texts that the site keeps on this device. A browser that keeps none has none.
+
+use web_sys::Storage;
+
+use super::dom;
+
+/// The theme, which the head script of a page keeps.
+pub(crate) const THEME: &str = "theme";
+
+/// Whether a key opens the search.
+pub(crate) const SEARCH_KEY: &str = "search-key";
+
+/// The lessons that the reader has begun.
+pub(crate) const READING: &str = "reading";
+
+fn storage() -> Option<Storage> {
+    dom::window()?.local_storage().ok()?
+}
+
+/// The text that is kept under a name.
+pub(crate) fn get(name: &str) -> Option<String> {
+    storage()?.get_item(name).ok()?
+}
+
+/// Keeps a text under a name.
+pub(crate) fn set(name: &str, text: &str) {
+    if let Some(storage) = storage() {
+        // Refused where the storage is full or switched off: then it is not kept.
+        let _ = storage.set_item(name, text);
+    }
+}
+
+/// Deletes what is kept under a name.
+pub(crate) fn delete(name: &str) {
+    if let Some(storage) = storage() {
+        let _ = storage.remove_item(name);
+    }
+}
+
+/// Deletes the chosen theme, and has the page follow the system again.
+pub(crate) fn delete_theme() {
+    delete(THEME);
+    let init = web_sys::StorageEventInit::new();
+    init.set_key(Some(THEME));
+    if let (Some(window), Ok(event)) = (
+        dom::window(),
+        web_sys::StorageEvent::new_with_event_init_dict("storage", &init),
+    ) {
+        let _ = window.dispatch_event(&event);
+    }
+}
