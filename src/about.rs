@@ -6,7 +6,7 @@ use crate::browser::offline_copy::{self, OfflineCopy};
 use crate::browser::preference::{self, SEARCH_KEY, THEME};
 use crate::browser::storage::{self, StoredFile, megabytes};
 use crate::chunk::chunk;
-use crate::shell::progress;
+use crate::shell::kept_progress;
 
 /// Draws the list.
 pub(crate) type Draw = fn() -> AnyView;
@@ -30,7 +30,7 @@ async fn find() -> Stored {
     Stored {
         theme: preference::get(THEME),
         has_search_key: preference::get(SEARCH_KEY).is_some(),
-        lessons: progress::count(),
+        lessons: kept_progress::count(),
         copy: offline_copy::find().await,
         files: storage::list().await,
     }
@@ -40,7 +40,7 @@ async fn find() -> Stored {
 async fn delete(stored: &Stored) {
     preference::delete_theme();
     preference::delete(SEARCH_KEY);
-    progress::delete();
+    kept_progress::delete();
     let _ = offline_copy::delete().await;
     for file in &stored.files {
         let _ = storage::delete(&file.url).await;

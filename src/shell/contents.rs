@@ -15,7 +15,7 @@ pub(crate) fn follow() {
     mark();
     dom::listen_forever(&window, "scroll", |_| {
         if let Some(entry) = mark() {
-            progress::note(&entry);
+            progress::note(entry);
         }
     });
 }

@@ -2,6 +2,7 @@
 //! progress.
 
 pub(crate) mod contents;
+pub(crate) mod kept_progress;
 pub(crate) mod navigate;
 pub(crate) mod page_tools;
 pub(crate) mod progress;

@@ -194,8 +194,8 @@ fn cell_markup(html: &mut String, look: &Look, frame: &Frame, (i, j): Place, for
     };
     let _ = write!(
         html,
-        "<td data-at=\"{}\" tabindex=\"-1\" class=\"heat-cell{hatch}\"{style}><span>\
-         <span class=\"num\"{from} data-format=\"{format}\">{}</span></span></td>",
+        "<td data-at=\"{}\" tabindex=\"-1\" class=\"heat-cell{hatch}\"{style}>\
+         <span class=\"num\"{from} data-format=\"{format}\">{}</span></td>",
         place_text((i, j)),
         escaped(&look.text)
     );

@@ -8,6 +8,10 @@ const LETTER: f64 = 7.0;
 const ROOMY: f64 = 58.0;
 const SQUARE: f64 = 24.0;
 
+/// The most columns for whose numbers even a wide page has room. A table of more is not laid out with
+/// them first, which takes long.
+const MOST_ROOMY: usize = 12;
+
 /// Characters of a name that is narrower than a square.
 const UPRIGHT: usize = 2;
 
@@ -64,7 +68,8 @@ impl Density {
         let cols = measures.cols.max(1) as f64;
         let room = (measures.room - measures.row_names - 2.0 * PADDING) / cols - GAP;
         if measures.room <= 0.0 {
-            return if numbers == Numbers::Never {
+            let is_wide = numbers == Numbers::WhereTheyFit && measures.cols > MOST_ROOMY;
+            return if numbers == Numbers::Never || is_wide {
                 Self::Squares(SQUARE)
             } else {
                 Self::Roomy
@@ -118,6 +123,12 @@ mod tests {
         let of = |room, numbers| Density::of(ten_tokens(room), numbers);
         let fit = Numbers::WhereTheyFit;
         assert_eq!(of(0.0, fit), Density::Roomy, "not laid out yet");
+        let wide = Measures {
+            cols: 24,
+            ..ten_tokens(0.0)
+        };
+        assert_eq!(Density::of(wide, fit), Density::Squares(24.0));
+        assert_eq!(Density::of(wide, Numbers::Always), Density::Roomy);
         assert_eq!(of(650.0, fit), Density::Roomy);
         assert_eq!(of(520.0, fit), Density::Compact(45.0));
         assert_eq!(of(420.0, fit), Density::Squares(24.0));
