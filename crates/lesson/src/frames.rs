@@ -174,7 +174,7 @@ fn code_frame(code: &Code) -> String {
     });
     format!(
         "<section class=\"exercise ten\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
-         <p class=\"exercise-title\" id=\"{id}-title\">Ten lines of code</p>\n\
+         <p class=\"exercise-title\" id=\"{id}-title\">In code</p>\n\
          <fieldset><legend class=\"vh\">Language</legend>{rust_choice}{torch_choice}\n\
          <div class=\"rust\">{rust}<p>{place}. The shapes for the inputs of this page:</p>{shapes}</div>\n\
          <div class=\"torch\">{torch}{printed}</div></fieldset>\n</section>\n",
