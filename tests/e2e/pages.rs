@@ -67,7 +67,7 @@ async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
     faults.extend(faults_of(&page));
     if page["cells"] == json!(0)
         && page["tool"] == json!(false)
-        && ![site::CARDS, site::MAP, site::REFERENCE]
+        && !site::WITHOUT_CELLS
             .iter()
             .any(|page| url.contains(page.trim_end_matches('/')))
     {

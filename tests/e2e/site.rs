@@ -38,12 +38,12 @@ pub(crate) const REFERENCE: &str = "reference/";
 /// The page on citing the site and on what it stores.
 pub(crate) const ABOUT: &str = "about/";
 
+/// The pages without cells that are no tools.
+pub(crate) const WITHOUT_CELLS: [&str; 4] = [CARDS, MAP, REFERENCE, ABOUT];
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
-    let others = TOOLS
-        .into_iter()
-        .chain([CARDS, MAP, REFERENCE, ABOUT])
-        .map(str::to_owned);
+    let others = TOOLS.into_iter().chain(WITHOUT_CELLS).map(str::to_owned);
     [pages(), others.collect()].concat()
 }
 
@@ -53,9 +53,7 @@ pub(crate) fn pages() -> Vec<String> {
     let dist = dist();
     let mut pages = Vec::new();
     collect(&dist, &dist, &mut pages);
-    pages.retain(|page| {
-        ![CARDS, MAP, REFERENCE, ABOUT].contains(&page.as_str()) && !TOOLS.contains(&page.as_str())
-    });
+    pages.retain(|page| !WITHOUT_CELLS.contains(&page.as_str()) && !TOOLS.contains(&page.as_str()));
     pages.sort();
     assert!(
         pages.len() > 1,

@@ -37,7 +37,7 @@ fn ensure_in(folder: &Path, names: &str) -> Result<(), Failure> {
     if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    say(&format!("installing the locked npm packages: {names}"));
+    say(format!("installing the locked npm packages: {names}"));
     run(command("npm").current_dir(folder).args([
         "ci",
         "--ignore-scripts",

@@ -158,7 +158,8 @@ pub fn disagreement(printed: &str, expected: &[f64]) -> Option<String> {
     let differs = |&(&(found, half), &expected): &(&(f64, f64), &f64)| {
         let allowed = half + ROUNDING * expected.abs();
         // Equal infinities have no difference; NaN agrees with nothing.
-        found != expected && !((found - expected).abs() <= allowed)
+        let agrees = found == expected || (found - expected).abs() <= allowed;
+        !agrees
     };
     let (&(found, _), expected) = found.iter().zip(expected).find(differs)?;
     Some(format!(
