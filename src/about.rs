@@ -56,7 +56,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn items(stored: &Stored) -> Vec<String> {
     let mut items = Vec::new();
     if let Some(theme) = &stored.theme {
-        items.push(format!("theme: {theme}"));
+        items.push(format!("the theme ({theme})"));
     }
     if stored.has_search_key {
         items.push("search: the key / is switched off".to_owned());
@@ -94,7 +94,7 @@ fn result(before: &Stored, after: &Stored) -> String {
         return gone;
     }
     let left = left.join("; ");
-    format!("{gone} Still here, perhaps because another page uses it: {left}.")
+    format!("{gone} Not deleted, perhaps because another tab uses it: {left}.")
 }
 
 /// The state of the list.
@@ -161,7 +161,7 @@ fn contents(list: List, items: &[String]) -> AnyView {
         view! { <button type="button" class="button" on:click=move |_| list.is_asking.set(true)>"Delete all of this"</button> }
             .into_any()
     };
-    view! { <ul class="stored-items">{entries}</ul> <div role="group" aria-label="Deleting">{question}</div> }.into_any()
+    view! { <ul class="stored-items">{entries}</ul> <div role="group" aria-label="Delete stored data">{question}</div> }.into_any()
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(
             items(&full()),
             [
-                "theme: dark",
+                "the theme (dark)",
                 "search: the key / is switched off",
                 "progress in 1 lesson",
                 "offline copy: 2 files, 3.0 MB",
@@ -204,7 +204,7 @@ mod tests {
     fn the_result_says_what_is_gone_and_what_is_left() {
         let all = result(&full(), &Stored::default());
         assert!(
-            all.starts_with("Deleted: theme: dark; ") && all.ends_with("1.5 MB."),
+            all.starts_with("Deleted: the theme (dark); ") && all.ends_with("1.5 MB."),
             "{all}"
         );
         let left = Stored {
@@ -213,7 +213,7 @@ mod tests {
         };
         let some = result(&full(), &left);
         assert!(
-            some.contains("Still here")
+            some.contains("Not deleted")
                 && some.ends_with("model file https://host/a.gguf, 1.5 MB.")
         );
         assert!(result(&left, &left).starts_with("Nothing was deleted."));

@@ -110,7 +110,7 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
         let said = move || match judged.get() {
             Some(Judged { holds: true, .. }) => " (reached)",
             Some(_) => " (not yet)",
-            None => " (no value now)",
+            None => " (no value yet)",
         };
         view! { <li><span inner_html=text></span>": " <Num value=value from=from format=format /> {said}</li> }
     });

@@ -56,9 +56,8 @@ fn fetch_into(index: Fetched) {
     leptos::task::spawn_local(async move {
         let text = fetch::text(&address::site_url(FILE)).await;
         let read = text.and_then(|text| {
-            Index::parse(&text).map_err(|line| {
-                format!("Line {line} of the index cannot be read. Load this page again.")
-            })
+            Index::parse(&text)
+                .map_err(|line| format!("Line {line} of the index cannot be read. Press Retry."))
         });
         index.set(Some(read));
     });
@@ -85,7 +84,7 @@ fn view() -> AnyView {
                 <button type="button" class="button quiet" on:click=|_| close()>"Close"</button>
             </header>
             <div class="sheet-body">
-                <label class="field"><span>"Words in lessons, terms, models and tools"</span>
+                <label class="field"><span>"Search lessons, terms, models and tools"</span>
                     <input type="text" autofocus autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search"
                         on:input=move |event| typed.set(event_target_value(&event))/>
                 </label>
@@ -104,16 +103,16 @@ fn view() -> AnyView {
 fn status(index: Option<&Result<Index, String>>, typed: &str) -> String {
     let query = Query::new(typed);
     match index {
-        None => "The index is being fetched.".to_owned(),
+        None => "Loading the search index\u{2026}".to_owned(),
         Some(Err(why)) => why.clone(),
         Some(Ok(_)) if query.is_empty() => String::new(),
         Some(Ok(index)) => match query.search(index).len() {
             0 => format!(
-                "Nothing found: no page or section has all of \u{201c}{}\u{201d}.",
+                "Nothing found: no page or section contains all of these words: \u{201c}{}\u{201d}.",
                 typed.trim()
             ),
             1 => "1 result".to_owned(),
-            count if count > MOST => format!("{count} results; here are the best {MOST}"),
+            count if count > MOST => format!("{count} results; showing the best {MOST}"),
             count => format!("{count} results"),
         },
     }
@@ -133,7 +132,8 @@ fn result(query: &Query, hit: &Hit) -> AnyView {
     let words: Vec<AnyView> = words
         .map(|word| view! { " " <mark>{(*word).to_owned()}</mark> }.into_any())
         .collect();
-    let in_text = (!words.is_empty()).then(|| view! { <small>"In its text:" {words}</small> });
+    let in_text =
+        (!words.is_empty()).then(|| view! { <small>"Found in the text:" {words}</small> });
     let page = (!hit.page.is_empty()).then(|| view! { <small>{marked(query, hit.page)}</small> });
     // A press with a modifier opens another tab, and leaves the search open.
     let follow = |event: MouseEvent| {
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(found(" "), "");
         let none = found(" zebra ");
         assert!(none.contains("Nothing found") && none.contains("\u{201c}zebra\u{201d}"));
-        assert!(status(None, "lab").contains("being fetched"));
+        assert!(status(None, "lab").contains("Loading"));
         assert_eq!(status(Some(&Err("Why".to_owned())), "lab"), "Why");
     }
 

@@ -90,7 +90,7 @@ fn what_is_stored_is_listed_and_deleted() {
         browser
             .wait_for(
                 "the result",
-                "return document.querySelector('.stored-result').textContent.startsWith('Deleted: theme: dark')",
+                "return document.querySelector('.stored-result').textContent.startsWith('Deleted: the theme (dark)')",
             )
             .await;
         let left = "const done = arguments[0];

@@ -21,7 +21,7 @@ const EXERCISE_WAITING: &str =
 
 /// The same in an exercise whose goal the reader reaches in a cell.
 const MAKE_WAITING: &str =
-    "Once the engine has loaded, you see here whether the cell meets the goal.";
+    "Once the engine has loaded, this box shows whether the cell meets the goal.";
 
 impl Lesson {
     /// The page's content below its title. `root` leads to the site's root and ends in `/`.
@@ -169,17 +169,17 @@ fn code_frame(code: &Code) -> String {
     let printed = listing.printed.as_ref().map(|printed| {
         let (torch, text) = (escape(&printed.torch), escape(&printed.text));
         format!(
-            "<p>PyTorch {torch} printed this, and the cell\u{2019}s numbers agree with each digit:</p>\n<pre><samp>{text}</samp></pre>\n"
+            "<p>PyTorch {torch} printed this. With the inputs of this page, the cell\u{2019}s numbers agree to the last printed digit:</p>\n<pre><samp>{text}</samp></pre>\n"
         )
     });
     format!(
         "<section class=\"exercise ten\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
          <p class=\"exercise-title\" id=\"{id}-title\">In code</p>\n\
          <fieldset><legend class=\"vh\">Language</legend>{rust_choice}{torch_choice}\n\
-         <div class=\"rust\">{rust}<p>{place}. The shapes for the inputs of this page:</p>{shapes}</div>\n\
+         <div class=\"rust\">{rust}<p>{place}. Its arguments and results for the inputs of this page:</p>{shapes}</div>\n\
          <div class=\"torch\">{torch}{printed}</div></fieldset>\n</section>\n",
-        rust_choice = choice("rust", "Rust, as the cell runs it", " checked"),
-        torch_choice = choice("torch", "The same in PyTorch", ""),
+        rust_choice = choice("rust", "Rust", " checked"),
+        torch_choice = choice("torch", "PyTorch", ""),
         rust = source("Rust", &listing.rust),
         place = escape(&listing.place),
         shapes = definitions("cell-given", &listing.shapes),

@@ -13,13 +13,15 @@ pub(crate) const NAME: &str = "about";
 pub(crate) const TITLE: &str = "About this site";
 
 /// Description of the page.
-pub(crate) const DESCRIPTION: &str = "How to cite Transformer Notebook, and what it stores on your device, with a button that deletes it.";
+pub(crate) const DESCRIPTION: &str =
+    "How to cite Transformer Notebook, what it stores on your device, and how to delete that.";
 
 /// The licence, which names authors and year.
 const LICENCE: &str = include_str!("../../../LICENSE-MIT");
 
 /// What is kept, and where; the list below it is live.
-const STORED: &str = "<p>Nothing that you do here is sent anywhere. The site stores some things on this device, where only \
+const STORED: &str = "<p>What you type and do here stays on this device. (To download a model from an address that you gave, the lab has to ask \
+     that address for it.) The site stores some things on this device, where only \
      pages from the same address can read them:</p>\n<ul>\n\
      <li><strong>Your choices</strong>: light or dark theme, once you have chosen one, and whether the key <kbd>/</kbd> opens the \
      search.</li>\n\
@@ -28,8 +30,8 @@ const STORED: &str = "<p>Nothing that you do here is sent anywhere. The site sto
      <li><strong>A copy of the site for reading offline</strong>, made after the first visit unless your browser is set to save \
      data, and the trained models that the lessons have used.</li>\n\
      <li><strong>Models that the lab downloaded</strong> from an address that you gave.</li>\n</ul>\n\
-     <p>Your edits in the cells are stored nowhere but in the address of the page. Your browser also has its own cache of what it \
-     fetched, which a site cannot delete.</p>\n";
+     <p>Your edits in the cells are stored nowhere but in the address of the page. Your browser also keeps its own cache of \
+     downloaded files, which a site cannot delete.</p>\n";
 
 /// Year and authors, as the licence names them.
 fn copyright() -> Option<(&'static str, &'static str)> {
@@ -65,7 +67,7 @@ pub(crate) fn text(address: Option<&SiteAddress>) -> String {
     format!(
         "<h2 id=\"cite\">How to cite</h2>\n\
          <p>{}. <em>Transformer Notebook</em>, version {version}, {year}.{place}</p>\n\
-         <p>For a single lesson, put its title first and give the address of its page. The same for BibTeX:</p>\n\
+         <p>For a single lesson, put its title first and give the address of its page. The entry for BibTeX:</p>\n\
          <pre><code>{}</code></pre>\n\
          <p>Code and text may be used under the MIT licence or the Apache licence 2.0, as you choose. \
          <a href=\"{ROOT}credits.txt\">Credits for fonts and pictures</a>.</p>\n\
