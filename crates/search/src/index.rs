@@ -64,7 +64,7 @@ fn terms(text: &str) -> String {
 }
 
 impl Index {
-    /// Reads what [`write`] wrote.
+    /// Reads what [`write()`] wrote.
     ///
     /// # Errors
     /// The number of the first line that is no entry, from 1.
