@@ -14,6 +14,7 @@
 mod web {
     mod charts;
     mod heat;
+    mod json;
     mod matrix;
     mod numbers;
     mod page;

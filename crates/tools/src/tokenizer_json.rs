@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// use engine::token::{json, split::Split, tokenizer::Tokenizer, train::train};
 /// use tools::tokenizer_json::tokenizer_json;
 /// let trained = train("low low lower lowest", 3, Split::Gpt2)?.tokenizer;
-/// let again = json::read_byte_bpe(&tokenizer_json(&trained)?)?;
+/// let again = json::tokenizer(&tokenizer_json(&trained)?)?;
 /// assert_eq!(again.encode("slow low")?, trained.encode("slow low")?);
 /// # Ok::<(), engine::EngineError>(())
 /// ```

@@ -11,6 +11,7 @@ mod cards;
 use std::path::PathBuf;
 
 use cards::{card, check, folder, number, start_threads};
+use engine::format::json;
 use engine::score::Score;
 use engine::score::bleu::{Counts, exact};
 use engine::score::bootstrap::interval;
@@ -42,7 +43,7 @@ fn texts_folder() -> Option<PathBuf> {
 
 fn translator(name: &str) -> Translator {
     let path = folder().join(format!("{name}.safetensors"));
-    open(name, std::fs::read(path).unwrap().into()).unwrap()
+    open(name, std::fs::read(path).unwrap().into(), json::read).unwrap()
 }
 
 #[test]

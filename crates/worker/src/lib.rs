@@ -12,6 +12,8 @@ pub mod bench;
 pub mod build;
 pub mod cell_protocol;
 pub mod folder;
+#[cfg(target_arch = "wasm32")]
+pub mod json;
 pub mod model;
 pub mod protocol;
 pub mod service;

@@ -49,7 +49,6 @@ struct Running {
 }
 
 /// The state of the worker.
-#[derive(Default)]
 pub struct Service {
     /// The lessons whose code has been loaded.
     tables: Tables,
@@ -62,6 +61,18 @@ pub struct Service {
 }
 
 impl Service {
+    /// A worker that has nothing to do, and opens models with this cache.
+    pub fn new(models: ModelCache) -> Self {
+        Self {
+            models,
+            tables: Tables::default(),
+            arriving: BTreeMap::default(),
+            queue: VecDeque::default(),
+            running: None,
+            jobs: JobCache::default(),
+        }
+    }
+
     /// Takes a request; the computing happens in [`Service::run_slice`].
     pub fn accept(&mut self, Envelope { id, body }: Envelope<CellRequest>) {
         match body {

@@ -24,7 +24,7 @@ fn cancel(id: u64) -> Envelope<CellRequest> {
 
 /// A service that has the code of every lesson.
 fn with_all_code() -> Service {
-    let mut service = Service::default();
+    let mut service = Service::new(ModelCache::default());
     for (lesson, table) in jobs::LESSONS {
         service.add_lesson(lesson, table());
     }
@@ -33,7 +33,7 @@ fn with_all_code() -> Service {
 
 /// A service that has this table for two lessons.
 fn with_code(table: &'static Table) -> Service {
-    let mut service = Service::default();
+    let mut service = Service::new(ModelCache::default());
     service.add_lesson("patches", table);
     service.add_lesson("scaling", table);
     service
@@ -401,7 +401,7 @@ fn a_partial_result_survives_the_way_to_the_page() {
 
 #[test]
 fn a_request_waits_for_the_code_of_its_lesson_and_can_be_cancelled_meanwhile() {
-    let mut service = Service::default();
+    let mut service = Service::new(ModelCache::default());
     service.accept(request(1, "patch-embedding"));
     service.accept(request(2, "why-scale"));
     service.accept(request(3, "why-scale"));
@@ -423,7 +423,7 @@ fn a_request_waits_for_the_code_of_its_lesson_and_can_be_cancelled_meanwhile() {
 
 #[test]
 fn a_request_whose_code_cannot_be_had_is_answered_and_may_be_made_again() {
-    let mut service = Service::default();
+    let mut service = Service::new(ModelCache::default());
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "patch-embedding"));
     let told = service.fail_lesson("scaling", "the code could not be fetched.");

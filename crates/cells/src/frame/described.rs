@@ -71,7 +71,7 @@ impl Describe for TranslationModel {
 }
 
 /// So is the translator around it.
-impl Describe for Translator {
+impl<M: Describe> Describe for Translator<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         self.model.describe(name, out);
     }

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::format::json::{self, ReadJson};
 use engine::model::bert::{self, Bert};
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::vit::{self, Vit};
@@ -14,7 +15,7 @@ use engine::open::shipped::Shipped as File;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::json::read_byte_bpe;
 use engine::token::word_piece::{WordPiece, WordPieceFiles};
-use engine::translate::{self, Translator};
+use engine::translate::{self, Stored, Translator};
 
 use crate::error::CellError;
 
@@ -38,16 +39,17 @@ pub fn size_of(name: &str) -> Option<u64> {
 
 /// A type that the site ships as one file below `models/`.
 pub trait Shipped: Any + Send + Sync + Sized {
-    /// Opens the file; `name` is what it is called in messages.
+    /// Opens the file; `name` is what it is called in messages, and `read_json` reads what is JSON
+    /// in it.
     ///
     /// # Errors
     /// When the file is not what it should be.
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError>;
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError>;
 }
 
-impl Shipped for Translator {
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        translate::open(name, bytes)
+impl<M: Stored + Any + Send + Sync> Shipped for Translator<M> {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        translate::open(name, bytes, read_json)
     }
 }
 
@@ -61,12 +63,12 @@ pub struct CausalLm {
 }
 
 impl Shipped for CausalLm {
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        let file = File::parse(name, bytes)?;
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
         Ok(Self {
             model: file
                 .model(|number, source| Gpt2::load(gpt2::Config::from_keys(number)?, source))?,
-            tokenizer: file.check(read_byte_bpe(file.text(translate::TOKENIZER)?))?,
+            tokenizer: file.check(read_byte_bpe(&file.json(translate::TOKENIZER)?))?,
         })
     }
 }
@@ -81,8 +83,8 @@ pub struct MaskedLm {
 }
 
 impl Shipped for MaskedLm {
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        let file = File::parse(name, bytes)?;
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
         let vocabulary = WordPieceFiles::from_vocab_txt(file.text("vocab.txt")?);
         Ok(Self {
             model: file
@@ -93,15 +95,15 @@ impl Shipped for MaskedLm {
 }
 
 impl Shipped for Vit {
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        File::parse(name, bytes)?
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        File::parse(name, bytes, read_json)?
             .model(|number, source| Vit::load(vit::Config::from_keys(number)?, source))
     }
 }
 
 /// A text.
 impl Shipped for String {
-    fn open(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+    fn open(name: &str, bytes: Arc<[u8]>, _: ReadJson) -> Result<Self, OpenError> {
         Self::from_utf8(bytes.to_vec()).map_err(|error| OpenError::Beside {
             file: name.to_owned(),
             expected: "a text in UTF-8".to_owned(),
@@ -111,8 +113,8 @@ impl Shipped for String {
 }
 
 /// The files of a worker, each opened once.
-#[derive(Default)]
 pub struct ModelCache {
+    read_json: ReadJson,
     /// Files that nothing has opened yet.
     files: RefCell<BTreeMap<String, Arc<[u8]>>>,
     opened: RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>,
@@ -120,7 +122,25 @@ pub struct ModelCache {
     folder: Option<std::path::PathBuf>,
 }
 
+/// A cache that reads JSON with the engine's reader.
+impl Default for ModelCache {
+    fn default() -> Self {
+        Self::reading(json::read)
+    }
+}
+
 impl ModelCache {
+    /// A cache that reads what is JSON in a file with `read_json`.
+    pub fn reading(read_json: ReadJson) -> Self {
+        Self {
+            read_json,
+            files: RefCell::default(),
+            opened: RefCell::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            folder: None,
+        }
+    }
+
     /// All files of a folder, each read when a cell asks for it.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn of_folder(folder: impl Into<std::path::PathBuf>) -> Self {
@@ -156,8 +176,8 @@ impl ModelCache {
                 .map_err(|_| CellError::Mismatch(format!("{name}: opened as something else")));
         }
         let bytes = self.bytes(name)?;
-        let opened =
-            T::open(name, bytes).map_err(|error| CellError::Mismatch(error.to_string()))?;
+        let opened = T::open(name, bytes, self.read_json)
+            .map_err(|error| CellError::Mismatch(error.to_string()))?;
         let opened = Arc::new(opened);
         let kept: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&opened);
         self.opened.borrow_mut().insert(name.to_owned(), kept);

@@ -7,14 +7,13 @@ use engine::explain::one_head::{OneHead, SelfAttention};
 use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
-use engine::translate::Translator;
 use ndarray::{Array2, Axis, Ix2, Ix3};
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
+use crate::model_cache::{ModelCache, Shipped};
 use crate::spec::{Job, once};
 
 /// The choice of weights that are drawn from the seed.
@@ -270,43 +269,35 @@ fn visible(text: &str) -> String {
     text.replace(' ', "\u{2423}").replace('\n', "\u{21b5}")
 }
 
-/// The weights that the reader chose for a cell over text.
-pub(crate) enum Text {
-    /// Drawn from the seed.
-    Random,
-    /// tiny-bert.
-    Bert(Arc<MaskedLm>),
-    /// tiny-gpt.
-    Gpt(Arc<CausalLm>),
-    /// The Transformer of 2017.
-    Translator(Arc<Translator>),
+/// What a cell over text offers beside weights drawn from the seed: a trained model, or one of
+/// several.
+pub(crate) trait Offered: Send + Sized + 'static {
+    /// Opens the model of this name.
+    ///
+    /// # Errors
+    /// When its file is not here or not what it should be.
+    fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError>;
 }
 
-impl Text {
-    fn of(inputs: &Inputs, cache: &ModelCache) -> Result<Self, CellError> {
-        let chosen = inputs.choice("model")?;
-        let Some(file) = file(chosen) else {
-            return Ok(Self::Random);
-        };
-        Ok(match chosen {
-            GPT => Self::Gpt(cache.opened(file)?),
-            TRANSLATOR => Self::Translator(cache.opened(file)?),
-            _ => Self::Bert(cache.opened(file)?),
-        })
+impl<M: Shipped> Offered for Arc<M> {
+    fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError> {
+        let unknown = || CellError::Mismatch(format!("{name} is no trained model"));
+        cache.opened(file(name).ok_or_else(unknown)?)
     }
 }
 
-/// A computation with the weights that the reader chose, as a job of the worker's.
-pub(crate) fn job(
+/// A computation with the weights that the reader chose, as a job of the worker's; it is given no
+/// model where they are drawn from the seed. The code of models that a cell does not offer stays
+/// out of its lesson's file.
+pub(crate) fn job<M: Offered>(
     inputs: &Inputs,
     cache: &ModelCache,
-    compute: fn(&Inputs, &Text) -> Result<Computation, CellError>,
+    compute: fn(&Inputs, Option<&M>) -> Result<Computation, CellError>,
 ) -> Result<Box<dyn Job>, CellError> {
-    let (model, inputs) = (Text::of(inputs, cache)?, inputs.clone());
-    Ok(once(move || compute(&inputs, &model)))
-}
-
-/// The error of a cell that was given a model it does not offer.
-pub(crate) fn not_offered() -> CellError {
-    CellError::Mismatch("this cell does not offer that model".to_owned())
+    let model = match inputs.choice("model")? {
+        RANDOM => None,
+        name => Some(M::open(name, cache)?),
+    };
+    let inputs = inputs.clone();
+    Ok(once(move || compute(&inputs, model.as_ref())))
 }

@@ -9,6 +9,7 @@ pub mod error;
 pub mod gguf;
 pub mod gguf_model;
 pub mod gguf_value;
+pub mod json;
 pub mod llama2c;
 pub mod names;
 pub mod safetensors;

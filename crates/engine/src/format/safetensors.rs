@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::error::{FormatError, shortened};
+use super::json::ReadJson;
 use super::safetensors_header::{Description, Header};
 use super::tensors::{Element, Entry, SCALED, Tensors, values};
 use crate::parameters::Compressed;
@@ -63,6 +64,26 @@ impl SafeTensors {
     /// twice, the tensors do not fill the rest of the file one after the other, or scales are
     /// missing or of another number.
     pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
+        Self::with_header(bytes, Header::parse)
+    }
+
+    /// Reads the directory of a file whose names are known to differ, its header with another
+    /// reader of JSON.
+    ///
+    /// # Errors
+    /// Those of [`Self::parse`], but not for a name that comes twice: the reader has made one of
+    /// them.
+    pub fn parse_with(bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, FormatError> {
+        Self::with_header(bytes, |text| {
+            let wrong = |error| FormatError::part(FORMAT, "header", "JSON", error);
+            Header::of(read_json(text).map_err(wrong)?)
+        })
+    }
+
+    fn with_header(
+        bytes: Arc<[u8]>,
+        header: impl FnOnce(&str) -> Result<Header, FormatError>,
+    ) -> Result<Self, FormatError> {
         let mut cursor = Cursor::new(FORMAT, &bytes);
         let length = cursor.u64("the header's length")?;
         if length > LARGEST_HEADER {
@@ -70,7 +91,7 @@ impl SafeTensors {
             let part = "header's length";
             return Err(FormatError::part(FORMAT, part, expected, length));
         }
-        let header = Header::parse(cursor.utf8(length, "the header")?)?;
+        let header = header(cursor.utf8(length, "the header")?)?;
         let (start, size) = (cursor.position(), cursor.left());
         let mut entries = Vec::with_capacity(header.tensors.len());
         for (name, tensor) in header.tensors {

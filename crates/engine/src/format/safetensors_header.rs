@@ -5,6 +5,7 @@
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use std::fmt;
 
 use super::error::FormatError;
@@ -45,9 +46,22 @@ impl Header {
     /// # Errors
     /// When it is not JSON, or not an object of tensors.
     pub(super) fn parse(text: &str) -> Result<Self, FormatError> {
-        serde_json::from_str(text)
-            .map_err(|error| FormatError::part(FORMAT, "header", "the tensors as JSON", error))
+        serde_json::from_str(text).map_err(|error| refused(&error))
     }
+
+    /// Takes the header out of its text as JSON that someone else has read: two tensors of one name
+    /// are one by then.
+    ///
+    /// # Errors
+    /// When it is not an object of tensors.
+    pub(super) fn of(value: Value) -> Result<Self, FormatError> {
+        Self::deserialize(value).map_err(|error| refused(&error))
+    }
+}
+
+/// The error of a header in another form.
+fn refused(error: &serde_json::Error) -> FormatError {
+    FormatError::part(FORMAT, "header", "the tensors as JSON", error)
 }
 
 impl<'de> Deserialize<'de> for Header {
@@ -149,6 +163,10 @@ mod tests {
             (&[2, 3][..], [0, 24])
         );
         assert_eq!(Header::parse("{}").unwrap(), Header::default());
+        assert_eq!(
+            Header::of(serde_json::from_str(text).unwrap()).unwrap(),
+            header
+        );
     }
 
     #[test]
@@ -187,6 +205,11 @@ mod tests {
             r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"more":0}}"#,
         ] {
             assert!(Header::parse(bad).is_err(), "{bad}");
+            // A name that comes twice cannot be seen any more in a value.
+            let value = serde_json::from_str(bad).ok();
+            if let Some(value) = value.filter(|_| bad.matches("dtype").count() < 2) {
+                assert!(Header::of(value).is_err(), "{bad}");
+            }
         }
         let deep = format!(r#"{{"x":{}"#, "[".repeat(200_000));
         assert!(Header::parse(&deep).is_err());

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::OpenError;
 use crate::error::EngineError;
+use crate::format::json::ReadJson;
 use crate::format::safetensors::SafeTensors;
 use crate::format::tensors::Tensors;
 use crate::parameters::Parameters;
@@ -18,27 +19,38 @@ pub const CONFIG: &str = "config";
 #[derive(Debug, Clone)]
 pub struct Shipped {
     name: String,
+    read_json: ReadJson,
     config: Value,
     metadata: Vec<(String, String)>,
     tensors: Tensors,
 }
 
 impl Shipped {
-    /// Reads the file; `name` is its name in messages.
+    /// Reads the file, and what is JSON in it with `read_json`; `name` is its name in messages.
     ///
     /// # Errors
     /// When the bytes are not safetensors, or the metadata lacks the sizes.
-    pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
-        let file = SafeTensors::parse(bytes).map_err(|source| OpenError::damaged(name, source))?;
+    pub fn parse(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = SafeTensors::parse_with(bytes, read_json)
+            .map_err(|source| OpenError::damaged(name, source))?;
         let mut read = Self {
             name: name.to_owned(),
+            read_json,
             config: Value::Null,
             metadata: file.metadata().to_vec(),
             tensors: file.tensors,
         };
-        read.config = serde_json::from_str(read.text(CONFIG)?)
-            .map_err(|error| read.refuse(&format!("JSON as {CONFIG}"), &error.to_string()))?;
+        read.config = read.json(CONFIG)?;
         Ok(read)
+    }
+
+    /// A text of the metadata that is JSON.
+    ///
+    /// # Errors
+    /// When there is none of that name, or it is not JSON.
+    pub fn json(&self, key: &str) -> Result<Value, OpenError> {
+        (self.read_json)(self.text(key)?)
+            .map_err(|error| self.refuse(&format!("JSON as {key}"), &error))
     }
 
     /// A text of the metadata.

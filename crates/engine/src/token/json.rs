@@ -73,10 +73,10 @@ pub fn tokenizer(tokenizer_json: &str) -> Result<Box<dyn Tokenizer>> {
     let is_llama = file["model"]["byte_fallback"] == Value::Bool(true);
     match text(&file["model"]["type"]) {
         "BPE" if is_llama => Ok(Box::new(json_llama::read(&file)?)),
-        "BPE" => Ok(Box::new(read_bytes(&file)?)),
+        "BPE" => Ok(Box::new(read_byte_bpe(&file)?)),
         "WordPiece" => Ok(Box::new(read_word_piece(&file)?)),
         // Files of older versions have no type.
-        "" if file["model"]["merges"].is_array() => Ok(Box::new(read_bytes(&file)?)),
+        "" if file["model"]["merges"].is_array() => Ok(Box::new(read_byte_bpe(&file)?)),
         other => Err(refuse("model.type", "BPE or WordPiece", other)),
     }
 }
@@ -89,11 +89,7 @@ const FILE: &str = "tokenizer.json";
 /// # Errors
 /// When the file has another form, describes a vocabulary of another kind, or has an option that
 /// this crate does not compute.
-pub fn read_byte_bpe(tokenizer_json: &str) -> Result<ByteBpe> {
-    read_bytes(&parse(FILE, tokenizer_json)?)
-}
-
-fn read_bytes(file: &Value) -> Result<ByteBpe> {
+pub fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
     let model = &file["model"];
     for name in [
         "byte_fallback",

@@ -11,8 +11,9 @@
 //! Source: Bahdanau, Cho and Bengio 2015, section 5.2.1 and figure 3; for words of several tokens
 //! Clark et al. 2019, "What does BERT look at?", section 4.1.
 
-use super::{LONGEST, TranslationModel, Translator};
+use super::{LONGEST, Translator};
 use crate::error::{EngineError, Result};
+use crate::model::seq2seq_attention::AttentiveSeq2Seq;
 use crate::sample::greedy;
 use crate::shape::{expect, matrix};
 use crate::token::tokenizer::Tokenizer;
@@ -32,14 +33,10 @@ pub struct Alignments {
 /// As [`Translator::greedy`], with the weights of every step.
 ///
 /// # Errors
-/// When the source has no token or an id outside the vocabulary, or the model has no additive
-/// attention.
-pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> {
+/// When the source has no token or an id outside the vocabulary.
+pub fn aligned(translator: &Translator<AttentiveSeq2Seq>, source: &[usize]) -> Result<Alignments> {
     // source [S] -> [T], [T, S]
-    let TranslationModel::Attention(model) = &translator.model else {
-        let expected = "one with additive attention";
-        return Err(EngineError::value("alignments", "model", expected, "none"));
-    };
+    let model = &translator.model;
     let mut state = model.encode(source, None)?;
     let (mut target, mut weights, mut last) = (Vec::new(), Vec::new(), translator.end());
     while target.len() < LONGEST {
@@ -63,7 +60,7 @@ pub fn aligned(translator: &Translator, source: &[usize]) -> Result<Alignments> 
 ///
 /// # Errors
 /// When there is no token of one of these ids.
-pub fn words(translator: &Translator, ids: &[usize]) -> Result<Vec<Range<usize>>> {
+pub fn words<M>(translator: &Translator<M>, ids: &[usize]) -> Result<Vec<Range<usize>>> {
     let mut starts = Vec::new();
     for (n, &id) in ids.iter().enumerate() {
         let begins = n == 0

@@ -14,7 +14,7 @@ mod set;
 mod text;
 
 pub use alignments::{Alignments, aligned, by_words, crossings, heaviest, words};
-pub use file::{CONFIG, TOKENIZER, open};
+pub use file::{CONFIG, Stored, TOKENIZER, open};
 pub use reading::Reading;
 pub use set::{Pair, read_set};
 pub use text::{length, normalised};
@@ -70,11 +70,11 @@ impl Trainable for TranslationModel {
     }
 }
 
-/// A model with its vocabulary.
+/// A model with its vocabulary: of the kind that the file holds, or of the one kind `M`.
 #[derive(Debug, Clone)]
-pub struct Translator {
+pub struct Translator<M = TranslationModel> {
     /// The model.
-    pub model: TranslationModel,
+    pub model: M,
     tokenizer: ByteBpe,
     end: usize,
 }
@@ -82,28 +82,18 @@ pub struct Translator {
 /// The most tokens that are written for a source.
 pub const LONGEST: usize = 60;
 
-impl Translator {
+impl<M: Stored> Translator<M> {
     /// A model and its vocabulary, of which the special token for the end begins and ends targets.
     ///
     /// # Errors
     /// When the vocabulary has no token for the end, or is not as large as the model's.
-    pub fn new(model: TranslationModel, tokenizer: ByteBpe) -> Result<Self> {
+    pub fn new(model: M, tokenizer: ByteBpe) -> Result<Self> {
         let refused = |expected: &str, found: &dyn std::fmt::Display| {
             EngineError::value("translator", "vocabulary", expected, found)
         };
         let end = tokenizer.special().end;
         let end = end.ok_or_else(|| refused("with a token for the end", &"none"))?;
-        let sizes = match &model {
-            TranslationModel::Gru(model) => {
-                let config = model.config();
-                [config.source_vocabulary, config.target_vocabulary]
-            }
-            TranslationModel::Attention(model) => {
-                let config = model.config();
-                [config.source_vocabulary, config.target_vocabulary]
-            }
-            TranslationModel::Transformer(model) => [model.config().vocabulary; 2],
-        };
+        let sizes = model.vocabularies();
         if sizes != [tokenizer.size(); 2] {
             let expected = format!("of {sizes:?} tokens");
             return Err(refused(&expected, &tokenizer.size()));
@@ -114,7 +104,9 @@ impl Translator {
             end,
         })
     }
+}
 
+impl<M> Translator<M> {
     /// The vocabulary.
     pub fn tokenizer(&self) -> &ByteBpe {
         &self.tokenizer
@@ -141,7 +133,9 @@ impl Translator {
     pub fn text(&self, ids: &[usize]) -> Result<String> {
         Ok(self.tokenizer.decode(ids)?.trim().to_owned())
     }
+}
 
+impl Translator {
     /// Reads a source, to be asked token by token.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::arguments::{Arguments, Failure, number, say};
 use super::files;
+use engine::format::json;
 use engine::translate::{Translator, open};
 use std::path::PathBuf;
 
@@ -30,7 +31,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Ok(true)
     })?;
     let path = model.ok_or_else(|| Failure::Usage("--model FILE is missing".to_owned()))?;
-    let translator = open(&path.display().to_string(), files::read(&path)?.into())?;
+    let translator = open(
+        &path.display().to_string(),
+        files::read(&path)?.into(),
+        json::read,
+    )?;
     if !sentences.is_empty() {
         let mut sentences = sentences.iter();
         return sentences.try_for_each(|sentence| translate(&translator, sentence, beam, penalty));

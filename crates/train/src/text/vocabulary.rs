@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(vocabulary.special().end, Some(vocabulary.size() - 1));
         let ids = vocabulary.encode(" gatto il dorme").unwrap();
         assert_eq!(ids.len(), 3);
-        let again = json::read_byte_bpe(&tokenizer_json(&vocabulary).unwrap()).unwrap();
+        let again = json::tokenizer(&tokenizer_json(&vocabulary).unwrap()).unwrap();
         assert_eq!(again.encode(" gatto il dorme").unwrap(), ids);
         assert_eq!(again.special(), vocabulary.special());
         assert_eq!(again.size(), vocabulary.size());

@@ -6,10 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cells::jobs;
+use cells::model_cache::ModelCache;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, ReadableStreamDefaultReader, Response};
 use worker::cell_protocol::{CellRequest, Fetched};
+use worker::json;
 use worker::protocol::Envelope;
 use worker::service::Service;
 
@@ -175,7 +177,7 @@ pub(super) fn start(cell: &str, weights: &str) {
     };
     let cells = Rc::new(Cells {
         channel: Rc::clone(&channel),
-        service: RefCell::default(),
+        service: RefCell::new(Service::new(ModelCache::reading(json::read))),
         lessons: RefCell::default(),
         is_fetching: Cell::default(),
     });

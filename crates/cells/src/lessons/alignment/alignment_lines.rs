@@ -1,6 +1,7 @@
 //! The trained translator with attention on a sentence of the reader's: which source words each
 //! word of the translation was written from.
 
+use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::token::tokenizer::Tokenizer;
 use engine::translate::{Translator, length, normalised};
 use std::ops::Range;
@@ -12,6 +13,9 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+
+/// The translator with additive attention.
+type Attentive = Translator<AttentiveSeq2Seq>;
 
 /// The model's file below `models/`.
 pub(crate) const FILE: &str = "seq2seq-attention.safetensors";
@@ -59,12 +63,12 @@ fn files(_: &Inputs) -> Vec<&'static str> {
 /// # Errors
 /// When the model is not there or is another one.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let translator = cache.opened::<Translator>(FILE)?;
+    let translator = cache.opened::<Attentive>(FILE)?;
     let inputs = inputs.clone();
     Ok(once(move || compute(&inputs, &translator)))
 }
 
-fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, translator: &Attentive) -> Result<Computation, CellError> {
     let sentence = inputs.text("sentence")?;
     let refuse = |message: String| CellError::input("sentence", "English sentence", message);
     let count = length(&normalised(sentence));
@@ -128,7 +132,7 @@ fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, Cell
 
 /// The text of words or tokens; a token within a word has a hyphen before it.
 fn names(
-    translator: &Translator,
+    translator: &Attentive,
     ids: &[usize],
     ranges: &[Range<usize>],
 ) -> Result<Vec<String>, CellError> {

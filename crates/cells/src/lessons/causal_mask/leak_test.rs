@@ -6,6 +6,7 @@ use engine::nn::parts::Parts;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -14,7 +15,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::CausalLm;
 use crate::parts::measure::{bits_changed, largest, row_differences};
-use crate::parts::trained::{self, GPT, Pieces, RANDOM, Text};
+use crate::parts::trained::{self, GPT, Pieces, RANDOM};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
@@ -82,14 +83,13 @@ fn place_of(inputs: &Inputs, tokens: usize) -> Result<usize, CellError> {
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&Arc<CausalLm>>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let new = words::tokens(inputs, "word", "New word", 1)?.remove(0);
     let mut record = Record::new();
     match model {
-        Text::Random => random(&mut record, inputs, words, new)?,
-        Text::Gpt(gpt) => trained(&mut record, inputs, gpt, &new)?,
-        _ => return Err(trained::not_offered()),
+        None => random(&mut record, inputs, words, new)?,
+        Some(gpt) => trained(&mut record, inputs, gpt, &new)?,
     }
     record.words("logit", (1..=SHOWN).map(|v| format!("logit {v}")).collect());
     Ok(record.finish())

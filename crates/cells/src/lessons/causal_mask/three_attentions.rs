@@ -2,17 +2,19 @@
 //! asking the encoder.
 
 use engine::explain::one_head::SelfAttention;
+use engine::model::transformer::Transformer;
 use engine::nn::attention::Mask;
 use engine::trace::Recorder;
-use engine::translate::{TranslationModel, Translator};
+use engine::translate::Translator;
 use ndarray::Array2;
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::parts::trained::{self, Head, Pieces, RANDOM, START, TRANSLATOR, Text};
+use crate::parts::trained::{self, Head, Pieces, RANDOM, START, TRANSLATOR};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -96,14 +98,16 @@ fn keep(record: &mut Record, name: &str, found: &SelfAttention) {
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(
+    inputs: &Inputs,
+    model: Option<&Arc<Translator<Transformer>>>,
+) -> Result<Computation, CellError> {
     let source = words::tokens(inputs, "sentence", "Source sentence", MOST_WORDS)?;
     let target = words::tokens(inputs, "target", "Target so far", MOST_WORDS)?;
     let mut record = Record::new();
     match model {
-        Text::Random => random(&mut record, inputs, source, target)?,
-        Text::Translator(translator) => translated(&mut record, inputs, translator)?,
-        _ => return Err(trained::not_offered()),
+        None => random(&mut record, inputs, source, target)?,
+        Some(translator) => translated(&mut record, inputs, translator)?,
     }
     Ok(record.finish())
 }
@@ -143,11 +147,9 @@ fn random(
 fn translated(
     record: &mut Record,
     inputs: &Inputs,
-    translator: &Translator,
+    translator: &Translator<Transformer>,
 ) -> Result<(), CellError> {
-    let TranslationModel::Transformer(model) = &translator.model else {
-        return Err(trained::not_offered());
-    };
+    let model = &translator.model;
     let tokenizer = translator.tokenizer();
     let pieces = |name: &str, label: &str| {
         let ids = translator.ids(inputs.text(name)?)?;
@@ -263,11 +265,9 @@ mod tests {
         assert_eq!(c.at("decoder.weights", &[0, 1]), Some(0.0));
         let cache = crate::parts::test_models::cache();
         let translator = cache
-            .opened::<Translator>("translator.safetensors")
+            .opened::<Translator<Transformer>>("translator.safetensors")
             .unwrap();
-        let TranslationModel::Transformer(model) = &translator.model else {
-            panic!("the translator is a Transformer");
-        };
+        let model = &translator.model;
         let mut seen = Recorder::default();
         let source = translator.ids("the cat sleeps").unwrap();
         let mut target = translator.ids("il gatto").unwrap();

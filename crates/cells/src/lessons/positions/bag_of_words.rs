@@ -4,6 +4,7 @@
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -12,7 +13,7 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::MaskedLm;
 use crate::parts::measure::{largest, row_differences};
-use crate::parts::trained::{self, BERT, Pieces, RANDOM, Text, told};
+use crate::parts::trained::{self, BERT, Pieces, RANDOM, told};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, order_in_use, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -84,7 +85,7 @@ fn both(
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "First sentence", MOST_WORDS)?;
     let order = order_in_use(inputs, words.len())?;
     let mut record = Record::new();
@@ -92,9 +93,8 @@ fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
     record.words("shuffled", shuffled);
     record.numbers("order", order.iter().map(|&i| i as f64).collect());
     match model {
-        Text::Random => random(&mut record, inputs, words, &order)?,
-        Text::Bert(bert) => encoder(&mut record, bert, &words, &order)?,
-        _ => return Err(trained::not_offered()),
+        None => random(&mut record, inputs, words, &order)?,
+        Some(bert) => encoder(&mut record, bert, &words, &order)?,
     }
     Ok(record.finish())
 }

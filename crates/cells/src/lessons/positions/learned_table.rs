@@ -2,6 +2,7 @@
 //! up, added, and at its end.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -9,7 +10,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::MaskedLm;
-use crate::parts::trained::{self, BERT, Pieces, RANDOM, Text};
+use crate::parts::trained::{self, BERT, Pieces, RANDOM};
 use crate::parts::untrained::{drawn, embedded, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -48,13 +49,12 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let mut record = Record::new();
     match model {
-        Text::Random => random(&mut record, inputs, words)?,
-        Text::Bert(bert) => learned(&mut record, bert, &words)?,
-        _ => return Err(trained::not_offered()),
+        None => random(&mut record, inputs, words)?,
+        Some(bert) => learned(&mut record, bert, &words)?,
     }
     Ok(record.finish())
 }

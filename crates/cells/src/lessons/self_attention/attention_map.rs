@@ -5,14 +5,15 @@ use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::{CausalLm, MaskedLm};
-use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Text};
+use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
+use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Offered};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
 use crate::selection::Selection;
@@ -127,14 +128,28 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
+/// The trained models that read the sentence.
+enum Reader {
+    Bert(Arc<MaskedLm>),
+    Gpt(Arc<CausalLm>),
+}
+
+impl Offered for Reader {
+    fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError> {
+        match name {
+            GPT => Offered::open(name, cache).map(Self::Gpt),
+            _ => Offered::open(name, cache).map(Self::Bert),
+        }
+    }
+}
+
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let layer = match model {
-        Text::Random => random(&mut record, inputs)?,
-        Text::Bert(bert) => encoder(&mut record, inputs, bert)?,
-        Text::Gpt(gpt) => decoder(&mut record, inputs, gpt)?,
-        Text::Translator(_) => return Err(trained::not_offered()),
+        None => random(&mut record, inputs)?,
+        Some(Reader::Bert(bert)) => encoder(&mut record, inputs, bert)?,
+        Some(Reader::Gpt(gpt)) => decoder(&mut record, inputs, gpt)?,
     };
     record.tensor("q", &layer.q);
     record.tensor("k", &layer.k);

@@ -6,6 +6,7 @@ use engine::nn::attention::Mask;
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis};
+use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -14,7 +15,7 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::MaskedLm;
 use crate::parts::measure::{largest, row_differences};
-use crate::parts::trained::{self, BERT, Head, Pieces, RANDOM, Text};
+use crate::parts::trained::{self, BERT, Head, Pieces, RANDOM};
 use crate::parts::untrained::{Layer, embedded, order_in_use, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -57,13 +58,12 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: &Text) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let mut record = Record::new();
     let (tokens, order, [first, second]) = match model {
-        Text::Random => random(&mut record, inputs, words)?,
-        Text::Bert(bert) => encoder(&mut record, inputs, bert, &words)?,
-        _ => return Err(trained::not_offered()),
+        None => random(&mut record, inputs, words)?,
+        Some(bert) => encoder(&mut record, inputs, bert, &words)?,
     };
     // P: row i of P X is row order[i] of X.
     let p = Array2::eye(tokens.len()).select(Axis(0), &order);
