@@ -41,12 +41,19 @@ function isNear(element) {
   return bottom > -innerHeight && top < 2 * innerHeight;
 }
 
-/** Resolves when every cell near the window shows its numbers, or says why not, and the browser has nothing to do. */
-async function settled() {
+/** Whether a cell near the window does not show its numbers yet, nor say why not. */
+function isWaiting() {
   const waits = (cell) => !["ready", "error"].includes(cell.dataset.state) && isNear(cell);
+  return [...document.querySelectorAll("[data-cell]")].some(waits);
+}
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Resolves when no cell is waiting and the browser has nothing to do. */
+async function settled() {
   do {
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-  } while ([...document.querySelectorAll("[data-cell]")].some(waits));
+    await pause(1000);
+  } while (isWaiting());
   await new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
 }
 
@@ -58,8 +65,15 @@ async function offline() {
   const { root, offline } = document.documentElement.dataset;
   if (offline === undefined || !("serviceWorker" in navigator) || navigator.connection?.saveData) return;
   await settled();
+  // A reader who looks at what is stored gets nothing new meanwhile.
+  if (document.querySelector("[data-page=about]")) return;
   try {
-    await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root });
+    const { installing } = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root });
+    // The copy stops between two files while the reader waits for a cell, which needs the whole line (sw.js).
+    while (installing?.state === "installing") {
+      await pause(500);
+      if (isWaiting()) await navigator.locks.request(`notebook ${root} reader`, settled);
+    }
   } catch (error) {
     // Reading goes on without it.
     console.info("No offline copy:", error.message);

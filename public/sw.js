@@ -16,11 +16,12 @@ addEventListener("install", (event) => event.waitUntil(fill()));
 async function fill() {
   const cache = await caches.open(CACHE);
   const paths = Object.keys(FILES).filter((path) => !KEPT_ON_USE.test(path));
-  // Two at a time, and after the reader's own requests.
+  // Two at a time, and none while a page holds the lock: its reader waits for a cell (boot.mjs).
   const workers = Array.from({ length: 2 }, async () => {
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       // The content's hash is part of the key: what an older version has need not be fetched again.
       const kept = await caches.match(key(path));
+      if (kept === undefined) await navigator.locks.request(`${PREFIX}reader`, () => {});
       await cache.put(key(path), kept ?? (await load(path, "low")));
     }
   });
@@ -76,9 +77,9 @@ function isolated(response) {
   return new Response(response.body, { status, statusText, headers });
 }
 
+/** Adds a file to the copy, unless the reader has deleted that meanwhile. */
 async function keep(path, response) {
-  const cache = await caches.open(CACHE);
-  await cache.put(key(path), response);
+  if (await caches.has(CACHE)) await (await caches.open(CACHE)).put(key(path), response);
 }
 
 async function answer(event) {
@@ -89,7 +90,7 @@ async function answer(event) {
     return new Response("", { headers: { Refresh: "0" } });
   }
   const path = pathOf(request);
-  const kept = path !== undefined && (await (await caches.open(CACHE)).match(key(path)));
+  const kept = path !== undefined && (await caches.match(key(path), { cacheName: CACHE }));
   if (kept) return isolated(kept);
   try {
     if (path !== undefined && KEPT_ON_USE.test(path)) {

@@ -51,3 +51,52 @@ fn every_lesson_opens_after_the_server_has_gone() {
         });
     }
 }
+
+/// The copy takes nothing of the line while the reader waits for a cell, which is when a page holds
+/// the lock.
+#[test]
+fn the_copy_waits_for_what_the_reader_waits_for() {
+    let server = site::serve(Habits::SUB_FOLDER);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser.open(&server.url("404.html")).await;
+        browser
+            .script(
+                "const scope = new URL(document.documentElement.dataset.root, location).href;
+                 navigator.locks.request(`notebook ${scope} reader`, () => new Promise((go) => {
+                   globalThis.go = go;
+                 }));
+                 navigator.serviceWorker.register(`${scope}sw.js`, { scope });",
+                &[],
+            )
+            .await;
+        let files = "const done = arguments[arguments.length - 1];
+                     (async () => {
+                       const names = await caches.keys();
+                       const kept = await Promise.all(names.map(async (name) =>
+                         (await (await caches.open(name)).keys()).length));
+                       done(kept.reduce((sum, files) => sum + files, 0));
+                     })()";
+        browser
+            .wait_for(
+                "the copy to wait for the lock",
+                "globalThis.asked ??= setInterval(async () => {
+                   const { pending } = await navigator.locks.query();
+                   globalThis.waits = pending.length === 2;
+                 }, 50);
+                 return globalThis.waits === true",
+            )
+            .await;
+        assert_eq!(browser.script_async(files, &[]).await, 0);
+        browser.script("globalThis.go()", &[]).await;
+        browser
+            .wait_for(
+                "the copy to be made",
+                "globalThis.made ??= navigator.serviceWorker.ready.then(() => globalThis.isMade = true);
+                 return globalThis.isMade === true",
+            )
+            .await;
+        let kept = browser.script_async(files, &[]).await;
+        assert!(kept.as_u64().is_some_and(|files| files > 40), "{kept}");
+    });
+}
