@@ -1,7 +1,9 @@
 //! What the site has stored on this device, on the page `/about/`, with a button that deletes it.
 
+use leptos::html::{Button, P};
 use leptos::prelude::*;
 
+use crate::browser::dom;
 use crate::browser::offline_copy::{self, OfflineCopy};
 use crate::browser::preference::{self, SEARCH_KEY, THEME};
 use crate::browser::storage::{self, StoredFile, megabytes};
@@ -101,13 +103,22 @@ fn result(before: &Stored, after: &Stored) -> String {
 #[derive(Clone, Copy)]
 struct List {
     stored: RwSignal<Option<Stored>>,
-    is_asking: RwSignal<bool>,
+    step: RwSignal<Step>,
     said: RwSignal<String>,
+}
+
+/// How far the reader is with deleting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Looking,
+    Asking,
+    Keeping,
+    Deleting,
 }
 
 impl List {
     fn delete_all(self) {
-        self.is_asking.set(false);
+        self.step.set(Step::Deleting);
         let before = self.stored.get_untracked().unwrap_or_default();
         leptos::task::spawn_local(async move {
             delete(&before).await;
@@ -115,6 +126,7 @@ impl List {
             // The reader may have gone on meanwhile.
             self.said.try_set(result(&before, &after));
             self.stored.try_set(Some(after));
+            self.step.try_set(Step::Looking);
         });
     }
 }
@@ -122,20 +134,26 @@ impl List {
 fn list() -> AnyView {
     let list = List {
         stored: RwSignal::new(None),
-        is_asking: RwSignal::new(false),
+        step: RwSignal::new(Step::Looking),
         said: RwSignal::new(String::new()),
     };
     leptos::task::spawn_local(async move {
         list.stored.try_set(Some(find().await));
     });
-    let shown = move || {
-        list.stored
-            .get()
-            .map(|stored| contents(list, &items(&stored)))
+    let shown = move || match list.stored.get() {
+        Some(stored) => contents(list, &items(&stored)),
+        None => view! { <p>"Looking\u{2026}"</p> }.into_any(),
     };
+    // The button that was pressed is gone by then, and the keyboard goes on from what is said.
+    let result = NodeRef::<P>::new();
+    Effect::new(move |_| {
+        if let (false, Some(result)) = (list.said.with(String::is_empty), result.get()) {
+            dom::focus_text(&result);
+        }
+    });
     view! {
         {shown}
-        <p role="status" class="stored-result">{move || list.said.get()}</p>
+        <p node_ref=result role="status" class="stored-result">{move || list.said.get()}</p>
     }
     .into_any()
 }
@@ -149,17 +167,25 @@ fn contents(list: List, items: &[String]) -> AnyView {
         .map(|item| view! { <li>{item.clone()}</li> })
         .collect();
     let question = move || {
-        if list.is_asking.get() {
-            return view! {
-                <p>"Delete all of this? Models would have to be downloaded again, and a later visit makes a new offline copy."</p>
+        let (step, focused) = (list.step.get(), NodeRef::<Button>::new());
+        // Each step takes the place of the button that led to it, and gets the keyboard.
+        if matches!(step, Step::Asking | Step::Keeping) {
+            focused.on_load(|button| dom::focus(&button));
+        }
+        match step {
+            Step::Looking | Step::Keeping => view! {
+                <button node_ref=focused type="button" class="button" on:click=move |_| list.step.set(Step::Asking)>"Delete all of this"</button>
+            }
+            .into_any(),
+            Step::Asking => view! {
+                <p id="stored-question">"Delete all of this? Models would have to be downloaded again, and a later visit makes a new offline copy."</p>
                 <button type="button" class="button primary" on:click=move |_| list.delete_all()>"Delete"</button>
                 " "
-                <button type="button" class="button" on:click=move |_| list.is_asking.set(false)>"Keep"</button>
+                <button node_ref=focused type="button" class="button" aria-describedby="stored-question" on:click=move |_| list.step.set(Step::Keeping)>"Keep"</button>
             }
-            .into_any();
+            .into_any(),
+            Step::Deleting => view! { <p>"Deleting\u{2026}"</p> }.into_any(),
         }
-        view! { <button type="button" class="button" on:click=move |_| list.is_asking.set(true)>"Delete all of this"</button> }
-            .into_any()
     };
     view! { <ul class="stored-items">{entries}</ul> <div role="group" aria-label="Delete stored data">{question}</div> }.into_any()
 }

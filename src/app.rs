@@ -176,7 +176,7 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
             (None, None) => dom::scroll_at_once(0.0),
         }
         if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {
-            dom::focus(&focused);
+            dom::focus_text(&focused);
         }
         // The browser keeps what is in view in place while the cells above it grow, which leads
         // away from the place.

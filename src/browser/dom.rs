@@ -28,6 +28,11 @@ pub(crate) fn find(parent: &Element, selector: &str) -> Option<HtmlElement> {
     parent.query_selector(selector).ok()??.dyn_into().ok()
 }
 
+/// Whether an element of the page fits a selector.
+pub(crate) fn has(selector: &str) -> bool {
+    body().is_some_and(|body| find(&body, selector).is_some())
+}
+
 /// All elements below `parent` that match a selector, in document order.
 pub(crate) fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
     let Ok(list) = parent.query_selector_all(selector) else {
@@ -90,6 +95,13 @@ pub(crate) fn say_failed(why: &str) {
     }
 }
 
+/// Tells the reader something in the browser's own dialog.
+pub(crate) fn alert(text: &str) {
+    if let Some(window) = window() {
+        let _ = window.alert_with_message(text);
+    }
+}
+
 /// Scrolls the page to `y` pixels from its top at once, without the smooth movement of links within
 /// a page.
 pub(crate) fn scroll_at_once(y: f64) {
@@ -107,11 +119,16 @@ pub(crate) fn anchors_scrolling(element: &Element) -> bool {
     style.is_some_and(|style| style.get_property_value("overflow-anchor").as_deref() == Ok("auto"))
 }
 
-/// Moves keyboard focus to an element that need not be focusable by itself, without scrolling.
-pub(crate) fn focus(element: &HtmlElement) {
+/// Moves keyboard focus to text, which is not focusable by itself, without scrolling.
+pub(crate) fn focus_text(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {
         let _ = element.set_attribute("tabindex", "-1");
     }
+    focus(element);
+}
+
+/// Moves keyboard focus to a control, without scrolling.
+pub(crate) fn focus(element: &HtmlElement) {
     let options = web_sys::FocusOptions::new();
     options.set_prevent_scroll(true);
     let _ = element.focus_with_options(&options);

@@ -31,15 +31,16 @@ pub(crate) async fn find() -> Option<OfflineCopy> {
 /// # Errors
 /// The error of the browser.
 pub(crate) async fn delete() -> Result<(), JsValue> {
-    if let Some(registration) = registration().await {
-        JsFuture::from(registration.unregister()?).await?;
-    }
+    let ended = match registration().await {
+        Some(registration) => JsFuture::from(registration.unregister()?).await.map(drop),
+        None => Ok(()),
+    };
     if let Some(caches) = caches() {
         for name in names(&caches).await? {
             JsFuture::from(caches.delete(&name)).await?;
         }
     }
-    Ok(())
+    ended
 }
 
 /// The browser's caches; `None` on a page that did not come over HTTPS.
@@ -63,7 +64,10 @@ async fn add(copy: &mut OfflineCopy, caches: &CacheStorage, name: &str) -> Resul
     for request in requests.iter() {
         let request: Request = request.dyn_into()?;
         let answer = JsFuture::from(cache.match_with_request(&request)).await?;
-        let answer: Response = answer.dyn_into()?;
+        // The service worker may have deleted it meanwhile.
+        let Ok(answer) = answer.dyn_into::<Response>() else {
+            continue;
+        };
         let content: Blob = JsFuture::from(answer.blob()?).await?.dyn_into()?;
         copy.files += 1;
         copy.bytes += content.size() as u64;
@@ -81,5 +85,7 @@ async fn registration() -> Option<ServiceWorkerRegistration> {
     let found = navigator
         .service_worker()
         .get_registration_with_document_url(&scope);
-    JsFuture::from(found).await.ok()?.dyn_into().ok()
+    let found: ServiceWorkerRegistration = JsFuture::from(found).await.ok()?.dyn_into().ok()?;
+    // A site around this one may have a service worker too.
+    (found.scope() == scope).then_some(found)
 }

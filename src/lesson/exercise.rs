@@ -99,8 +99,14 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
     });
     let claims: Vec<_> = claims.collect();
     let all: Vec<_> = claims.iter().map(|(.., judged)| *judged).collect();
+    // A result that belongs to older inputs says nothing about what the reader has just made.
+    let is_current = Memo::new(move |_| {
+        cx.outcome.with(|outcome| {
+            outcome.error.is_none() && outcome.busy.is_none() && outcome.whole().is_some()
+        })
+    });
     let is_done = Memo::new(move |_| {
-        cx.outcome.with(|outcome| outcome.whole().is_some())
+        is_current.get()
             && all
                 .iter()
                 .all(|judged| judged.get().is_some_and(|j| j.holds))
@@ -108,6 +114,7 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
     let lines = claims.into_iter().map(|(text, from, format, judged)| {
         let value = Signal::derive(move || judged.get().map(|j| j.value));
         let said = move || match judged.get() {
+            Some(_) if !is_current.get() => " (computing)",
             Some(Judged { holds: true, .. }) => " (reached)",
             Some(_) => " (not yet)",
             None => " (no value yet)",

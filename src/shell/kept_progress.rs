@@ -131,7 +131,7 @@ fn show() {
         let Some(begun) = all.iter().find(of) else {
             continue;
         };
-        let mark = ["<span class=\"read-mark\">", word(begun), "</span>"].concat();
+        let mark = ["<span class=\"read-mark\"> ", word(begun), "</span>"].concat();
         let _ = link.insert_adjacent_html("beforeend", &mark);
         if let (true, Some(number)) = (next == Some(begun), dom::find(&link, ".course-number")) {
             offer(begun, &number.text_content().unwrap_or_default());

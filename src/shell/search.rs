@@ -37,7 +37,7 @@ pub(crate) fn follow(page: fn() -> Option<PageState>) {
         };
         let is_modified = key.ctrl_key() || key.meta_key() || key.alt_key();
         // In a field it is a letter, and over a dialog it would open a second one.
-        let is_elsewhere = is_on(&key, "input, textarea, select, dialog");
+        let is_elsewhere = is_on(&key, "input, textarea, select") || dom::has("dialog[open]");
         if key.key() != "/" || is_modified || is_elsewhere || is_off() {
             return;
         }
@@ -63,8 +63,11 @@ fn open(page: fn() -> Option<PageState>) {
     leptos::task::spawn_local(async move {
         match (load().await, page()) {
             (Ok(open), _) => open(),
-            (Err(_), Some(page)) => page.notice.set(Some(NOT_FETCHED.to_owned())),
-            (Err(_), None) => {}
+            (Err(_), Some(page)) if dom::has(".page-notice") => {
+                page.notice.set(Some(NOT_FETCHED.to_owned()));
+            }
+            // A page without a place for notices.
+            (Err(_), _) => dom::alert(NOT_FETCHED),
         }
     });
 }

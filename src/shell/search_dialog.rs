@@ -42,6 +42,11 @@ pub(super) fn open() {
             let _ = dialog.show_modal();
         }
         field.select();
+        if let Some(switch) = dom::find(&dialog, "input[type=checkbox]") {
+            switch
+                .unchecked_into::<HtmlInputElement>()
+                .set_checked(!is_off());
+        }
     }
 }
 
@@ -91,7 +96,7 @@ fn view() -> AnyView {
                 <p role="status">{move || index.with(|index| status(index.as_ref(), &typed.get()))}</p>
                 {retry}
                 <ul class="search-results">{results}</ul>
-                <label class="search-key"><input type="checkbox" prop:checked=!is_off() on:change=switch/>
+                <label class="search-key"><input type="checkbox" on:change=switch/>
                     " Open the search with the key " <kbd>"/"</kbd></label>
             </div>
         </dialog>

@@ -63,10 +63,15 @@ fn report(url: &str) -> Result<Value, BenchError> {
         lighthouse.env("CHROME_PATH", browser);
     }
     let output = lighthouse.output()?;
-    serde_json::from_slice(&output.stdout).map_err(|_| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        BenchError::NoResult(format!("Lighthouse on {url} ({})", said.trim()))
-    })
+    let failed =
+        |said: &str| BenchError::NoResult(format!("Lighthouse on {url} ({})", said.trim()));
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| failed(&String::from_utf8_lossy(&output.stderr)))?;
+    // It writes a report of a visit that failed, too.
+    match report["runtimeError"]["message"].as_str() {
+        Some(why) => Err(failed(why)),
+        None => Ok(report),
+    }
 }
 
 /// Chromium's settings in one text, as Lighthouse splits it.

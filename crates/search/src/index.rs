@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::words::{fold, is_common, words};
+use crate::words::{fold, is_telling, words};
 
 /// Name of the file with the index, in the site's root.
 pub const FILE: &str = "search.txt";
@@ -52,14 +52,10 @@ pub fn write(entries: &[Entry]) -> String {
     entries.iter().map(line).collect()
 }
 
-/// Each word of a text once, folded and sorted, without those that are common, a single letter or a
-/// number.
+/// Each telling word of a text once, folded and sorted.
 fn terms(text: &str) -> String {
-    let kept = words(text).map(|at| fold(&text[at])).filter(|word| {
-        let is_number = word.chars().all(|c| c.is_ascii_digit());
-        word.chars().count() > 1 && !is_number && !is_common(word)
-    });
-    let kept: BTreeSet<String> = kept.collect();
+    let kept = words(text).map(|at| fold(&text[at]));
+    let kept: BTreeSet<String> = kept.filter(|word| is_telling(word)).collect();
     Vec::from_iter(kept).join(" ")
 }
 

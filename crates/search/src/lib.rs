@@ -12,5 +12,5 @@ mod words;
 pub use {
     index::{Entry, FILE, Index, write},
     rank::{Hit, Query},
-    words::{fold, is_common, words},
+    words::{fold, is_telling, words},
 };

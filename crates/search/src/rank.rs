@@ -1,7 +1,7 @@
 //! What a query finds, best first.
 
 use crate::index::{Index, Indexed};
-use crate::words::{fold, is_common, words};
+use crate::words::{fold, is_telling, words};
 
 /// What a word is worth where it is found: as a whole word, and as the start of one.
 const IN_HEADING: [u32; 2] = [12, 8];
@@ -13,7 +13,13 @@ const WHOLE_PAGE: u32 = 2;
 
 /// The words that a reader searches for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query(Vec<String>);
+pub struct Query {
+    /// Words that an entry must have.
+    needed: Vec<String>,
+    /// Numbers, single letters and common words, which the index has in headings only: an entry
+    /// that has them comes first.
+    wished: Vec<String>,
+}
 
 /// An entry that has all words of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +35,24 @@ pub struct Hit<'a> {
 }
 
 impl Query {
-    /// Reads what a reader typed. Common words count only where there are no others.
+    /// Reads what a reader typed. Words that tell little are needed only where there are no others.
     pub fn new(typed: &str) -> Self {
-        let all: Vec<String> = words(typed).map(|at| fold(&typed[at])).collect();
-        let telling: Vec<String> = all
-            .iter()
-            .filter(|word| !is_common(word))
-            .cloned()
-            .collect();
-        Self(if telling.is_empty() { all } else { telling })
+        let all = words(typed).map(|at| fold(&typed[at]));
+        let (needed, wished): (Vec<_>, Vec<_>) = all
+            .filter(|word| !word.is_empty())
+            .partition(|word| is_telling(word));
+        match needed.is_empty() {
+            true => Self {
+                needed: wished,
+                wished: Vec::new(),
+            },
+            false => Self { needed, wished },
+        }
     }
 
     /// Whether there is nothing to search for.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.needed.is_empty()
     }
 
     /// The entries that have all words, best first, in the order of the index where two are equally
@@ -64,7 +74,7 @@ impl Query {
         let terms: Vec<&str> = entry.terms.split(' ').collect();
         let mut in_text = Vec::new();
         let (mut total, mut is_own) = (0, false);
-        for word in &self.0 {
+        for word in &self.needed {
             let in_heading = worth(&heading, word, IN_HEADING);
             let in_page = worth(&page, word, IN_PAGE);
             let own_text = worth(&terms, word, IN_TEXT);
@@ -78,6 +88,11 @@ impl Query {
             is_own |= in_heading + own_text > 0;
             total += best;
         }
+        let wished = self.wished.iter().map(|word| {
+            let in_heading = worth(&heading, word, IN_HEADING);
+            in_heading.max(worth(&page, word, IN_PAGE))
+        });
+        total += wished.sum::<u32>();
         let hit = Hit {
             address: &entry.address,
             heading: &entry.heading,
@@ -94,8 +109,8 @@ impl Query {
         let mut done = 0;
         for at in words(text) {
             let word = fold(&text[at.clone()]);
-            let is_found = |asked: &String| !asked.is_empty() && word.starts_with(asked.as_str());
-            if self.0.iter().any(is_found) {
+            let is_found = |asked: &String| word.starts_with(asked.as_str());
+            if self.needed.iter().any(is_found) {
                 parts.push((&text[done..at.start], false));
                 done = at.end;
                 parts.push((&text[at], true));
@@ -213,6 +228,26 @@ mod tests {
         );
         assert!(found("").is_empty() && found(" - ").is_empty());
         assert!(Query::new(" ?").is_empty());
+    }
+
+    /// The index keeps no numbers and single letters of texts, so they cannot be demanded.
+    #[test]
+    fn numbers_and_letters_rank_and_do_not_exclude() {
+        let index = index(&[
+            ["a", "A model", "GPT-2 writes, after Vaswani et al. (2017)."],
+            ["b", "GPT 2", "Another text with d_k in it."],
+        ]);
+        let found = |typed: &str| {
+            let hits = Query::new(typed).search(&index);
+            hits.iter().map(|hit| hit.address).collect::<String>()
+        };
+        assert_eq!(found("GPT-2"), "ba");
+        assert_eq!(found("Vaswani 2017"), "a");
+        assert_eq!(found("2"), "b", "alone a number is looked for in headings");
+        assert!(
+            Query::new("\u{301}").is_empty(),
+            "an accent alone is no word"
+        );
     }
 
     #[test]

@@ -12,8 +12,14 @@ const COMMON: [&str; 63] = [
 ];
 
 /// Whether a folded word is too common to be searched for.
-pub fn is_common(word: &str) -> bool {
+fn is_common(word: &str) -> bool {
     COMMON.binary_search(&word).is_ok()
+}
+
+/// Whether a folded word tells texts apart: it is neither common nor a number nor a single letter.
+pub fn is_telling(word: &str) -> bool {
+    let is_number = word.chars().all(|c| c.is_ascii_digit());
+    word.chars().count() > 1 && !is_number && !is_common(word)
 }
 
 /// The form of a word in which it is compared: small letters without accents.
@@ -102,5 +108,9 @@ mod tests {
         assert!(COMMON.is_sorted());
         assert!(is_common("the") && is_common("a") && is_common("you"));
         assert!(!is_common("attention") && !is_common(""));
+        for dull in ["the", "2017", "8", "d", ""] {
+            assert!(!is_telling(dull), "{dull}");
+        }
+        assert!(is_telling("gpt") && is_telling("q8"));
     }
 }
