@@ -31,7 +31,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
     let (kind, slug) = kind_and_slug(file).ok_or_else(|| {
         vec![source.error(
             1,
-            "a lesson's file name is of the form 03-self-attention.md (or home.md, 404.md)",
+            "a lesson's file name is of the form 05-self-attention.md (or home.md, 404.md)",
         )]
     })?;
     let (front, body) = front::parse(&source, kind).map_err(|error| vec![error])?;

@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 07, positions: PyTorch in f64 where it can be, rounded at the end.
+"""Reference tensors of lesson 09, positions: PyTorch in f64 where it can be, rounded at the end.
 
 Run: python tests/golden/lessons/make_positions.py
 """
