@@ -2,10 +2,12 @@
 //! follows a link.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use cells::state::State;
 use leptos::mount::mount_to;
 use leptos::prelude::*;
+use serde_json::Value;
 use web_sys::HtmlElement;
 
 use crate::browser::{address, clock, dom, full_screen, page};
@@ -69,6 +71,9 @@ pub(crate) fn start() {
 fn open(arrival: Arrival) {
     close();
     let Some(main) = dom::main() else { return };
+    if let Some(url) = moved(&main) {
+        return address::load_instead(&url);
+    }
     navigate::note_open_path();
     contents::mark();
     progress::open_page();
@@ -93,6 +98,16 @@ fn open(arrival: Arrival) {
             Err(error) => dom::say_failed(&error.to_string()),
         }
     });
+}
+
+/// The address to which the present one leads, where it names a cell or a heading that has moved to
+/// another lesson.
+fn moved(main: &HtmlElement) -> Option<String> {
+    let fragment = Fragment::parse(&address::hash());
+    let moved: BTreeMap<String, Value> = serde_json::from_str(&dom::data(main, "moved")).ok()?;
+    let slug = moved.get(&fragment.heading)?.as_str()?;
+    let page = address::site_url(&format!("lesson/{slug}/"));
+    Some(page + &fragment.to_hash())
 }
 
 fn bring_to_life(

@@ -94,6 +94,13 @@ pub(crate) fn load(url: &str) {
     }
 }
 
+/// Loads an address in place of the present one, which leaves the history.
+pub(crate) fn load_instead(url: &str) {
+    if let Some(window) = dom::window() {
+        let _ = window.location().replace(url);
+    }
+}
+
 /// Resolves an address against another; `None` where it is not one.
 pub(crate) fn resolve(url: &str, base: &str) -> Option<web_sys::Url> {
     web_sys::Url::new_with_base(url, base).ok()

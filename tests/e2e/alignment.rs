@@ -1,5 +1,5 @@
-//! Lesson 02 as a reader uses it: a sentence of one's own, a word chosen with mouse and keys, and
-//! an alignment that is learned.
+//! The lesson on alignment as a reader uses it: a sentence of one's own, a word chosen with mouse and
+//! keys, and an alignment that is learned.
 
 use fantoccini::Locator;
 use fantoccini::key::Key;

@@ -147,7 +147,9 @@ fn nothing_far_is_fetched_for_who_saves_data() {
             .devtools("Emulation.setDataSaverOverride", saves)
             .await;
         note(browser).await;
-        browser.open(&server.url(&lesson("positions"))).await;
+        browser
+            .open(&server.url("lesson/relative-positions/"))
+            .await;
         assert_eq!(
             browser
                 .script("return navigator.connection.saveData", &[])

@@ -102,7 +102,9 @@ fn mouse_and_keys_read_a_chart_and_nothing_moves() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        let opened = browser.open_ready(&server.url("lesson/positions/")).await;
+        let opened = browser
+            .open_ready(&server.url("lesson/relative-positions/"))
+            .await;
         opened.expect("the lesson works");
         let (place, values) = place_and_values(browser).await;
         assert_eq!(values, json!(0));
@@ -132,7 +134,9 @@ fn another_theme_colours_the_same_drawing() {
             window.seen ??= line;
             return [getComputedStyle(line).stroke, window.seen === line]";
         browser.look(Look::DESK_LIGHT).await;
-        let opened = browser.open_ready(&server.url("lesson/positions/")).await;
+        let opened = browser
+            .open_ready(&server.url("lesson/relative-positions/"))
+            .await;
         opened.expect("the lesson works");
         let light = browser.script(colour, &[]).await;
         browser.look(Look::DESK_DARK).await;

@@ -64,8 +64,8 @@ fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
             (lesson("self-attention"), "permutation", "tiny-bert"),
             (lesson("causal-mask"), "leak-test", "tiny-gpt"),
             (lesson("causal-mask"), "three-attentions", "translator"),
-            (lesson("positions"), "bag-of-words", "tiny-bert"),
-            (lesson("positions"), "learned-table", "tiny-bert"),
+            ("lesson/positions/".to_owned(), "bag-of-words", "tiny-bert"),
+            (lesson("relative-positions"), "learned-table", "tiny-bert"),
             (lesson("patches"), "patch-embedding", "digit-vit"),
         ];
         for (page, cell, model) in pages {

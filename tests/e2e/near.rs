@@ -89,7 +89,7 @@ fn a_cell_is_laid_out_when_the_reader_comes_near_and_in_print() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        let page = server.url("lesson/positions/");
+        let page = server.url("lesson/relative-positions/");
         let ready = "const cells = [...document.querySelectorAll('[data-cell]')];
             return cells.length > 1 && cells.every(cell => cell.dataset.state === 'ready')";
         let drawn = |is_drawn: bool| {

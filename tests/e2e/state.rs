@@ -184,3 +184,60 @@ fn a_link_of_another_version_opens_and_names_what_it_could_not_restore() {
         }
     });
 }
+
+/// The cells that were on the page of positions before relative positions had a lesson of their own.
+const MOVED: [&str; 5] = [
+    "learned-table",
+    "relative-bias",
+    "alibi",
+    "rotary",
+    "rotary-stretch",
+];
+
+#[test]
+fn a_link_to_a_cell_that_has_moved_opens_where_it_is_now() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let there = "return location.pathname.endsWith('/lesson/relative-positions/')
+            && !!document.getElementById('rotary-stretch')";
+        let links = include_str!("../old_links.txt").lines();
+        let mut followed = 0;
+        for link in links {
+            let (page, hash) = link.split_once('#').expect("a link to a cell");
+            let (id, state) = hash.split_once("?s=").expect("a link with an edit");
+            if page != "lesson/positions/" || !MOVED.contains(&id) {
+                continue;
+            }
+            browser.open(&server.url(link)).await;
+            browser.wait_for("the lesson of the cell", there).await;
+            browser.ready().await.expect("the lesson works");
+            let edits = cells::state::decode(state).expect("a link of ours").values;
+            wait_for_state(browser, &edits, link).await;
+            let has_notice = "return !!document.querySelector('.notice')";
+            assert_eq!(
+                browser.script(has_notice, &[]).await,
+                json!(false),
+                "{link}"
+            );
+            followed += 1;
+        }
+        assert_eq!(followed, MOVED.len());
+
+        // Headings are led on as well, and Back does not lead to the page that led on.
+        browser.open(&server.url("lesson/scaling/")).await;
+        let old = server.url("lesson/positions/#beyond-the-trained-length");
+        browser
+            .client()
+            .goto(&old)
+            .await
+            .expect("the old link opens");
+        browser.wait_for("the lesson of the heading", there).await;
+        browser.ready().await.expect("the lesson works");
+        browser.client().back().await.expect("back");
+        let before = "return location.pathname.endsWith('/lesson/scaling/')";
+        browser.wait_for("the page before", before).await;
+        let complaints = browser.complaints(&server.origin()).await;
+        assert!(complaints.is_empty(), "{complaints:?}");
+    });
+}

@@ -53,7 +53,7 @@ const SAVES: [Save; 4] = [
     Save {
         name: "a lesson",
         goal: 2.0,
-        file: "lessons/03-self-attention.md",
+        file: "lessons/05-self-attention.md",
         old: "",
         new: "\n\nSaved for the @n-th time.\n",
         shown: "return document.body.textContent.includes(`Saved for the ${arguments[0]}-th time.`)",

@@ -53,6 +53,8 @@ macro_rules! for_each_lesson {
                 sinusoid_map: page,
                 shift_is_linear: page,
                 distance: page,
+            }
+            relative_positions {
                 learned_table: models,
                 relative_bias: page,
                 alibi: page,

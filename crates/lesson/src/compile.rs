@@ -9,7 +9,7 @@ use crate::front;
 use crate::markdown::{Page, Renderer};
 use crate::source::Source;
 use crate::symbols;
-use crate::types::{Kind, Lesson};
+use crate::types::{Kind, Lesson, Link};
 
 /// Words of prose that are read in a minute.
 const WORDS_A_MINUTE: usize = 200;
@@ -31,7 +31,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
     let (kind, slug) = kind_and_slug(file).ok_or_else(|| {
         vec![source.error(
             1,
-            "a lesson's file name is of the form 03-self-attention.md (or home.md, 404.md)",
+            "a lesson's file name is of the form 05-self-attention.md (or home.md, 404.md)",
         )]
     })?;
     let (front, body) = front::parse(&source, kind).map_err(|error| vec![error])?;
@@ -48,6 +48,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
     }
     check_ids(&source, &page, &mut errors);
     check_titles(&source, &page, &mut errors);
+    note_moved(&source, &front, &mut page, &mut errors);
     if let Some(id) = &front.picture
         && !page.cells().any(|cell| cell.id == *id)
     {
@@ -73,6 +74,7 @@ pub fn compile(file: &str, text: &str, catalog: &dyn Catalog) -> Result<Lesson, 
         minutes: page.words.div_ceil(WORDS_A_MINUTE).max(1),
         shared: front.shared,
         to_come: front.to_come,
+        moved: front.moved,
         segments: page.segments,
         headings: page.headings,
         links: page.links,
@@ -111,6 +113,25 @@ fn check_ids(source: &Source<'_>, page: &Page, errors: &mut Vec<LessonError>) {
                 seen.insert(id, *line);
             }
         }
+    }
+}
+
+/// What has moved to another lesson must be there, as if the page had a link to it, and not here.
+fn note_moved(
+    source: &Source<'_>,
+    front: &front::Front,
+    page: &mut Page,
+    errors: &mut Vec<LessonError>,
+) {
+    let line = front.moved_line;
+    for (id, slug) in &front.moved {
+        if page.ids.iter().any(|(known, _)| known == id) {
+            errors.push(source.error(line, format!("`{id}` is still here, and listed as moved")));
+        }
+        page.links.push(Link {
+            target: format!("/lesson/{slug}#{id}"),
+            line,
+        });
     }
 }
 

@@ -24,6 +24,11 @@ pub(crate) struct Front {
     pub(crate) shared: BTreeMap<String, Value>,
     /// Titles of the lessons to come, by part; only the home page lists them.
     pub(crate) to_come: BTreeMap<String, Vec<String>>,
+    /// Slugs of the lessons to which cells and headings of this one have moved, by their ids; only
+    /// a lesson lists them.
+    pub(crate) moved: BTreeMap<String, String>,
+    /// Line of the table of what has moved.
+    pub(crate) moved_line: usize,
     /// Symbols with a concept.
     pub(crate) symbols: Vec<Symbol>,
     /// Line of the table of symbols.
@@ -91,11 +96,16 @@ pub(crate) fn parse(source: &Source<'_>, kind: Kind) -> Result<(Front, usize), L
         Kind::Home => to_come(&mut table, source)?,
         _ => BTreeMap::new(),
     };
+    let moved_line = table.line("moved");
+    let moved = match is_lesson {
+        true => moved(&mut table, source)?,
+        false => BTreeMap::new(),
+    };
     let symbols_line = table.line("symbols");
     let symbols = symbols::parse(table.take_table(source, "symbols")?)
         .map_err(|message| source.error(symbols_line, message))?;
     let known = match kind {
-        Kind::Lesson(_) => "title, description, part, picture, [inputs], [symbols]",
+        Kind::Lesson(_) => "title, description, part, picture, [inputs], [symbols], [moved]",
         Kind::Home => "title, description, [inputs], [symbols], [to_come]",
         _ => "title, description, [inputs], [symbols]",
     };
@@ -108,6 +118,8 @@ pub(crate) fn parse(source: &Source<'_>, kind: Kind) -> Result<(Front, usize), L
             picture,
             shared,
             to_come,
+            moved,
+            moved_line,
             symbols,
             symbols_line,
         },
@@ -128,4 +140,21 @@ fn to_come(
             .map_err(|_| source.error(line, format!("to_come: {part} must be a list of titles")))
     });
     parts.collect()
+}
+
+/// The table `moved`: for the slug of each other lesson a list of ids that are there now.
+fn moved(table: &mut Table, source: &Source<'_>) -> Result<BTreeMap<String, String>, LessonError> {
+    let line = table.line("moved");
+    let mut moved = BTreeMap::new();
+    for (slug, ids) in table.take_table(source, "moved")? {
+        let ids: Vec<String> = serde_json::from_value(ids)
+            .map_err(|_| source.error(line, format!("moved: {slug} must be a list of ids")))?;
+        for id in ids {
+            if let Some(other) = moved.insert(id.clone(), slug.clone()) {
+                let message = format!("moved: {id} is listed twice, for {other} and {slug}");
+                return Err(source.error(line, message));
+            }
+        }
+    }
+    Ok(moved)
 }

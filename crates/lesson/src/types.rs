@@ -45,6 +45,9 @@ pub struct Lesson {
     /// Titles of the lessons that are still to be written, by part of the course; the home page
     /// lists them.
     pub to_come: BTreeMap<String, Vec<String>>,
+    /// Slugs of the lessons to which cells and headings of this one have moved, by their ids: links
+    /// to them are led there.
+    pub moved: BTreeMap<String, String>,
     /// The page, in order.
     pub segments: Vec<Segment>,
     /// Headings below the title, in order.

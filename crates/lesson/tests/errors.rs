@@ -61,6 +61,11 @@ fn front_matter() {
         ),
         ("[symbols]\n\"Q + K\" = \"query\"\n", "is not one symbol"),
         ("[to_come]\n\"I\" = [\"More\"]\n", "unknown key to_come"),
+        ("[moved]\nother = \"a\"\n", "must be a list of ids"),
+        (
+            "[moved]\none = [\"a\"]\ntwo = [\"a\"]\n",
+            "a is listed twice, for one and two",
+        ),
     ] {
         wrong_file(
             file,
@@ -69,6 +74,8 @@ fn front_matter() {
             message,
         );
     }
+    let still_here = format!("{front}[moved]\ntwo = [\"a\"]\n+++\n## A\n");
+    wrong_file(file, &still_here, 5, "`a` is still here");
     let home = "+++\ntitle = \"T\"\ndescription = \"D\"\n[to_come]\n\"I\" = \"More\"\n+++\n";
     wrong_file("lessons/home.md", home, 4, "must be a list of titles");
     wrong_file(

@@ -361,3 +361,26 @@ fn links_to_a_replaced_cell_have_a_place_to_lead_to() {
     );
     assert!(body(&cell("formerly = \"Old T\"\n")).is_err());
 }
+
+#[test]
+fn what_has_moved_must_be_where_links_are_led() {
+    let front = FRONT.trim_end_matches("+++\n");
+    let page = |file: &str, text: &str| compile(file, &format!("{front}{text}"), &World).unwrap();
+    let pages = |ids: &str| {
+        [
+            page(
+                "lessons/01-one.md",
+                &format!("[moved]\ntwo = [{ids}]\n+++\n## A\n"),
+            ),
+            page("lessons/02-two.md", "+++\n## There\n"),
+        ]
+    };
+    let moved = pages("\"there\"");
+    assert_eq!(moved[0].moved["there"], "two");
+    assert!(check_links(&moved).is_empty());
+    let errors = check_links(&pages("\"there\", \"gone\""));
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let error = errors[0].to_string();
+    let expected = "lessons/01-one.md:5: the link `/lesson/two#gone` leads to no place";
+    assert!(error.starts_with(expected), "{error}");
+}

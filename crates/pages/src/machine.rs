@@ -44,6 +44,7 @@ const PARTS: &[Part] = &[
     part("positions", "Positions", "positions", Some("sinusoid-map"), "Adds to every vector where it is in the sequence."),
     part("attention", "Self-attention", "self-attention", Some("attention-map"), "Lets every position take information from the others."),
     part("qkv", "Queries, keys, values", "self-attention", Some("qkv-by-hand"), "Three matrix products: what a position looks for, what it offers, what it passes on."),
+    part("offset", "Relative positions", "relative-positions", Some("rotary"), "Tells the scores how far apart two tokens are: turns queries and keys, or adds a bias."),
     part("scores", "Scores", "self-attention", Some("qkv-by-hand"), "The dot product of every query with every key."),
     part("scale", "Scale", "scaling", Some("why-scale"), "Divides the scores by the root of their dimension, so the softmax can still learn."),
     part("mask", "Mask", "causal-mask", Some("mask-editor"), "Hides the positions that a position may not see."),
@@ -95,16 +96,20 @@ const BLOCKS: &[Block] = &[
     ("norm", "add and norm", 248, 4), ("mlp", "MLP, then add", 248, 5), ("head", "class head", 248, 6),
 ];
 
-/// The steps inside every attention, from left to right.
-const STEPS: [(&str, &str); 7] = [
-    ("qkv", "Q, K, V"),
-    ("scores", "Q\u{b7}K\u{1d40}"),
-    ("scale", "\u{f7}\u{221a}d"),
-    ("mask", "mask"),
-    ("softmax", "softmax"),
-    ("values", "\u{b7}\u{2009}V"),
-    ("heads", "heads"),
+/// The steps inside every attention, from left to right: part, text and width.
+const STEPS: [(&str, &str, u32); 8] = [
+    ("qkv", "Q, K, V", 44),
+    ("offset", "offset", 40),
+    ("scores", "Q\u{b7}K\u{1d40}", 40),
+    ("scale", "\u{f7}\u{221a}d", 32),
+    ("mask", "mask", 36),
+    ("softmax", "softmax", 51),
+    ("values", "\u{b7}\u{2009}V", 28),
+    ("heads", "heads", 38),
 ];
+
+/// Distance between two steps.
+const GAP: u32 = 5;
 
 /// The drawing as a figure of a lesson, whose parts are marked; `None` for a lesson about no part.
 pub(crate) fn figure(lesson: &Lesson, lessons: &[Lesson]) -> Option<String> {
@@ -213,8 +218,10 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
         "<text class=\"name\" x=\"8\" y=\"{}\">Inside every attention</text>",
         SIZE.1 - 39
     );
-    for ((id, text), x) in STEPS.into_iter().zip((8..).step_by(50)) {
-        pen.block(id, text, (x, SIZE.1 - HEIGHT - 5), 44);
+    let mut x = COLUMNS[0];
+    for (id, text, width) in STEPS {
+        pen.block(id, text, (x, SIZE.1 - HEIGHT - 5), width);
+        x += width + GAP;
     }
     pen.svg.push_str("</svg>");
     pen.svg
@@ -314,10 +321,17 @@ mod tests {
             svg.matches("rx=").count(),
             BLOCKS.len() + 1 + COLUMNS.len() + STEPS.len()
         );
-        let steps = STEPS.iter().map(|(id, _)| *id);
+        let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
         let boxes = boxes.chain(["loss", "encoder", "decoder", "vision"]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
+    }
+
+    #[test]
+    fn the_steps_fill_the_width_of_the_drawing() {
+        let widths: u32 = STEPS.iter().map(|(.., width)| width).sum();
+        let gaps = GAP * (STEPS.len() as u32 - 1);
+        assert_eq!(widths + gaps, SIZE.0 - 2 * COLUMNS[0]);
     }
 
     #[test]

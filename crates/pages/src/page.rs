@@ -194,12 +194,17 @@ const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\
      once. Each figure is the median of the runs; the first of them also waits for the browser to compile. <em>Memory</em> is \
      everything that the engine took from the browser, the weights included.</p>\n";
 
-/// What the site needs to know of a page: its shared inputs, and whether reference tensors stand
-/// beside it.
+/// What the site needs to know of a page: its shared inputs, whether reference tensors stand
+/// beside it, and what has moved to other lessons.
 fn page_data(page: &Lesson, has_golden: bool) -> String {
-    let inputs = serde_json::to_string(&page.shared).unwrap_or_default();
+    let json = |map: serde_json::Result<String>| escape_single_quoted(&map.unwrap_or_default());
+    let inputs = json(serde_json::to_string(&page.shared));
     let golden = if has_golden { " data-golden" } else { "" };
-    format!(" data-inputs='{}'{golden}", escape_single_quoted(&inputs))
+    let moved = match page.moved.is_empty() {
+        true => String::new(),
+        false => format!(" data-moved='{}'", json(serde_json::to_string(&page.moved))),
+    };
+    format!(" data-inputs='{inputs}'{golden}{moved}")
 }
 
 /// The page for an address that does not exist.

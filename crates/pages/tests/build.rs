@@ -141,6 +141,33 @@ fn lessons_are_numbered_in_their_order() {
     assert!(three.contains("Lesson 3, about"), "{three}");
 }
 
+/// The site leads old links on by it.
+#[test]
+fn a_page_says_what_has_moved_to_another_lesson() {
+    let project = Project::new();
+    let two = |moved: &str| {
+        format!(
+            "+++\ntitle = \"Two\"\ndescription = \"D\"\npart = \"II\"\n[moved]\none = [{moved}]\n+++\n## A\n"
+        )
+    };
+    project.put("lessons/02-two.md", &two("\"c\""));
+    project.build("./", false, false).unwrap();
+    let page = project.built("lesson/two/index.html");
+    assert!(page.contains(" data-moved='{\"c\":\"one\"}'"), "{page}");
+    assert!(
+        !project
+            .built("lesson/one/index.html")
+            .contains("data-moved")
+    );
+
+    project.put("lessons/02-two.md", &two("\"gone\""));
+    let error = project.build("./", false, false).unwrap_err().to_string();
+    assert!(
+        error.contains("lessons/02-two.md:5") && error.contains("gone"),
+        "{error}"
+    );
+}
+
 /// A reader comes to a card from a cell; the trainers' file is its only source.
 #[test]
 fn the_home_page_names_lessons_to_come_and_none_that_is_there() {

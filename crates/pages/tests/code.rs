@@ -10,7 +10,7 @@ use pages::Cells;
 /// The message about the block of the lesson on self-attention with `part` replaced by `other`.
 fn refused(part: &str, other: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let lesson = std::fs::read_to_string(root.join("lessons/03-self-attention.md"));
+    let lesson = std::fs::read_to_string(root.join("lessons/05-self-attention.md"));
     let lesson = lesson.expect("the lesson");
     let block = lesson.split("```code ").nth(1).expect("a block");
     let block = block.split("\n```").next().expect("its end");

@@ -65,7 +65,7 @@ fn translators_do_on_the_sites_own_set_what_their_cards_say() {
 #[test]
 fn the_sentence_that_pages_show_comes_out_as_good_italian() {
     let good = ["vediamo il cielo", "noi vediamo il cielo"].map(str::to_owned);
-    // Through one fixed vector it does not: that is what lesson 01 is about.
+    // Through one fixed vector it does not: that is what the lesson on the bottleneck is about.
     for name in &RACE[1..] {
         let found = translator(name).translate("we see the sky").unwrap();
         assert!(exact(&found, &good), "{name}: {found}");

@@ -158,7 +158,8 @@ pub(crate) fn dial(label: String, reach: Signal<f64>, hands: Vec<Hand>) -> AnyVi
             viewBox="-1.12 -1.12 2.24 2.24"
             role="img"
             aria-label=label
-            style="display:block;width:7.5rem;max-width:100%;height:auto;overflow:visible"
+            width="7.5rem"
+            style="display:block;max-width:100%;overflow:visible"
         >
             <g fill="none" style="stroke:var(--rule-strong)" stroke-width="1">
                 <circle r="1" vector-effect="non-scaling-stroke" />

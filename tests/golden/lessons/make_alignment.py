@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 02, alignment: torch.softmax, torch's gradients, and the shipped seq2seq-attention in torch.nn.GRU and torch.nn.Linear.
+"""Reference tensors of lesson 04, alignment: torch.softmax, torch's gradients, and the shipped seq2seq-attention in torch.nn.GRU and torch.nn.Linear.
 
 Run: python tests/golden/lessons/make_alignment.py
 """

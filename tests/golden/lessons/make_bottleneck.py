@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 01, the bottleneck: logarithms of torch, ways found by breadth-first search, torch.nn.GRU with the shipped encoder's
+"""Reference tensors of lesson 03, the bottleneck: logarithms of torch, ways found by breadth-first search, torch.nn.GRU with the shipped encoder's
 weights, and the first steps of two recurrent networks by torch's layers and gradients.
 
 Run: python tests/golden/lessons/make_bottleneck.py

@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 06, the causal mask: PyTorch in f64, rounded at the end.
+"""Reference tensors of lesson 08, the causal mask: PyTorch in f64, rounded at the end.
 
 Run: python tests/golden/lessons/make_causal_mask.py
 """

@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 16, patches: PyTorch on the picture that the notebook draws.
+"""Reference tensors of lesson 19, patches: PyTorch on the picture that the notebook draws.
 
 Run: python tests/golden/lessons/make_patches.py   (needs pillow beside torch and numpy)
 """

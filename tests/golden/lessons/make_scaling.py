@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 04, scaling: PyTorch in f64, rounded at the end.
+"""Reference tensors of lesson 06, scaling: PyTorch in f64, rounded at the end.
 
 Run: python tests/golden/lessons/make_scaling.py
 """

@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 03, self-attention: PyTorch in f64, rounded at the end.
+"""Reference tensors of lesson 05, self-attention: PyTorch in f64, rounded at the end.
 
 Run: python tests/golden/lessons/make_self_attention.py
 """

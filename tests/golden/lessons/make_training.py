@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 15, training: torch.nn's encoder and decoder layers, torch's gradients and torch.optim.AdamW, in f64.
+"""Reference tensors of lesson 11, training: torch.nn's encoder and decoder layers, torch's gradients and torch.optim.AdamW, in f64.
 
 Run: python tests/golden/lessons/make_training.py
 """
