@@ -43,6 +43,7 @@ macro_rules! for_each_lesson {
                 softmax_temperature: page,
             }
             causal_mask {
+                next_word_guesses: models,
                 mask_editor: page,
                 leak_test: models,
                 minus_ten_thousand: page,
