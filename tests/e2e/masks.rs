@@ -96,3 +96,19 @@ fn the_leak_test_finds_every_mistake() {
         assert!(seen.len() > 2, "{seen:?}");
     });
 }
+
+#[test]
+fn more_coins_spread_further() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open(browser, &server, "scaling").await;
+        let spread = "#coin-flips td [data-from^='deviations']";
+        let before = texts(browser, spread).await;
+        assert_eq!(before.len(), 4);
+        let drawn = "return document.querySelector('#coin-flips svg').outerHTML";
+        let narrow = browser.script(drawn, &[]).await;
+        choose(browser, "coin-flips", "256").await;
+        assert_ne!(browser.script(drawn, &[]).await, narrow);
+        assert_eq!(texts(browser, spread).await, before);
+    });
+}

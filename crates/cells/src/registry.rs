@@ -39,7 +39,9 @@ macro_rules! for_each_lesson {
                 cross_attention: page,
             }
             scaling {
+                coin_flips: page,
                 why_scale: training,
+                trained_scores: models,
                 softmax_temperature: page,
             }
             causal_mask {
