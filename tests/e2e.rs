@@ -32,6 +32,7 @@ mod e2e {
     mod lab_kept;
     mod lab_kinds;
     mod make;
+    mod masks;
     mod menu;
     mod models;
     mod near;

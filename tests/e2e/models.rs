@@ -19,7 +19,7 @@ async fn numbers(browser: &Browser, cell: &str) -> String {
 
 /// Chooses an option of a cell, as a click on its label does, and waits until the cell has
 /// answered.
-async fn choose(browser: &Browser, cell: &str, option: &str) {
+pub(crate) async fn choose(browser: &Browser, cell: &str, option: &str) {
     let script = "const [cell, option] = arguments;
         const radio = document.querySelector(`#${cell} input[type=radio][value='${option}']`);
         radio.scrollIntoView({ block: 'center' });

@@ -39,10 +39,13 @@ macro_rules! for_each_lesson {
                 cross_attention: page,
             }
             scaling {
+                coin_flips: page,
                 why_scale: training,
+                trained_scores: models,
                 softmax_temperature: page,
             }
             causal_mask {
+                next_word_guesses: models,
                 mask_editor: page,
                 leak_test: models,
                 minus_ten_thousand: page,

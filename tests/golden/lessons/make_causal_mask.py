@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, normal_matrix, tensor, word_ids, write
-from trained import Gpt, Translator
+from trained import Gpt, Translator, split_heads
 
 SENTENCE = "The cat sat on the mat".split()
 TARGET = "Il gatto sedeva sul tappeto".split()
@@ -86,7 +86,7 @@ def logits(words, mask):
 def leak():
     changed = SENTENCE[:-1] + ["moon"]
     tensors = {}
-    for name, mask in [("with", True), ("without", False)]:
+    for name, mask in [("with", True), ("other", False)]:
         first, second = logits(SENTENCE, mask), logits(changed, mask)
         tensors[f"{name}.first"] = tensor(first[:, :16], DEEP)
         tensors[f"{name}.difference"] = tensor((second - first)[:, :16], DEEP)
@@ -106,7 +106,7 @@ def trained_leak():
     after = [gpt.end, *gpt.ids(" ".join(SENTENCE[:-1] + ["sun"]))]
     assert len(before) == len(after) == 7
     tensors = {}
-    for name, mask in [("with", True), ("without", False)]:
+    for name, mask in [("with", True), ("other", False)]:
         first, second = (gpt.forward(ids, mask)[1][1:] for ids in (before, after))
         tensors[f"{name}.first"] = tensor(first[:, :16], DEEP)
         tensors[f"{name}.difference"] = tensor((second - first)[:, :16], DEEP)
@@ -114,6 +114,56 @@ def trained_leak():
         if mask:
             tensors["with.earlier"] = tensor(float((first[:-1] != second[:-1]).sum()), 0)
     return cell("leak-test", tensors, {"sentence": " ".join(SENTENCE), "place": 6, "word": "sun"})
+
+
+def mistaken(mistake):
+    """An attention of all heads whose causal mask has a mistake."""
+
+    def attend(q, k, v, heads, _visible):
+        q, k, v = (split_heads(x, heads) for x in (q, k, v))
+        scores = q @ k.transpose(1, 2)
+        scale = 1 / math.sqrt(q.shape[2])
+        pairs = torch.ones_like(scores[0], dtype=torch.bool)
+        later = pairs.triu(1)
+        if mistake == "one-too-far":
+            weights = torch.softmax((scores * scale).masked_fill(pairs.triu(2), -math.inf), dim=-1)
+        elif mistake == "transposed":
+            weights = torch.softmax((scores * scale).masked_fill(pairs.tril(-1), -math.inf), dim=-1)
+        elif mistake == "after-softmax":
+            weights = torch.softmax(scores * scale, dim=-1).masked_fill(later, 0.0)
+        else:
+            weights = torch.softmax((scores + later.double() * -100) * scale, dim=-1)
+        return {}, (weights @ v).transpose(0, 1).flatten(1)
+
+    return attend
+
+
+def mistaken_leak(mistake):
+    gpt = Gpt()
+    texts = (SENTENCE, SENTENCE[:-1] + ["sun"])
+    first, second = (gpt.forward([gpt.end, *gpt.ids(" ".join(t))], attend=mistaken(mistake))[1][1:] for t in texts)
+    tensors = {
+        "other.first": tensor(first[:, :16], DEEP),
+        "other.moved": tensor((second - first).abs().max(dim=1).values, DEEP),
+    }
+    return cell("leak-test", tensors, {"mistake": mistake})
+
+
+def guesses(sentence):
+    """tiny-gpt's most likely next tokens at every position, and the probability of the right one."""
+    gpt = Gpt()
+    ids = [gpt.end, *gpt.ids(sentence)]
+    read, answers = ids[:-1], torch.tensor(ids[1:])
+    tensors = {"tokens": tensor(float(len(answers)), 0)}
+    for name, mask in [("with", True), ("without", False)]:
+        shares = torch.softmax(gpt.forward(read, mask)[1], dim=-1)
+        top = shares.topk(3, dim=-1)
+        right = (top.indices[:, 0] == answers).double()
+        tensors[f"{name}.probabilities"] = tensor(top.values, 2e-5)
+        tensors[f"{name}.truth"] = tensor(shares[torch.arange(len(answers)), answers], 2e-5)
+        tensors[f"{name}.right"] = tensor(right, 0)
+        tensors[f"{name}.count"] = tensor(right.sum(), 0)
+    return cell("next-word-guesses", tensors, {"sentence": sentence})
 
 
 def ten_thousand(visible, penalty, first, cell_id):
@@ -169,12 +219,18 @@ if __name__ == "__main__":
         __file__,
         "causal-mask",
         [
+            guesses("Once upon a time there was a little girl"),
+            guesses("The cat sat on the mat."),
             editor("causal", causal(6)),
             editor("padding", (places < 4).expand(6, 6)),
             editor("local window", window),
             editor("prefix", causal(6) | (places < 3)),
             trained_leak(),
             leak(),
+            mistaken_leak("one-too-far"),
+            mistaken_leak("transposed"),
+            mistaken_leak("after-softmax"),
+            mistaken_leak("before-scaling"),
             ten_thousand([1, 1, 1, 0, 0], -10000, False, "minus-ten-thousand"),
             ten_thousand([1, 1, 1, 0, 0], -64, True, "minus-ten-thousand"),
             ten_thousand([0, 0, 0, 0, 0], -10000, False, "minus-ten-thousand"),

@@ -8,11 +8,14 @@ import math
 import numpy
 import torch
 
-from common import MASK, STEP, cell, fnv1a64, mix, tensor, write
+from common import MASK, STEP, Rng, cell, fnv1a64, mix, tensor, write
+from trained import Bert
 
 SEED = 7
 DRAWS, BINS, QUERIES, WIDEST = 10_000, 61, 32, 1024
 TIGHT = 2e-6
+COINS, REPEATS = [4, 16, 64, 256], 1000
+TEXT = "The little girl has a red ball and she plays with it in the park every day"
 LOGITS = [2.0, 1.0, 0.5, -0.5, -1.0]
 
 
@@ -104,9 +107,58 @@ def temperature(logits, tau, cell_id):
     return cell("softmax-temperature", tensors, {"logits": [logits], "tau": tau}, cell_id)
 
 
+def heads_minus_tails(flips):
+    """[REPEATS] sums of coins, each from the stream `coins.r`."""
+    rngs = (Rng(SEED, f"coins.{r}") for r in range(REPEATS))
+    return torch.tensor([sum(2 * rng.below(2) - 1 for _ in range(flips)) for rng in rngs], dtype=torch.float64)
+
+
+def coin_flips(chosen):
+    sums = {flips: heads_minus_tails(flips) for flips in COINS}
+    spread = {flips: x.std(correction=0) for flips, x in sums.items()}
+    counts = torch.histc(sums[chosen], bins=65, min=-65, max=65)
+    tensors = {
+        "deviation": tensor(spread[chosen], TIGHT),
+        "deviations": tensor(torch.stack(list(spread.values())), 1e-5),
+        "roots": tensor([math.sqrt(flips) for flips in COINS], TIGHT),
+        "histogram": tensor(counts, 0),
+        "outside": tensor(REPEATS - counts.sum(), 0),
+    }
+    return cell("coin-flips", tensors, {"flips": str(chosen)})
+
+
+def drawn_again(bert, xavier):
+    """The same model with random parameters, each drawn from the stream of its name (grad/initial.rs)."""
+    for name, old in bert.weights.items():
+        rng, shape = Rng(SEED, name), old.shape
+        if old.dim() == 1:
+            drawn = numpy.full(shape, float("LayerNorm.weight" in name))
+        elif xavier and "embeddings" not in name:
+            limit = math.sqrt(6 / (shape[0] + shape[1]))
+            drawn = numpy.array([limit * (2 * rng.uniform() - 1) for _ in range(old.numel())])
+        else:
+            deviation = 1 / math.sqrt(shape[1]) if xavier else 0.02
+            drawn = numpy.array([deviation * rng.normal() for _ in range(old.numel())])
+        bert.weights[name] = torch.from_numpy(drawn).double().reshape(shape)
+    return bert
+
+
+def trained_scores():
+    models = {"trained": Bert(), "xavier": drawn_again(Bert(), True), "normal": drawn_again(Bert(), False)}
+    tensors = {}
+    for name, bert in models.items():
+        blocks, _ = bert.forward(bert.enclosed(TEXT))
+        raw = torch.stack([block["q"] @ block["k"].transpose(1, 2) for block in blocks])
+        tensors[name] = tensor(raw.flatten(2).std(dim=2, correction=0), 2e-4 if name == "trained" else 2e-5)
+    return cell("trained-scores", tensors, {"text": TEXT})
+
+
 if __name__ == "__main__":
     cells = [
+        coin_flips(64),
+        coin_flips(256),
         why_scale(64),
+        trained_scores(),
         temperature(LOGITS, 1.0, "softmax-temperature"),
         temperature([1000.0] * 5, 1.0, "softmax-temperature"),
     ]

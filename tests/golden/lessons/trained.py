@@ -126,8 +126,8 @@ class Gpt:
         weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         return F.layer_norm(x, x.shape[-1:], weight, bias, self.config["layer_norm_epsilon"])
 
-    def forward(self, ids, mask=True):
-        """What every block's attention does, and the logits of every place."""
+    def forward(self, ids, mask=True, attend=attend):
+        """What every block's attention does, and the logits of every place; `attend` may be another attention."""
         table = self.weights["transformer.wte.weight"]
         x = F.embedding(torch.tensor(ids), table) + self.weights["transformer.wpe.weight"][: len(ids)]
         visible = torch.ones(len(ids), len(ids), dtype=torch.bool).tril() if mask else None

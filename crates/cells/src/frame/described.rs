@@ -2,6 +2,7 @@
 
 use engine::explain::softmax_steps::SoftmaxSteps;
 use engine::explain::stats::Histogram;
+use engine::explain::wrong_mask::Mistake;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
 use engine::model::encoder_decoder::EncoderDecoder;
@@ -188,6 +189,12 @@ macro_rules! describe_models {
     )*};
 }
 describe_models!(Bert, Gpt2, Seq2Seq, AttentiveSeq2Seq);
+
+impl Describe for Mistake {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
 
 impl Describe for Parts {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {

@@ -5,6 +5,7 @@
 pub mod additive_mask;
 pub mod angle;
 pub mod capacity;
+pub mod coin_walk;
 pub mod convolution;
 pub mod cost;
 pub mod one_head;
@@ -14,3 +15,4 @@ pub mod similarity;
 pub mod small_decoder;
 pub mod softmax_steps;
 pub mod stats;
+pub mod wrong_mask;

@@ -1,8 +1,9 @@
-//! Statistics: mean, variance, histogram, and the Frobenius norm of a matrix.
+//! Statistics: mean, variance, standard deviation, histogram, and the Frobenius norm of a matrix.
 //!
 //! ```text
 //! mean(x)      = Σᵢ xᵢ / N                         x [N] -> scalar
 //! variance(x)  = Σᵢ (xᵢ − mean)² / N               x [N] -> scalar
+//! standard deviation(x) = √variance(x)             x [N] -> scalar
 //! histogram(x) = how many xᵢ lie in each of B bins of one width between low and high, and how many outside
 //! frobenius(M) = √(Σᵢⱼ Mᵢⱼ²)                       M [T, S] -> scalar
 //! ```
@@ -47,6 +48,12 @@ pub fn variance(x: ArrayView1<'_, f32>) -> f64 {
     let middle = mean(x);
     let squares: f64 = x.iter().map(|&x| (f64::from(x) - middle).powi(2)).sum();
     squares / x.len().max(1) as f64
+}
+
+/// The square root of the variance: how far from the mean a typical number is.
+pub fn standard_deviation(x: ArrayView1<'_, f32>) -> f64 {
+    // x [N] -> scalar
+    double::sqrt(variance(x))
 }
 
 /// Counts the numbers in `bins` bins of one width from `low` to `high`; the upper end belongs to
@@ -119,6 +126,8 @@ mod tests {
     fn nothing_has_mean_and_variance_zero() {
         let none = Array1::<f32>::zeros(0);
         assert_eq!((mean(none.view()), variance(none.view())), (0.0, 0.0));
+        assert_eq!(standard_deviation(none.view()), 0.0);
+        assert_eq!(standard_deviation(array![1.0, 5.0].view()), 2.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One word changes; which logits notice, with the causal mask and without.
+//! One word changes; which logits notice, with the causal mask and with a mistake in it.
 
 use cells::InputValue;
 use cells::format::Format;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Selected, TokenStrip};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Selected, TokenStrip, set};
 
 /// Tensors of one side.
 #[derive(Clone, Copy)]
@@ -26,29 +26,43 @@ const WITH: Side = Side {
     earlier: "with.earlier",
 };
 
-const WITHOUT: Side = Side {
-    title: "Without a mask",
-    difference: "without.difference",
-    bits: "without.bits",
-    moved: "without.moved",
-    earlier: "without.earlier",
+const OTHER: Side = Side {
+    title: "With the mistake",
+    difference: "other.difference",
+    bits: "other.bits",
+    moved: "other.moved",
+    earlier: "other.earlier",
 };
+
+/// What a mistake does to the mask.
+fn explained(mistake: &str) -> &'static str {
+    match mistake {
+        "one-too-far" => "Mistake: a position also sees the next one",
+        "transposed" => "Mistake: a position sees only itself and later ones",
+        "after-softmax" => "Mistake: hidden weights are set to zero after the softmax",
+        "before-scaling" => {
+            "Mistake: \u{2212}100 for \u{2212}\u{221e}, before the division by $\u{221a}d_k$"
+        }
+        _ => "Mistake: no mask, all positions are seen",
+    }
+}
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let domain = one_scale(cx);
+    let mistake = cx.choice("mistake");
+    let right = WITH.title.into_any();
+    let wrong = view! { {move || set(explained(&mistake.get()))} }.into_any();
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {model_box(cx)}</div>
         {pieces_note(cx)}
-        <section class="panel">
+        <div>
             <p class="panel-title">"Choose the word to change"</p>
             {chooser(cx)}
-            <p>
-                "After the change: " <span data-label="">{move || cx.words("changed").get().join(" ")}</span>
-            </p>
             {cut(cx)}
-        </section>
-        <div class="cols-2 twins" style="--parts: 4">{side(cx, WITH, domain)} {side(cx, WITHOUT, domain)}</div>
+        </div>
+        {cx.choice_box("mistake")}
+        <div class="cols-2 twins" style="--parts: 4">{side(cx, WITH, right, domain)} {side(cx, OTHER, wrong, domain)}</div>
         {model_note(cx)}
     }
     .into_any()
@@ -56,7 +70,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 
 /// The colours of both maps mean the same changes.
 fn one_scale(cx: CellCx) -> Signal<Domain> {
-    let grids = [WITH, WITHOUT].map(|side| cx.grid(side.difference));
+    let grids = [WITH, OTHER].map(|side| cx.grid(side.difference));
     let domain = Memo::new(move |_| {
         let reach = |grid: Signal<Option<Grid>>| {
             let range = grid.with(|g| g.as_ref().and_then(Grid::range));
@@ -100,7 +114,7 @@ fn cut(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
+fn side(cx: CellCx, side: Side, title: AnyView, domain: Signal<Domain>) -> AnyView {
     let place = cx.value("place", Vec::new());
     let words = move || {
         let (old, new) = (cx.words("tokens").get(), cx.words("changed").get());
@@ -119,7 +133,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
             <tr>
                 <th scope="row" data-label="">{word}</th>
                 <td>{cx.num(side.bits, &[i], Format::Count)}</td>
-                <td>{cx.num(side.moved, &[i], Format::Fixed(3))}</td>
+                <td>{cx.num(side.moved, &[i], Format::Power(1))}</td>
                 <td class="verdict" class:good=move || earlier() && still() class:bad=move || earlier() && !still()>
                     {move || match (earlier(), still()) {
                         (true, true) => "same bits",
@@ -133,7 +147,7 @@ fn side(cx: CellCx, side: Side, domain: Signal<Domain>) -> AnyView {
     };
     view! {
         <section class="panel stack">
-            <p class="panel-title">{side.title}</p>
+            <p class="panel-title">{title}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=format!("{}: logits that changed", side.title)>
                 <table>
                     <caption class="vh">{side.title} ": how many logits changed at each position"</caption>
@@ -174,11 +188,11 @@ fn verdict(cx: CellCx, side: Side) -> AnyView {
         <p class="verdict" class:good=move || !none() && !leaks() class:bad=leaks>
             {move || {
                 if none() {
-                    "No position comes before the first word, so nothing can leak. Logits of earlier positions that changed: "
+                    "No position is before the first word. Earlier logits that changed: "
                 } else if leaks() {
-                    "The future leaks into the past. Logits of earlier positions that changed: "
+                    "The future leaks. Earlier logits that changed: "
                 } else {
-                    "Nothing leaks, not one bit. Logits of earlier positions that changed: "
+                    "Nothing leaks, not one bit. Earlier logits that changed: "
                 }
             }} {cx.num(side.earlier, &[], Format::Count)}
         </p>

@@ -1,8 +1,8 @@
 //! Change one word and look at every logit before it: with the causal mask not one bit moves,
-//! without it they all do.
+//! without it, or with a mistake in it, they do.
 
+use engine::explain::wrong_mask::Mistake;
 use engine::model::gpt2::{Config, Gpt2};
-use engine::nn::parts::Parts;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
@@ -36,10 +36,33 @@ const MODEL: Config = Config {
     norm_eps: 1e-5,
 };
 
+/// The number that the mistake `before-scaling` adds to hidden scores.
+const PENALTY: f32 = -100.0;
+
+/// Names of the mistakes that the mask on the right may have.
+const MISTAKES: &[&str] = &[
+    "no-mask",
+    "one-too-far",
+    "transposed",
+    "after-softmax",
+    "before-scaling",
+];
+
+/// The mistake with a name.
+fn mistake(name: &str) -> Mistake {
+    match name {
+        "one-too-far" => Mistake::OneTooFar,
+        "transposed" => Mistake::Transposed,
+        "after-softmax" => Mistake::AfterSoftmax,
+        "before-scaling" => Mistake::BeforeScaling(PENALTY),
+        _ => Mistake::NoMask,
+    }
+}
+
 /// The cell `leak-test`.
 pub const SPEC: CellSpec = CellSpec {
     name: "leak-test",
-    summary: "A decoder, trained or random, before and after one word changes: which logits move, with the causal mask and without.",
+    summary: "A decoder, trained or random, before and after one word changes: which logits change, with the causal mask and with a mistake in it.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -63,6 +86,7 @@ fn inputs() -> Vec<InputSpec> {
             6.0,
         ),
         InputSpec::text("word", "New word", "sun"),
+        InputSpec::choice("mistake", "Mistake in the second mask", MISTAKES),
         InputSpec::seed(7),
     ]
 }
@@ -116,6 +140,7 @@ fn random(
     let mut changed = tokens.clone();
     changed[place] = new;
     let (seed, vocabulary) = (inputs.seed()?, MODEL.vocabulary);
+    let mistake = mistake(inputs.choice("mistake")?);
     let model = shown!(
         record,
         engine::explain::small_decoder::small_decoder,
@@ -124,37 +149,50 @@ fn random(
     )?;
     let before = shown!(record, engine::token::words::ids, &tokens[..], vocabulary);
     let after = shown!(record, engine::token::words::ids, &changed[..], vocabulary);
-    for (name, mask) in [("with", true), ("without", false)] {
-        let [first, second] = logits(record, &model, mask, [&before, &after])?;
-        compare(record, name, &first, &second, place);
-    }
+    let [first, second] = logits(record, &model, [&before, &after])?;
+    compare(record, "with", &first, &second, place);
+    let [first, second] = logits_with(record, &model, mistake, [&before, &after])?;
+    compare(record, "other", &first, &second, place);
     record.number("pieces", 1.0);
     record.words("tokens", tokens);
     record.words("changed", changed);
     Ok(())
 }
 
-/// The logits of two texts by the model with or without its mask.
+/// The logits of two texts by the model as it is.
 fn logits(
     record: &mut Record,
     model: &Gpt2,
-    mask: bool,
     texts: [&[usize]; 2],
 ) -> Result<[Array2<f32>; 2], CellError> {
-    let parts = Parts {
-        mask,
-        ..Parts::default()
-    };
-    let model = shown!(record, engine::model::gpt2::Gpt2::with_parts, model, parts);
     let [first, second] = texts.map(|ids| {
         let mut seen = Recorder::default();
         Ok::<_, CellError>(shown!(
             record,
             engine::model::decoder::DecoderExt::forward,
-            &model,
+            model,
             ids,
             Some(&mut seen)
         )?)
+    });
+    Ok([first?, second?])
+}
+
+/// The same with a mistake in its mask.
+fn logits_with(
+    record: &mut Record,
+    model: &Gpt2,
+    mistake: Mistake,
+    texts: [&[usize]; 2],
+) -> Result<[Array2<f32>; 2], CellError> {
+    let [first, second] = texts.map(|ids| {
+        shown!(
+            record,
+            engine::explain::wrong_mask::forward,
+            model,
+            ids,
+            mistake
+        )
     });
     Ok([first?, second?])
 }
@@ -184,11 +222,13 @@ fn trained(
     let (before, after) = (behind_start(&pieces.ids), behind_start(&changed.ids));
     // Without the row of the token that begins the text.
     let begin = before.len() - pieces.ids.len();
-    for (name, mask) in [("with", true), ("without", false)] {
-        let [first, second] = logits(record, &gpt.model, mask, [&before, &after])?
-            .map(|all| all.slice_axis(Axis(0), Slice::from(begin..)).to_owned());
-        compare(record, name, &first, &second, place);
-    }
+    let of_text = |all: Array2<f32>| all.slice_axis(Axis(0), Slice::from(begin..)).to_owned();
+    let mistake = mistake(inputs.choice("mistake")?);
+    let texts = [&before[..], &after[..]];
+    let [first, second] = logits(record, &gpt.model, texts)?.map(of_text);
+    compare(record, "with", &first, &second, place);
+    let [first, second] = logits_with(record, &gpt.model, mistake, texts)?.map(of_text);
+    compare(record, "other", &first, &second, place);
     record.number("pieces", new.ids.len() as f64);
     record.words("tokens", pieces.texts);
     record.words("changed", changed.texts);
@@ -242,11 +282,11 @@ mod tests {
         for t in 0..6 {
             let (with, without) = (
                 c.at("with.bits", &[t]).unwrap(),
-                c.at("without.bits", &[t]).unwrap(),
+                c.at("other.bits", &[t]).unwrap(),
             );
             assert_eq!(with == 0.0, t + 1 < place, "place {place}, {t}: {with}");
             assert!(without > most, "place {place}, {t}: {without}");
-            assert!(c.at("without.moved", &[t]).unwrap() > 1e-4);
+            assert!(c.at("other.moved", &[t]).unwrap() > 1e-4);
         }
     }
 
@@ -265,6 +305,47 @@ mod tests {
         }
     }
 
+    /// Largest changes and numbers of changed logits, when word six of tiny-gpt's text changes.
+    fn found(model: &str, mistake: &str) -> (Vec<f64>, Vec<f64>) {
+        let given =
+            given(model, "The cat sat on the mat", 6, "sun").with("mistake", choice(mistake));
+        let c = computed(&SPEC, &given).unwrap();
+        assert_eq!(c.at("with.earlier", &[]), Some(0.0));
+        let of = |name: &str| -> Vec<f64> {
+            let tensor = c.tensor(name).unwrap();
+            tensor.values.iter().copied().collect()
+        };
+        (of("other.moved"), of("other.bits"))
+    }
+
+    /// What the lesson says about each mistake.
+    #[test]
+    fn every_mistake_is_found() {
+        // One step in each of four layers: the fifth token before the new one is out of reach.
+        let (moved, bits) = found(GPT, "one-too-far");
+        assert_eq!(bits[0], 0.0);
+        assert!(moved[1..].iter().all(|&m| m > 0.01), "{moved:?}");
+        assert!(moved[1..5].windows(2).all(|w| w[0] < w[1]), "{moved:?}");
+        let (moved, _) = found(GPT, "transposed");
+        assert!(moved[..5].iter().all(|&m| m > 1.0), "{moved:?}");
+        // The denominator of the softmax has seen the hidden scores.
+        let (moved, _) = found(GPT, "after-softmax");
+        assert!(moved[..5].iter().all(|&m| m > 0.01), "{moved:?}");
+        // So small that a comparison within 0.0001 finds nothing; bits are another matter.
+        let (moved, bits) = found(GPT, "before-scaling");
+        assert!(moved[..5].iter().all(|&m| m < 2e-5), "{moved:?}");
+        assert!(bits[..5].iter().all(|&b| b > 500.0), "{bits:?}");
+    }
+
+    /// In heads 8 wide the penalty is divided by less, and nothing of it is left in 32 bits.
+    #[test]
+    fn narrow_heads_hide_the_last_mistake() {
+        assert_eq!(found(RANDOM, "before-scaling").1[..5], [0.0; 5]);
+        for mistake in ["one-too-far", "transposed", "after-softmax"] {
+            assert!(found(RANDOM, mistake).1[4] > 0.0, "{mistake}");
+        }
+    }
+
     #[test]
     fn it_holds_for_every_length() {
         let words = "one two three four five six seven eight nine ten eleven twelve";
@@ -272,11 +353,11 @@ mod tests {
             let sentence: Vec<&str> = words.split(' ').take(length).collect();
             let c = computed(&SPEC, &given(RANDOM, &sentence.join(" "), length, "moon")).unwrap();
             assert_eq!(c.at("with.earlier", &[]), Some(0.0), "{length} words");
-            assert!(c.at("without.earlier", &[]).unwrap() > 0.0);
+            assert!(c.at("other.earlier", &[]).unwrap() > 0.0);
             let short = vec!["a"; length].join(" ");
             let c = computed(&SPEC, &given(GPT, &short, length, "the")).unwrap();
             assert_eq!(c.at("with.earlier", &[]), Some(0.0), "{length} pieces");
-            assert!(c.at("without.earlier", &[]).unwrap() > 0.0);
+            assert!(c.at("other.earlier", &[]).unwrap() > 0.0);
         }
     }
 
