@@ -421,7 +421,7 @@ mod tests {
             };
             assert!(with(0.25, 0.25).ends_with("0.25, 0.25, inside the polygon of the others."));
             assert!(with(0.75, 0.75).ends_with("outside the polygon of the others."));
-            assert!(with(0.0, 0.0).starts_with("a: point 0.00, 0.00. b:"));
+            assert!(with(0.0, 0.0).starts_with("a: point 0, 0. b:"));
         });
     }
 }

@@ -92,7 +92,7 @@ async fn a_small_plane_is_a_picture() {
     settle().await;
     assert_eq!(page.attribute("svg", "role").as_deref(), Some("img"));
     assert_eq!(page.count(".plane-tip, .plane-name, figcaption"), 0);
-    assert_eq!(page.text(".plane .vh"), "hand: arrow to 0.00, 1.00.");
+    assert_eq!(page.text(".plane .vh"), "hand: arrow to 0, 1.00.");
 }
 
 #[wasm_bindgen_test]
