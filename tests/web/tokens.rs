@@ -2,8 +2,7 @@
 
 use super::page::{Page, settle};
 use leptos::prelude::*;
-use ndarray::arr2;
-use site::widgets::{Concept, Course, Joint, PatchGrid, TokenStrip, VectorPad};
+use site::widgets::{Concept, Course, Joint, Mark, PatchGrid, Plane, TokenStrip};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -34,63 +33,66 @@ async fn tokens_are_moved_with_the_keyboard() {
     assert_eq!(tokens.get_untracked(), ["cat", "sat", "the"]);
 }
 
+/// A point at a position that a signal keeps, which dragging changes.
+fn movable(name: &str, at: RwSignal<(f64, f64)>) -> Mark {
+    let tip = Signal::derive(move || Some(at.get()));
+    Mark::point(name, Concept::Value, tip).draggable(Callback::new(move |to| at.set(to)))
+}
+
 #[wasm_bindgen_test]
-async fn an_arrow_is_moved_with_the_keyboard() {
-    let vectors = RwSignal::new(arr2(&[[0.5_f32, 0.5]]));
-    let page = Page::with(move || {
-        view! {
-            <VectorPad
-                vectors
-                on_change=Callback::new(move |v| vectors.set(v))
-                label="Plane"
-                names=vec!["q".to_owned()]
-                concepts=vec![Concept::Query]
-            />
-        }
-    });
+async fn a_tip_is_moved_with_the_keyboard() {
+    let at = RwSignal::new((0.5, 0.5));
+    let page = Page::with(move || view! { <Plane label="Plane" marks=vec![movable("q", at)] /> });
     settle().await;
-    page.focus_svg(".pad-tip").await;
+    page.focus_svg(".plane-tip").await;
     page.press("ArrowUp").await;
     page.press("ArrowLeft").await;
-    assert_eq!(vectors.get_untracked(), arr2(&[[0.48_f32, 0.52]]));
+    assert_eq!(at.get_untracked(), (0.48, 0.52));
     assert_eq!(
-        page.attribute(".pad-tip", "aria-valuetext").as_deref(),
+        page.attribute(".plane-tip", "aria-valuetext").as_deref(),
         Some("0.48, 0.52")
     );
+    assert_eq!(page.text(".plane .vh"), "q: point 0.48, 0.52.");
 }
 
 #[wasm_bindgen_test]
 async fn points_span_a_polygon_that_follows_them() {
-    let points = RwSignal::new(arr2(&[[0.0_f32, 0.0], [1.0, 0.0], [0.0, 1.0]]));
-    let within = Signal::derive(move || arr2(&[[0.25_f32, 0.25]]));
+    let corners = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(RwSignal::new);
+    let within = Signal::stored(Some((0.25, 0.25)));
     let page = Page::with(move || {
-        view! {
-            <VectorPad
-                vectors=points
-                on_change=Callback::new(move |v| points.set(v))
-                label="Plane"
-                names=vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]
-                concepts=vec![Concept::Value; 3]
-                ghosts=within
-                spanned=Concept::Output
-            />
-        }
+        let names = ["a", "b", "c"].into_iter().zip(corners);
+        let mut marks: Vec<Mark> = names.map(|(name, at)| movable(name, at)).collect();
+        marks.push(Mark::point("output", Concept::Output, within));
+        view! { <Plane label="Plane" marks hull_of=vec![0, 1, 2] lines=vec![(3, 0), (3, 1), (3, 2)] /> }
     });
     settle().await;
-    let corners = |page: &Page| page.attribute(".pad-span", "points").unwrap_or_default();
-    assert_eq!(corners(&page).split(' ').count(), 3);
+    let outline = |page: &Page| page.attribute(".plane-hull", "points").unwrap_or_default();
+    assert_eq!(outline(&page).split(' ').count(), 3);
     assert_eq!(
-        page.count(".pad-ghost"),
+        page.count(".plane-line.c-output"),
         3,
         "a line from the mixture to each point"
     );
-    // The mixture has a name, beside its point: the names of the points come first in the markup.
-    let named = |page: &Page| page.find(".c-output .pad-name").text_content();
+    let named = |page: &Page| page.find(".c-output .plane-name").text_content();
     assert_eq!(named(&page).as_deref(), Some("output"));
-    let before = corners(&page);
-    page.focus_svg(".pad-tip").await;
+    assert!(page.text(".plane .vh").contains("inside the polygon"));
+    let before = outline(&page);
+    page.focus_svg(".plane-tip").await;
     page.press("ArrowLeft").await;
-    assert_ne!(corners(&page), before);
+    assert_ne!(outline(&page), before);
+}
+
+/// A picture beside its numbers has no tips to move, no names and no caption, and is said in words.
+#[wasm_bindgen_test]
+async fn a_small_plane_is_a_picture() {
+    let page = Page::with(move || {
+        let hand = Mark::arrow("hand", Concept::Position, Signal::stored(Some((0.0, 1.0))));
+        view! { <Plane label="Clock" marks=vec![hand] is_small=true /> }
+    });
+    settle().await;
+    assert_eq!(page.attribute("svg", "role").as_deref(), Some("img"));
+    assert_eq!(page.count(".plane-tip, .plane-name, figcaption"), 0);
+    assert_eq!(page.text(".plane .vh"), "hand: arrow to 0, 1.00.");
 }
 
 #[wasm_bindgen_test]

@@ -33,8 +33,8 @@ macro_rules! for_each_lesson {
             self_attention {
                 qkv_by_hand: page,
                 attention_map: models,
-                three_patches: page,
                 similarity: page,
+                three_patches: page,
                 permutation: models,
                 cross_attention: page,
             }
@@ -72,6 +72,7 @@ macro_rules! for_each_lesson {
             patches {
                 patch_cutter: page,
                 patch_embedding: models,
+                rebuilt_picture: page,
                 pixels_as_tokens: page,
             }
         }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use cells::{Computation, InputKind, InputValue};
 use leptos::prelude::*;
+use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Kind, Series};
-use crate::widgets::{Concept, Grid, Place, set};
+use crate::widgets::{Concept, Grid, Mark, Place, Plane, Tip, set};
 
 /// Label of the factor that keeps the scores of wide heads small.
 pub(crate) const SCALE: &str = "scale factor $1/\u{221a}d_k$";
@@ -120,24 +121,8 @@ pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
         .collect()
 }
 
-/// One hand of a clock face.
-#[derive(Clone, Copy)]
-pub(crate) struct Hand {
-    /// Its tip: to the right, and up.
-    pub(crate) tip: Signal<Option<(f64, f64)>>,
-    /// Its colour.
-    pub(crate) concept: Concept,
-    /// Drawn thin and dashed: where the hand was before.
-    pub(crate) faint: bool,
-}
-
-/// The point that two elements of a vector or column name, as a hand's tip.
-pub(crate) fn tip(
-    computed: Computed,
-    name: &'static str,
-    x: Vec<usize>,
-    y: Vec<usize>,
-) -> Signal<Option<(f64, f64)>> {
+/// The point whose coordinates are two elements of a tensor.
+pub(crate) fn tip(computed: Computed, name: &'static str, x: Vec<usize>, y: Vec<usize>) -> Tip {
     Signal::derive(move || {
         computed.with(|c| {
             let c = c.as_ref()?;
@@ -146,66 +131,51 @@ pub(crate) fn tip(
     })
 }
 
-/// A clock face whose rim is at `reach`. The numbers belong beside it; the picture is only their
-/// shape.
-pub(crate) fn dial(label: String, reach: Signal<f64>, hands: Vec<Hand>) -> AnyView {
-    let lines = hands
-        .into_iter()
-        .map(|hand| hand_line(hand, reach))
-        .collect_view();
-    view! {
-        <svg
-            viewBox="-1.12 -1.12 2.24 2.24"
-            role="img"
-            aria-label=label
-            width="7.5rem"
-            style="display:block;max-width:100%;overflow:visible"
-        >
-            <g fill="none" style="stroke:var(--rule-strong)" stroke-width="1">
-                <circle r="1" vector-effect="non-scaling-stroke" />
-                <path
-                    d="M0-1v.12M0 .88v.12M-1 0h.12M.88 0h.12"
-                    vector-effect="non-scaling-stroke"
-                />
-            </g>
-            {lines}
-        </svg>
-    }
-    .into_any()
+/// The point whose coordinates are two entries of an input's row, and what writes a dragged one
+/// back.
+pub(crate) fn input_tip(
+    cx: CellCx,
+    name: &'static str,
+    row: impl Fn() -> usize + Copy + Send + Sync + 'static,
+    [x, y]: [usize; 2],
+) -> (Tip, Callback<(f64, f64)>) {
+    let matrix = cx.matrix(name);
+    let tip = Signal::derive(move || {
+        let row = row();
+        let at = |m: &Array2<f32>, column| m.get((row, column)).map(|&x| f64::from(x));
+        matrix.with(|m| Some((at(m, x)?, at(m, y)?)))
+    });
+    let write = Callback::new(move |to: (f64, f64)| {
+        let (now, row) = (matrix.get_untracked(), untrack(row));
+        let mut next = now.clone();
+        for (column, value) in [(x, to.0), (y, to.1)] {
+            if let Some(slot) = next.get_mut((row, column)) {
+                *slot = value as f32;
+            }
+        }
+        if next != now {
+            cx.set(name, InputValue::Matrix(next));
+        }
+    });
+    (tip, write)
 }
 
-fn hand_line(hand: Hand, reach: Signal<f64>) -> impl IntoView {
-    let end = move || {
-        let (x, y) = hand.tip.get().unwrap_or_default();
-        let unit = reach.get().max(f64::MIN_POSITIVE);
-        (x / unit, -y / unit)
-    };
-    let (width, dashes) = if hand.faint {
-        ("1.5", "3 3")
-    } else {
-        ("3", "none")
-    };
-    view! {
-        <g class=hand.concept.class()>
-            <line
-                x1="0"
-                y1="0"
-                x2=move || end().0
-                y2=move || end().1
-                style="stroke:var(--c)"
-                stroke-width=width
-                stroke-dasharray=dashes
-                stroke-linecap="round"
-                vector-effect="non-scaling-stroke"
-            />
-            <circle
-                cx=move || end().0
-                cy=move || end().1
-                r=if hand.faint { "0.045" } else { "0.07" }
-                style="fill:var(--c)"
-            />
-        </g>
-    }
+/// An arrow whose tip is two entries of an input's row, to be dragged.
+pub(crate) fn input_arrow(
+    cx: CellCx,
+    input: &'static str,
+    (row, columns): (usize, [usize; 2]),
+    name: &str,
+    concept: Concept,
+) -> Mark {
+    let (tip, write) = input_tip(cx, input, move || row, columns);
+    Mark::arrow(name, concept, tip).draggable(write)
+}
+
+/// A clock face whose rim is at `reach`. The numbers belong beside it; the picture is only their
+/// shape.
+pub(crate) fn dial(label: String, reach: Signal<f64>, hands: Vec<Mark>) -> AnyView {
+    view! { <Plane label reach marks=hands is_small=true /> }.into_any()
 }
 
 /// A button that moves number inputs by the same step, and not beyond the limits of any of them.

@@ -180,8 +180,8 @@ write(
         attention_map("tiny-gpt", 2, 3),
         permutation(),
         trained_permutation(),
-        three_patches(),
         similarity(),
+        three_patches(),
         cross_attention(),
     ],
 )

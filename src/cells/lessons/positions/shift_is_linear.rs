@@ -5,9 +5,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, Hand, dial, dots, labelled, spread, tip, wave_name};
+use crate::cells::parts::figures::{Computed, dial, dots, labelled, spread, tip, wave_name};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, LinkedProduct, More, set};
+use crate::widgets::{Concept, LinkedProduct, Mark, More, set};
 
 /// Error below which the two sides agree: the rounding of 32-bit numbers is a hundred times
 /// smaller.
@@ -59,14 +59,12 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     });
     let face = move |i: usize| {
         let (s, c) = (2 * i, 2 * i + 1);
-        let hand = |name: &'static str, concept: Concept, faint: bool| Hand {
-            tip: tip(computed, name, vec![s, 0], vec![c, 0]),
-            concept,
-            faint,
+        let hand = |tensor, name, concept| {
+            Mark::arrow(name, concept, tip(computed, tensor, vec![s, 0], vec![c, 0]))
         };
         let hands = vec![
-            hand("here", Concept::Position, true),
-            hand("moved", Concept::Output, false),
+            hand("here", "before the shift", Concept::Position).faint(),
+            hand("moved", "after the shift", Concept::Output),
         ];
         view! {
             <div class="stack tight">

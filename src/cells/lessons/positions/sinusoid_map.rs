@@ -6,11 +6,11 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{
-    Computed, Hand, curve, dial, dots, labelled, position_name, spread, step_button, tip, values,
+    Computed, curve, dial, dots, labelled, position_name, spread, step_button, tip, values,
     wave_name,
 };
 use crate::plot::{Chart, ChartView, Series};
-use crate::widgets::{Concept, Domain, HeatMap, More, Num, Palette, Place, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, Mark, More, Num, Palette, Place, Selected};
 
 /// Most clocks in a row.
 const CLOCKS: usize = 6;
@@ -110,11 +110,8 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
 }
 
 fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
-    let hand = Hand {
-        tip: tip(computed, "row", vec![2 * i], vec![2 * i + 1]),
-        concept: Concept::Position,
-        faint: false,
-    };
+    let tip = tip(computed, "row", vec![2 * i], vec![2 * i + 1]);
+    let hand = Mark::arrow("hand", Concept::Position, tip);
     view! {
         <div class="stack tight">
             <span data-label="">{format!("pair {i}")}</span>

@@ -1,14 +1,12 @@
 //! Query and key in their planes before and after turning, and what the score does when both move.
 
-use cells::InputValue;
 use cells::format::Format;
 use leptos::prelude::*;
-use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, Hand, curve, dial, tip, values};
+use crate::cells::parts::figures::{Computed, curve, dial, input_arrow, input_tip, tip, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Concept, More, VectorPad, set};
+use crate::widgets::{Concept, Mark, More, Plane, set};
 
 /// Planes of the four-wide query and key.
 const PLANES: usize = 2;
@@ -18,7 +16,7 @@ const PLANES: usize = 2;
 const UNCHANGED: f64 = 1e-4;
 
 /// Farthest coordinate of the planes that arrows are dragged in.
-const REACH: f32 = 1.5;
+const REACH: f64 = 1.5;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -45,46 +43,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// One plane: arrows to drag, and where turning takes them.
 fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
     let (x, y) = (2 * plane, 2 * plane + 1);
-    let (q, k) = (cx.matrix("q"), cx.matrix("k"));
-    let arrows = Signal::derive(move || {
-        let at = |m: Signal<Array2<f32>>, j: usize| {
-            m.with(|m| m.get((0, j)).copied().unwrap_or_default())
-        };
-        ndarray::arr2(&[[at(q, x), at(q, y)], [at(k, x), at(k, y)]])
-    });
-    let on_change = Callback::new(move |tips: Array2<f32>| {
-        for (i, (name, now)) in [("q", q), ("k", k)].into_iter().enumerate() {
-            let mut next = now.get_untracked();
-            for (j, place) in [x, y].into_iter().enumerate() {
-                if let (Some(slot), Some(&tip)) = (next.get_mut((0, place)), tips.get((i, j))) {
-                    *slot = tip;
-                }
-            }
-            if next != now.get_untracked() {
-                cx.set(name, InputValue::Matrix(next));
-            }
-        }
-    });
-    let hand = |name: &'static str, concept: Concept| Hand {
-        tip: tip(computed, name, vec![x], vec![y]),
-        concept,
-        faint: false,
-    };
-    let hands = vec![
-        hand("turned_q", Concept::Query),
-        hand("turned_k", Concept::Key),
+    let columns = [x, y];
+    let given = vec![
+        input_arrow(cx, "q", (0, columns), "q", Concept::Query),
+        input_arrow(cx, "k", (0, columns), "k", Concept::Key),
     ];
+    let hand =
+        |tensor, name, concept| Mark::arrow(name, concept, tip(computed, tensor, vec![x], vec![y]));
+    let hands = vec![
+        hand("turned_q", "q turned", Concept::Query),
+        hand("turned_k", "k turned", Concept::Key),
+    ];
+    let length = |name| {
+        let (tip, _) = input_tip(cx, name, || 0, columns);
+        move || tip.get().map_or(0.0, |(x, y)| x.hypot(y))
+    };
+    let (q, k) = (length("q"), length("k"));
     // The face is as wide as its longest hand needs, in steps, so that it does not breathe while an
     // arrow is dragged.
-    let reach = Memo::new(move |_| {
-        let longest = arrows.with(|a| {
-            a.rows()
-                .into_iter()
-                .map(|r| r[0].hypot(r[1]))
-                .fold(0.0_f32, f32::max)
-        });
-        f64::from(longest.max(f32::MIN_POSITIVE) / REACH).ceil() * f64::from(REACH)
-    });
+    let reach = Memo::new(move |_| (q().max(k()).max(f64::MIN_POSITIVE) / REACH).ceil() * REACH);
     view! {
         <section class="panel">
             <p class="panel-title">
@@ -92,13 +69,10 @@ fn plane_panel(cx: CellCx, computed: Computed, plane: usize) -> AnyView {
                 {cx.num("wavelengths", &[plane], Format::Fixed(1))} " positions"
             </p>
             <div class="row">
-                <VectorPad
-                    vectors=arrows
-                    on_change
+                <Plane
                     label=format!("Plane {plane} as given")
-                    names=vec!["q".to_owned(), "k".to_owned()]
-                    concepts=vec![Concept::Query, Concept::Key]
-                    reach=REACH
+                    marks=given
+                    reach=Signal::stored(REACH)
                 />
                 <div class="stack tight">
                     <span class="hint">"After turning"</span>

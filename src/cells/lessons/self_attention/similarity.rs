@@ -1,41 +1,33 @@
 //! Query and key as arrows in the plane: dot product and cosine, and what stretching does to each.
 
-use cells::InputValue;
 use cells::format::Format;
 use leptos::prelude::*;
-use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, curve, values};
+use crate::cells::parts::figures::{Computed, curve, input_arrow, tip, values};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, More, VectorPad};
+use crate::widgets::{Concept, Mark, More, Plane};
 
 /// Farthest coordinate of the plane.
-const REACH: f32 = 2.0;
+const REACH: f64 = 2.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let vectors = cx.matrix("vectors");
     let computed = cx.computed();
-    let stretched = Signal::derive(move || {
-        computed.with(|c| {
-            let tips = c.as_ref().map(|c| values(c, "stretched"));
-            let tip: Vec<f32> = tips.into_iter().flatten().map(|x| x as f32).collect();
-            Array2::from_shape_vec((1, 2), tip).unwrap_or_else(|_| Array2::zeros((0, 2)))
-        })
-    });
-    let on_change = Callback::new(move |m| cx.set("vectors", InputValue::Matrix(m)));
+    let arrow = |row, name, concept| input_arrow(cx, "vectors", (row, [0, 1]), name, concept);
+    let stretched = tip(computed, "stretched", vec![0], vec![1]);
+    let marks = vec![
+        Mark::arrow("stretched key", Concept::Key, stretched).faint(),
+        arrow(0, "query", Concept::Query),
+        arrow(1, "key", Concept::Key),
+    ];
     view! {
         <div class="cols-2">
             <div class="stack">
-                <VectorPad
-                    vectors
-                    on_change
+                <Plane
                     label="Drag the tips, or move them with the arrow keys"
-                    names=vec!["query".to_owned(), "key".to_owned()]
-                    concepts=vec![Concept::Query, Concept::Key]
-                    reach=REACH
-                    ghosts=stretched
+                    marks
+                    reach=Signal::stored(REACH)
                 />
                 {cx.slider("factor", Format::Fixed(1))}
             </div>

@@ -1,21 +1,16 @@
 //! Three patches with two-wide queries, keys and values: keys as arrows, values as points, and the
 //! output between them; the matrices with their sums behind.
 
-use cells::InputValue;
 use cells::format::Format;
 use leptos::prelude::*;
-use ndarray::{Array2, Axis, concatenate};
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{SCALE, values};
+use crate::cells::parts::figures::{SCALE, input_arrow, input_tip};
 use crate::cells::parts::walk::{Rule, Stage, Walk};
-use crate::widgets::{Concept, Course, Joint, More, VectorPad, set};
+use crate::widgets::{Concept, Course, Joint, Mark, More, Plane, set};
 
 /// The patches.
 const PATCHES: &[&str] = &["patch 1", "patch 2", "patch 3"];
-
-/// Farthest coordinate of both planes.
-const REACH: f32 = 1.0;
 
 /// From queries and keys to outputs.
 const STAGES: &[Stage] = &[
@@ -85,62 +80,44 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 
 /// The query of the patch that asks, and all keys.
 fn arrows(cx: CellCx, patch: Memo<usize>) -> AnyView {
-    let (q, k) = (cx.matrix("q"), cx.matrix("k"));
-    let vectors = Signal::derive(move || {
-        let (q, k) = (q.get(), k.get());
-        let row = patch.get().min(q.nrows().saturating_sub(1));
-        let query = q.slice_axis(Axis(0), (row..(row + 1).min(q.nrows())).into());
-        // The query is drawn over the keys: it may point along one of them.
-        concatenate(Axis(0), &[k.view(), query]).unwrap_or_else(|_| Array2::zeros((0, 2)))
-    });
-    let on_change = Callback::new(move |m: Array2<f32>| {
-        let mut queries = q.get_untracked();
-        let row = patch.get_untracked();
-        let count = m.nrows().saturating_sub(1);
-        if row < queries.nrows() && count > 0 {
-            queries.row_mut(row).assign(&m.row(count));
-            let keys = m.slice_axis(Axis(0), (..count).into()).to_owned();
-            cx.set_all(vec![
-                ("q", InputValue::Matrix(queries)),
-                ("k", InputValue::Matrix(keys)),
-            ]);
-        }
-    });
-    view! {
-        <VectorPad
-            vectors
-            on_change
-            label="Its query, and the keys: drag a tip"
-            names=["key 1", "key 2", "key 3", "query"].map(str::to_owned).to_vec()
-            concepts=vec![Concept::Key, Concept::Key, Concept::Key, Concept::Query]
-            reach=REACH
-        />
-    }
-    .into_any()
+    let key = |i| {
+        input_arrow(
+            cx,
+            "k",
+            (i, [0, 1]),
+            &format!("key {}", i + 1),
+            Concept::Key,
+        )
+    };
+    // The query is drawn over the keys: it may point along one of them.
+    let (tip, write) = input_tip(cx, "q", move || patch.get(), [0, 1]);
+    let query = Mark::arrow("query", Concept::Query, tip).draggable(write);
+    let marks = (0..PATCHES.len()).map(key).chain([query]).collect();
+    view! { <Plane label="Its query, and the keys: drag a tip" marks /> }.into_any()
 }
 
-/// The values as points, and the output between them.
+/// The values as points with the triangle that they span, and the output in it.
 fn points(cx: CellCx, patch: Memo<usize>) -> AnyView {
     let computed = cx.computed();
     let output = Signal::derive(move || {
         computed.with(|c| {
-            let all = c.as_ref().map(|c| values(c, "output")).unwrap_or_default();
-            let row = all.chunks(2).nth(patch.get()).unwrap_or_default();
-            let point = row.iter().map(|&x| x as f32).collect();
-            Array2::from_shape_vec((1, 2), point).unwrap_or_else(|_| Array2::zeros((0, 2)))
+            let at = |column| c.as_ref()?.at("output", &[patch.get(), column]);
+            Some((at(0)?, at(1)?))
         })
     });
-    let on_change = Callback::new(move |m| cx.set("v", InputValue::Matrix(m)));
+    let value = |i: usize| {
+        let (tip, write) = input_tip(cx, "v", move || i, [0, 1]);
+        Mark::point(&format!("value {}", i + 1), Concept::Value, tip).draggable(write)
+    };
+    let output = Mark::point("output", Concept::Output, output);
+    let count = PATCHES.len();
+    let marks = (0..count).map(value).chain([output]).collect();
     view! {
-        <VectorPad
-            vectors=cx.matrix("v")
-            on_change
-            label="The values and the output"
-            names=["value 1", "value 2", "value 3"].map(str::to_owned).to_vec()
-            concepts=vec![Concept::Value; 3]
-            reach=REACH
-            ghosts=output
-            spanned=Concept::Output
+        <Plane
+            label="The values, their triangle, and the output"
+            marks
+            hull_of=(0..count).collect()
+            lines=(0..count).map(|i| (count, i)).collect()
         />
     }
     .into_any()

@@ -110,4 +110,54 @@ mod tests {
         assert_eq!(c.calls.len(), 5);
         assert_eq!(c.calls[1].path, "engine::nn::attention::attend");
     }
+
+    /// How far a point is outside the triangle (or line, or point) of some values: the most that it
+    /// exceeds them along any side or across it. 0 inside.
+    fn outside(values: &Array2<f32>, point: [f64; 2]) -> f64 {
+        let corner = |i: usize| [0, 1].map(|j| f64::from(values[[i, j]]));
+        let along = |p: [f64; 2], d: [f64; 2]| p[0] * d[0] + p[1] * d[1];
+        let mut directions = vec![[1.0, 0.0], [0.0, 1.0]];
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            let [a, b] = [a, b].map(corner);
+            let (x, y) = (b[0] - a[0], b[1] - a[1]);
+            let length = x.hypot(y);
+            if length > 1e-3 {
+                directions.extend([[x / length, y / length], [-y / length, x / length]]);
+            }
+        }
+        let both = directions.iter().flat_map(|&[x, y]| [[x, y], [-x, -y]]);
+        let beyond = both.map(|d| {
+            let farthest = (0..3).map(|i| along(corner(i), d));
+            along(point, d) - farthest.fold(f64::NEG_INFINITY, f64::max)
+        });
+        beyond.fold(0.0, f64::max)
+    }
+
+    /// Attention can only mix: for two thousand random inputs, with short and long queries, no
+    /// output is outside the triangle of the values.
+    #[test]
+    fn no_output_leaves_the_triangle_of_the_values() {
+        let square = arr2(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+        assert!((outside(&square, [0.6, 0.6]) - 0.2 / 2.0_f64.sqrt()).abs() < 1e-9);
+        assert_eq!(outside(&square, [0.3, 0.3]), 0.0);
+        for seed in 0..2_000 {
+            let drawn = |name, std| {
+                let drawn = engine::rng::normal_matrix(seed, name, 3, 2, std);
+                crate::input::InputValue::Matrix(drawn)
+            };
+            // From nearly equal weights to nearly one.
+            let length = [0.1, 1.0, 10.0, 100.0][seed as usize % 4];
+            let given = Inputs::defaults(&inputs())
+                .with("q", drawn("q", length))
+                .with("k", drawn("k", 1.0))
+                .with("v", drawn("v", 0.3));
+            let values = given.matrix("v").unwrap();
+            let c = SPEC.compute(&given).unwrap();
+            for row in 0..3 {
+                let point = [0, 1].map(|column| c.at("output", &[row, column]).unwrap());
+                let by = outside(&values, point);
+                assert!(by < 1e-6, "seed {seed}, patch {row}: {by} outside");
+            }
+        }
+    }
 }
