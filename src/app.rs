@@ -71,13 +71,18 @@ pub(crate) fn start() {
 fn open(arrival: Arrival) {
     close();
     let Some(main) = dom::main() else { return };
-    if let Some(url) = moved(&main) {
-        return address::load_instead(&url);
-    }
     navigate::note_open_path();
     contents::mark();
     progress::open_page();
     leptos::task::spawn_local(async move {
+        let elsewhere = moved(&main).await;
+        // The reader may have gone on meanwhile, here and below.
+        if dom::main().as_ref() != Some(&main) {
+            return;
+        }
+        if let Some(url) = elsewhere {
+            return address::load_instead(&url);
+        }
         let loaded = adopt::load(&main).await;
         let tool = match Route::of_path(&address::path(), &address::root_path()) {
             Route::Bench => bench::load().await.map(Some),
@@ -89,7 +94,6 @@ fn open(arrival: Arrival) {
         let edits = state::read(&fragment.state).await;
         // What was fetched last has just been compiled; the views come in tasks of their own.
         clock::give_way().await;
-        // The reader may have gone on meanwhile.
         if dom::main().as_ref() != Some(&main) {
             return;
         }
@@ -101,11 +105,18 @@ fn open(arrival: Arrival) {
 }
 
 /// The address to which the present one leads, where it names a cell or a heading that has moved to
-/// another lesson.
-fn moved(main: &HtmlElement) -> Option<String> {
-    let fragment = Fragment::parse(&address::hash());
+/// another lesson, or names none and holds an edit of such a cell.
+async fn moved(main: &HtmlElement) -> Option<String> {
     let moved: BTreeMap<String, Value> = serde_json::from_str(&dom::data(main, "moved")).ok()?;
-    let slug = moved.get(&fragment.heading)?.as_str()?;
+    let fragment = Fragment::parse(&address::hash());
+    let mut ids = vec![fragment.heading.clone()];
+    if fragment.heading.is_empty()
+        && let Ok(Some(edits)) = state::read(&fragment.state).await
+    {
+        let cells = edits.values.keys().filter_map(|key| key.split_once('.'));
+        ids.extend(cells.map(|(cell, _)| cell.to_owned()));
+    }
+    let slug = ids.iter().find_map(|id| moved.get(id))?.as_str()?;
     let page = address::site_url(&format!("lesson/{slug}/"));
     Some(page + &fragment.to_hash())
 }

@@ -209,17 +209,20 @@ fn a_link_to_a_cell_that_has_moved_opens_where_it_is_now() {
             if page != "lesson/positions/" || !MOVED.contains(&id) {
                 continue;
             }
-            browser.open(&server.url(link)).await;
-            browser.wait_for("the lesson of the cell", there).await;
-            browser.ready().await.expect("the lesson works");
             let edits = cells::state::decode(state).expect("a link of ours").values;
-            wait_for_state(browser, &edits, link).await;
-            let has_notice = "return !!document.querySelector('.notice')";
-            assert_eq!(
-                browser.script(has_notice, &[]).await,
-                json!(false),
-                "{link}"
-            );
+            // As shared from the cell, and as copied from the address bar.
+            for link in [link, &format!("{page}#?s={state}")] {
+                browser.open(&server.url(link)).await;
+                browser.wait_for("the lesson of the cell", there).await;
+                browser.ready().await.expect("the lesson works");
+                wait_for_state(browser, &edits, link).await;
+                let has_notice = "return !!document.querySelector('.notice')";
+                assert_eq!(
+                    browser.script(has_notice, &[]).await,
+                    json!(false),
+                    "{link}"
+                );
+            }
             followed += 1;
         }
         assert_eq!(followed, MOVED.len());
