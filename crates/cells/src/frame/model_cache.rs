@@ -1,7 +1,7 @@
 //! The files of the site that cells compute with: trained models and sets of sentences, each opened
 //! once.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,14 +112,25 @@ impl Shipped for String {
     }
 }
 
-/// The files of a worker, each opened once.
+/// The files of a worker, each opened once as what a cell takes it for.
 pub struct ModelCache {
     read_json: ReadJson,
-    /// Files that nothing has opened yet.
     files: RefCell<BTreeMap<String, Arc<[u8]>>>,
-    opened: RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>,
+    opened: RefCell<Vec<Opened>>,
     #[cfg(not(target_arch = "wasm32"))]
     folder: Option<std::path::PathBuf>,
+}
+
+/// A file as a type: one cell may take a translator as it comes, another only one of its kinds.
+struct Opened {
+    name: String,
+    content: Arc<dyn Any + Send + Sync>,
+}
+
+impl Opened {
+    fn is<T: Any>(&self, name: &str) -> bool {
+        self.name == name && self.content.as_ref().type_id() == TypeId::of::<T>()
+    }
 }
 
 /// A cache that reads JSON with the engine's reader.
@@ -157,7 +168,7 @@ impl ModelCache {
         if self.folder.is_some() {
             return true;
         }
-        self.files.borrow().contains_key(name) || self.opened.borrow().contains_key(name)
+        self.files.borrow().contains_key(name)
     }
 
     /// Adds a file.
@@ -165,28 +176,31 @@ impl ModelCache {
         self.files.borrow_mut().insert(name.to_owned(), bytes);
     }
 
-    /// The content of a file, opened when it is first asked for.
+    /// The content of a file, opened when it is first asked for as this type.
     ///
     /// # Errors
     /// [`CellError::Mismatch`] where the file is not here or not what it should be.
     pub fn opened<T: Shipped>(&self, name: &str) -> Result<Arc<T>, CellError> {
-        if let Some(opened) = self.opened.borrow().get(name) {
-            return Arc::clone(opened)
-                .downcast()
-                .map_err(|_| CellError::Mismatch(format!("{name}: opened as something else")));
+        let known = self.opened.borrow();
+        let known = known.iter().find(|opened| opened.is::<T>(name));
+        let known = known.map(|opened| Arc::clone(&opened.content).downcast());
+        if let Some(Ok(known)) = known {
+            return Ok(known);
         }
         let bytes = self.bytes(name)?;
         let opened = T::open(name, bytes, self.read_json)
             .map_err(|error| CellError::Mismatch(error.to_string()))?;
         let opened = Arc::new(opened);
-        let kept: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&opened);
-        self.opened.borrow_mut().insert(name.to_owned(), kept);
+        self.opened.borrow_mut().push(Opened {
+            name: name.to_owned(),
+            content: Arc::<T>::clone(&opened),
+        });
         Ok(opened)
     }
 
     fn bytes(&self, name: &str) -> Result<Arc<[u8]>, CellError> {
-        if let Some(bytes) = self.files.borrow_mut().remove(name) {
-            return Ok(bytes);
+        if let Some(bytes) = self.files.borrow().get(name) {
+            return Ok(Arc::clone(bytes));
         }
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(folder) = &self.folder {
@@ -203,6 +217,8 @@ impl ModelCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::model::seq2seq_attention::AttentiveSeq2Seq;
+    use engine::model::transformer::Transformer;
 
     #[test]
     fn a_file_is_opened_once_and_as_what_it_is() {
@@ -257,6 +273,12 @@ mod tests {
         cache.opened::<MaskedLm>("tiny-bert.safetensors").unwrap();
         cache.opened::<Vit>("digit-vit.safetensors").unwrap();
         cache.opened::<String>("eval-en-it.tsv").unwrap();
+        let file = "translator.safetensors";
+        let one: Arc<Translator<Transformer>> = cache.opened(file).unwrap();
+        let any: Arc<Translator> = cache.opened(file).unwrap();
+        assert_eq!(one.end(), any.end());
+        assert!(Arc::ptr_eq(&one, &cache.opened(file).unwrap()));
+        assert!(cache.opened::<Translator<AttentiveSeq2Seq>>(file).is_err());
         assert!(cache.opened::<Vit>("tiny-bert.safetensors").is_err());
         assert!(cache.opened::<Vit>("none.safetensors").is_err());
     }
