@@ -105,10 +105,15 @@ fn more_coins_spread_further() {
         let spread = "#coin-flips td [data-from^='deviations']";
         let before = texts(browser, spread).await;
         assert_eq!(before.len(), 4);
-        let drawn = "return document.querySelector('#coin-flips svg').outerHTML";
-        let narrow = browser.script(drawn, &[]).await;
+        let drawing = "document.querySelector('#coin-flips .chart-drawing svg')?.outerHTML";
+        choose(browser, "coin-flips", "16").await;
+        browser
+            .wait_for("a histogram", &format!("return !!{drawing}"))
+            .await;
+        let narrow = browser.script(&format!("return {drawing}"), &[]).await;
         choose(browser, "coin-flips", "256").await;
-        assert_ne!(browser.script(drawn, &[]).await, narrow);
+        let changed = format!("return {drawing} !== {narrow}");
+        browser.wait_for("another histogram", &changed).await;
         assert_eq!(texts(browser, spread).await, before);
     });
 }

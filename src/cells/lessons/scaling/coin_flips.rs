@@ -65,7 +65,7 @@ fn spreads(cx: CellCx) -> AnyView {
     };
     view! {
         <table>
-            <caption>"Measured over " {cx.num("repeats", &[], Format::Count)} " times"</caption>
+            <caption>"Measured in " {cx.num("repeats", &[], Format::Count)} " repetitions"</caption>
             <thead>
                 <tr>
                     <th scope="col">"coins"</th>
