@@ -50,12 +50,13 @@ pub(crate) fn background(_: &Pixels, _: usize) -> String {
     String::new()
 }
 
-/// Draws picture, overlay, grid lines and the selected patch into `width` x `height` device pixels.
+/// Draws picture, overlay, grid lines (where it is ruled) and the selected patch into `width` x
+/// `height` device pixels.
 pub(crate) fn draw(
     ctx: &CanvasRenderingContext2d,
     (width, height): (f64, f64),
     source: &HtmlCanvasElement,
-    patch: usize,
+    (patch, is_ruled): (usize, bool),
     overlay: Option<&Grid>,
     selected: Option<usize>,
 ) {
@@ -70,7 +71,9 @@ pub(crate) fn draw(
     if let Some(grid) = overlay {
         tint(ctx, grid, side);
     }
-    lines(ctx, (rows, cols), side);
+    if is_ruled {
+        lines(ctx, (rows, cols), side);
+    }
     if let Some(n) = selected.filter(|&n| n < rows * cols) {
         let (x, y) = ((n % cols) as f64 * side, (n / cols) as f64 * side);
         for (colour, wide) in [("#000", 5.0), ("#fff", 2.5)] {

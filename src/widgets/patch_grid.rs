@@ -32,6 +32,9 @@ pub fn PatchGrid(
     /// One value a patch, drawn as colours over the picture.
     #[prop(optional, into)]
     overlay: Option<Signal<Option<Grid>>>,
+    /// Whether there are lines between the patches.
+    #[prop(default = true)]
+    is_ruled: bool,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
     let shape = Memo::new(move |_| {
@@ -40,7 +43,7 @@ pub fn PatchGrid(
                 .map_or((0, 0), |p| patches(p.width, p.height, patch.get()))
         })
     });
-    keep_drawn(canvas, pixels, patch, overlay, selected);
+    keep_drawn(canvas, pixels, patch, overlay, (selected, is_ruled));
     let under = move |event: &web_sys::MouseEvent| -> Option<usize> {
         let size = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
         let share = share_within(&*canvas.get_untracked()?, event)?;
@@ -59,7 +62,13 @@ pub fn PatchGrid(
         pixels.with(|p| {
             let p = p.as_ref()?;
             let ratio = format!("aspect-ratio:{} / {}", p.width.max(1), p.height.max(1));
-            Some(match in_markup(|| background(p, patch.get())) {
+            // A patch as large as the picture has no line beside it.
+            let side = if is_ruled {
+                patch.get()
+            } else {
+                p.width.max(p.height)
+            };
+            Some(match in_markup(|| background(p, side)) {
                 Some(background) => ratio + &background,
                 None => ratio,
             })
@@ -101,7 +110,7 @@ fn keep_drawn(
     pixels: Signal<Option<Arc<Pixels>>>,
     patch: Signal<usize>,
     overlay: Option<Signal<Option<Grid>>>,
-    selected: Selected<usize>,
+    (selected, is_ruled): (Selected<usize>, bool),
 ) {
     let size = size_of(canvas);
     // Turning pixels into a canvas takes longer than drawing from one: it is done once a picture.
@@ -119,7 +128,8 @@ fn keep_drawn(
         drawn.with_value(|source| {
             if let Some(source) = source {
                 let size = (width, height);
-                draw(&ctx, size, source, patch, overlay.as_ref(), selected);
+                let overlay = overlay.as_ref();
+                draw(&ctx, size, source, (patch, is_ruled), overlay, selected);
             }
         });
     });

@@ -464,6 +464,42 @@ fn the_query_of_three_patches_is_walked_and_the_output_stays_inside() {
     });
 }
 
+/// The slider of a token's dimension at its end: the picture comes back up to rounding.
+#[test]
+fn with_all_its_numbers_the_picture_is_rebuilt() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url("lesson/patches/"))
+            .await
+            .expect("the lesson works");
+        let lost = "document.querySelector('#rebuilt-picture [data-from=\"largest_difference\"]')?.textContent ?? ''";
+        // A power of ten, which is below a thousandth.
+        let is_small = format!("return ({lost}).includes('e\u{2212}')");
+        browser
+            .wait_for("the difference", &format!("return ({lost}).length > 1"))
+            .await;
+        let before = browser.script(&format!("return {lost}"), &[]).await;
+        browser
+            .script(
+                "const slider = document.querySelector('#rebuilt-picture input[type=range]'); slider.scrollIntoView({ block: 'center', behavior: 'instant' }); slider.focus()",
+                &[],
+            )
+            .await;
+        let focused = browser.client().active_element().await;
+        let focused = focused.expect("the slider has the focus");
+        focused.send_keys("\u{e010}").await.expect("End is sent");
+        browser
+            .wait_for(
+                "another difference",
+                &format!("return ({lost}) !== {before}"),
+            )
+            .await;
+        assert_eq!(browser.script(&is_small, &[]).await, json!(true));
+    });
+}
+
 #[test]
 fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
     let server = site::serve(Habits::ROOT);

@@ -67,6 +67,7 @@ macro_rules! for_each_lesson {
             patches {
                 patch_cutter: page,
                 patch_embedding: models,
+                rebuilt_picture: page,
                 pixels_as_tokens: page,
             }
         }

@@ -58,6 +58,41 @@ def patch_embedding(picture):
     return cell("patch-embedding", tensors, {"model": "random"})
 
 
+def waves(count, side):
+    """The first cosine patterns [count, 3 * side * side], each once a colour, from the smoothest."""
+    at = torch.arange(side, dtype=torch.float64)
+    along = torch.cos(torch.pi * (2 * at[None] + 1) * at[:, None] / (2 * side))
+    along = along / along.norm(dim=1, keepdim=True)
+    order = sorted(((u, v) for u in range(side) for v in range(side)), key=lambda uv: (sum(uv), uv[0]))
+    planes = torch.stack([torch.outer(along[u], along[v]).flatten() for u, v in order])
+    return torch.stack([torch.kron(torch.eye(3)[n % 3], planes[n // 3]) for n in range(count)])
+
+
+def rebuilt_picture(picture, columns, width, chosen=406, side=4):
+    """Patches of the picture at half size, embedded and brought back by PyTorch's pseudo-inverse."""
+    small = torch.nn.functional.interpolate(
+        picture[None].double(), (112, 112), mode="bilinear", align_corners=False, antialias=True
+    )
+    patches = torch.nn.functional.unfold(small, side, stride=side)[0].T
+    inner = 3 * side * side
+    random = lambda: normal_matrix(SEED, "rebuilt_picture", width, inner, float(numpy.sqrt(numpy.float32(1 / inner))))
+    e = waves(width, side) if columns == "waves" else random().double()
+    tokens = patches @ e.T
+    rebuilt = tokens @ torch.linalg.pinv(e.T)
+    difference = patches - rebuilt
+    tensors = {
+        "inner": tensor(float(inner), 0),
+        "width": tensor(float(width), 0),
+        "patch": tensor(patches[chosen], TIGHT),
+        "token": tensor(tokens[chosen], 1e-5),
+        "rebuilt_patch": tensor(rebuilt[chosen], 1e-5),
+        "largest_difference": tensor(difference.abs().max(), 1e-4),
+        "rms_difference": tensor(difference.square().mean().sqrt(), 1e-5),
+    }
+    given = {} if (columns, width) == ("waves", 12) else {"columns": columns, "width": width}
+    return cell("rebuilt-picture", tensors, given)
+
+
 # The sample picture: a digit of this table is the brightness in ninths.
 SEVEN = ["00000000", "06999960", "02444990", "00001940", "00006900", "00029300", "00079000", "00049000"]
 
@@ -110,4 +145,6 @@ def pixels_as_tokens(d_k=64):
 
 
 picture = harbour()
-write(__file__, "patches", [patch_cutter(picture), trained_embedding(), patch_embedding(picture), pixels_as_tokens()])
+rebuilt = [rebuilt_picture(picture, columns, width) for columns, width in [("waves", 12), ("random", 24), ("random", 48)]]
+embedded = [trained_embedding(), patch_embedding(picture)]
+write(__file__, "patches", [patch_cutter(picture), *embedded, *rebuilt, pixels_as_tokens()])

@@ -13,13 +13,7 @@ use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, Selected, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let chosen = cx.value("chosen", Vec::new());
-    let chosen = Signal::derive(move || chosen.get().map(|patch| patch as usize));
-    let selected = Selected::new(chosen, move |patch: Option<usize>| {
-        if let Some(patch) = patch {
-            cx.set("chosen", InputValue::Number(patch as f64));
-        }
-    });
+    let selected = choose_patch(cx);
     let side = cx.number("patch");
     view! {
         {cx.picture_box("picture")}
@@ -27,7 +21,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.toggle_box("grey")}
         </div>
         <div class="cols-2">
-            <PatchGrid pixels=seen(cx) patch=Signal::derive(move || side.get() as usize)
+            <PatchGrid pixels=seen(cx, "picture") patch=Signal::derive(move || side.get() as usize)
                 label="The picture, cut into patches" selected=selected />
             <div class="stack">
                 {counts(cx)}
@@ -43,14 +37,25 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The picture as the model sees it, as bytes for the canvas.
-pub(crate) fn seen(cx: CellCx) -> Signal<Option<Arc<Pixels>>> {
-    let computed = cx.computed();
-    Memo::new(move |_| computed.with(|c| pixels(c.as_ref()?).map(Arc::new))).into()
+/// The patch that the input `chosen` names.
+pub(crate) fn choose_patch(cx: CellCx) -> Selected<usize> {
+    let chosen = cx.value("chosen", Vec::new());
+    let chosen = Signal::derive(move || chosen.get().map(|patch| patch as usize));
+    Selected::new(chosen, move |patch: Option<usize>| {
+        if let Some(patch) = patch {
+            cx.set("chosen", InputValue::Number(patch as f64));
+        }
+    })
 }
 
-fn pixels(computation: &Computation) -> Option<Pixels> {
-    let picture = &computation.tensor("picture")?.values;
+/// A picture of the result, as bytes for the canvas.
+pub(crate) fn seen(cx: CellCx, tensor: &'static str) -> Signal<Option<Arc<Pixels>>> {
+    let computed = cx.computed();
+    Memo::new(move |_| computed.with(|c| pixels(c.as_ref()?, tensor).map(Arc::new))).into()
+}
+
+fn pixels(computation: &Computation, tensor: &str) -> Option<Pixels> {
+    let picture = &computation.tensor(tensor)?.values;
     let &[channels, height, width] = picture.shape() else {
         return None;
     };

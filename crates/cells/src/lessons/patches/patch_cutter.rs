@@ -58,8 +58,23 @@ pub(crate) fn prepared(
     inputs: &Inputs,
     grey: bool,
 ) -> Result<Array3<f32>, CellError> {
+    let image = scaled(record, inputs, inputs.count("size")?)?;
+    if grey {
+        return Ok(shown!(record, engine::picture::grey, image.view()));
+    }
+    Ok(image)
+}
+
+/// The reader's picture, square and of this size, in colour, `[3, S, S]`.
+///
+/// # Errors
+/// [`CellError::Input`] while the picture is missing.
+pub(crate) fn scaled(
+    record: &mut Record,
+    inputs: &Inputs,
+    size: usize,
+) -> Result<Array3<f32>, CellError> {
     let pixels = inputs.pixels("picture")?;
-    let size = inputs.count("size")?;
     let (width, height) = (pixels.width, pixels.height);
     let image = shown!(
         record,
@@ -69,11 +84,13 @@ pub(crate) fn prepared(
         height
     )?;
     let image = shown!(record, engine::picture::centre_square, image.view());
-    let image = shown!(record, engine::picture::resize, image.view(), size, size)?;
-    if grey {
-        return Ok(shown!(record, engine::picture::grey, image.view()));
-    }
-    Ok(image)
+    Ok(shown!(
+        record,
+        engine::picture::resize,
+        image.view(),
+        size,
+        size
+    )?)
 }
 
 /// The side of a patch, which must fit into the picture.
