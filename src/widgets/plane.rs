@@ -121,6 +121,12 @@ impl Shared {
         }
     }
 
+    /// The colour of a mark.
+    fn concept(self, i: usize) -> Option<Concept> {
+        let concept = |marks: &Vec<Mark>| marks.get(i).map(|mark| mark.concept);
+        self.marks.with_value(concept)
+    }
+
     /// The marks of these numbers, as far as they have a position.
     fn tips(self, of: &[usize]) -> Vec<Point> {
         self.marks.with_value(|marks| {
@@ -274,22 +280,23 @@ fn grid_lines(at: f64, reach: f64) -> impl IntoView {
     }
 }
 
-/// The hull of some marks, filled faintly.
+/// The hull of some marks, filled faintly in the colour of the first.
 fn polygon(plane: Shared, of: Vec<usize>) -> impl IntoView {
+    let first = of.first().copied().unwrap_or_default();
+    let concept = plane.concept(first);
     let outline = move || {
         let reach = plane.reach.get();
         let corners = hull(plane.tips(&of)).into_iter();
         let corner = |(x, y): Point| format!("{},{}", x / reach, -y / reach);
         corners.map(corner).collect::<Vec<_>>().join(" ")
     };
-    view! { <polygon class="plane-hull" aria-hidden="true" points=outline /> }
+    let class = format!("plane-hull {}", concept.unwrap_or_default().class());
+    view! { <polygon class=class aria-hidden="true" points=outline /> }
 }
 
 /// A line from one mark to another.
 fn connection(plane: Shared, (from, to): (usize, usize)) -> impl IntoView {
-    let concept = plane
-        .marks
-        .with_value(|marks| marks.get(from).map(|mark| mark.concept));
+    let concept = plane.concept(from);
     let path = move || {
         let reach = plane.reach.get();
         let [(x, y), (to_x, to_y)] = plane.tips(&[from, to])[..] else {

@@ -115,7 +115,7 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
     (
         "gradient-check",
         [843, 1688],
-        "a matrix of gradients to choose from",
+        "a curve, and the numbers of a difference",
     ),
     ("patch-cutter", [869, 1688], "a picture"),
     (

@@ -66,6 +66,7 @@ async fn points_span_a_polygon_that_follows_them() {
         view! { <Plane label="Plane" marks hull_of=vec![0, 1, 2] lines=vec![(3, 0), (3, 1), (3, 2)] /> }
     });
     settle().await;
+    assert_eq!(page.count(".plane-hull.c-value"), 1, "in their colour");
     let outline = |page: &Page| page.attribute(".plane-hull", "points").unwrap_or_default();
     assert_eq!(outline(&page).split(' ').count(), 3);
     assert_eq!(

@@ -217,13 +217,20 @@ def break_it(off, steps):
 
 
 def gradient_check(name, choice, row, column):
+    """`name` gives the part of a model's parameter, or of its gradient, that is the chosen matrix."""
     symbols, length, width = 7, 8, 8
     model = Model(symbols + 1, width, 1)
     batch = pairs(Rng(SEED, "held out"), 4, True, symbols, length)
     loss = loss_of(model, batch)
     loss.backward()
-    gradient = name(model)
+    gradient, weights = (name(model, of) for of in (lambda p: p.grad, lambda p: p.data))
+    here, along = float(weights[row - 1, column - 1]), []
+    with torch.no_grad():
+        for n in range(-20, 21):
+            weights[row - 1, column - 1] = here + 4 * n / 20
+            along.append(float(loss_of(model, batch)))
     tensors = {
+        "along.loss": tensor(along, 5e-6),
         "loss": tensor(loss, 2e-6),
         "gradient": tensor(gradient[:width], 2e-6),
         "slope": tensor(gradient[row - 1, column - 1], 2e-6),
@@ -237,9 +244,9 @@ if __name__ == "__main__":
         train_tiny(2),
         break_it(["positions"], 0),
         *(break_it([part], 2) for part in ["scaling", "mask", "residual", "norm", "positions", "warmup"]),
-        gradient_check(lambda m: m.encoder[0].self_attn.in_proj_weight.grad[:8], None, 1, 6),
-        gradient_check(lambda m: m.decoder[0].multihead_attn.in_proj_weight.grad[8:16], "key-over-the-source", 1, 6),
-        gradient_check(lambda m: m.decoder[0].linear1.weight.grad, "perceptron-of-the-decoder", 1, 6),
-        gradient_check(lambda m: m.embedding.grad, "table-of-symbols", 1, 6),
+        gradient_check(lambda m, of: of(m.encoder[0].self_attn.in_proj_weight)[:8], None, 1, 6),
+        gradient_check(lambda m, of: of(m.decoder[0].multihead_attn.in_proj_weight)[8:16], "key-over-the-source", 1, 6),
+        gradient_check(lambda m, of: of(m.decoder[0].linear1.weight), "perceptron-of-the-decoder", 1, 6),
+        gradient_check(lambda m, of: of(m.embedding), "table-of-symbols", 1, 6),
     ]
     write(__file__, "training", cells)

@@ -73,18 +73,51 @@ pub fn difference(
     h: f32,
 ) -> Result<Difference> {
     let here = learner.evaluate(pairs)?.loss;
-    let weight = replace(&mut learner.model, name, at, 0.0)?;
+    let weight = value_of(learner, name, at)?;
     let sides = [weight - h, weight + h];
     let mut losses = [0.0; 2];
-    for (side, loss) in sides.into_iter().zip(&mut losses) {
-        replace(&mut learner.model, name, at, side)?;
-        *loss = learner.evaluate(pairs)?.loss;
-    }
-    replace(&mut learner.model, name, at, weight)?;
+    let found = losses_along(learner, pairs, name, at, &sides)?;
+    losses
+        .iter_mut()
+        .zip(found)
+        .for_each(|(loss, found)| *loss = found);
     Ok(Difference {
         weight,
         here,
         sides,
         losses,
     })
+}
+
+/// Number `at` of the parameter `name`.
+///
+/// # Errors
+/// When there is no such number.
+pub fn value_of(learner: &mut Learner, name: &str, at: usize) -> Result<f32> {
+    let value = replace(&mut learner.model, name, at, 0.0)?;
+    replace(&mut learner.model, name, at, value)?;
+    Ok(value)
+}
+
+/// The losses of a model in which number `at` of the parameter `name` has each of these values, and
+/// all others stay: L(w) along one parameter. Then the number is put back.
+///
+/// # Errors
+/// When there is no such number, or the pairs are another task's.
+pub fn losses_along(
+    learner: &mut Learner,
+    pairs: &Pairs,
+    name: &str,
+    at: usize,
+    values: &[f32],
+) -> Result<Vec<f32>> {
+    // values [N] -> [N]
+    let before = value_of(learner, name, at)?;
+    let losses = values.iter().map(|&value| {
+        replace(&mut learner.model, name, at, value)?;
+        Ok(learner.evaluate(pairs)?.loss)
+    });
+    let losses = losses.collect();
+    replace(&mut learner.model, name, at, before)?;
+    losses
 }

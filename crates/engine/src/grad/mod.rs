@@ -69,7 +69,7 @@ mod tape;
 mod task;
 
 pub use adam::AdamW;
-pub use differences::{Difference, difference};
+pub use differences::{Difference, difference, losses_along, value_of};
 pub use gradients::{Gradients, Settings, gradients};
 pub use initial::{Draw, initialise};
 pub use learner::{Evaluation, Learner, TaskConfig, TrainingConfig};

@@ -1,4 +1,4 @@
-//! The gradient of one weight, and what moving that weight says.
+//! The loss along one weight, its gradient, and what moving that weight says.
 
 use cells::InputValue;
 use cells::format::Format;
@@ -13,10 +13,11 @@ use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Place, set};
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        {picker(cx)}
+        {curve(cx, computed)}
         {sums(cx)}
         <More summary="The error at every $h$">{errors(cx, computed)}</More>
         <More summary="Another matrix, another weight, another seed">
+            {picker(cx)}
             <div class="controls">
                 {cx.choice_box("matrix")} {cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)} {cx.seed_box()}
             </div>
@@ -24,6 +25,53 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {untrained(cx)}
     }
     .into_any()
+}
+
+/// The loss along the weight, the tangent whose slope is the gradient, and both sides of the weight.
+fn curve(cx: CellCx, computed: Computed) -> AnyView {
+    let chart = Signal::derive(move || {
+        computed.with(|c| {
+            let c = c.as_ref()?;
+            let losses = values(c, "along.loss");
+            let [low, high] = [f64::min, f64::max].map(|more| losses.iter().copied().reduce(more));
+            let room = 0.1 * (high? - low?).max(1e-3);
+            let (low, high) = (low? - room, high? + room);
+            let series = |name: &str, source: &str, xs: &str, kind, concept| Series {
+                name: name.to_owned(),
+                source: source.to_owned(),
+                kind,
+                xs: values(c, xs),
+                // The tangent leaves the chart where the loss bends away from it.
+                ys: values(c, source)
+                    .into_iter()
+                    .map(|y| if low <= y && y <= high { y } else { f64::NAN })
+                    .collect(),
+                concept,
+            };
+            Some(Chart {
+                title: "The loss along one weight".to_owned(),
+                x_label: "the weight $w$".to_owned(),
+                y_label: "loss".to_owned(),
+                series: vec![
+                    series("loss", "along.loss", "along", Kind::Line, Concept::Score),
+                    series("tangent", "tangent", "along", Kind::Line, Concept::Weight),
+                    series(
+                        "$w \u{b1} h$",
+                        "sides.loss",
+                        "sides",
+                        Kind::Points,
+                        Concept::Plain,
+                    ),
+                ],
+                y_range: Some((low, high)),
+                marks: vec![(c.at("weight", &[])?, "w".to_owned())],
+                ..Chart::default()
+            })
+        })
+    });
+    cx.offer_chart("along", chart);
+    view! { <ChartView chart label="The loss along one weight, with its tangent" height=240 /> }
+        .into_any()
 }
 
 /// The gradients of the matrix; pressing one picks its weight.

@@ -1,4 +1,5 @@
-//! One weight of a small Transformer: its gradient by differentiation, and by moving it.
+//! One weight of a small Transformer: the loss along it, its gradient by differentiation, and by
+//! moving it.
 
 use engine::grad::{Difference, Learner, Pairs, Settings, Task, TrainingConfig};
 use ndarray::{Array2, Axis, Slice};
@@ -21,6 +22,9 @@ const PAIRS: usize = 4;
 
 /// The powers of two that h takes, from the largest down.
 const POWERS: std::ops::RangeInclusive<i32> = -22..=-1;
+
+/// Farthest distance from the weight at which the loss is computed, and points to each side.
+const ALONG: (f32, i32) = (4.0, 20);
 
 /// The matrices on offer, with the names that the model is loaded by.
 const MATRICES: [(&str, &str); 5] = [
@@ -54,7 +58,7 @@ const CHOICES: &[&str] = &[
 /// The cell `gradient-check`.
 pub const SPEC: CellSpec = CellSpec {
     name: "gradient-check",
-    summary: "The gradient of one weight by reverse-mode differentiation and by central differences at many step sizes.",
+    summary: "The loss along one weight, and its gradient by reverse-mode differentiation and by central differences at many step sizes.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };
@@ -88,6 +92,8 @@ struct Check {
     gradient: f32,
     power: i32,
     found: Vec<(f32, Difference)>,
+    /// The losses along the weight so far.
+    along: Vec<f32>,
 }
 
 /// Begins to compute.
@@ -132,17 +138,45 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         gradient: all[[row, column]],
         power: inputs.number("power")? as i32,
         found: Vec::new(),
+        along: Vec::new(),
     }))
 }
 
 impl Job for Check {
-    /// One h.
+    /// One h, or one side of the curve.
     fn advance(&mut self) -> Result<Progress, CellError> {
-        let count = POWERS.count();
+        let (far, points) = ALONG;
+        let count = POWERS.count() + 2;
+        let progress = |done: usize| Ok(Progress::Working(done as f32 / count as f32));
         let Some(power) = POWERS.rev().nth(self.found.len()) else {
-            self.finish();
-            let record = std::mem::take(&mut self.record);
-            return Ok(Progress::Done(Box::new(record.finish())));
+            if self.along.len() > 2 * points as usize {
+                self.finish();
+                let record = std::mem::take(&mut self.record);
+                return Ok(Progress::Done(Box::new(record.finish())));
+            }
+            let (learner, record) = (&mut self.learner, &mut self.record);
+            let (pairs, name, at) = (&self.pairs, self.name, self.at);
+            let weight = engine::grad::value_of(learner, name, at)?;
+            let steps = if self.along.is_empty() {
+                -points..=0
+            } else {
+                1..=points
+            };
+            let values: Vec<f32> = steps
+                .map(|n| weight + far * n as f32 / points as f32)
+                .collect();
+            let values = &values[..];
+            let losses = shown!(
+                record,
+                engine::grad::losses_along,
+                learner,
+                pairs,
+                name,
+                at,
+                values
+            )?;
+            self.along.extend(losses);
+            return progress(self.found.len() + 1);
         };
         let h = engine::math::pow(2.0, power as f32);
         let (learner, pairs, name, at) = (&mut self.learner, &self.pairs, self.name, self.at);
@@ -161,7 +195,7 @@ impl Job for Check {
             engine::grad::difference(learner, pairs, name, at, h)?
         };
         self.found.push((h, found));
-        Ok(Progress::Working(self.found.len() as f32 / count as f32))
+        progress(self.found.len())
     }
 }
 
@@ -178,12 +212,16 @@ impl Check {
             ("grain", all(&Difference::grain)),
         ];
         let chosen = POWERS.rev().position(|power| power == self.power);
-        if let Some((h, difference)) = chosen.and_then(|n| self.found.get(n)) {
+        if let Some((h, difference)) = chosen.and_then(|n| self.found.get(n).copied()) {
             let [below, above] = difference.losses.map(f64::from);
             self.record.number("weight", f64::from(difference.weight));
-            self.record.number("h.now", f64::from(*h));
+            self.record.number("h.now", f64::from(h));
             self.record.number("below", below);
             self.record.number("above", above);
+            self.record
+                .numbers("sides", difference.sides.map(f64::from).to_vec());
+            self.record.numbers("sides.loss", vec![below, above]);
+            self.record_along(difference.weight);
             self.record.number("central.now", difference.central());
             let grains = difference.central() / difference.grain();
             self.record.number("grains", grains.abs().round());
@@ -195,6 +233,21 @@ impl Check {
             self.record.numbers(name, curve);
         }
         self.record.number("slope", exact);
+    }
+
+    /// The curve of the loss along the weight, and the tangent at the weight.
+    fn record_along(&mut self, weight: f32) {
+        let (far, points) = ALONG;
+        let steps = (-points..=points).map(|n| f64::from(far * n as f32 / points as f32));
+        let steps: Vec<f64> = steps.collect();
+        let losses: Vec<f64> = self.along.iter().copied().map(f64::from).collect();
+        let here = losses.get(points as usize).copied().unwrap_or(f64::NAN);
+        let slope = f64::from(self.gradient);
+        let values = steps.iter().map(|step| f64::from(weight) + step).collect();
+        let tangent = steps.iter().map(|step| here + slope * step).collect();
+        self.record.numbers("along", values);
+        self.record.numbers("along.loss", losses);
+        self.record.numbers("tangent", tangent);
     }
 }
 
@@ -248,6 +301,28 @@ mod tests {
         let found = at(MATRICES[0].0, 3.0, 5.0);
         let sum = |name: &str| (3..9).map(|n| found.at(name, &[n]).unwrap()).sum::<f64>();
         assert!(sum("error.central") < 0.3 * sum("error.one-sided"));
+    }
+
+    /// The curve passes through the loss at the weight, where the tangent touches it: nearby the two
+    /// part with the square of the distance, and far away the loss bends.
+    #[test]
+    fn the_tangent_touches_the_loss_along_the_weight() {
+        for (matrix, _) in MATRICES {
+            let found = at(matrix, 1.0, 6.0);
+            let numbers = |name: &str| -> Vec<f64> {
+                found.tensor(name).unwrap().values.iter().copied().collect()
+            };
+            let (along, losses) = (numbers("along"), numbers("along.loss"));
+            let tangent = numbers("tangent");
+            assert_eq!((along.len(), losses.len(), tangent.len()), (41, 41, 41));
+            assert!((along[20] - found.at("weight", &[]).unwrap()).abs() < 1e-6);
+            let loss = found.at("loss", &[]).unwrap();
+            assert!((losses[20] - loss).abs() < 1e-5, "{} {loss}", losses[20]);
+            let gap = |n: usize| (losses[n] - tangent[n]).abs();
+            let near = gap(19) + gap(21);
+            let far = gap(0) + gap(40);
+            assert!(near < 0.1 * far, "{matrix}: {near} {far}");
+        }
     }
 
     /// A slope is a whole number of grains: that is all that the loss in 32 bits can say.
