@@ -4,7 +4,7 @@
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
 pub use super::reference_packed::quantize;
-use super::reference_packed::{matmul_blocks, matmul_f32};
+use super::reference_packed::{matmul_blocks, matmul_f32, product};
 use super::table::Kernels;
 use crate::math;
 
@@ -14,9 +14,8 @@ pub static KERNELS: Kernels = Kernels {
     dot,
     axpy,
     matvec,
-    matmul,
+    product,
     matmul_nt,
-    matmul_tn,
     mix,
     softmax,
     layer_norm,
