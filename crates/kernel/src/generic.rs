@@ -501,5 +501,5 @@ unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
 }
 
 pub(crate) use super::generic_rows::{
-    gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
+    exp, gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
 };

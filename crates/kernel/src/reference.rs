@@ -25,6 +25,7 @@ pub static KERNELS: Kernels = Kernels {
     sum,
     max,
     silu,
+    exp,
     gelu_tanh,
     quantize,
     matmul_f32,
@@ -181,6 +182,14 @@ pub fn silu(x: &mut [f32]) {
     // x [N]
     for value in x {
         *value /= 1.0 + math::exp(-*value);
+    }
+}
+
+/// The exponential in place, of numbers up to 88.
+pub fn exp(x: &mut [f32]) {
+    // x [N]
+    for value in x {
+        *value = math::exp(*value);
     }
 }
 

@@ -184,6 +184,7 @@ pub struct Kernels {
     pub(crate) sum: Reduction,
     pub(crate) max: Reduction,
     pub(crate) silu: InPlace,
+    pub(crate) exp: InPlace,
     pub(crate) gelu_tanh: InPlace,
     pub(crate) quantize: Quantize,
     pub(crate) matmul_f32: MatmulF32,
@@ -486,6 +487,14 @@ impl Kernels {
         // x [N]
         // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.silu)(x) }
+    }
+
+    /// The exponential in place, of numbers up to 88; below −87.3, where f32 leaves its normal range,
+    /// it may be 0.
+    pub fn exp(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
+        unsafe { (self.exp)(x) }
     }
 
     /// See [`crate::gelu_tanh`].

@@ -138,6 +138,7 @@ macro_rules! implementation {
             sum(x: &[f32]) -> f32;
             max(x: &[f32]) -> f32;
             silu(x: &mut [f32]) -> ();
+            exp(x: &mut [f32]) -> ();
             gelu_tanh(x: &mut [f32]) -> ();
         }
         implementation! { @functions generic_packed, $vector, $features,
@@ -151,7 +152,7 @@ macro_rules! implementation {
         /// The same, for tables that differ from it in a function or two.
         const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
+            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
         };
     };
     (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

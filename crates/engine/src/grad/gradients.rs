@@ -2,7 +2,7 @@
 
 use super::tape::{Tape, Var, address};
 use crate::error::{EngineError, Result};
-use crate::kernel::{self, Kernels};
+use crate::kernel::{self, Kernels, threads};
 use crate::trainable::Trainable;
 use std::collections::BTreeMap;
 
@@ -104,7 +104,11 @@ impl Gradients {
     pub fn norm(&self) -> f32 {
         let square = |&x: &f32| f64::from(x) * f64::from(x);
         let squares = |values: &Vec<f32>| values.iter().map(square).sum::<f64>();
-        self.values.iter().map(squares).sum::<f64>().sqrt() as f32
+        let mut parts = vec![0.0; self.values.len()];
+        threads::chunks(&mut parts, 1, 1, |n, part| {
+            part[0] = squares(&self.values[n]);
+        });
+        parts.iter().sum::<f64>().sqrt() as f32
     }
 
     /// Gradient clipping: scales all gradients by one factor to a norm of at most `longest`;
