@@ -6,7 +6,7 @@
 )]
 
 use engine::formula::Formula;
-use engine::grad::{AdamW, Draw, Settings, Tape, Var, gradients, initialise};
+use engine::grad::{AdamW, Draw, Settings, Tape, Var, gradients, gradients_of_parts, initialise};
 use engine::kernel::{self, threads};
 use engine::model::decoder::{Decoder, Tokens};
 use engine::model::encoder_decoder::EncoderDecoder;
@@ -74,6 +74,63 @@ fn check<M: Trainable + Clone>(
     }
 }
 
+/// A batch of two parts has the mean of their gradients, weighted by the positions that count, and
+/// the same bits on any number of threads.
+fn check_parts(model: &Gpt2, halves: [&Packed; 2]) {
+    let mut model = model.clone();
+    initialise(&mut model, 1, Draw::Xavier).unwrap();
+    let loss = |model: &Gpt2, tape: &mut Tape, texts: &Packed| {
+        let tokens = Tokens::fresh(&texts.ids, &texts.lengths, 32, VOCABULARY)?;
+        let caches = &mut model.caches(texts.lengths.len());
+        let hidden = model.run(tape, &tokens, caches)?;
+        let logits = model.run_logits(tape, &hidden)?;
+        tape.cross_entropy(&logits, &answers(texts), 0.0)
+    };
+    let settings = [Settings::default(); 2];
+    let mut found = Vec::new();
+    for count in 1..=3 {
+        threads::start(count).unwrap();
+        threads::limit(count);
+        let run = |n: usize, model: &Gpt2, tape: &mut Tape| loss(model, tape, halves[n]);
+        found.push(gradients_of_parts(&mut model, &settings, run).unwrap());
+    }
+    let bits = |(loss, found): &(f32, engine::grad::Gradients)| {
+        let all = found
+            .iter()
+            .flat_map(|(_, values)| values)
+            .map(|value| value.to_bits());
+        all.chain([loss.to_bits()]).collect::<Vec<_>>()
+    };
+    assert!(found.iter().all(|other| bits(other) == bits(&found[0])));
+
+    let count = |texts: &Packed| answers(texts).iter().flatten().count() as f32;
+    let counts = halves.map(count);
+    let shares = counts.map(|count| count / (counts[0] + counts[1]));
+    assert!((shares[0] - 0.5).abs() > 0.01);
+    let parts = halves.map(|texts| {
+        gradients(&mut model, &settings[0], |model, tape| {
+            loss(model, tape, texts)
+        })
+        .unwrap()
+    });
+    let (whole, found) = &found[0];
+    assert!((shares[0] * parts[0].0 + shares[1] * parts[1].0 - whole).abs() < 1e-5);
+    for (name, values) in found.iter() {
+        let [a, b] = [0, 1].map(|n: usize| parts[n].1.get(name).unwrap());
+        for ((a, b), value) in a.iter().zip(b).zip(values) {
+            assert!(
+                (shares[0] * a + shares[1] * b - value).abs() < 1e-5,
+                "{name}"
+            );
+        }
+    }
+    let none = gradients_of_parts(&mut model, &[], |_, model, tape| {
+        loss(model, tape, halves[0])
+    });
+    let error = none.unwrap_err().to_string();
+    assert!(error.contains("parts"), "{error}");
+}
+
 /// Ids below `vocabulary`, in sequences of different lengths.
 fn words(seed: u64, vocabulary: usize) -> Packed {
     let mut rng = Rng::new(seed);
@@ -135,6 +192,11 @@ fn threads_change_no_bit() {
         let logits = model.run_logits(tape, &hidden)?;
         tape.cross_entropy(&logits, &next, 0.0)
     });
+
+    let mut long = words(4, VOCABULARY);
+    long.ids.extend(&source.ids);
+    long.lengths.extend(&source.lengths);
+    check_parts(&model, [&source, &long]);
 
     let config = transformer::Config {
         vocabulary: VOCABULARY,

@@ -10,7 +10,7 @@
 )]
 
 use engine::formula::Formula;
-use engine::grad::{AdamW, Settings, gradients, initialise};
+use engine::grad::{AdamW, initialise};
 use engine::kernel::threads;
 use engine::model::vit::Vit;
 use engine::rng::Rng;
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Instant;
 use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
-use training::frame::Subject;
+use training::frame::{Subject, gradients_of};
 use training::text::language::Language;
 use training::text::masked::Masked;
 use training::text::translation::{Kind, Translation};
@@ -61,12 +61,8 @@ fn measure<S: Subject>(subject: &S) {
         for (times, count) in times.iter_mut().zip(THREADS) {
             threads::limit(count);
             let (before, start) = (processor_ms(), Instant::now());
-            let mut rng = Rng::named(1, &format!("step.{n}"));
-            let settings = Settings::default();
-            let (loss, mut found) = gradients(&mut model, &settings, |model, tape| {
-                Ok(subject.loss(model, tape, batch, &mut rng).unwrap())
-            })
-            .unwrap();
+            let random = (1, n as u64, recipe.dropout);
+            let (loss, mut found) = gradients_of(subject, &mut model, batch, random).unwrap();
             found.clip(recipe.clip);
             optimiser.step(&mut model, &found, 1e-4).unwrap();
             assert!(loss.is_finite());

@@ -137,35 +137,33 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) 
         .collect();
     let kernels = tape.kernels;
     let pairs: usize = sequences.iter().map(Sequence::pairs).sum();
-    let mut weights = vec![0.0; pairs * heads.heads];
+    // Those of each sequence and head.
+    let mut weights: Vec<Vec<f32>> = vec![Vec::new(); sequences.len() * heads.heads];
     let mut out = vec![0.0; q.len()];
     let outs = cut(&mut out, layout.lengths.iter().copied(), q.cols);
-    let each = sequences.iter().map(Sequence::pairs);
-    let all = cut(&mut weights, each, heads.heads);
-    let mut parts: Vec<_> = sequences.iter().zip(outs.zip(all)).collect();
+    let all = outs.zip(weights.chunks_mut(heads.heads));
+    let mut parts: Vec<_> = sequences.iter().zip(all).collect();
     let (queries, keys, values) = (tape.numbers(q), tape.numbers(k), tape.numbers(v));
-    threads::chunks(
-        &mut parts,
-        1,
-        least(&heads, pairs, sequences.len()),
-        |_, part| {
-            for (sequence, (out, weights)) in part {
-                let mut turned = vec![0.0; sequence.keys.len() * width];
-                let rows = sequence.pairs().max(1);
-                for (h, weights) in weights.chunks_exact_mut(rows).enumerate() {
-                    let [column, kv_column] = heads.columns(h);
-                    let at = sequence.keys.start * heads.kv_cols + kv_column;
-                    transpose(&keys[at..], heads.kv_cols, sequence.keys.len(), &mut turned);
-                    let queries = &queries[sequence.queries.start * heads.q_cols + column..];
-                    kernels.product(queries, &turned, weights, &heads.to_pairs(sequence));
-                    let sources = sequence.keys.len();
-                    masked_softmax(kernels, weights, sources, scale(width), heads.causal);
-                    let to = heads.to_queries(sequence);
-                    kernels.product(weights, &values[at..], &mut out[column..], &to);
-                }
+    let least = least(&heads, pairs, sequences.len());
+    threads::chunks(&mut parts, 1, least, |_, part| {
+        for (sequence, (out, weights)) in part {
+            if sequence.pairs() == 0 {
+                continue;
             }
-        },
-    );
+            let sources = sequence.keys.len();
+            let mut turned = vec![0.0; sources * width];
+            for (h, weights) in weights.iter_mut().enumerate() {
+                let [column, kv_column] = heads.columns(h);
+                let at = sequence.keys.start * heads.kv_cols + kv_column;
+                transpose(&keys[at..], heads.kv_cols, sources, &mut turned);
+                let queries = &queries[sequence.queries.start * heads.q_cols + column..];
+                *weights = kernels.new_product(queries, &turned, &heads.to_pairs(sequence));
+                masked_softmax(kernels, weights, sources, scale(width), heads.causal);
+                let to = heads.to_queries(sequence);
+                kernels.product(weights, &values[at..], &mut out[column..], &to);
+            }
+        }
+    });
     let from = [q, k, v];
     Ok(tape.push(q.dim(), out, &from, move |past, grad, into| {
         back(past, from, &sequences, &heads, (&weights, &grad), into);
@@ -215,7 +213,7 @@ fn back(
     [q, k, v]: [Var; 3],
     sequences: &[Sequence],
     heads: &Heads,
-    (weights, grad): (&[f32], &[f32]),
+    (weights, grad): (&[Vec<f32>], &[f32]),
     into: &mut Adjoints,
 ) {
     let kernels = past.kernels;
@@ -224,26 +222,21 @@ fn back(
     let [to_q, to_k, to_v] = &mut sums;
     let lengths = || sequences.iter().map(|sequence| sequence.queries.len());
     let sources = || sequences.iter().map(|sequence| sequence.keys.len());
-    let mut start = 0;
-    let starts = sequences.iter().map(|sequence| {
-        start += sequence.pairs() * heads.heads;
-        start - sequence.pairs() * heads.heads
-    });
     let to = cut(to_k, sources(), heads.kv_cols).zip(cut(to_v, sources(), heads.kv_cols));
     let to = cut(to_q, lengths(), heads.q_cols).zip(to);
-    let mut parts: Vec<_> = sequences.iter().zip(starts).zip(to).collect();
-    let pairs = weights.len() / heads.heads;
+    let all = sequences.iter().zip(weights.chunks(heads.heads));
+    let mut parts: Vec<_> = all.zip(to).collect();
+    let pairs = sequences.iter().map(Sequence::pairs).sum();
     let least = least(heads, pairs, sequences.len());
     threads::chunks(&mut parts, 1, least, |_, part| {
-        for ((sequence, start), (to_q, (to_k, to_v))) in part {
+        for ((sequence, weights), (to_q, (to_k, to_v))) in part {
             let (pairs, sources) = (sequence.pairs(), sequence.keys.len());
             if pairs == 0 {
                 continue;
             }
             let mut turned = vec![0.0; sources * heads.width];
             let mut scores = vec![0.0; pairs];
-            for h in 0..heads.heads {
-                let weights = &weights[*start + h * pairs..][..pairs];
+            for (h, weights) in weights.iter().enumerate() {
                 let [column, kv_column] = heads.columns(h);
                 let q_at = sequence.queries.start * heads.q_cols + column;
                 let kv_at = sequence.keys.start * heads.kv_cols + kv_column;

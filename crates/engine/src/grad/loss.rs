@@ -30,6 +30,7 @@ impl Tape {
         let (logits, classes) = (*logits, logits.cols);
         check(logits, targets, smoothing)?;
         let count = targets.iter().flatten().count();
+        self.counted += count;
         let mut slopes = self.numbers(logits).to_vec();
         let (kernels, even) = (self.kernels, smoothing / classes as f32);
         let rows = slopes.chunks_exact_mut(classes).zip(targets);

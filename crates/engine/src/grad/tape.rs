@@ -106,8 +106,12 @@ impl Adjoints {
 
     /// Adds a gradient.
     pub(super) fn add(&mut self, var: Var, grad: &[f32]) {
-        if let Some(sum) = self.at(var) {
-            add(sum, grad);
+        if !self.wants(var) {
+            return;
+        }
+        match &mut self.vars[var.at] {
+            Some(sum) => add(sum, grad),
+            none => *none = Some(grad.to_vec()),
         }
     }
 
@@ -175,6 +179,8 @@ pub struct Tape {
     addresses: BTreeMap<usize, usize>,
     loaded: BTreeMap<usize, Rc<Loaded>>,
     dropout: Option<Dropout>,
+    /// Positions that count in the losses so far.
+    pub(super) counted: usize,
 }
 
 impl Default for Tape {
@@ -202,6 +208,7 @@ impl Tape {
             addresses,
             loaded: BTreeMap::new(),
             dropout,
+            counted: 0,
         }
     }
 
