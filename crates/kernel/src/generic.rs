@@ -85,7 +85,7 @@ pub(crate) unsafe fn product<V: Vector>(
     shape: &ProductShape,
 ) {
     // A's columns side by side in memory: rows of four tiles at a time go into one piece.
-    let turned = shape.a_col != 1 && shape.rows >= 4 && shape.inner * shape.a_col > TURNED;
+    let turned = shape.a_row == 1 && shape.rows >= 4 && shape.inner * shape.a_col > TURNED;
     let whole = shape.rows / 4 * 4;
     let mut piece = Vec::<f32>::with_capacity(if turned { whole * DEPTH } else { 0 });
     let mut from = 0;
@@ -99,8 +99,7 @@ pub(crate) unsafe fn product<V: Vector>(
                 _ => Start::Partial,
             };
             if turned {
-                let steps = [shape.a_row, shape.a_col];
-                gather_tiles(a, steps, piece.as_mut_ptr(), whole, depth);
+                gather_tiles(a, shape.a_col, piece.as_mut_ptr(), whole, depth);
                 let tiles = piece.as_ptr();
                 panels::<V>(a, Some(tiles), b, out, depth, start, shape);
             } else {
@@ -126,29 +125,22 @@ enum Start {
     Partial,
 }
 
-/// Copies the rows of A in tiles of four, each k by k.
+/// Copies the rows of a transposed A, side by side in memory, in tiles of four, each k by k.
 ///
 /// # Safety
-/// `a` has `rows` rows, a multiple of four, and `depth` columns, as far apart as the steps say;
-/// `tiles` has room for all.
+/// `a` has `rows` rows, a multiple of four, and `depth` columns, `k_step` apart; `tiles` has room
+/// for all.
 #[inline(always)]
-unsafe fn gather_tiles(
-    a: *const f32,
-    [row_step, k_step]: [usize; 2],
-    tiles: *mut f32,
-    rows: usize,
-    depth: usize,
-) {
+unsafe fn gather_tiles(a: *const f32, k_step: usize, tiles: *mut f32, rows: usize, depth: usize) {
     // Sixteen rows, a line of the cache, are read at once.
     for first in (0..rows).step_by(16) {
         for k in 0..depth {
             for row in (first..(first + 16).min(rows)).step_by(4) {
                 // SAFETY: row + 3 < rows and k < depth.
                 unsafe {
-                    let to = tiles.add(row * depth + 4 * k);
-                    for r in 0..4 {
-                        *to.add(r) = *a.add((row + r) * row_step + k * k_step);
-                    }
+                    let to = tiles.add(row * depth + 4 * k).cast::<[f32; 4]>();
+                    let from = a.add(row + k * k_step).cast::<[f32; 4]>();
+                    to.write_unaligned(from.read_unaligned());
                 }
             }
         }
