@@ -68,17 +68,17 @@ struct Heads {
 
 impl Heads {
     /// The first columns of head `h` in queries, and in keys and values.
-    fn columns(&self, h: usize) -> [usize; 2] {
+    fn columns(self, h: usize) -> [usize; 2] {
         [h * self.width, h * self.kv_heads / self.heads * self.width]
     }
 
     /// True for the first of the heads that share keys and values.
-    fn is_first(&self, h: usize) -> bool {
+    fn is_first(self, h: usize) -> bool {
         h.is_multiple_of(self.heads / self.kv_heads)
     }
 
     /// From the queries' rows and keys: scores, or the gradient of weights.
-    fn to_pairs(&self, sequence: &Sequence) -> ProductShape {
+    fn to_pairs(self, sequence: &Sequence) -> ProductShape {
         ProductShape {
             a_row: self.q_cols,
             ..ProductShape::new([sequence.queries.len(), self.width, sequence.keys.len()])
@@ -86,7 +86,7 @@ impl Heads {
     }
 
     /// From weights and the keys' rows to the queries' rows.
-    fn to_queries(&self, sequence: &Sequence) -> ProductShape {
+    fn to_queries(self, sequence: &Sequence) -> ProductShape {
         ProductShape {
             b_row: self.kv_cols,
             out_row: self.q_cols,
@@ -95,7 +95,7 @@ impl Heads {
     }
 
     /// From weights and the queries' rows to the keys' rows, for head `h`.
-    fn to_keys(&self, sequence: &Sequence, h: usize) -> ProductShape {
+    fn to_keys(self, sequence: &Sequence, h: usize) -> ProductShape {
         let sizes = [sequence.keys.len(), sequence.queries.len(), self.width];
         ProductShape {
             b_row: self.q_cols,
@@ -107,11 +107,11 @@ impl Heads {
 }
 
 /// Cuts a matrix into the rows of each sequence.
-fn cut<'a>(
-    mut rows: &'a mut [f32],
+fn cut(
+    mut rows: &mut [f32],
     lengths: impl Iterator<Item = usize>,
     cols: usize,
-) -> impl Iterator<Item = &'a mut [f32]> {
+) -> impl Iterator<Item = &mut [f32]> {
     lengths.map(move |length| {
         let (part, rest) = std::mem::take(&mut rows).split_at_mut(length * cols);
         rows = rest;

@@ -194,7 +194,7 @@ pub fn gradients_of_parts<M: Trainable + Sync>(
         }
     }
     threads::chunks(&mut leaves, 1, 1, |_, leaves| {
-        leaves.iter_mut().for_each(mean)
+        leaves.iter_mut().for_each(|all| mean(all));
     });
     let sums = leaves.into_iter().map(|mut all| {
         all.truncate(1);
@@ -204,7 +204,7 @@ pub fn gradients_of_parts<M: Trainable + Sync>(
 }
 
 /// Makes the first of some gradients their mean.
-fn mean(all: &mut Vec<(f32, Vec<f32>)>) {
+fn mean(all: &mut [(f32, Vec<f32>)]) {
     let Some(((weight, sum), others)) = all.split_first_mut() else {
         return;
     };
