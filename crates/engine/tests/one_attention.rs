@@ -50,6 +50,7 @@ fn is_product(name: &str) -> bool {
         "matmul_tn",
         "dot",
         "product",
+        "new_product",
     ]
     .contains(&last)
 }

@@ -13,6 +13,7 @@
 //! There are no closures between these functions and the vector's methods: a closure is compiled
 //! without the instruction set, and each method in it may remain a call.
 
+use super::table::{DEPTH, ProductShape};
 use super::vector::Vector;
 
 /// The number of vectors in one step of a long reduction, whose additions do not wait for each
@@ -65,153 +66,235 @@ pub(crate) unsafe fn matvec<V: Vector>(a: &[f32], x: &[f32], out: &mut [f32]) {
     unsafe { matmul_nt::<V>(x, a, out, 1, inner, cols) }
 }
 
-/// The product C = A · B.
-///
-/// # Safety
-/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
-#[inline(always)]
-pub(crate) unsafe fn matmul<V: Vector>(
-    a: &[f32],
-    b: &[f32],
-    out: &mut [f32],
-    rows: usize,
-    inner: usize,
-    cols: usize,
-) {
-    // a [M, K], b [K, N], out [M, N]
-    // SAFETY: A's rows are `inner` apart, its columns 1.
-    unsafe { product::<V, false>(a, b, out, rows, inner, cols) }
-}
+/// The number of rows from which a panel of B is copied into one piece.
+const LEAST_ROWS: usize = 16;
 
-/// The product C = Aᵀ · B.
-///
-/// # Safety
-/// The machine has the instruction set of `V`, and the slices have the lengths of their shapes.
-#[inline(always)]
-pub(crate) unsafe fn matmul_tn<V: Vector>(
-    a: &[f32],
-    b: &[f32],
-    out: &mut [f32],
-    rows: usize,
-    inner: usize,
-    cols: usize,
-) {
-    // a [K, M], b [K, N], out [M, N]
-    // SAFETY: A's columns are the product's rows.
-    unsafe { product::<V, true>(a, b, out, rows, inner, cols) }
-}
+/// The most columns of a panel: two vectors.
+const WIDEST: usize = 2 * super::vector::MAX_LANES;
 
-/// The product C = A · B, or with `TRANSPOSED` C = Aᵀ · B.
+/// The product C = A · B or the sum C + A · B, of matrices whose rows may lie apart.
 ///
 /// # Safety
-/// As `matmul` and `matmul_tn`.
+/// The machine has the instruction set of `V`; every element that the shape names exists at its
+/// pointer; nothing else touches those of `out` meanwhile. With `add`, `inner` is at most [`DEPTH`].
 #[inline(always)]
-unsafe fn product<V: Vector, const TRANSPOSED: bool>(
-    a: &[f32],
-    b: &[f32],
-    out: &mut [f32],
-    rows: usize,
-    inner: usize,
-    cols: usize,
+pub(crate) unsafe fn product<V: Vector>(
+    a: *const f32,
+    b: *const f32,
+    out: *mut f32,
+    shape: &ProductShape,
 ) {
-    let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
-    // SAFETY: `panel` is called with col + N · LANES ≤ cols, or with the `cols` < LANES columns
-    // that there are.
+    // A's columns side by side in memory: rows of four tiles at a time go into one piece.
+    let turned = shape.a_row == 1 && shape.rows >= 4 && shape.inner * shape.a_col > TURNED;
+    let whole = shape.rows / 4 * 4;
+    let mut piece = Vec::<f32>::with_capacity(if turned { whole * DEPTH } else { 0 });
+    let mut from = 0;
+    // SAFETY: `from` and `depth` stay inside `inner`; `piece` has room for the rows of whole tiles.
     unsafe {
-        if cols < V::LANES {
-            panel::<V, 1, true, TRANSPOSED>(a, b, out, rows, inner, cols, 0);
-            return;
-        }
-        // Columns outside, rows inside: one panel of B stays in cache while all rows are multiplied
-        // with it.
-        let mut col = 0;
-        while col + 2 * V::LANES <= cols {
-            panel::<V, 2, false, TRANSPOSED>(a, b, out, rows, inner, cols, col);
-            col += 2 * V::LANES;
-        }
-        while col < cols {
-            // The last vector may overlap columns that are done; it writes the same bits there
-            // again.
-            let last = col.min(cols - V::LANES);
-            panel::<V, 1, false, TRANSPOSED>(a, b, out, rows, inner, cols, last);
-            col += V::LANES;
+        loop {
+            let depth = (shape.inner - from).min(DEPTH);
+            let (a, b) = (a.add(from * shape.a_col), b.add(from * shape.b_row));
+            let start = match from {
+                0 => Start::Zero,
+                _ => Start::Partial,
+            };
+            if turned {
+                gather_tiles(a, shape.a_col, piece.as_mut_ptr(), whole, depth);
+                let tiles = piece.as_ptr();
+                panels::<V>(a, Some(tiles), b, out, depth, start, shape);
+            } else {
+                panels::<V>(a, None, b, out, depth, start, shape);
+            }
+            from += depth;
+            if from == shape.inner {
+                return;
+            }
         }
     }
 }
 
-/// All rows of C in `N` vectors of columns from `col` on; with `PART` in the `cols` < LANES columns
-/// of a narrow matrix.
+/// The number of elements that A has between its first and its last column, above which its tiles
+/// are copied.
+const TURNED: usize = 1 << 12;
+
+/// What the totals of a tile begin with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Zero,
+    /// The totals over the steps of k before, in `out`.
+    Partial,
+}
+
+/// Copies the rows of a transposed A, side by side in memory, in tiles of four, each k by k.
 ///
 /// # Safety
-/// As `product`, and the columns must exist.
+/// `a` has `rows` rows, a multiple of four, and `depth` columns, `k_step` apart; `tiles` has room
+/// for all.
 #[inline(always)]
-unsafe fn panel<V: Vector, const N: usize, const PART: bool, const TRANSPOSED: bool>(
+unsafe fn gather_tiles(a: *const f32, k_step: usize, tiles: *mut f32, rows: usize, depth: usize) {
+    // Sixteen rows, a line of the cache, are read at once.
+    for first in (0..rows).step_by(16) {
+        for k in 0..depth {
+            for row in (first..(first + 16).min(rows)).step_by(4) {
+                // SAFETY: row + 3 < rows and k < depth.
+                unsafe {
+                    let to = tiles.add(row * depth + 4 * k).cast::<[f32; 4]>();
+                    let from = a.add(row + k * k_step).cast::<[f32; 4]>();
+                    to.write_unaligned(from.read_unaligned());
+                }
+            }
+        }
+    }
+}
+
+/// The share of `depth` steps of k in the product; `tiles` holds A's rows in tiles of four.
+///
+/// # Safety
+/// As `product`, of which `a` and `b` are at a step of k.
+#[inline(always)]
+unsafe fn panels<V: Vector>(
     a: *const f32,
+    tiles: Option<*const f32>,
     b: *const f32,
     out: *mut f32,
-    rows: usize,
-    inner: usize,
-    cols: usize,
-    col: usize,
+    depth: usize,
+    start: Start,
+    shape: &ProductShape,
 ) {
-    // The distances to the next row and the next k in `a`.
-    let (row_step, k_step) = if TRANSPOSED { (1, rows) } else { (inner, 1) };
-    // SAFETY: each tile starts at a row below `rows` and holds R rows; the columns are the caller's
-    // promise.
+    let mut copy = std::mem::MaybeUninit::<[f32; WIDEST * DEPTH]>::uninit();
+    let copy = copy.as_mut_ptr().cast::<f32>();
+    // Columns outside, rows inside: one panel of B stays in cache while all rows are multiplied
+    // with it.
+    let mut col = 0;
+    while col < shape.cols {
+        let left = shape.cols - col;
+        let lanes = if left > V::LANES { 2 } else { 1 } * V::LANES;
+        // SAFETY: the columns from `col` on exist, `left` of them; `copy` has room for `depth` rows
+        // of the widest panel.
+        unsafe {
+            let (mut panel, mut step) = (b.add(col), shape.b_row);
+            if left < lanes || (shape.rows >= LEAST_ROWS && step > lanes) {
+                copy_panel::<V>(panel, step, copy, lanes, left, depth);
+                (panel, step) = (copy.cast_const(), lanes);
+            }
+            let tile = Panel {
+                a,
+                tiles,
+                b: panel,
+                b_step: step,
+                out: out.add(col),
+                left,
+                depth,
+                start,
+            };
+            if lanes == V::LANES {
+                rows::<V, 1>(&tile, shape);
+            } else {
+                rows::<V, 2>(&tile, shape);
+            }
+        }
+        col += lanes;
+    }
+}
+
+/// Copies a panel of B, row after row of `lanes` numbers, of which `left` exist; the others are 0.
+///
+/// # Safety
+/// `b` has `depth` rows, `step` apart, of `left` numbers; `to` has room for `depth` times `lanes`.
+#[inline(always)]
+unsafe fn copy_panel<V: Vector>(
+    b: *const f32,
+    step: usize,
+    to: *mut f32,
+    lanes: usize,
+    left: usize,
+    depth: usize,
+) {
+    for k in 0..depth {
+        let mut at = 0;
+        while at < lanes {
+            // SAFETY: at most `left` − `at` numbers are read, where there are any, and a vector
+            // written at `at` < `lanes`.
+            unsafe {
+                let from = b.add(k * step + at.min(left));
+                let values = V::load_up_to(from, left.saturating_sub(at), 0.0);
+                values.store(to.add(k * lanes + at));
+            }
+            at += V::LANES;
+        }
+    }
+}
+
+/// A panel of B with what is multiplied with it.
+struct Panel {
+    a: *const f32,
+    tiles: Option<*const f32>,
+    b: *const f32,
+    b_step: usize,
+    out: *mut f32,
+    /// Columns of `out` from here on.
+    left: usize,
+    depth: usize,
+    start: Start,
+}
+
+/// All rows of C in the `N` vectors of columns of a panel.
+///
+/// # Safety
+/// As `product`.
+#[inline(always)]
+unsafe fn rows<V: Vector, const N: usize>(panel: &Panel, shape: &ProductShape) {
+    let steps = [shape.a_row, shape.a_col];
+    // SAFETY: each tile starts at a row below `rows` and holds R rows.
     unsafe {
         let mut row = 0;
-        while row + 4 <= rows {
-            tile::<V, 4, N, PART>(
-                a.add(row * row_step),
-                [row_step, k_step],
-                b.add(col),
-                out.add(row * cols + col),
-                inner,
-                cols,
-            );
+        while row + 4 <= shape.rows {
+            match panel.tiles {
+                Some(tiles) => {
+                    let a = tiles.add(row * panel.depth);
+                    tile::<V, 4, N>(a, [1, 4], row, panel, shape);
+                }
+                None => tile::<V, 4, N>(panel.a.add(row * steps[0]), steps, row, panel, shape),
+            }
             row += 4;
         }
-        while row < rows {
-            tile::<V, 1, N, PART>(
-                a.add(row * row_step),
-                [row_step, k_step],
-                b.add(col),
-                out.add(row * cols + col),
-                inner,
-                cols,
-            );
+        while row < shape.rows {
+            tile::<V, 1, N>(panel.a.add(row * steps[0]), steps, row, panel, shape);
             row += 1;
         }
     }
 }
 
-/// A tile of C, `R` rows by `N` vectors, kept in registers over all of K.
+/// A tile of C, `R` rows from `row` on by `N` vectors, kept in registers over all steps of k.
 ///
 /// # Safety
-/// `a` is at `R` rows of `inner`, as far apart as the steps say, `b` and `out` at columns of which
-/// N · LANES (with `PART`: `cols`) exist.
+/// As `product`; `a` is at `R` rows, as far apart as the steps say.
 #[inline(always)]
-unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
+unsafe fn tile<V: Vector, const R: usize, const N: usize>(
     a: *const f32,
     [row_step, k_step]: [usize; 2],
-    b: *const f32,
-    out: *mut f32,
-    inner: usize,
-    cols: usize,
+    row: usize,
+    panel: &Panel,
+    shape: &ProductShape,
 ) {
-    // SAFETY: k < inner and r < R stay inside `a`; rows of `b` and `out` are `cols` apart and hold
-    // the columns read and written.
+    // SAFETY: k < depth and r < R stay inside `a`; rows of the panel hold N vectors, those of `out`
+    // the numbers that are left.
     unsafe {
+        let out = panel.out.add(row * shape.out_row);
         let mut totals = [[V::splat(0.0); N]; R];
-        for k in 0..inner {
-            let from = b.add(k * cols);
+        if panel.start == Start::Partial {
+            for r in 0..R {
+                for n in 0..N {
+                    let (at, left) = (n * V::LANES, panel.left - n * V::LANES);
+                    totals[r][n] = V::load_up_to(out.add(r * shape.out_row + at), left, 0.0);
+                }
+            }
+        }
+        for k in 0..panel.depth {
+            let from = panel.b.add(k * panel.b_step);
             let mut values = [V::splat(0.0); N];
             for (n, value) in values.iter_mut().enumerate() {
-                *value = if PART {
-                    V::load_part(from, cols, 0.0)
-                } else {
-                    V::load(from.add(n * V::LANES))
-                };
+                *value = V::load(from.add(n * V::LANES));
             }
             for r in 0..R {
                 let factor = V::splat(*a.add(r * row_step + k * k_step));
@@ -222,12 +305,13 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize, const PART: bool>(
         }
         for r in 0..R {
             for n in 0..N {
-                let to = out.add(r * cols + n * V::LANES);
-                if PART {
-                    totals[r][n].store_part(to, cols);
-                } else {
-                    totals[r][n].store(to);
+                let (at, left) = (n * V::LANES, panel.left - n * V::LANES);
+                let to = out.add(r * shape.out_row + at);
+                let mut total = totals[r][n];
+                if shape.add {
+                    total = V::load_up_to(to, left, 0.0).add(total);
                 }
+                total.store_up_to(to, left);
             }
         }
     }
@@ -409,5 +493,5 @@ unsafe fn mix_row<V: Vector, const N: usize, const PART: bool>(
 }
 
 pub(crate) use super::generic_rows::{
-    gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
+    exp, gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
 };

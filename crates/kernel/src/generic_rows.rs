@@ -207,6 +207,19 @@ pub(crate) unsafe fn gelu<V: Vector>(x: &mut [f32]) {
     }
 }
 
+/// The exponential in place, of numbers up to 88.
+///
+/// # Safety
+/// The machine has the instruction set of `V`.
+#[inline(always)]
+pub(crate) unsafe fn exp<V: Vector>(x: &mut [f32]) {
+    // x [N]
+    // SAFETY: `map` stays inside `x`; the instruction set is the caller's promise.
+    unsafe {
+        map!(V, x, 0.0, |value| exp_below_88(value));
+    }
+}
+
 /// SiLU in place: x / (1 + exp(−x)).
 ///
 /// # Safety

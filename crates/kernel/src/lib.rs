@@ -171,4 +171,4 @@ pub use dispatch::{
 };
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use quantized_activations::QuantizedActivations;
-pub use table::Kernels;
+pub use table::{Kernels, ProductShape};

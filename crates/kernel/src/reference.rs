@@ -4,7 +4,7 @@
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
 pub use super::reference_packed::quantize;
-use super::reference_packed::{matmul_blocks, matmul_f32};
+use super::reference_packed::{matmul_blocks, matmul_f32, product};
 use super::table::Kernels;
 use crate::math;
 
@@ -14,9 +14,8 @@ pub static KERNELS: Kernels = Kernels {
     dot,
     axpy,
     matvec,
-    matmul,
+    product,
     matmul_nt,
-    matmul_tn,
     mix,
     softmax,
     layer_norm,
@@ -26,6 +25,7 @@ pub static KERNELS: Kernels = Kernels {
     sum,
     max,
     silu,
+    exp,
     gelu_tanh,
     quantize,
     matmul_f32,
@@ -182,6 +182,14 @@ pub fn silu(x: &mut [f32]) {
     // x [N]
     for value in x {
         *value /= 1.0 + math::exp(-*value);
+    }
+}
+
+/// The exponential in place, of numbers up to 88.
+pub fn exp(x: &mut [f32]) {
+    // x [N]
+    for value in x {
+        *value = math::exp(*value);
     }
 }
 

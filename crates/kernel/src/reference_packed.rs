@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
 use super::quantized_activations::QuantizedActivations;
+use super::table::ProductShape;
 
 /// Quantizes blocks of 32; see [`QuantizedActivations`].
 pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
@@ -36,6 +37,28 @@ pub fn quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i
             };
         }
         sums[block] = numbers.iter().map(|&number| i32::from(number)).sum();
+    }
+}
+
+/// The product C = A · B, or C + A · B, of matrices whose rows and columns may lie apart.
+///
+/// # Safety
+/// Every element that the shape names exists at its pointer.
+pub(crate) unsafe fn product(a: *const f32, b: *const f32, out: *mut f32, shape: &ProductShape) {
+    // a [M, K], b [K, N], out [M, N]
+    for row in 0..shape.rows {
+        for col in 0..shape.cols {
+            let mut total = 0.0;
+            // SAFETY: row, k and col are below M, K and N.
+            unsafe {
+                for k in 0..shape.inner {
+                    let left = *a.add(row * shape.a_row + k * shape.a_col);
+                    total += left * *b.add(k * shape.b_row + col);
+                }
+                let to = out.add(row * shape.out_row + col);
+                *to = if shape.add { *to + total } else { total };
+            }
+        }
     }
 }
 

@@ -35,6 +35,14 @@ type Matvec = unsafe fn(&[f32], &[f32], &mut [f32]);
 /// elements.
 type Product = unsafe fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
 
+/// A product of two matrices of any steps, with pointers to their first elements.
+///
+/// # Safety
+/// The machine has the table's instruction set; every element that the shape names exists at its
+/// pointer, and no other thread touches those of the last meanwhile; with `add`, `inner` is at most
+/// [`DEPTH`].
+type StridedProduct = unsafe fn(*const f32, *const f32, *mut f32, &ProductShape);
+
 /// A function of each element, or of a row, in place.
 ///
 /// # Safety
@@ -82,6 +90,81 @@ type MatmulF32 = unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32);
 /// meanwhile.
 type MatmulBlocks = unsafe fn(&PackedBlocks, &QuantizedActivations, Range<usize>, *mut f32);
 
+/// The most steps of k between two writes of a product's totals: so many rows of a panel of B, and
+/// of four rows of A, stay in the first cache. A total that is written and read again has its bits.
+pub(crate) const DEPTH: usize = 128;
+
+/// The shape of a product C = A · B, A `[rows, inner]`, B `[inner, cols]`, and the places of its
+/// elements: a head of attention is some columns of a matrix, and a transposed matrix is one whose
+/// rows and columns change places.
+#[derive(Debug, Clone, Copy)]
+pub struct ProductShape {
+    /// Rows of A and C.
+    pub rows: usize,
+    /// Columns of A, rows of B.
+    pub inner: usize,
+    /// Columns of B and C.
+    pub cols: usize,
+    /// Elements from one row of A to the next.
+    pub a_row: usize,
+    /// Elements from one column of A to the next.
+    pub a_col: usize,
+    /// Elements from one row of B to the next; its columns are side by side.
+    pub b_row: usize,
+    /// Elements from one row of C to the next; its columns are side by side.
+    pub out_row: usize,
+    /// True to add the product to C, false to replace C by it.
+    pub add: bool,
+}
+
+impl ProductShape {
+    /// Whole matrices, A · B.
+    pub fn new([rows, inner, cols]: [usize; 3]) -> Self {
+        Self {
+            rows,
+            inner,
+            cols,
+            a_row: inner,
+            a_col: 1,
+            b_row: cols,
+            out_row: cols,
+            add: false,
+        }
+    }
+
+    /// Whole matrices, Aᵀ · B: A is stored as `[inner, rows]`.
+    pub fn transposed([rows, inner, cols]: [usize; 3]) -> Self {
+        Self {
+            a_row: 1,
+            a_col: rows,
+            ..Self::new([rows, inner, cols])
+        }
+    }
+
+    /// Panics where A, B or C has not all of its elements, or rows of C overlap.
+    #[track_caller]
+    fn check(&self, lengths: [usize; 3]) {
+        let last = |n: usize, step: usize| n.saturating_sub(1).checked_mul(step);
+        let length = |rows: usize, row: usize, cols: usize, col: usize| {
+            let end = last(rows, row)?
+                .checked_add(last(cols, col)?)?
+                .checked_add(1)?;
+            Some(if rows == 0 || cols == 0 { 0 } else { end })
+        };
+        let needed = [
+            length(self.rows, self.a_row, self.inner, self.a_col),
+            length(self.inner, self.b_row, self.cols, 1),
+            length(self.rows, self.out_row, self.cols, 1),
+        ];
+        let fits = |(needed, found): (Option<usize>, usize)| needed.is_some_and(|n| n <= found);
+        assert!(
+            needed.into_iter().zip(lengths).all(fits)
+                && (self.out_row >= self.cols || self.rows < 2),
+            "product: lengths {lengths:?} do not fit {self:?}"
+        );
+    }
+}
+
 /// All kernels of one instruction set. Each method computes and panics like the function of the
 /// same name in [`crate`].
 #[derive(Debug, Clone, Copy)]
@@ -90,9 +173,8 @@ pub struct Kernels {
     pub(crate) dot: Dot,
     pub(crate) axpy: Axpy,
     pub(crate) matvec: Matvec,
-    pub(crate) matmul: Product,
+    pub(crate) product: StridedProduct,
     pub(crate) matmul_nt: Product,
-    pub(crate) matmul_tn: Product,
     pub(crate) mix: Product,
     pub(crate) softmax: InPlace,
     pub(crate) layer_norm: LayerNorm,
@@ -102,6 +184,7 @@ pub struct Kernels {
     pub(crate) sum: Reduction,
     pub(crate) max: Reduction,
     pub(crate) silu: InPlace,
+    pub(crate) exp: InPlace,
     pub(crate) gelu_tanh: InPlace,
     pub(crate) quantize: Quantize,
     pub(crate) matmul_f32: MatmulF32,
@@ -134,15 +217,18 @@ fn check_equal(operation: &str, expected: usize, lengths: &[usize]) {
 /// The fewest multiplications for which waking a thread pays.
 const LEAST_WORK: usize = 1 << 17;
 
+/// The fewest rows of a product for which a thread copies B's panels.
+const LEAST_ROWS: usize = 32;
+
+/// The start of a product, which several threads write to.
+struct Out(*mut f32);
+// SAFETY: no two threads are given the same rows or panels, so none writes where another reads or
+// writes.
+unsafe impl Sync for Out {}
+
 /// Runs a product on all threads, each with panels of rows of its own. They write to different
 /// columns of `out` `[T, rows]`.
 fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
-    /// The start of the product, which several threads write to.
-    struct Out(*mut f32);
-    // SAFETY: no two threads are given the same panel, so none writes where another reads or
-    // writes.
-    unsafe impl Sync for Out {}
-
     let panels = rows.div_ceil(PANEL_ROWS);
     let least = (LEAST_WORK * panels).div_ceil(work.max(1));
     let out = &Out(out.as_mut_ptr());
@@ -202,8 +288,7 @@ impl Kernels {
     ) {
         // a [M, K], b [K, N], out [M, N]
         check_product("matmul", [a.len(), b.len(), out.len()], rows, inner, cols);
-        // SAFETY: the lengths are checked; the table is of this machine's instruction set.
-        unsafe { (self.matmul)(a, b, out, rows, inner, cols) }
+        self.product(a, b, out, &ProductShape::new([rows, inner, cols]));
     }
 
     /// See [`crate::matmul_nt`].
@@ -242,16 +327,83 @@ impl Kernels {
         cols: usize,
     ) {
         // a [K, M], b [K, N], out [M, N]
-        check_product(
-            "matmul_tn",
-            [a.len(), b.len(), out.len()],
-            rows,
-            inner,
-            cols,
-        );
-        // SAFETY: the lengths are checked (M · K is K · M); the table is of this machine's
-        // instruction set.
-        unsafe { (self.matmul_tn)(a, b, out, rows, inner, cols) }
+        let lengths = [a.len(), b.len(), out.len()];
+        check_product("matmul_tn", lengths, rows, inner, cols);
+        self.product(a, b, out, &ProductShape::transposed([rows, inner, cols]));
+    }
+
+    /// The product C = A · B, or with [`ProductShape::add`] C + A · B, with A and B of any steps.
+    /// Each element of C is computed by the same operations in the same order wherever it is, and on
+    /// any number of threads: the product as [`crate::matmul`] has it, then the sum.
+    ///
+    /// # Panics
+    /// When a matrix has not all of its elements.
+    #[track_caller]
+    pub fn product(&self, a: &[f32], b: &[f32], out: &mut [f32], shape: &ProductShape) {
+        shape.check([a.len(), b.len(), out.len()]);
+        if shape.add && shape.inner > DEPTH {
+            // The totals so far would be written over the numbers that they are added to.
+            let whole = ProductShape {
+                out_row: shape.cols,
+                add: false,
+                ..*shape
+            };
+            let parts = self.new_product(a, b, &whole);
+            let rows = parts.chunks_exact(shape.cols.max(1));
+            for (out, part) in out.chunks_mut(shape.out_row.max(1)).zip(rows) {
+                out.iter_mut()
+                    .zip(part)
+                    .for_each(|(sum, part)| *sum += part);
+            }
+            return;
+        }
+        // SAFETY: the lengths are checked.
+        unsafe { self.share_product(a, b, out.as_mut_ptr(), shape) }
+    }
+
+    /// The product A · B in new memory; the shape's `out_row` and `add` do not count.
+    ///
+    /// # Panics
+    /// When a factor has not all of its elements.
+    #[track_caller]
+    pub fn new_product(&self, a: &[f32], b: &[f32], shape: &ProductShape) -> Vec<f32> {
+        let shape = ProductShape {
+            out_row: shape.cols,
+            add: false,
+            ..*shape
+        };
+        let length = shape.rows * shape.cols;
+        shape.check([a.len(), b.len(), length]);
+        let mut out = Vec::with_capacity(length);
+        // SAFETY: the lengths are checked, there is room for `length` numbers, and the product
+        // writes each of them.
+        unsafe {
+            self.share_product(a, b, out.as_mut_ptr(), &shape);
+            out.set_len(length);
+        }
+        out
+    }
+
+    /// Runs a product on all threads, each with rows of its own.
+    ///
+    /// # Safety
+    /// `a` and `b` have the elements that the shape names, and `out` is valid for those of C.
+    unsafe fn share_product(&self, a: &[f32], b: &[f32], out: *mut f32, shape: &ProductShape) {
+        let work = shape.inner * shape.cols;
+        let least = LEAST_WORK.div_ceil(work.max(1)).max(LEAST_ROWS);
+        let out = &Out(out);
+        threads::ranges(shape.rows, least, |rows| {
+            let part = ProductShape {
+                rows: rows.len(),
+                ..*shape
+            };
+            // SAFETY: the rows exist, and no other thread writes to them; the table is of this
+            // machine's instruction set.
+            unsafe {
+                let (from, to) = (rows.start * shape.a_row, rows.start * shape.out_row);
+                (self.product)(a.as_ptr().add(from), b.as_ptr(), out.0.add(to), &part);
+            }
+        });
     }
 
     /// See [`crate::mix`].
@@ -335,6 +487,14 @@ impl Kernels {
         // x [N]
         // SAFETY: any slice will do; the table is of this machine's instruction set.
         unsafe { (self.silu)(x) }
+    }
+
+    /// The exponential in place, of numbers up to 88; below −87.3, where f32 leaves its normal range,
+    /// it may be 0.
+    pub fn exp(&self, x: &mut [f32]) {
+        // x [N]
+        // SAFETY: any slice will do; the table is of this machine's instruction set.
+        unsafe { (self.exp)(x) }
     }
 
     /// See [`crate::gelu_tanh`].

@@ -64,7 +64,7 @@ struct Pool {
     sleep: Mutex<()>,
     wake: Condvar,
     /// Locked while a job runs: the thread that asks for a second job meanwhile, or inside the
-    /// first, runs it alone.
+    /// first, runs it alone, in one call.
     asking: Mutex<()>,
 }
 
@@ -198,20 +198,17 @@ fn wait() {
     POOL.sleeping.fetch_sub(1, Ordering::SeqCst);
 }
 
-/// Runs `task(0)` … `task(parts − 1)`, each once, and returns when all are done.
+/// Runs `task(0)` … `task(parts − 1)`, each once, and returns true when all are done; false, with
+/// nothing run, while another job runs.
 ///
 /// # Panics
 /// When a part panics.
-fn share(parts: usize, task: Task<'_>) {
-    let alone = || (0..parts).for_each(task);
+fn share(parts: usize, task: Task<'_>) -> bool {
     let _asking = match POOL.asking.try_lock() {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return alone(),
+        Err(TryLockError::WouldBlock) => return false,
     };
-    if parts < 2 || count() < 2 {
-        return alone();
-    }
     let mut task = task;
     // The pointer outlives this frame only in type: no thread follows it once all parts are done.
     let place = (&raw mut task).cast::<Task<'static>>();
@@ -239,6 +236,7 @@ fn share(parts: usize, task: Task<'_>) {
         !POOL.failed.load(Ordering::Relaxed),
         "a part of a job panicked on another thread"
     );
+    true
 }
 
 /// Runs `task` on ranges that together are `0..total`, each at least `least` long except the last.
@@ -253,10 +251,13 @@ pub fn ranges(total: usize, least: usize, task: impl Fn(Range<usize>) + Sync) {
     if threads < 2 || length >= total {
         return task(0..total);
     }
-    share(total.div_ceil(length), &|part| {
+    let shared = share(total.div_ceil(length), &|part| {
         let start = part * length;
         task(start..(start + length).min(total));
     });
+    if !shared {
+        task(0..total);
+    }
 }
 
 /// Cuts a slice into spans of whole units of `unit` elements, the last of which may be shorter, and

@@ -127,9 +127,8 @@ macro_rules! implementation {
         implementation! { @functions generic, $vector, $features,
             dot(a: &[f32], b: &[f32]) -> f32;
             matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
-            matmul(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
+            product(a: *const f32, b: *const f32, out: *mut f32, shape: &$crate::ProductShape) -> ();
             matmul_nt(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
-            matmul_tn(a: &[f32], b: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
             mix(weights: &[f32], values: &[f32], out: &mut [f32], rows: usize, inner: usize, cols: usize) -> ();
             softmax(x: &mut [f32]) -> ();
             layer_norm(x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, out: &mut [f32]) -> ();
@@ -139,6 +138,7 @@ macro_rules! implementation {
             sum(x: &[f32]) -> f32;
             max(x: &[f32]) -> f32;
             silu(x: &mut [f32]) -> ();
+            exp(x: &mut [f32]) -> ();
             gelu_tanh(x: &mut [f32]) -> ();
         }
         implementation! { @functions generic_packed, $vector, $features,
@@ -151,8 +151,8 @@ macro_rules! implementation {
 
         /// The same, for tables that differ from it in a function or two.
         const TABLE: $crate::Kernels = $crate::Kernels {
-            name: $name, dot, axpy: $crate::reference::axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
+            name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
         };
     };
     (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

@@ -39,6 +39,17 @@ unsafe fn matmul_blocks_vnni(
     unsafe { int8_gemm::matmul_blocks::<X86Int8<Vnni>>(weights, tokens, panels, out) }
 }
 
+/// All bits set in the first `count` of eight lanes.
+///
+/// # Safety
+/// The machine has AVX, and `count` is at most 8.
+#[inline(always)]
+unsafe fn first(count: usize) -> __m256i {
+    const MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: eight of the sixteen numbers are read, from 8 − count on.
+    unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(8 - count).cast()) }
+}
+
 /// A vector of eight lanes.
 #[derive(Clone, Copy)]
 struct Avx2(__m256);
@@ -64,6 +75,25 @@ impl Vector for Avx2 {
         // SAFETY: the caller vouches for AVX and for 8 writable numbers; `storeu` asks for no
         // alignment.
         unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: *const f32, count: usize, fill: f32) -> Self {
+        // SAFETY: the caller vouches for AVX and for `count` readable numbers; a masked load reads
+        // no others.
+        unsafe {
+            let mask = first(count);
+            let values = _mm256_maskload_ps(from, mask);
+            let fill = _mm256_set1_ps(fill);
+            Self(_mm256_blendv_ps(fill, values, _mm256_castsi256_ps(mask)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, count: usize) {
+        // SAFETY: the caller vouches for AVX and for `count` writable numbers; a masked store
+        // writes no others.
+        unsafe { _mm256_maskstore_ps(to, first(count), self.0) }
     }
 
     #[inline(always)]

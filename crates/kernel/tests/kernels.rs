@@ -12,7 +12,7 @@
 
 mod suite;
 
-use kernel::{BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
+use kernel::{BlockType, Kernels, PackedBlocks, PackedF32, ProductShape, QuantizedActivations};
 
 /// Runs a check on the implementation called `name`; the test is skipped where this machine does
 /// not have it.
@@ -81,13 +81,27 @@ fn the_fastest_implementation_is_chosen() {
 #[test]
 fn wrong_lengths_panic_before_anything_is_read() {
     for kernels in kernel::implementations() {
-        let wrong: [fn(&Kernels); 12] = [
+        let wrong: [fn(&Kernels); 14] = [
             |k| assert!(k.dot(&[1.0], &[]).is_nan()),
             |k| k.axpy(1.0, &[1.0], &mut []),
             |k| k.matvec(&[1.0; 5], &[1.0; 2], &mut [0.0; 3]),
             |k| k.matmul(&[1.0; 6], &[1.0; 6], &mut [0.0; 3], 2, 3, 2),
             |k| k.matmul_nt(&[1.0; 6], &[1.0; 5], &mut [0.0; 4], 2, 3, 2),
             |k| k.mix(&[1.0; 6], &[1.0; 6], &mut [0.0; 4], usize::MAX, 3, 2),
+            |k| {
+                let shape = ProductShape {
+                    a_row: 4,
+                    ..ProductShape::new([2, 3, 2])
+                };
+                k.product(&[1.0; 6], &[1.0; 6], &mut [0.0; 4], &shape);
+            },
+            |k| {
+                let shape = ProductShape {
+                    out_row: 1,
+                    ..ProductShape::new([2, 3, 2])
+                };
+                k.product(&[1.0; 6], &[1.0; 6], &mut [0.0; 4], &shape);
+            },
             |k| k.layer_norm(&[1.0; 2], &[1.0; 2], &[1.0], 0.0, &mut [0.0; 2]),
             |k| k.rms_norm(&[1.0; 2], &[1.0; 2], 0.0, &mut [0.0; 3]),
             |k| k.matmul_f32(&PackedF32::zeros(3, 2), &[1.0; 4], &mut [0.0; 3]),

@@ -31,6 +31,7 @@ Options:
   --seed N              seed of all random draws [default: 1]
   --steps N             the most steps, in place of the recipe's: the learning rate falls over as many
   --stop-after N        stop after this step, before the learning rate has fallen to its end
+  --threads N           threads that share the work; the result has the same bits [default: one for each core]
   --checkpoint-every N  steps between checkpoints [default: 200]
   --from FILE           ship the weights of this file again, in place of training
   --resume              continue from the last checkpoint
@@ -80,6 +81,7 @@ pub(crate) struct Arguments {
     pub(crate) from: Option<PathBuf>,
     pub(crate) seed: u64,
     pub(crate) steps: Option<u64>,
+    pub(crate) threads: Option<usize>,
     pub(crate) stop_after: Option<u64>,
     pub(crate) checkpoint_every: u64,
     pub(crate) resume: bool,
@@ -95,6 +97,7 @@ impl Arguments {
         let (mut model, mut data, mut work, mut from) = (None, None, None, None);
         let mut out = PathBuf::from("public/models");
         let (mut seed, mut steps, mut stop_after) = (1, None, None);
+        let mut threads = None;
         let (mut checkpoint_every, mut resume) = (200, false);
         while let Some(argument) = parser.next()? {
             match argument {
@@ -107,6 +110,13 @@ impl Arguments {
                 Arg::Long("from") => from = Some(PathBuf::from(parser.value()?)),
                 Arg::Long("seed") => seed = parser.value()?.parse()?,
                 Arg::Long("steps") => steps = Some(at_least_one(&mut parser)?),
+                Arg::Long("threads") => {
+                    let count = parser.value()?.parse::<usize>()?;
+                    if count == 0 {
+                        return Err("a number of threads is at least 1".into());
+                    }
+                    threads = Some(count);
+                }
                 Arg::Long("stop-after") => stop_after = Some(at_least_one(&mut parser)?),
                 Arg::Long("checkpoint-every") => checkpoint_every = at_least_one(&mut parser)?,
                 Arg::Long("resume") => resume = true,
@@ -122,6 +132,7 @@ impl Arguments {
             from,
             seed,
             steps,
+            threads,
             stop_after,
             checkpoint_every,
             resume,
@@ -158,13 +169,14 @@ mod tests {
             (found.steps, found.stop_after, found.work),
             (None, None, None)
         );
+        assert_eq!(found.threads, None);
         assert!(!found.resume && found.from.is_none());
     }
 
     #[test]
     fn every_option_is_read() {
         let words = "--data d digit-vit --out o --work w --seed 7 --steps 9 --stop-after 3 \
-            --checkpoint-every 2 --resume --from f";
+            --checkpoint-every 2 --resume --from f --threads 2";
         let found = read(&words.split_whitespace().collect::<Vec<_>>());
         let found = found.unwrap().unwrap();
         assert_eq!(
@@ -172,6 +184,7 @@ mod tests {
             (7, Some(9), Some(3))
         );
         assert_eq!((found.checkpoint_every, found.resume), (2, true));
+        assert_eq!(found.threads, Some(2));
         assert_eq!(found.out, Path::new("o"));
         assert_eq!(found.work.as_deref(), Some(Path::new("w")));
         assert_eq!(found.from.as_deref(), Some(Path::new("f")));
@@ -197,6 +210,7 @@ mod tests {
             ),
             (&["tiny-gpt", "--data", "x", "--steps", "0"], "at least 1"),
             (&["tiny-gpt", "--data", "x", "--steps", "many"], "many"),
+            (&["tiny-gpt", "--data", "x", "--threads", "0"], "at least 1"),
             (&["tiny-gpt", "--data", "x", "--fast"], "--fast"),
             (&["tiny-gpt", "more", "--data", "x"], "more"),
         ] {

@@ -85,6 +85,14 @@ pub enum TrainError {
     /// The picture of the loss cannot be drawn.
     #[error("cannot draw the loss curve: {0}")]
     Picture(String),
+    /// The system gives no more threads.
+    #[error("cannot start {count} threads: {source}")]
+    Threads {
+        /// The number that was asked for.
+        count: usize,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -3,11 +3,11 @@
 mod arguments;
 
 use arguments::{Arguments, Model};
+use engine::kernel::threads;
 use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use training::Result;
 use training::digits::classifier::Classifier;
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
@@ -15,6 +15,7 @@ use training::frame::{Options, Subject, ship, ship_again, train};
 use training::text::language::Language;
 use training::text::masked::Masked;
 use training::text::translation::{Kind, Translation};
+use training::{Result, TrainError};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::read(lexopt::Parser::from_env()) {
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
+    start_threads(arguments.threads)?;
     let data = &arguments.data;
     match arguments.model {
         Model::DigitVit => make(&Classifier::<Vit>::new(Mnist::read(data)?), arguments),
@@ -49,6 +51,15 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::TinyGpt => make(&Language::read(data)?, arguments),
         Model::TinyBert => make(&Masked::read(data)?, arguments),
     }
+}
+
+/// Starts threads: as many as asked for, else one for each core.
+fn start_threads(count: Option<usize>) -> Result<()> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let count = count.unwrap_or_else(cores);
+    threads::start(count).map_err(|source| TrainError::Threads { count, source })?;
+    threads::limit(count);
+    Ok(())
 }
 
 fn translation(kind: Kind, arguments: &Arguments) -> Result<()> {

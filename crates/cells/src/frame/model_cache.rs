@@ -181,10 +181,7 @@ impl ModelCache {
     /// # Errors
     /// [`CellError::Mismatch`] where the file is not here or not what it should be.
     pub fn opened<T: Shipped>(&self, name: &str) -> Result<Arc<T>, CellError> {
-        let known = self.opened.borrow();
-        let known = known.iter().find(|opened| opened.is::<T>(name));
-        let known = known.map(|opened| Arc::clone(&opened.content).downcast());
-        if let Some(Ok(known)) = known {
+        if let Some(known) = self.known(name) {
             return Ok(known);
         }
         let bytes = self.bytes(name)?;
@@ -196,6 +193,12 @@ impl ModelCache {
             content: Arc::<T>::clone(&opened),
         });
         Ok(opened)
+    }
+
+    fn known<T: Shipped>(&self, name: &str) -> Option<Arc<T>> {
+        let opened = self.opened.borrow();
+        let known = opened.iter().find(|opened| opened.is::<T>(name))?;
+        Arc::clone(&known.content).downcast().ok()
     }
 
     fn bytes(&self, name: &str) -> Result<Arc<[u8]>, CellError> {

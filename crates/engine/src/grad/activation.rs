@@ -12,11 +12,12 @@
 //! s is read back from y, which the quick kernels computed: y is a product of x and s, so y / x has
 //! all of s's digits.
 
-use super::tape::{Tape, Var};
+use super::tape::{Tape, Var, on_threads};
 use crate::kernel::Kernels;
-use crate::math;
 use crate::nn::feed_forward::Activation;
 
+/// Elements that are changed together: whole vectors of every set of kernels.
+const SPAN: usize = 256;
 /// √(2/π) and the cubic's factor of GELU's tanh form.
 const TANH_SCALE: f32 = 0.797_884_6;
 const TANH_CUBE: f32 = 0.044_715;
@@ -31,24 +32,25 @@ const TINY: f32 = 1e-20;
 pub(super) fn activate(tape: &mut Tape, x: Var, activation: Activation) -> Var {
     let mut y = tape.numbers(x).to_vec();
     let kernels = tape.kernels;
-    match activation {
-        Activation::Relu => kernels.relu(&mut y),
-        Activation::Gelu => kernels.gelu(&mut y),
-        Activation::GeluTanh => kernels.gelu_tanh(&mut y),
-        Activation::Silu => kernels.silu(&mut y),
+    on_threads(&mut y, SPAN, |_, y| match activation {
+        Activation::Relu => kernels.relu(y),
+        Activation::Gelu => kernels.gelu(y),
+        Activation::GeluTanh => kernels.gelu_tanh(y),
+        Activation::Silu => kernels.silu(y),
         Activation::QuickGelu => {
             // x σ(a x) = silu(a x) / a.
             y.iter_mut().for_each(|value| *value *= QUICK);
-            kernels.silu(&mut y);
+            kernels.silu(y);
             y.iter_mut().for_each(|value| *value /= QUICK);
         }
-    }
+    });
     tape.push_like(x, y, move |past, y, grad| {
-        let x = past.value(x);
+        let (kernels, x) = (past.kernels, past.value(x));
         match activation {
             Activation::Relu => slope(grad, x, y, |grad, _, y| if y > 0.0 { grad } else { 0.0 }),
-            Activation::Gelu => slope(grad, x, y, |grad, x, y| {
-                grad * (share(y, x) + x * NORMAL_PEAK * math::exp(-0.5 * x * x))
+            Activation::Gelu => on_threads(grad, SPAN, |first, grad| {
+                let here = first * SPAN..first * SPAN + grad.len();
+                gelu_slope(kernels, grad, &x[here.clone()], &y[here]);
             }),
             Activation::GeluTanh => slope(grad, x, y, |grad, x, y| {
                 let s = share(y, x);
@@ -67,11 +69,32 @@ pub(super) fn activate(tape: &mut Tape, x: Var, activation: Activation) -> Var {
     })
 }
 
-/// Replaces each gradient of a result by that of its argument, from the gradient, x and y.
-fn slope(grad: &mut [f32], x: &[f32], y: &[f32], of: impl Fn(f32, f32, f32) -> f32) {
-    for ((grad, &x), &y) in grad.iter_mut().zip(x).zip(y) {
-        *grad = of(*grad, x, y);
+/// The same for GELU, whose exponentials are computed a span at a time.
+fn gelu_slope(kernels: &Kernels, grad: &mut [f32], x: &[f32], y: &[f32]) {
+    let mut bell = [0.0; SPAN];
+    let all = grad
+        .chunks_mut(SPAN)
+        .zip(x.chunks(SPAN))
+        .zip(y.chunks(SPAN));
+    for ((grad, x), y) in all {
+        let bell = &mut bell[..x.len()];
+        for (bell, x) in bell.iter_mut().zip(x) {
+            *bell = -0.5 * x * x;
+        }
+        kernels.exp(bell);
+        for (((grad, &x), &y), bell) in grad.iter_mut().zip(x).zip(y).zip(bell) {
+            *grad *= share(y, x) + x * NORMAL_PEAK * *bell;
+        }
     }
+}
+
+/// Replaces each gradient of a result by that of its argument, from the gradient, x and y.
+fn slope(grad: &mut [f32], x: &[f32], y: &[f32], of: impl Fn(f32, f32, f32) -> f32 + Sync) {
+    on_threads(grad, 1, |first, grad| {
+        for ((grad, &x), &y) in grad.iter_mut().zip(&x[first..]).zip(&y[first..]) {
+            *grad = of(*grad, x, y);
+        }
+    });
 }
 
 /// Hyperbolic tangent of each element.

@@ -13,8 +13,12 @@
 
 use super::gradients::Gradients;
 use crate::error::{EngineError, Result};
+use crate::kernel::threads;
 use crate::math::double;
 use crate::trainable::{Kind, Trainable};
+
+/// Numbers of a parameter that one thread changes at a time.
+const TOGETHER: usize = threads::LEAST_ELEMENTS;
 
 /// The optimiser and its state.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,13 +92,23 @@ impl AdamW {
                 let values = parameter.values.iter_mut();
                 values.for_each(|value| *value *= step.shrink);
             }
-            let all = parameter.values.iter_mut().zip(&all[n]);
-            for (((w, g), m), v) in all.zip(m.iter_mut()).zip(v.iter_mut()) {
-                *m = beta_1 * *m + (1.0 - beta_1) * g;
-                *v = beta_2 * *v + (1.0 - beta_2) * g * g;
-                // Roots are rounded correctly on every machine.
-                *w -= step.rate * *m / (v.sqrt() * step.root + eps);
-            }
+            let parts = parameter
+                .values
+                .chunks_mut(TOGETHER)
+                .zip(all[n].chunks(TOGETHER));
+            let moments = m.chunks_mut(TOGETHER).zip(v.chunks_mut(TOGETHER));
+            let mut parts: Vec<_> = parts.zip(moments).collect();
+            threads::chunks(&mut parts, 1, 1, |_, parts| {
+                for ((w, g), (m, v)) in parts {
+                    let all = w.iter_mut().zip(*g);
+                    for (((w, g), m), v) in all.zip(m.iter_mut()).zip(v.iter_mut()) {
+                        *m = beta_1 * *m + (1.0 - beta_1) * g;
+                        *v = beta_2 * *v + (1.0 - beta_2) * g * g;
+                        // Roots are rounded correctly on every machine.
+                        *w -= step.rate * *m / (v.sqrt() * step.root + eps);
+                    }
+                }
+            });
             n += 1;
             Ok(())
         })

@@ -7,10 +7,9 @@
 //! Hidden pairs have weight 0, so no gradient goes through them. The values are those of
 //! `nn/attention.rs`; the tests `grad_steps` compare them.
 
-use super::linear::product;
-use super::tape::{Adjoints, Tape, Values, Var};
+use super::tape::{Adjoints, Tape, Values, Var, transpose};
 use crate::error::{EngineError, Result};
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, ProductShape, threads};
 use crate::nn::attention::scale;
 use crate::nn::packed::ranges;
 use crate::shape::{expect, mismatch};
@@ -42,62 +41,140 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// One head of one sequence: its rows and columns in queries and in keys, and where its weights are
-/// kept.
-struct Part {
+/// One sequence: its rows in queries and in keys.
+struct Sequence {
     queries: Range<usize>,
     keys: Range<usize>,
-    column: usize,
-    kv_column: usize,
-    weights: Range<usize>,
 }
 
-fn parts(layout: &Layout<'_>, width: usize) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (queries, keys) in ranges(layout.lengths).zip(ranges(layout.sources)) {
-        for h in 0..layout.heads {
-            let end = start + queries.len() * keys.len();
-            parts.push(Part {
-                queries: queries.clone(),
-                keys: keys.clone(),
-                column: h * width,
-                kv_column: h * layout.kv_heads / layout.heads * width,
-                weights: start..end,
-            });
-            start = end;
+impl Sequence {
+    /// The number of weights of one head.
+    fn pairs(&self) -> usize {
+        self.queries.len() * self.keys.len()
+    }
+}
+
+/// The widths and steps that all heads share.
+#[derive(Clone, Copy)]
+struct Heads {
+    heads: usize,
+    kv_heads: usize,
+    width: usize,
+    /// Columns of queries, and of keys and values.
+    q_cols: usize,
+    kv_cols: usize,
+    causal: bool,
+}
+
+impl Heads {
+    /// The first columns of head `h` in queries, and in keys and values.
+    fn columns(self, h: usize) -> [usize; 2] {
+        [h * self.width, h * self.kv_heads / self.heads * self.width]
+    }
+
+    /// True for the first of the heads that share keys and values.
+    fn is_first(self, h: usize) -> bool {
+        h.is_multiple_of(self.heads / self.kv_heads)
+    }
+
+    /// From the queries' rows and keys: scores, or the gradient of weights.
+    fn to_pairs(self, sequence: &Sequence) -> ProductShape {
+        ProductShape {
+            a_row: self.q_cols,
+            ..ProductShape::new([sequence.queries.len(), self.width, sequence.keys.len()])
         }
     }
-    parts
+
+    /// From weights and the keys' rows to the queries' rows.
+    fn to_queries(self, sequence: &Sequence) -> ProductShape {
+        ProductShape {
+            b_row: self.kv_cols,
+            out_row: self.q_cols,
+            ..ProductShape::new([sequence.queries.len(), sequence.keys.len(), self.width])
+        }
+    }
+
+    /// From weights and the queries' rows to the keys' rows, for head `h`.
+    fn to_keys(self, sequence: &Sequence, h: usize) -> ProductShape {
+        let sizes = [sequence.keys.len(), sequence.queries.len(), self.width];
+        ProductShape {
+            b_row: self.q_cols,
+            out_row: self.kv_cols,
+            add: !self.is_first(h),
+            ..ProductShape::transposed(sizes)
+        }
+    }
+}
+
+/// Cuts a matrix into the rows of each sequence.
+fn cut(
+    mut rows: &mut [f32],
+    lengths: impl Iterator<Item = usize>,
+    cols: usize,
+) -> impl Iterator<Item = &mut [f32]> {
+    lengths.map(move |length| {
+        let (part, rest) = std::mem::take(&mut rows).split_at_mut(length * cols);
+        rows = rest;
+        part
+    })
 }
 
 /// softmax(Q Kᵀ/√D) V, heads side by side.
 pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<Var> {
     // q [T, H·D], k and v [S, G·D] -> [T, H·D]
     let width = check([q, k, v], layout)?;
-    let parts = parts(layout, width);
+    let heads = Heads {
+        heads: layout.heads,
+        kv_heads: layout.kv_heads,
+        width,
+        q_cols: q.cols,
+        kv_cols: k.cols,
+        causal: layout.causal,
+    };
+    let sequences: Vec<Sequence> = ranges(layout.lengths)
+        .zip(ranges(layout.sources))
+        .map(|(queries, keys)| Sequence { queries, keys })
+        .collect();
     let kernels = tape.kernels;
-    let mut weights = vec![0.0; parts.last().map_or(0, |part| part.weights.end)];
+    let pairs: usize = sequences.iter().map(Sequence::pairs).sum();
+    // Those of each sequence and head.
+    let mut weights: Vec<Vec<f32>> = vec![Vec::new(); sequences.len() * heads.heads];
     let mut out = vec![0.0; q.len()];
-    for part in &parts {
-        let (tokens, sources) = (part.queries.len(), part.keys.len());
-        let queries = head(tape.numbers(q), q.cols, &part.queries, part.column, width);
-        let keys = head_transposed(tape.numbers(k), k.cols, &part.keys, part.kv_column, width);
-        let values = head(tape.numbers(v), v.cols, &part.keys, part.kv_column, width);
-        let weights = &mut weights[part.weights.clone()];
-        kernels.matmul(&queries, &keys, weights, tokens, width, sources);
-        masked_softmax(kernels, weights, sources, scale(width), layout.causal);
-        let mixed = product(kernels, weights, &values, [tokens, sources, width]);
-        let to = (&part.queries, part.column, width);
-        put(&mixed, &mut out, q.cols, to);
-    }
+    let outs = cut(&mut out, layout.lengths.iter().copied(), q.cols);
+    let all = outs.zip(weights.chunks_mut(heads.heads));
+    let mut parts: Vec<_> = sequences.iter().zip(all).collect();
+    let (queries, keys, values) = (tape.numbers(q), tape.numbers(k), tape.numbers(v));
+    let least = least(&heads, pairs, sequences.len());
+    threads::chunks(&mut parts, 1, least, |_, part| {
+        for (sequence, (out, weights)) in part {
+            if sequence.pairs() == 0 {
+                continue;
+            }
+            let sources = sequence.keys.len();
+            let mut turned = vec![0.0; sources * width];
+            for (h, weights) in weights.iter_mut().enumerate() {
+                let [column, kv_column] = heads.columns(h);
+                let at = sequence.keys.start * heads.kv_cols + kv_column;
+                transpose(&keys[at..], heads.kv_cols, sources, &mut turned);
+                let queries = &queries[sequence.queries.start * heads.q_cols + column..];
+                *weights = kernels.new_product(queries, &turned, &heads.to_pairs(sequence));
+                masked_softmax(kernels, weights, sources, scale(width), heads.causal);
+                let to = heads.to_queries(sequence);
+                kernels.product(weights, &values[at..], &mut out[column..], &to);
+            }
+        }
+    });
     let from = [q, k, v];
     Ok(tape.push(q.dim(), out, &from, move |past, grad, into| {
-        for part in &parts {
-            let weights = &weights[part.weights.clone()];
-            back(past, from, part, weights, width, &grad, into);
-        }
+        back(past, from, &sequences, &heads, (&weights, &grad), into);
     }))
+}
+
+/// The fewest sequences for which waking a thread pays, of `count` with so many pairs.
+fn least(heads: &Heads, pairs: usize, count: usize) -> usize {
+    const LEAST_WORK: usize = 1 << 16;
+    let work = pairs * heads.heads * heads.width / count.max(1);
+    LEAST_WORK.div_ceil(work.max(1))
 }
 
 fn check([q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<usize> {
@@ -130,101 +207,64 @@ fn masked_softmax(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: 
     }
 }
 
-/// One head's share of the gradients.
+/// The gradients of queries, keys and values.
 fn back(
     past: &Values<'_>,
     [q, k, v]: [Var; 3],
-    part: &Part,
-    weights: &[f32],
-    width: usize,
-    grad: &[f32],
+    sequences: &[Sequence],
+    heads: &Heads,
+    (weights, grad): (&[Vec<f32>], &[f32]),
     into: &mut Adjoints,
 ) {
-    // weights [T, S], grad [T, H·D]
-    let (kernels, tokens, sources) = (past.kernels, part.queries.len(), part.keys.len());
-    let queries = head(past.value(q), q.cols, &part.queries, part.column, width);
-    let keys = head(past.value(k), k.cols, &part.keys, part.kv_column, width);
-    let values = head_transposed(past.value(v), v.cols, &part.keys, part.kv_column, width);
-    let grad = head(grad, q.cols, &part.queries, part.column, width);
-    let mut scores = product(kernels, &grad, &values, [tokens, width, sources]);
-    let scale = scale(width);
+    let kernels = past.kernels;
+    let (queries, keys, values) = (past.value(q), past.value(k), past.value(v));
+    let mut sums = [q, k, v].map(|var| vec![0.0; var.len()]);
+    let [to_q, to_k, to_v] = &mut sums;
+    let lengths = || sequences.iter().map(|sequence| sequence.queries.len());
+    let sources = || sequences.iter().map(|sequence| sequence.keys.len());
+    let to = cut(to_k, sources(), heads.kv_cols).zip(cut(to_v, sources(), heads.kv_cols));
+    let to = cut(to_q, lengths(), heads.q_cols).zip(to);
+    let all = sequences.iter().zip(weights.chunks(heads.heads));
+    let mut parts: Vec<_> = all.zip(to).collect();
+    let pairs = sequences.iter().map(Sequence::pairs).sum();
+    let least = least(heads, pairs, sequences.len());
+    threads::chunks(&mut parts, 1, least, |_, part| {
+        for ((sequence, weights), (to_q, (to_k, to_v))) in part {
+            let (pairs, sources) = (sequence.pairs(), sequence.keys.len());
+            if pairs == 0 {
+                continue;
+            }
+            let mut turned = vec![0.0; sources * heads.width];
+            let mut scores = vec![0.0; pairs];
+            for (h, weights) in weights.iter().enumerate() {
+                let [column, kv_column] = heads.columns(h);
+                let q_at = sequence.queries.start * heads.q_cols + column;
+                let kv_at = sequence.keys.start * heads.kv_cols + kv_column;
+                let grad = &grad[q_at..];
+                transpose(&values[kv_at..], heads.kv_cols, sources, &mut turned);
+                kernels.product(grad, &turned, &mut scores, &heads.to_pairs(sequence));
+                slopes(kernels, &mut scores, weights, sources, scale(heads.width));
+                let (to_q, keys) = (&mut to_q[column..], &keys[kv_at..]);
+                kernels.product(&scores, keys, to_q, &heads.to_queries(sequence));
+                let (to_k, to_keys) = (&mut to_k[kv_column..], heads.to_keys(sequence, h));
+                kernels.product(&scores, &queries[q_at..], to_k, &to_keys);
+                kernels.product(weights, grad, &mut to_v[kv_column..], &to_keys);
+            }
+        }
+    });
+    for (var, sum) in [q, k, v].into_iter().zip(sums) {
+        into.give(var, sum);
+    }
+}
+
+/// The gradient of scores before scaling, from that of weights, which it replaces.
+fn slopes(kernels: &Kernels, scores: &mut [f32], weights: &[f32], sources: usize, scale: f32) {
     let step = sources.max(1);
-    for (row, weights) in scores
-        .chunks_exact_mut(step)
-        .zip(weights.chunks_exact(step))
-    {
+    let rows = scores.chunks_exact_mut(step);
+    for (row, weights) in rows.zip(weights.chunks_exact(step)) {
         let along = kernels.dot(row, weights);
         for (score, weight) in row.iter_mut().zip(weights) {
             *score = scale * weight * (*score - along);
         }
-    }
-    let from_keys = (&part.keys, part.kv_column, width);
-    if let Some(sum) = into.at(q) {
-        let part_grad = product(kernels, &scores, &keys, [tokens, sources, width]);
-        add(&part_grad, sum, q.cols, (&part.queries, part.column, width));
-    }
-    let mut part_grad = vec![0.0; sources * width];
-    if let Some(sum) = into.at(k) {
-        kernels.matmul_tn(&scores, &queries, &mut part_grad, sources, tokens, width);
-        add(&part_grad, sum, k.cols, from_keys);
-    }
-    if let Some(sum) = into.at(v) {
-        kernels.matmul_tn(weights, &grad, &mut part_grad, sources, tokens, width);
-        add(&part_grad, sum, v.cols, from_keys);
-    }
-}
-
-/// Rows and columns of one head, row by row.
-fn head(x: &[f32], cols: usize, rows: &Range<usize>, column: usize, width: usize) -> Vec<f32> {
-    // x [N, cols] -> [rows, width]
-    let mut out = Vec::with_capacity(rows.len() * width);
-    for row in rows.clone() {
-        out.extend_from_slice(&x[row * cols + column..row * cols + column + width]);
-    }
-    out
-}
-
-/// The same, column by column.
-fn head_transposed(
-    x: &[f32],
-    cols: usize,
-    rows: &Range<usize>,
-    column: usize,
-    width: usize,
-) -> Vec<f32> {
-    // x [N, cols] -> [width, rows]
-    let count = rows.len();
-    let mut out = vec![0.0; count * width];
-    for (n, row) in rows.clone().enumerate() {
-        let from = &x[row * cols + column..row * cols + column + width];
-        for (d, &value) in from.iter().enumerate() {
-            out[d * count + n] = value;
-        }
-    }
-    out
-}
-
-/// Copies a head's numbers into the columns that they came from.
-fn put(
-    head: &[f32],
-    out: &mut [f32],
-    cols: usize,
-    (rows, column, width): (&Range<usize>, usize, usize),
-) {
-    for (row, from) in rows.clone().zip(head.chunks_exact(width.max(1))) {
-        out[row * cols + column..row * cols + column + width].copy_from_slice(from);
-    }
-}
-
-/// As [`put`], but adds to the old values.
-fn add(
-    head: &[f32],
-    out: &mut [f32],
-    cols: usize,
-    (rows, column, width): (&Range<usize>, usize, usize),
-) {
-    for (row, from) in rows.clone().zip(head.chunks_exact(width.max(1))) {
-        let at = row * cols + column;
-        super::tape::add(&mut out[at..at + width], from);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tape::{Tape, Var, address};
 use crate::error::{EngineError, Result};
-use crate::kernel::{self, Kernels};
+use crate::kernel::{self, Kernels, threads};
 use crate::trainable::Trainable;
 use std::collections::BTreeMap;
 
@@ -104,7 +104,11 @@ impl Gradients {
     pub fn norm(&self) -> f32 {
         let square = |&x: &f32| f64::from(x) * f64::from(x);
         let squares = |values: &Vec<f32>| values.iter().map(square).sum::<f64>();
-        self.values.iter().map(squares).sum::<f64>().sqrt() as f32
+        let mut parts = vec![0.0; self.values.len()];
+        threads::chunks(&mut parts, 1, 1, |n, part| {
+            part[0] = squares(&self.values[n]);
+        });
+        parts.iter().sum::<f64>().sqrt() as f32
     }
 
     /// Gradient clipping: scales all gradients by one factor to a norm of at most `longest`;
@@ -119,6 +123,18 @@ impl Gradients {
             }
         }
         norm
+    }
+
+    /// The gradients of the tape's sums.
+    fn of(found: Names, leaves: Vec<Option<Vec<f32>>>) -> Self {
+        let reached = leaves.iter().map(Option::is_some).collect();
+        let values = leaves.into_iter().zip(found.lengths);
+        let values = values.map(|(leaf, length)| leaf.unwrap_or_else(|| vec![0.0; length]));
+        Self {
+            names: found.names,
+            values: values.collect(),
+            reached,
+        }
     }
 
     pub(super) fn values(&self) -> &[Vec<f32>] {
@@ -136,32 +152,124 @@ pub fn gradients<M: Trainable>(
     settings: &Settings,
     loss: impl FnOnce(&M, &mut Tape) -> Result<Var>,
 ) -> Result<(f32, Gradients)> {
-    if !(0.0..1.0).contains(&settings.dropout) {
-        let expected = "at least 0 and below 1";
-        let found = settings.dropout;
-        return Err(EngineError::value("gradients", "dropout", expected, found));
+    let names = Names::of(model)?;
+    let part = Part::run(&names, settings, |tape| loss(model, tape))?;
+    Ok((part.loss, Gradients::of(names, part.leaves)))
+}
+
+/// As [`gradients`], of a batch in several parts, which threads share: each part has settings and a
+/// tape of its own, and `loss` gets its number. Loss and gradients are the means of those of the
+/// parts, each weighted by the positions that count in it
+/// ([`Tape::cross_entropy`](super::Tape::cross_entropy)) and added in their order, so their bits are
+/// the same on any number of threads.
+///
+/// # Errors
+/// As [`gradients`], with the first error in the order of the parts; when there is no part.
+pub fn gradients_of_parts<M: Trainable + Sync>(
+    model: &mut M,
+    settings: &[Settings],
+    loss: impl Fn(usize, &M, &mut Tape) -> Result<Var> + Sync,
+) -> Result<(f32, Gradients)> {
+    let names = Names::of(model)?;
+    let model = &*model;
+    let mut parts: Vec<Option<Result<Part>>> = settings.iter().map(|_| None).collect();
+    threads::chunks(&mut parts, 1, 1, |n, part| {
+        let run = |tape: &mut Tape| loss(n, model, tape);
+        part[0] = Some(Part::run(&names, &settings[n], run));
+    });
+    let parts = parts.into_iter().flatten().collect::<Result<Vec<_>>>()?;
+    let total: usize = parts.iter().map(|part| part.counted).sum();
+    if total == 0 {
+        let expected = "at least 1 with positions that count";
+        return Err(EngineError::value("gradients", "parts", expected, 0));
     }
-    let (mut names, mut lengths, mut addresses) = (Vec::new(), Vec::new(), BTreeMap::new());
-    model.parameters(&mut |parameter| {
-        // An empty parameter lies nowhere and has no gradient.
-        if !parameter.values.is_empty() {
-            addresses.insert(address(parameter.values), names.len());
+    let mut loss = 0.0;
+    // Of each parameter, the gradients of all parts with their weights.
+    let mut leaves: Vec<Vec<(f32, Vec<f32>)>> = names.names.iter().map(|_| Vec::new()).collect();
+    for part in parts {
+        let weight = part.counted as f64 / total as f64;
+        loss += weight * f64::from(part.loss);
+        for (all, leaf) in leaves.iter_mut().zip(part.leaves) {
+            all.extend(leaf.map(|leaf| (weight as f32, leaf)));
         }
-        names.push(parameter.name.to_owned());
-        lengths.push(parameter.values.len());
-        Ok(())
-    })?;
-    let mut tape = Tape::of(settings, addresses);
-    let found = loss(model, &mut tape)?;
-    let value = tape.value(&found)?;
-    let leaves = tape.backward(found, names.len())?;
-    let reached = leaves.iter().map(Option::is_some).collect();
-    let values = leaves.into_iter().zip(lengths);
-    let values = values.map(|(leaf, length)| leaf.unwrap_or_else(|| vec![0.0; length]));
-    let gradients = Gradients {
-        names,
-        values: values.collect(),
-        reached,
+    }
+    threads::chunks(&mut leaves, 1, 1, |_, leaves| {
+        leaves.iter_mut().for_each(|all| mean(all));
+    });
+    let sums = leaves.into_iter().map(|mut all| {
+        all.truncate(1);
+        all.pop().map(|(_, sum)| sum)
+    });
+    Ok((loss as f32, Gradients::of(names, sums.collect())))
+}
+
+/// Makes the first of some gradients their mean.
+fn mean(all: &mut [(f32, Vec<f32>)]) {
+    let Some(((weight, sum), others)) = all.split_first_mut() else {
+        return;
     };
-    Ok((value.iter().copied().next().unwrap_or_default(), gradients))
+    sum.iter_mut().for_each(|value| *value *= *weight);
+    for (weight, other) in others {
+        for (sum, value) in sum.iter_mut().zip(other) {
+            *sum += *weight * *value;
+        }
+    }
+}
+
+/// The parameters of a model, in the order in which it visits them.
+struct Names {
+    names: Vec<String>,
+    lengths: Vec<usize>,
+    /// Where each begins.
+    addresses: BTreeMap<usize, usize>,
+}
+
+impl Names {
+    fn of<M: Trainable>(model: &mut M) -> Result<Self> {
+        let (mut names, mut lengths, mut addresses) = (Vec::new(), Vec::new(), BTreeMap::new());
+        model.parameters(&mut |parameter| {
+            // An empty parameter lies nowhere and has no gradient.
+            if !parameter.values.is_empty() {
+                addresses.insert(address(parameter.values), names.len());
+            }
+            names.push(parameter.name.to_owned());
+            lengths.push(parameter.values.len());
+            Ok(())
+        })?;
+        Ok(Self {
+            names,
+            lengths,
+            addresses,
+        })
+    }
+}
+
+/// What a tape found.
+struct Part {
+    loss: f32,
+    /// Positions that count in the loss; 1 for a loss that counts none.
+    counted: usize,
+    leaves: Vec<Option<Vec<f32>>>,
+}
+
+impl Part {
+    fn run(
+        names: &Names,
+        settings: &Settings,
+        loss: impl FnOnce(&mut Tape) -> Result<Var>,
+    ) -> Result<Self> {
+        if !(0.0..1.0).contains(&settings.dropout) {
+            let expected = "at least 0 and below 1";
+            let found = settings.dropout;
+            return Err(EngineError::value("gradients", "dropout", expected, found));
+        }
+        let mut tape = Tape::of(settings, names.addresses.clone());
+        let found = loss(&mut tape)?;
+        let value = tape.value(&found)?;
+        Ok(Self {
+            loss: value.iter().copied().next().unwrap_or_default(),
+            counted: tape.counted.max(1),
+            leaves: tape.backward(found, names.names.len())?,
+        })
+    }
 }

@@ -4,9 +4,9 @@
 //! y = x · Wᵀ + b       x̄ += ȳ · W      W̄ += ȳᵀ · x      b̄ += Σ_rows ȳ
 //! ```
 
-use super::tape::{Tape, Var, add};
+use super::tape::{Tape, Var, add, add_product, on_threads};
 use crate::error::Result;
-use crate::kernel::Kernels;
+use crate::kernel::ProductShape;
 use crate::parameters::Weight;
 use crate::shape::{expect, mismatch};
 use ndarray::Array1;
@@ -25,17 +25,19 @@ pub(super) fn linear(
         return Err(mismatch("linear", expected, &x.shape(), &[outputs, inputs]));
     }
     let loaded = tape.weight(weight)?;
-    let mut y = vec![0.0; tokens * outputs];
+    let shape = ProductShape::new([tokens, inputs, outputs]);
     let (kernels, numbers) = (tape.kernels, tape.numbers(x));
-    kernels.matmul(numbers, &loaded.transposed, &mut y, tokens, inputs, outputs);
+    let mut y = kernels.new_product(numbers, &loaded.transposed, &shape);
     let mut bias_leaf = None;
     if let Some(bias) = bias {
         expect("linear", "bias", &[outputs], bias.shape())?;
         bias_leaf = tape.leaf(bias);
         let bias = bias.to_vec();
-        for row in y.chunks_exact_mut(outputs.max(1)) {
-            add(row, &bias);
-        }
+        on_threads(&mut y, outputs, |_, rows| {
+            for row in rows.chunks_exact_mut(outputs) {
+                add(row, &bias);
+            }
+        });
     }
     let leaves = [loaded.leaf, bias_leaf];
     let dim = (tokens, outputs);
@@ -46,30 +48,15 @@ pub(super) fn linear(
             if let Some(sum) = into.leaf(bias_leaf, outputs) {
                 add_rows(sum, &grad);
             }
-            if let Some(sum) = into.leaf(loaded.leaf, outputs * inputs) {
-                let mut part = vec![0.0; outputs * inputs];
-                kernels.matmul_tn(&grad, past.value(x), &mut part, outputs, tokens, inputs);
-                add(sum, &part);
+            if let Some(leaf) = loaded.leaf {
+                let shape = ProductShape::transposed([outputs, tokens, inputs]);
+                let factors = [&*grad, past.value(x)];
+                add_product(kernels, &mut into.leaves[leaf], factors, shape);
             }
-            if into.wants(x) {
-                let sizes = [tokens, outputs, inputs];
-                into.give(x, product(kernels, &grad, &loaded.plain, sizes));
-            }
+            let shape = ProductShape::new([tokens, outputs, inputs]);
+            into.add_product(kernels, x, [&grad, &loaded.plain], shape);
         }),
     )
-}
-
-/// A · B in new memory.
-pub(super) fn product(
-    kernels: &Kernels,
-    a: &[f32],
-    b: &[f32],
-    [rows, inner, cols]: [usize; 3],
-) -> Vec<f32> {
-    // a [M, K], b [K, N] -> [M, N]
-    let mut out = vec![0.0; rows * cols];
-    kernels.matmul(a, b, &mut out, rows, inner, cols);
-    out
 }
 
 /// sum += Σ_rows.

@@ -7,8 +7,9 @@
 //! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label
 //! smoothing); Vaswani et al. 2017, section 5.4.
 
-use super::tape::{Tape, Var};
+use super::tape::{Tape, Var, on_threads};
 use crate::error::{EngineError, Result};
+use crate::kernel::threads;
 use crate::math;
 use crate::shape::expect;
 
@@ -29,29 +30,39 @@ impl Tape {
         let (logits, classes) = (*logits, logits.cols);
         check(logits, targets, smoothing)?;
         let count = targets.iter().flatten().count();
+        self.counted += count;
         let mut slopes = self.numbers(logits).to_vec();
-        let (mut total, even) = (0.0f64, smoothing / classes as f32);
-        for (row, target) in slopes.chunks_exact_mut(classes).zip(targets) {
-            let Some(target) = *target else {
-                row.fill(0.0);
-                continue;
-            };
-            let largest = self.kernels.max(row);
-            let mean = self.kernels.sum(row) / classes as f32;
-            let chosen = row[target];
-            self.kernels.softmax(row);
-            // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax
-            // divided by.
-            let log_sum = largest - math::ln(self.kernels.max(row));
-            let aim = (1.0 - smoothing) * chosen + smoothing * mean;
-            total += f64::from(log_sum - aim);
-            row.iter_mut().for_each(|p| *p -= even);
-            row[target] -= 1.0 - smoothing;
-        }
+        let (kernels, even) = (self.kernels, smoothing / classes as f32);
+        let rows = slopes.chunks_exact_mut(classes).zip(targets);
+        let mut rows: Vec<_> = rows.map(|row| (row, 0.0f32)).collect();
+        let least = threads::LEAST_ELEMENTS / classes + 1;
+        threads::chunks(&mut rows, 1, least, |_, rows| {
+            for ((row, target), loss) in rows {
+                let Some(target) = **target else {
+                    row.fill(0.0);
+                    continue;
+                };
+                let largest = kernels.max(row);
+                let mean = kernels.sum(row) / classes as f32;
+                let chosen = row[target];
+                kernels.softmax(row);
+                // exp(largest − largest) = 1, so the largest weight is 1 over the sum that softmax
+                // divided by.
+                let log_sum = largest - math::ln(kernels.max(row));
+                let aim = (1.0 - smoothing) * chosen + smoothing * mean;
+                *loss = log_sum - aim;
+                row.iter_mut().for_each(|p| *p -= even);
+                row[target] -= 1.0 - smoothing;
+            }
+        });
+        // Added in order, whoever computed them.
+        let total: f64 = rows.iter().map(|(_, loss)| f64::from(*loss)).sum();
         let loss = vec![(total / count as f64) as f32];
         Ok(self.push((1, 1), loss, &[logits], move |_, grad, into| {
             let factor = grad[0] / count as f32;
-            slopes.iter_mut().for_each(|slope| *slope *= factor);
+            on_threads(&mut slopes, 1, |_, slopes| {
+                slopes.iter_mut().for_each(|slope| *slope *= factor);
+            });
             into.give(logits, slopes);
         }))
     }

@@ -8,11 +8,10 @@
 //! Attention layers have softmax and product in one step ([`super::attention`]); these are for
 //! scores that are parameters themselves, for gates and for mixtures of experts.
 
-use super::linear::product;
 use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::Result;
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, ProductShape};
 use crate::nn::softmax::{check_top_k, largest};
 use crate::shape::{expect, mismatch};
 use ndarray::ArrayView1;
@@ -29,8 +28,9 @@ impl Tape {
     /// which no gradient goes.
     fn softmax_of(&mut self, x: Var, mut weights: Vec<f32>) -> Var {
         let width = x.cols.max(1);
+        let kernels = self.kernels;
         for row in weights.chunks_exact_mut(width) {
-            self.kernels.softmax(row);
+            kernels.softmax(row);
         }
         self.push_like(x, weights, move |past, weights, grad| {
             let weights = weights.chunks_exact(width);
@@ -53,7 +53,8 @@ impl Tape {
         }
         let [rows, inner, cols] = [a.rows, a.cols, b.cols];
         let (left, right) = (self.numbers(a), self.numbers(b));
-        let out = product(self.kernels, left, right, [rows, inner, cols]);
+        let shape = ProductShape::new([rows, inner, cols]);
+        let out = self.kernels.new_product(left, right, &shape);
         let dim = (rows, cols);
         Ok(self.push(dim, out, &[a, b], move |past, grad, into| {
             let kernels = past.kernels;
@@ -62,11 +63,8 @@ impl Tape {
                 kernels.matmul_nt(&grad, past.value(b), &mut part, rows, cols, inner);
                 add(sum, &part);
             }
-            if let Some(sum) = into.at(b) {
-                let mut part = vec![0.0; inner * cols];
-                kernels.matmul_tn(past.value(a), &grad, &mut part, inner, rows, cols);
-                add(sum, &part);
-            }
+            let shape = ProductShape::transposed([inner, rows, cols]);
+            into.add_product(kernels, b, [past.value(a), &grad], shape);
         }))
     }
 }

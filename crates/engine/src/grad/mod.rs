@@ -39,7 +39,8 @@
 //!
 //! # The same bits
 //!
-//! Everything happens on one thread in one order, so one build always gives the same bits. With the
+//! Threads share the work ([`crate::kernel::threads`]), and each number is computed by the same
+//! operations in the same order whoever computes it, so one build always gives the same bits. With the
 //! plain kernels ([`Settings::reference`]) and with four lanes ([`Settings::same_bits`]) they are
 //! the same natively and in wasm; the quickest kernels of a machine add in another order. Relaxed
 //! SIMD, whose results depend on the machine, is never used here.
@@ -70,7 +71,7 @@ mod task;
 
 pub use adam::AdamW;
 pub use differences::{Difference, difference, losses_along, value_of};
-pub use gradients::{Gradients, Settings, gradients};
+pub use gradients::{Gradients, Settings, gradients, gradients_of_parts};
 pub use initial::{Draw, initialise};
 pub use learner::{Evaluation, Learner, TaskConfig, TrainingConfig};
 pub use one_word::{OneWord, Seen, score_gradients};

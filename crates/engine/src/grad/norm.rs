@@ -8,9 +8,9 @@
 //! Source: Ba, Kiros and Hinton 2016, supplementary material; Zhang and Sennrich 2019, section 4.
 
 use super::linear::add_rows;
-use super::tape::{Tape, Var};
+use super::tape::{Tape, Var, on_threads};
 use crate::error::Result;
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, threads};
 use crate::shape::expect;
 use ndarray::Array1;
 
@@ -32,13 +32,16 @@ pub(super) fn norm(
     let mut y = vec![0.0; x.len()];
     let leaves = [tape.leaf(gamma), beta.and_then(|beta| tape.leaf(beta))];
     let (gamma, beta) = (gamma.to_vec(), beta.map(|beta| beta.to_vec()));
-    let rows = tape.numbers(x).chunks_exact(width.max(1));
-    for (row, out) in rows.zip(y.chunks_exact_mut(width.max(1))) {
-        match &beta {
-            Some(beta) => tape.kernels.layer_norm(row, &gamma, beta, eps, out),
-            None => tape.kernels.rms_norm(row, &gamma, eps, out),
+    let (kernels, numbers) = (tape.kernels, tape.numbers(x));
+    on_threads(&mut y, width, |first, out| {
+        let rows = numbers[first * width..].chunks_exact(width);
+        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+            match &beta {
+                Some(beta) => kernels.layer_norm(row, &gamma, beta, eps, out),
+                None => kernels.rms_norm(row, &gamma, eps, out),
+            }
         }
-    }
+    });
     let dim = (x.rows, width);
     Ok(
         tape.push_with(dim, y, &[x], &leaves, move |past, grad, into| {
@@ -56,6 +59,9 @@ pub(super) fn norm(
     )
 }
 
+/// Rows that one thread normalises at a time.
+const ROWS: usize = 64;
+
 /// x̂ of each row, and 1/σ.
 struct Normal {
     rows: Vec<f32>,
@@ -63,18 +69,25 @@ struct Normal {
 }
 
 fn normalised(kernels: &Kernels, x: &[f32], width: usize, eps: f32, centred: bool) -> Normal {
-    let mut rows = x.to_vec();
     let count = width as f32;
-    let inverse = rows.chunks_exact_mut(width.max(1)).map(|row| {
-        if centred {
-            let mean = kernels.sum(row) / count;
-            row.iter_mut().for_each(|value| *value -= mean);
+    let mut rows = x.to_vec();
+    let mut inverse = vec![0.0; x.len() / width.max(1)];
+    let mut parts: Vec<_> = rows
+        .chunks_mut((ROWS * width).max(1))
+        .zip(inverse.chunks_mut(ROWS))
+        .collect();
+    threads::chunks(&mut parts, 1, 2, |_, part| {
+        for (rows, inverse) in part {
+            for (row, inverse) in rows.chunks_exact_mut(width.max(1)).zip(inverse.iter_mut()) {
+                if centred {
+                    let mean = kernels.sum(row) / count;
+                    row.iter_mut().for_each(|value| *value -= mean);
+                }
+                *inverse = 1.0 / (kernels.dot(row, row) / count + eps).sqrt();
+                row.iter_mut().for_each(|value| *value *= *inverse);
+            }
         }
-        let inverse = 1.0 / (kernels.dot(row, row) / count + eps).sqrt();
-        row.iter_mut().for_each(|value| *value *= inverse);
-        inverse
     });
-    let inverse = inverse.collect();
     Normal { rows, inverse }
 }
 
@@ -87,8 +100,25 @@ fn back(
     centred: bool,
 ) -> Vec<f32> {
     let width = gamma.len();
-    let rows = normal.rows.chunks_exact(width.max(1)).zip(&normal.inverse);
-    for (row, (normal, inverse)) in grad.chunks_exact_mut(width.max(1)).zip(rows) {
+    on_threads(&mut grad, width, |first, rows| {
+        back_rows(kernels, rows, normal, first, gamma, centred);
+    });
+    grad
+}
+
+/// The same for the rows from `first` on.
+fn back_rows(
+    kernels: &Kernels,
+    grad: &mut [f32],
+    normal: &Normal,
+    first: usize,
+    gamma: &[f32],
+    centred: bool,
+) {
+    let width = gamma.len();
+    let normals = normal.rows[first * width..].chunks_exact(width);
+    let rows = normals.zip(&normal.inverse[first..]);
+    for (row, (normal, inverse)) in grad.chunks_exact_mut(width).zip(rows) {
         for (value, gamma) in row.iter_mut().zip(gamma) {
             *value *= gamma;
         }
@@ -101,7 +131,6 @@ fn back(
             *value = (*value - mean - normal * along) * inverse;
         }
     }
-    grad
 }
 
 /// sum += Σ_rows a ⊙ b.

@@ -1,7 +1,7 @@
 //! The tape: values as they are computed, and for each the backward pass to its arguments.
 
 use crate::error::{EngineError, Result};
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, ProductShape, threads};
 use crate::parameters::Weight;
 use crate::rng::Rng;
 use crate::shape::{contiguous, matrix};
@@ -91,10 +91,27 @@ impl Adjoints {
         }
     }
 
+    /// Adds a product to the gradient of `var`, where it is needed.
+    pub(super) fn add_product(
+        &mut self,
+        kernels: &Kernels,
+        var: Var,
+        factors: [&[f32]; 2],
+        shape: ProductShape,
+    ) {
+        if self.wants(var) {
+            add_product(kernels, &mut self.vars[var.at], factors, shape);
+        }
+    }
+
     /// Adds a gradient.
     pub(super) fn add(&mut self, var: Var, grad: &[f32]) {
-        if let Some(sum) = self.at(var) {
-            add(sum, grad);
+        if !self.wants(var) {
+            return;
+        }
+        match &mut self.vars[var.at] {
+            Some(sum) => add(sum, grad),
+            none => *none = Some(grad.to_vec()),
         }
     }
 
@@ -111,6 +128,19 @@ impl Adjoints {
     pub(super) fn leaf(&mut self, leaf: Option<usize>, length: usize) -> Option<&mut [f32]> {
         let sum = self.leaves[leaf?].get_or_insert_with(|| vec![0.0; length]);
         Some(sum)
+    }
+}
+
+/// Adds A · B to a sum, which begins with it.
+pub(super) fn add_product(
+    kernels: &Kernels,
+    sum: &mut Option<Vec<f32>>,
+    [a, b]: [&[f32]; 2],
+    shape: ProductShape,
+) {
+    match sum {
+        Some(sum) => kernels.product(a, b, sum, &ProductShape { add: true, ..shape }),
+        none => *none = Some(kernels.new_product(a, b, &shape)),
     }
 }
 
@@ -149,6 +179,8 @@ pub struct Tape {
     addresses: BTreeMap<usize, usize>,
     loaded: BTreeMap<usize, Rc<Loaded>>,
     dropout: Option<Dropout>,
+    /// Positions that count in the losses so far.
+    pub(super) counted: usize,
 }
 
 impl Default for Tape {
@@ -176,6 +208,7 @@ impl Tape {
             addresses,
             loaded: BTreeMap::new(),
             dropout,
+            counted: 0,
         }
     }
 
@@ -265,10 +298,11 @@ impl Tape {
         if let Some(known) = leaf.and_then(|leaf| self.loaded.get(&leaf)) {
             return Ok(Rc::clone(known));
         }
+        let plain = contiguous(&dense.view()).into_owned();
         let loaded = Rc::new(Loaded {
             leaf,
-            plain: contiguous(&dense.view()).into_owned(),
-            transposed: dense.t().iter().copied().collect(),
+            transposed: transposed(&plain, dense.nrows(), dense.ncols()),
+            plain,
         });
         if let Some(leaf) = leaf {
             self.loaded.insert(leaf, Rc::clone(&loaded));
@@ -299,10 +333,6 @@ impl Tape {
             backs.push(node.back);
             tracked.push(node.tracked);
         }
-        let past = Values {
-            values: &values,
-            kernels: self.kernels,
-        };
         let mut sums = Adjoints {
             tracked,
             vars: (0..values.len()).map(|_| None).collect(),
@@ -311,11 +341,54 @@ impl Tape {
         sums.give(loss, vec![1.0]);
         for (at, back) in backs.into_iter().enumerate().rev() {
             if let (Some(back), Some(grad)) = (back, sums.vars[at].take()) {
+                let past = Values {
+                    values: &values,
+                    kernels: self.kernels,
+                };
                 back(&past, grad, &mut sums);
             }
+            // Only later operations read it, and their gradients are there.
+            values[at] = Vec::new();
         }
         Ok(sums.leaves)
     }
+}
+
+/// The transpose of a matrix.
+fn transposed(x: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    // x [R, C] -> [C, R]
+    let mut out = vec![0.0; x.len()];
+    let least = threads::LEAST_ELEMENTS / rows.max(1) + 1;
+    threads::spans(&mut out, rows, least, |first, out| {
+        transpose(&x[first.min(x.len())..], cols, rows, out);
+    });
+    out
+}
+
+/// Writes the columns of a matrix of `count` rows, `step` apart, one after the other, until `out` is
+/// full.
+pub(super) fn transpose(x: &[f32], step: usize, count: usize, out: &mut [f32]) {
+    // As many columns at a time as fill a line of the cache.
+    const COLUMNS: usize = 16;
+    for (n, columns) in out.chunks_mut((COLUMNS * count).max(1)).enumerate() {
+        let width = columns.len() / count;
+        for row in 0..count {
+            let from = &x[row * step + n * COLUMNS..][..width];
+            for (column, &value) in columns.chunks_exact_mut(count).zip(from) {
+                column[row] = value;
+            }
+        }
+    }
+}
+
+/// Changes rows of `width` numbers on all threads, each of which gets the number of its first row.
+pub(super) fn on_threads(
+    rows: &mut [f32],
+    width: usize,
+    change: impl Fn(usize, &mut [f32]) + Sync,
+) {
+    let least = threads::LEAST_ELEMENTS / width.max(1) + 1;
+    threads::spans(rows, width, least, change);
 }
 
 /// The address of a slice.

@@ -18,11 +18,11 @@ pub(crate) use packed::{
     matmul_blocks, matmul_f32, neighbours_change_no_bit, quantize, whole_numbers_are_exact,
 };
 pub(crate) use products::{
-    matmul, matmul_nt, matmul_tn, matvec, mix, place_of_a_row_changes_no_bit,
+    matmul, matmul_nt, matmul_tn, matvec, mix, place_of_a_row_changes_no_bit, strided_product,
     zero_weights_read_nothing,
 };
 pub(crate) use rows::{
-    axpy, dot, gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
+    axpy, dot, exp, gelu, gelu_tanh, layer_norm, max, relu, rms_norm, silu, softmax, sum,
 };
 pub(crate) use special::{activations_keep_nan, max_special, softmax_special};
 
@@ -76,8 +76,8 @@ pub(crate) fn assert_close(found: f32, expected: f32, tolerance: f32, place: &st
 macro_rules! stamp {
     ($run:path, $module:ident = $name:literal, $(#[$attribute:meta])+) => {
         $crate::stamp!(@checks $run, $module, $name, [$(#[$attribute])+];
-            dot, axpy, matvec, matmul, matmul_nt, matmul_tn, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, gelu_tanh, quantize, matmul_blocks, matmul_f32, whole_numbers_are_exact, neighbours_change_no_bit,
+            dot, axpy, matvec, matmul, matmul_nt, matmul_tn, strided_product, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
+            silu, exp, gelu_tanh, quantize, matmul_blocks, matmul_f32, whole_numbers_are_exact, neighbours_change_no_bit,
             softmax_special, max_special, activations_keep_nan, place_of_a_row_changes_no_bit, zero_weights_read_nothing);
     };
     (@checks $run:path, $module:ident, $name:literal, $attributes:tt; $($check:ident),*) => {

@@ -2,7 +2,7 @@
 
 use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
-use kernel::{Kernels, reference};
+use kernel::{Kernels, ProductShape, reference};
 
 type Fast = fn(&Kernels, &[f32], &[f32], &mut [f32], usize, usize, usize);
 type Plain = fn(&[f32], &[f32], &mut [f32], usize, usize, usize);
@@ -93,6 +93,51 @@ pub(crate) fn mix(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
         numbers(seed, "b", inner * cols),
     );
     product(kernels, Kernels::mix, reference::mix, &a, &b, sizes);
+}
+
+/// A product of parts of wider matrices, added to a part of another, has the bits of that of the
+/// parts by themselves, and leaves all else alone.
+pub(crate) fn strided_product(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
+    let [rows, inner, cols] = sizes;
+    let (beside, from) = (3, 2);
+    let wide = |name, rows: usize, cols: usize| numbers(seed, name, rows * (cols + beside) + from);
+    let part = |x: &[f32], rows: usize, cols: usize| -> Vec<f32> {
+        let row = |row: usize| x[from + row * (cols + beside)..][..cols].to_vec();
+        (0..rows).flat_map(row).collect()
+    };
+    let (a, b) = (wide("a", rows, inner), wide("b", inner, cols));
+    let before = wide("out", rows, cols);
+    let mut expected = vec![0.0; rows * cols];
+    let [left, right] = [part(&a, rows, inner), part(&b, inner, cols)];
+    kernels.matmul(&left, &right, &mut expected, rows, inner, cols);
+    for add in [false, true] {
+        let shape = ProductShape {
+            a_row: inner + beside,
+            b_row: cols + beside,
+            out_row: cols + beside,
+            add,
+            ..ProductShape::new(sizes)
+        };
+        let mut out = before.clone();
+        kernels.product(&a[from..], &b[from..], &mut out[from..], &shape);
+        let found = kernels.new_product(&a[from..], &b[from..], &shape);
+        let mut left_alone = before.clone();
+        for row in 0..rows {
+            for col in 0..cols {
+                let (at, product) = (from + row * (cols + beside) + col, row * cols + col);
+                let sum = before[at] + expected[product];
+                let value = if add { sum } else { expected[product] };
+                assert_eq!(out[at].to_bits(), value.to_bits());
+                assert_eq!(found[product].to_bits(), expected[product].to_bits());
+                left_alone[at] = out[at];
+            }
+        }
+        assert!(
+            out.iter()
+                .zip(&left_alone)
+                .all(|(a, b)| a.to_bits() == b.to_bits())
+        );
+    }
 }
 
 /// A row moved to another position gives the same bits there: in every product for rows of A, in A

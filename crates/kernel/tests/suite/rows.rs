@@ -124,6 +124,21 @@ pub(crate) fn silu(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     );
 }
 
+pub(crate) fn exp(kernels: &Kernels, seed: u64, [length, _, _]: [usize; 3]) {
+    // Up to 88, and below −87.3, where the result may be 0.
+    let x: Vec<f32> = numbers(seed, "x", length)
+        .into_iter()
+        .map(|x| x.min(88.0))
+        .collect();
+    let (mut found, mut expected) = (x.clone(), x);
+    kernels.exp(&mut found);
+    reference::exp(&mut expected);
+    for (found, expected) in found.iter().zip(expected) {
+        let tolerance = ACTIVATION_TOLERANCE * expected + f32::MIN_POSITIVE;
+        assert_close(*found, expected, tolerance, "exp");
+    }
+}
+
 pub(crate) fn gelu_tanh(kernels: &Kernels, seed: u64, [length, ..]: [usize; 3]) {
     activation(
         kernels,

@@ -20,7 +20,7 @@ use engine::trainable::Trainable;
 use serde_json::{Value, json};
 
 /// A network that gives ten logits for each digit.
-pub trait Network: Trainable + Sized {
+pub trait Network: Trainable + Sized + Sync {
     /// The name that it ships under.
     const NAME: &'static str;
 

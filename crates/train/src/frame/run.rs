@@ -7,11 +7,12 @@ use super::subject::{Evaluation, Recipe, Subject};
 use super::{curve, files};
 use crate::{Result, TrainError};
 use engine::formula::Formula;
-use engine::grad::{AdamW, Settings, gradients, initialise};
+use engine::grad::{AdamW, Gradients, Settings, gradients_of_parts, initialise};
 use engine::parameters::Memory;
 use engine::rng::{Rng, mix};
 use engine::trainable::saved;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The settings of the command line.
@@ -98,6 +99,49 @@ pub fn train<S: Subject>(subject: &S, options: &Options) -> Result<Trained> {
     run.end()
 }
 
+/// The parts of a batch: each is computed by one thread, so that two are as good as busy. The number
+/// is fixed, because the bits of a training run depend on it.
+const PARTS: usize = 2;
+
+/// The mean loss of a batch and its gradients. What is random about them depends on seed and step
+/// alone; `dropout` is the share of numbers that become 0.
+///
+/// # Errors
+/// When the subject or the engine refuses.
+pub fn gradients_of<S: Subject>(
+    subject: &S,
+    model: &mut S::Model,
+    batch: &[usize],
+    (seed, step, dropout): (u64, u64, f32),
+) -> Result<(f32, Gradients)> {
+    let parts: Vec<&[usize]> = batch.chunks(batch.len().div_ceil(PARTS).max(1)).collect();
+    let settings = |part: usize| Settings {
+        dropout,
+        seed: mix(seed ^ mix(step) ^ part as u64),
+        ..Settings::default()
+    };
+    let settings: Vec<Settings> = (0..parts.len()).map(settings).collect();
+    // The engine's errors are of its own kind: ours wait outside.
+    let refused = Mutex::new(None);
+    let found = gradients_of_parts(model, &settings, |part, model, tape| {
+        let mut rng = Rng::named(seed, &format!("step.{step}.{part}"));
+        let loss = subject.loss(model, tape, parts[part], &mut rng);
+        loss.map_err(|error| {
+            let shown = engine::EngineError::shape("train", "a loss", error.to_string());
+            *lock(&refused) = Some(error);
+            shown
+        })
+    });
+    match lock(&refused).take() {
+        Some(error) => Err(error),
+        None => Ok(found?),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<'a, S: Subject> Run<'a, S> {
     fn begin(subject: &'a S, options: &'a Options) -> Result<Self> {
         let mut recipe = subject.recipe();
@@ -168,25 +212,12 @@ impl<'a, S: Subject> Run<'a, S> {
 
     fn step(&mut self, batch: &[usize]) -> Result<()> {
         let (subject, seed, step) = (self.subject, self.options.seed, self.position.step + 1);
-        let settings = Settings {
-            dropout: self.recipe.dropout,
-            seed: mix(seed ^ mix(step)),
-            ..Settings::default()
-        };
-        let mut rng = Rng::named(seed, &format!("step.{step}"));
-        // The engine's errors are of its own kind: ours waits outside.
-        let mut refused = None;
-        let found = gradients(&mut self.model, &settings, |model, tape| {
-            subject.loss(model, tape, batch, &mut rng).map_err(|error| {
-                let shown = engine::EngineError::shape("train", "a loss", error.to_string());
-                refused = Some(error);
-                shown
-            })
-        });
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        let (loss, mut found) = found?;
+        let (loss, mut found) = gradients_of(
+            subject,
+            &mut self.model,
+            batch,
+            (seed, step, self.recipe.dropout),
+        )?;
         if !loss.is_finite() {
             return Err(TrainError::Diverged { step, loss });
         }

@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::ops::RangeInclusive;
 
 /// A model with its data. The frame keeps the parameters, and hands them in.
-pub trait Subject {
+pub trait Subject: Sync {
     /// The model to train.
-    type Model: Trainable;
+    type Model: Trainable + Sync;
 
     /// The name that it ships under, and that `train` takes.
     fn name(&self) -> &'static str;
@@ -63,7 +63,7 @@ pub trait Subject {
     /// [`Self::loss`] understands. The order is to depend on `rng` alone.
     fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>>;
 
-    /// The mean loss of a batch, `[1, 1]`, on a tape. What is random about it, such as changes to
+    /// The mean loss of a part of a batch, `[1, 1]`, on a tape; several threads call it at once. What is random about it, such as changes to
     /// pictures, comes from `rng`.
     ///
     /// # Errors

@@ -102,6 +102,13 @@ impl Language {
         })
     }
 
+    /// The places of a step: lists before and after the texts, so that each half of a step has as
+    /// many. A list has no text's place.
+    fn with_lists(&self, texts: Vec<usize>) -> Vec<usize> {
+        let lists = [self.training.len(); TWICE / 2];
+        [&lists[..], &texts, &lists].concat()
+    }
+
     /// Bits in some texts, by the model.
     fn bits(&self, model: &Gpt2, texts: &[Vec<usize>]) -> Result<f64> {
         let mut bits = 0.0;
@@ -253,13 +260,16 @@ impl Subject for Language {
     }
 
     fn batches(&self, rng: &mut Rng) -> Vec<Vec<usize>> {
-        gathered(&self.training, &rng.permutation(self.training.len()))
+        let order = rng.permutation(self.training.len());
+        let batches = gathered(&self.training, &order).into_iter();
+        batches.map(|texts| self.with_lists(texts)).collect()
     }
 
     fn loss(&self, model: &Gpt2, tape: &mut Tape, batch: &[usize], rng: &mut Rng) -> Result<Var> {
-        let texts = batch.iter().map(|&place| &self.training[place]);
+        let texts = batch.iter().filter_map(|&place| self.training.get(place));
+        let lists = batch.len() - texts.clone().count();
         let (mut ids, mut lengths, mut answers) = taught(texts, self.end);
-        for _ in 0..TWICE {
+        for _ in 0..lists {
             let count = SHORTEST_TWICE + rng.below(CONTEXT / 2 - SHORTEST_TWICE);
             let said = measures::twice(self.end, count, rng);
             ids.extend_from_slice(&said[..2 * count]);
