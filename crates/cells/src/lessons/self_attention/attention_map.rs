@@ -13,7 +13,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
-use crate::parts::trained::{self, BERT, GPT, Head, Pieces, RANDOM, START, Offered};
+use crate::parts::trained::{self, BERT, GPT, Head, Offered, Pieces, RANDOM, START};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
 use crate::selection::Selection;

@@ -155,7 +155,7 @@ mod tests {
             let c = SPEC.compute(&given).unwrap();
             for row in 0..3 {
                 let point = [0, 1].map(|column| c.at("output", &[row, column]).unwrap());
-                let by = outside(&values, point);
+                let by = outside(values, point);
                 assert!(by < 1e-6, "seed {seed}, patch {row}: {by} outside");
             }
         }
