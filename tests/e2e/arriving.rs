@@ -147,9 +147,7 @@ fn nothing_far_is_fetched_for_who_saves_data() {
             .devtools("Emulation.setDataSaverOverride", saves)
             .await;
         note(browser).await;
-        browser
-            .open(&server.url("lesson/relative-positions/"))
-            .await;
+        browser.open(&server.url("lesson/bottleneck/")).await;
         assert_eq!(
             browser
                 .script("return navigator.connection.saveData", &[])

@@ -124,8 +124,8 @@ fn make_frame(make: &Make, hint: Option<&str>) -> String {
 fn guess_frame(guess: &Guess) -> String {
     let (id, question) = (&guess.id, &guess.question);
     let mut out = format!(
-        "<section class=\"exercise guess\" id=\"guess-{id}\" aria-labelledby=\"guess-{id}-title\">\n\
-         <p class=\"exercise-title\" id=\"guess-{id}-title\">Guess first</p>\n{question}\
+        "<section class=\"exercise guess\" id=\"guess-{id}\" aria-labelledby=\"guess-{id}-title guess-{id}-asked\">\n\
+         <p class=\"exercise-title\" id=\"guess-{id}-title\">Guess first</p>\n<div id=\"guess-{id}-asked\">{question}</div>\n\
          <fieldset><legend class=\"vh\">Your guess</legend>\n"
     );
     for (n, choice) in guess.choices.iter().enumerate() {

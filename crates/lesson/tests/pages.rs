@@ -107,7 +107,7 @@ fn a_guess_carries_its_answer_and_needs_no_script() {
     assert_eq!(lesson.exercises().count(), 0);
     let html = lesson.article("./");
     for part in [
-        "id=\"guess-sign\" aria-labelledby=\"guess-sign-title\"",
+        "id=\"guess-sign\" aria-labelledby=\"guess-sign-title guess-sign-asked\"",
         "<input type=\"radio\" name=\"guess-sign\" id=\"guess-sign-0\"><label for=\"guess-sign-0\">",
         "<label for=\"guess-sign-1\" class=\"is-right\">",
         "<p>What comes out: <b>B</b>.</p>\n<p>It is <em>positive</em>.</p>",

@@ -22,7 +22,7 @@ const PAGE_WASM_BYTES: Bounds = [450_000, 630_000];
 const CELL_WASM_BYTES: Bounds = [246_000, 400_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [182_000, 215_000];
+const ENGINE_WASM_BYTES: Bounds = [183_000, 215_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage and every kind
 /// of model besides.
 const LAB_WASM_BYTES: Bounds = [293_000, 350_000];
