@@ -49,12 +49,12 @@ fn a_lesson_is_begun_then_read_and_nothing_is_stored_before_the_reader_moves() {
 
         read_to(browser, 2).await;
         let mark =
-            "return document.querySelector('.course-menu a[aria-current] .read-mark').textContent";
+            "return document.querySelector('.course-menu a[aria-current] .read-mark').textContent.trim()";
         assert_eq!(browser.script(mark, &[]).await, json!("begun"));
 
         let opened = browser.open_ready(&server.url("")).await;
         opened.expect("the home page works");
-        let shown = "return [document.querySelector('.course-map .read-mark').textContent,
+        let shown = "return [document.querySelector('.course-map .read-mark').textContent.trim(),
             document.querySelector('.ways .primary').textContent.startsWith('Continue lesson '),
             document.querySelector('.ways .primary').hash.length > 1]";
         let shown = browser.script(shown, &[]).await;
