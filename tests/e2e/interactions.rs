@@ -15,7 +15,7 @@ pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
     let handle = serde_json::to_value(&element).expect("an element");
     browser
         .script(
-            "arguments[0].scrollIntoView({ block: 'center' })",
+            "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
             &[handle],
         )
         .await;

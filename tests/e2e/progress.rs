@@ -48,8 +48,7 @@ fn a_lesson_is_begun_then_read_and_nothing_is_stored_before_the_reader_moves() {
         assert_eq!(reading(browser).await, Value::Null);
 
         read_to(browser, 2).await;
-        let mark =
-            "return document.querySelector('.course-menu a[aria-current] .read-mark').textContent.trim()";
+        let mark = "return document.querySelector('.course-menu a[aria-current] .read-mark').textContent.trim()";
         assert_eq!(browser.script(mark, &[]).await, json!("begun"));
 
         let opened = browser.open_ready(&server.url("")).await;
