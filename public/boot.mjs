@@ -72,7 +72,7 @@ async function offline() {
     // The copy stops between two files while the reader waits for a cell, which needs the whole line (sw.js).
     while (installing?.state === "installing") {
       await pause(500);
-      if (isWaiting()) await navigator.locks.request(`notebook ${root} reader`, settled);
+      if (isWaiting()) await navigator.locks?.request(`notebook ${root} reader`, settled);
     }
   } catch (error) {
     // Reading goes on without it.

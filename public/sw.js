@@ -21,7 +21,7 @@ async function fill() {
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       // The content's hash is part of the key: what an older version has need not be fetched again.
       const kept = await caches.match(key(path));
-      if (kept === undefined) await navigator.locks.request(`${PREFIX}reader`, () => {});
+      if (kept === undefined) await navigator.locks?.request(`${PREFIX}reader`, () => {});
       await cache.put(key(path), kept ?? (await load(path, "low")));
     }
   });
