@@ -75,10 +75,11 @@ def by_hand():
 def three_patches():
     q = f64([[1, 0], [0.8, 0.2], [0, 1]])
     k = f64([[1, 0], [0.9, 0.1], [0.1, 0.9]])
-    v = f64([[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]])
-    scores, weights, output = attention(q, k, v)
+    rows = [[0.9, 0.1], [0.5, 0.8], [-0.6, 0.4]]
+    scores, weights, output = attention(q, k, f64(rows))
     named = {"scores": scores, "weights": weights, "output": output}
-    return cell("three-patches", {**{n: tensor(t, TIGHT) for n, t in named.items()}, **steps(scores)})
+    expected = {**{n: tensor(t, TIGHT) for n, t in named.items()}, **steps(scores)}
+    return cell("three-patches", expected, {"v": rows})
 
 
 def similarity():
