@@ -41,8 +41,9 @@ function isNear(element) {
   return bottom > -innerHeight && top < 2 * innerHeight;
 }
 
-/** Whether a cell near the window does not show its numbers yet, nor say why not. */
+/** Whether the reader looks at this tab and a cell near the window does not show its numbers yet, nor say why not. */
 function isWaiting() {
+  if (document.visibilityState === "hidden") return false;
   const waits = (cell) => !["ready", "error"].includes(cell.dataset.state) && isNear(cell);
   return [...document.querySelectorAll("[data-cell]")].some(waits);
 }
@@ -64,16 +65,23 @@ async function settled() {
 async function offline() {
   const { root, offline } = document.documentElement.dataset;
   if (offline === undefined || !("serviceWorker" in navigator) || navigator.connection?.saveData) return;
-  await settled();
+  // The copy, and that of a newer version, stops between two files while a page holds this lock (sw.js): what the reader waits
+  // for needs the whole line.
+  const settledFirst = () =>
+    navigator.locks?.request(`notebook ${root} reader`, { mode: "shared" }, settled) ?? settled();
+  const giveWay = async (copy) => {
+    while (copy?.state === "installing") {
+      await pause(500);
+      if (isWaiting()) await settledFirst();
+    }
+  };
+  await settledFirst();
   // A reader who looks at what is stored gets nothing new meanwhile.
   if (document.querySelector("[data-page=about]")) return;
   try {
-    const { installing } = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root });
-    // The copy stops between two files while the reader waits for a cell, which needs the whole line (sw.js).
-    while (installing?.state === "installing") {
-      await pause(500);
-      if (isWaiting()) await navigator.locks?.request(`notebook ${root} reader`, settled);
-    }
+    const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root });
+    registration.addEventListener("updatefound", () => giveWay(registration.installing));
+    await giveWay(registration.installing);
   } catch (error) {
     // Reading goes on without it.
     console.info("No offline copy:", error.message);

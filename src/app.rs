@@ -35,6 +35,7 @@ const PAGES: Pages = Pages {
     open,
     close,
     state: page_state,
+    lead_on,
 };
 
 /// The inputs of the open page.
@@ -100,6 +101,16 @@ fn open(arrival: Arrival) {
         match loaded.and(tool) {
             Ok(tool) => bring_to_life(&main, arrival, tool, &fragment.heading, edits),
             Err(error) => dom::say_failed(&error.to_string()),
+        }
+    });
+}
+
+/// Leads on from the present address where what it names has moved.
+fn lead_on() {
+    leptos::task::spawn_local(async {
+        let Some(main) = dom::main() else { return };
+        if let Some(url) = moved(&main).await {
+            address::load_instead(&url);
         }
     });
 }

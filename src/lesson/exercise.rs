@@ -99,14 +99,14 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
     });
     let claims: Vec<_> = claims.collect();
     let all: Vec<_> = claims.iter().map(|(.., judged)| *judged).collect();
-    // A result that belongs to older inputs says nothing about what the reader has just made.
-    let is_current = Memo::new(move |_| {
-        cx.outcome.with(|outcome| {
-            outcome.error.is_none() && outcome.busy.is_none() && outcome.whole().is_some()
-        })
-    });
-    let is_done = Memo::new(move |_| {
-        is_current.get()
+    let is_pending = Memo::new(move |_| cx.outcome.with(|outcome| outcome.busy.is_some()));
+    let is_done = Memo::new(move |was: Option<&bool>| {
+        // A result that belongs to older inputs is no news: what was said stays until the next one.
+        if is_pending.get() {
+            return was.copied().unwrap_or_default();
+        }
+        cx.outcome
+            .with(|outcome| outcome.error.is_none() && outcome.whole().is_some())
             && all
                 .iter()
                 .all(|judged| judged.get().is_some_and(|j| j.holds))
@@ -114,7 +114,7 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
     let lines = claims.into_iter().map(|(text, from, format, judged)| {
         let value = Signal::derive(move || judged.get().map(|j| j.value));
         let said = move || match judged.get() {
-            Some(_) if !is_current.get() => " (computing)",
+            Some(_) if is_pending.get() => " (computing)",
             Some(Judged { holds: true, .. }) => " (reached)",
             Some(_) => " (not yet)",
             None => " (no value yet)",

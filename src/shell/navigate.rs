@@ -33,6 +33,8 @@ pub(crate) struct Pages {
     pub(crate) close: fn(),
     /// The inputs of the open page.
     pub(crate) state: fn() -> Option<PageState>,
+    /// Leads on from an address whose cell or heading is in another lesson now.
+    pub(crate) lead_on: fn(),
 }
 
 thread_local! {
@@ -79,6 +81,7 @@ pub(crate) fn follow_links(pages: Pages) {
         if let Some(page) = (pages.state)() {
             page.write_soon();
         }
+        (pages.lead_on)();
     });
 }
 

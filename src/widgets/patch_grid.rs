@@ -35,6 +35,9 @@ pub fn PatchGrid(
     /// Whether there are lines between the patches.
     #[prop(default = true)]
     is_ruled: bool,
+    /// Whether another grid with the same selection says which patch is selected.
+    #[prop(optional)]
+    is_quiet: bool,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
     let shape = Memo::new(move |_| {
@@ -97,9 +100,11 @@ pub fn PatchGrid(
                     }
                 }
             ></canvas>
-            <p class="vh" aria-live="polite" data-label="">
-                {move || spoken(selected.get()?, shape.get())}
-            </p>
+            {(!is_quiet).then(|| view! {
+                <p class="vh" aria-live="polite" data-label="">
+                    {move || spoken(selected.get()?, shape.get())}
+                </p>
+            })}
         </div>
     }
 }

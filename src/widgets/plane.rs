@@ -9,8 +9,8 @@ use super::Concept;
 use super::events::{capture, share_within};
 use super::ids::fresh;
 use super::plane_geometry::{
-    GRIP, NamePlace, Named, Point, VIEW, hull, is_inside, name_places, nearest, step, ticks, tidy,
-    under,
+    GRIP, NamePlace, Named, Point, VIEW, drawn, hull, is_inside, name_places, nearest, step, ticks,
+    tidy, under,
 };
 
 /// How far a point may be outside a polygon and count as inside: half of the last printed digit.
@@ -69,8 +69,7 @@ impl Mark {
 
     /// Position in the drawing, in units of the reach.
     fn place(&self, reach: f64) -> Option<(f64, f64)> {
-        let (x, y) = self.tip.get()?;
-        Some((x / reach, -y / reach))
+        Some(drawn(self.tip.get()?, reach))
     }
 }
 
@@ -287,7 +286,10 @@ fn polygon(plane: Shared, of: Vec<usize>) -> impl IntoView {
     let outline = move || {
         let reach = plane.reach.get();
         let corners = hull(plane.tips(&of)).into_iter();
-        let corner = |(x, y): Point| format!("{},{}", x / reach, -y / reach);
+        let corner = |at: Point| {
+            let (x, y) = drawn(at, reach);
+            format!("{x},{y}")
+        };
         corners.map(corner).collect::<Vec<_>>().join(" ")
     };
     let class = format!("plane-hull {}", concept.unwrap_or_default().class());
@@ -299,16 +301,11 @@ fn connection(plane: Shared, (from, to): (usize, usize)) -> impl IntoView {
     let concept = plane.concept(from);
     let path = move || {
         let reach = plane.reach.get();
-        let [(x, y), (to_x, to_y)] = plane.tips(&[from, to])[..] else {
+        let [from, to] = plane.tips(&[from, to])[..] else {
             return String::new();
         };
-        format!(
-            "M{} {}L{} {}",
-            x / reach,
-            -y / reach,
-            to_x / reach,
-            -to_y / reach
-        )
+        let ((x, y), (to_x, to_y)) = (drawn(from, reach), drawn(to, reach));
+        format!("M{x} {y}L{to_x} {to_y}")
     };
     let class = format!("plane-line {}", concept.unwrap_or_default().class());
     view! { <path class=class aria-hidden="true" d=path /> }
@@ -318,11 +315,7 @@ fn connection(plane: Shared, (from, to): (usize, usize)) -> impl IntoView {
 fn mark(plane: Shared, i: usize, is_small: bool) -> impl IntoView {
     let own = plane.marks.with_value(|marks| marks.get(i).cloned())?;
     let tip = own.tip;
-    let place = move || {
-        let reach = plane.reach.get();
-        tip.get()
-            .map_or((0.0, 0.0), |(x, y)| (x / reach, -y / reach))
-    };
+    let place = move || drawn(tip.get().unwrap_or_default(), plane.reach.get());
     let shaft = (!own.is_point).then(|| {
         view! { <line class="plane-shaft" x2=move || place().0 y2=move || place().1 /> }
     });
@@ -350,10 +343,8 @@ fn mark(plane: Shared, i: usize, is_small: bool) -> impl IntoView {
 fn handle(plane: Shared, own: &Mark, on_move: Callback<Point>, dot: AnyView) -> impl IntoView {
     let tip = own.tip;
     let at = move || tip.get().unwrap_or_default();
-    let place = move || {
-        let ((x, y), reach) = (at(), plane.reach.get());
-        (x / reach, -y / reach)
-    };
+    let place = move || drawn(at(), plane.reach.get());
+    let most = move || plane.reach.get().max(at().0.abs());
     let on_key = move |event: leptos::ev::KeyboardEvent| {
         let (from, reach) = (tip.get_untracked(), plane.reach.get_untracked());
         let to = from.and_then(|from| step(from, &event.key(), event.shift_key(), reach));
@@ -368,8 +359,8 @@ fn handle(plane: Shared, own: &Mark, on_move: Callback<Point>, dot: AnyView) -> 
             role="slider"
             tabindex="0"
             aria-label=format!("{}: horizontal and vertical coordinate", own.name)
-            aria-valuemin=move || -plane.reach.get()
-            aria-valuemax=move || plane.reach.get()
+            aria-valuemin=move || -most()
+            aria-valuemax=most
             aria-valuenow=move || at().0
             aria-valuetext=move || coordinates(at())
             on:keydown=on_key

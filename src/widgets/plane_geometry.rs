@@ -30,14 +30,20 @@ pub(crate) fn tidy((x, y): Point, reach: f64) -> Point {
 /// Where a key takes a tip; none for a key that moves nothing.
 pub(crate) fn step((x, y): Point, key: &str, is_large: bool, reach: f64) -> Option<Point> {
     let by = reach * KEY_STEP * if is_large { 10.0 } else { 1.0 };
-    let to = match key {
-        "ArrowLeft" => (x - by, y),
-        "ArrowRight" => (x + by, y),
-        "ArrowUp" => (x, y + by),
-        "ArrowDown" => (x, y - by),
-        _ => return None,
-    };
-    Some(tidy(to, reach))
+    // The other coordinate stays as it was typed, and one beyond the reach comes back by steps.
+    let moved = |from: f64, by: f64| tidy((from + by, 0.0), reach.max(from.abs())).0;
+    match key {
+        "ArrowLeft" => Some((moved(x, -by), y)),
+        "ArrowRight" => Some((moved(x, by), y)),
+        "ArrowUp" => Some((x, moved(y, by))),
+        "ArrowDown" => Some((x, moved(y, -by))),
+        _ => None,
+    }
+}
+
+/// Position in the drawing of a point: right and down, in units of the reach.
+pub(crate) fn drawn((x, y): Point, reach: f64) -> (f64, f64) {
+    (x / reach, -y / reach)
 }
 
 /// The coordinates of a position in the drawing, given as shares of its width and height.
@@ -307,6 +313,27 @@ mod tests {
         let (x, y) = under((1.0, 0.0), 2.0);
         assert!((x - 2.0 * VIEW).abs() < 1e-12 && (y - 2.0 * VIEW).abs() < 1e-12);
         assert_eq!(tidy((3.0, -0.126), 2.0), (2.0, -0.13));
+        // What is drawn at a place is found under it.
+        let (right, down) = drawn((0.5, -1.5), 2.0);
+        let share = |at: f64| (at + VIEW) / (2.0 * VIEW);
+        let (x, y) = under((share(right), share(down)), 2.0);
+        assert!((x - 0.5).abs() < 1e-12 && (y + 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_key_moves_one_coordinate_and_loses_nothing() {
+        assert_eq!(
+            step((0.123, 0.5), "ArrowUp", false, 1.0),
+            Some((0.123, 0.52))
+        );
+        assert_eq!(
+            step((0.5, 0.123), "ArrowLeft", true, 1.0),
+            Some((0.3, 0.123))
+        );
+        assert_eq!(step((1.0, 0.0), "ArrowRight", false, 1.0), Some((1.0, 0.0)));
+        assert_eq!(step((3.0, 0.1), "ArrowUp", false, 1.0), Some((3.0, 0.12)));
+        assert_eq!(step((3.0, 0.1), "ArrowLeft", false, 1.0), Some((2.98, 0.1)));
+        assert_eq!(step((0.0, 0.0), "Enter", false, 1.0), None);
     }
 
     #[test]

@@ -229,6 +229,13 @@ fn a_link_to_a_cell_that_has_moved_opens_where_it_is_now() {
         }
         assert_eq!(followed, MOVED.len());
 
+        // So is an address that is typed while the page is open.
+        browser.open(&server.url("lesson/positions/")).await;
+        let live = "return 'live' in document.documentElement.dataset";
+        browser.wait_for("the page to be live", live).await;
+        browser.script("location.hash = 'alibi'", &[]).await;
+        browser.wait_for("the lesson of the cell", there).await;
+
         // Headings are led on as well, and Back does not lead to the page that led on.
         browser.open(&server.url("lesson/scaling/")).await;
         let old = server.url("lesson/positions/#beyond-the-trained-length");

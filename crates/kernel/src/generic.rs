@@ -87,7 +87,11 @@ pub(crate) unsafe fn product<V: Vector>(
     // A's columns side by side in memory: rows of four tiles at a time go into one piece.
     let turned = shape.a_row == 1 && shape.rows >= 4 && shape.inner * shape.a_col > TURNED;
     let whole = shape.rows / 4 * 4;
-    let mut piece = Vec::<f32>::with_capacity(if turned { whole * DEPTH } else { 0 });
+    let mut piece = Vec::<f32>::with_capacity(if turned {
+        whole * shape.inner.min(DEPTH)
+    } else {
+        0
+    });
     let mut from = 0;
     // SAFETY: `from` and `depth` stay inside `inner`; `piece` has room for the rows of whole tiles.
     unsafe {

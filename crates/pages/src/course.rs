@@ -18,7 +18,7 @@ fn parts(lessons: &[Lesson]) -> impl Iterator<Item = (usize, &[Lesson])> {
     })
 }
 
-/// What stands before a part's own name, as in "Part II: attention".
+/// The word before a part's name, as in "Part II: attention".
 pub(crate) const PART: &str = "Part";
 
 /// The menu; `current` is the slug of the page that it stands on.

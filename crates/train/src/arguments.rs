@@ -31,7 +31,8 @@ Options:
   --seed N              seed of all random draws [default: 1]
   --steps N             the most steps, in place of the recipe's: the learning rate falls over as many
   --stop-after N        stop after this step, before the learning rate has fallen to its end
-  --threads N           threads that share the work; the result has the same bits [default: one for each core]
+  --threads N           threads that share the work, two of them the gradients of a step; the result has the same bits
+                        [default: one for each core]
   --checkpoint-every N  steps between checkpoints [default: 200]
   --from FILE           ship the weights of this file again, in place of training
   --resume              continue from the last checkpoint

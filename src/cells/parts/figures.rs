@@ -17,6 +17,19 @@ pub(crate) const SCALE: &str = "scale factor $1/\u{221a}d_k$";
 /// The computation of a cell as its views read it.
 pub(crate) type Computed = Signal<Option<Arc<Computation>>>;
 
+/// The largest size of a number in some tensors: the end of one scale for the maps of all of them,
+/// so that equal numbers have equal colours.
+pub(crate) fn largest_of<const N: usize>(cx: CellCx, tensors: [&'static str; N]) -> Memo<f64> {
+    let grids = tensors.map(|tensor| cx.grid(tensor));
+    Memo::new(move |_| {
+        let size = |grid: &Signal<Option<Grid>>| {
+            let range = grid.with(|g| g.as_ref().and_then(Grid::range));
+            range.map_or(0.0, |(low, high)| high.max(-low))
+        };
+        grids.iter().map(size).fold(0.0, f64::max)
+    })
+}
+
 /// The grid with a name for each row and column.
 pub(crate) fn labelled(
     grid: Signal<Option<Grid>>,
@@ -158,6 +171,20 @@ pub(crate) fn input_tip(
         }
     });
     (tip, write)
+}
+
+/// The reach of a plane that shows the rows of some inputs: their largest coordinate, rounded up to
+/// a whole number, so that a plane does not breathe while an arrow is dragged.
+pub(crate) fn reach_of<const N: usize>(cx: CellCx, inputs: [&'static str; N]) -> Signal<f64> {
+    let matrices = inputs.map(|name| cx.matrix(name));
+    let reach = Memo::new(move |_| {
+        let largest = |matrix: &Signal<Array2<f32>>| {
+            matrix.with(|m| m.iter().fold(0.0_f32, |most, x| most.max(x.abs())))
+        };
+        let all = matrices.iter().map(largest).fold(1.0_f32, f32::max);
+        f64::from(all).ceil()
+    });
+    reach.into()
 }
 
 /// An arrow whose tip is two entries of an input's row, to be dragged.

@@ -115,6 +115,7 @@ impl Shipped for String {
 /// The files of a worker, each opened once as what a cell takes it for.
 pub struct ModelCache {
     read_json: ReadJson,
+    /// The bytes stay: a cell may take a file for another type than one before it did.
     files: RefCell<BTreeMap<String, Arc<[u8]>>>,
     opened: RefCell<Vec<Opened>>,
     #[cfg(not(target_arch = "wasm32"))]

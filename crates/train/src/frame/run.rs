@@ -11,6 +11,7 @@ use engine::grad::{AdamW, Gradients, Settings, gradients_of_parts, initialise};
 use engine::parameters::Memory;
 use engine::rng::{Rng, mix};
 use engine::trainable::saved;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -122,18 +123,19 @@ pub fn gradients_of<S: Subject>(
     };
     let settings: Vec<Settings> = (0..parts.len()).map(settings).collect();
     // The engine's errors are of its own kind: ours wait outside.
-    let refused = Mutex::new(None);
+    let refused = Mutex::new(BTreeMap::new());
     let found = gradients_of_parts(model, &settings, |part, model, tape| {
         let mut rng = Rng::named(seed, &format!("step.{step}.{part}"));
         let loss = subject.loss(model, tape, parts[part], &mut rng);
         loss.map_err(|error| {
             let shown = engine::EngineError::shape("train", "a loss", error.to_string());
-            *lock(&refused) = Some(error);
+            lock(&refused).insert(part, error);
             shown
         })
     });
-    match lock(&refused).take() {
-        Some(error) => Err(error),
+    // The first in the order of the parts, whichever thread was faster.
+    match lock(&refused).pop_first() {
+        Some((_, error)) => Err(error),
         None => Ok(found?),
     }
 }

@@ -5,8 +5,9 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::largest_of;
 use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, Grid, HeatMap, More, Palette, Selected, TokenStrip, set};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, Selected, TokenStrip, set};
 
 /// Tensors of one side.
 #[derive(Clone, Copy)]
@@ -49,7 +50,8 @@ fn explained(mistake: &str) -> &'static str {
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let domain = one_scale(cx);
+    let most = largest_of(cx, [WITH.difference, OTHER.difference]);
+    let domain = Signal::derive(move || Domain::Fixed(-most.get(), most.get()));
     let mistake = cx.choice("mistake");
     let right = WITH.title.into_any();
     let wrong = view! { {move || set(explained(&mistake.get()))} }.into_any();
@@ -66,20 +68,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {model_note(cx)}
     }
     .into_any()
-}
-
-/// The colours of both maps mean the same changes.
-fn one_scale(cx: CellCx) -> Signal<Domain> {
-    let grids = [WITH, OTHER].map(|side| cx.grid(side.difference));
-    let domain = Memo::new(move |_| {
-        let reach = |grid: Signal<Option<Grid>>| {
-            let range = grid.with(|g| g.as_ref().and_then(Grid::range));
-            range.map_or(0.0, |(low, high)| high.max(-low))
-        };
-        let most = reach(grids[0]).max(reach(grids[1]));
-        Domain::Fixed(-most, most)
-    });
-    Signal::derive(move || domain.get())
 }
 
 /// The sentence as buttons; the pressed one is the word that changes.

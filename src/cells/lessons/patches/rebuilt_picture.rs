@@ -1,6 +1,7 @@
 //! The view of `rebuilt-picture`: the picture beside what its tokens still know of it.
 
 use cells::format::Format;
+use cells::lessons::patches::rebuilt_picture::SIDE;
 use leptos::prelude::*;
 
 use super::patch_cutter::{choose_patch, seen};
@@ -8,21 +9,18 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::only_if;
 use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, set};
 
-/// Side of a patch.
-const SIDE: usize = 4;
-
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let columns = cx.choice("columns");
     let is_random = Memo::new(move |_| columns.with(|columns| columns == "random"));
     // The same patch is outlined in both pictures.
     let selected = choose_patch(cx);
-    let picture = move |tensor, label: &'static str| {
+    let picture = move |tensor, label: &'static str, is_quiet| {
         view! {
             <figure class="rebuilt">
                 <figcaption class="heat-title">{label}</figcaption>
                 <PatchGrid pixels=seen(cx, tensor) patch=Signal::stored(SIDE) label=label
-                    selected=selected is_ruled=false />
+                    selected=selected is_ruled=false is_quiet=is_quiet />
             </figure>
         }
     };
@@ -32,7 +30,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {only_if(is_random.into(), move || cx.seed_box())}
         </div>
         <div class="row">
-            {picture("picture", "The picture")} {picture("rebuilt", "Rebuilt from its tokens")}
+            {picture("picture", "The picture", false)}
+            {picture("rebuilt", "Rebuilt from its tokens", true)}
         </div>
         <dl class="readout">
             <div><dt>"numbers in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd></div>

@@ -1,15 +1,13 @@
 //! Heads minus tails as a histogram, and its spread for four numbers of coins.
 
 use cells::format::Format;
+use cells::lessons::scaling::coin_flips::COUNTS;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::values;
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More, set};
-
-/// Numbers of coins that the reader can choose.
-const CHOICES: usize = 4;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -73,7 +71,7 @@ fn spreads(cx: CellCx) -> AnyView {
                     <th scope="col">{set("$\u{221a}d$")}</th>
                 </tr>
             </thead>
-            <tbody>{(0..CHOICES).map(row).collect_view()}</tbody>
+            <tbody>{(0..COUNTS.len()).map(row).collect_view()}</tbody>
         </table>
     }
     .into_any()

@@ -4,17 +4,14 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::largest_of;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, Grid, HeatMap, More, set};
+use crate::widgets::{Concept, Domain, HeatMap, More, set};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let shown = cx.grid("trained");
-    // One scale for all maps, so that equal numbers have equal colours.
-    let domain = Signal::derive(move || {
-        let range = shown.with(|g| g.as_ref().and_then(Grid::range));
-        Domain::Fixed(0.0, range.map_or(1.0, |(_, high)| high))
-    });
+    let most = largest_of(cx, ["trained", "xavier", "normal"]);
+    let domain = Signal::derive(move || Domain::Fixed(0.0, most.get()));
     let map = move |name: &'static str, label: &'static str| {
         view! {
             <HeatMap

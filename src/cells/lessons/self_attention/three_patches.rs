@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{SCALE, input_arrow, input_tip};
+use crate::cells::parts::figures::{SCALE, input_arrow, input_tip, reach_of};
 use crate::cells::parts::walk::{Rule, Stage, Walk};
 use crate::widgets::{Concept, Course, Joint, Mark, More, Plane, set};
 
@@ -93,7 +93,8 @@ fn arrows(cx: CellCx, patch: Memo<usize>) -> AnyView {
     let (tip, write) = input_tip(cx, "q", move || patch.get(), [0, 1]);
     let query = Mark::arrow("query", Concept::Query, tip).draggable(write);
     let marks = (0..PATCHES.len()).map(key).chain([query]).collect();
-    view! { <Plane label="Its query, and the keys: drag a tip" marks /> }.into_any()
+    let reach = reach_of(cx, ["q", "k"]);
+    view! { <Plane label="Its query, and the keys: drag a tip" marks reach /> }.into_any()
 }
 
 /// The values as points with the triangle that they span, and the output in it.
@@ -114,6 +115,7 @@ fn points(cx: CellCx, patch: Memo<usize>) -> AnyView {
     let marks = (0..count).map(value).chain([output]).collect();
     view! {
         <Plane
+            reach=reach_of(cx, ["v"])
             label="The values, their triangle, and the output"
             marks
             hull_of=(0..count).collect()

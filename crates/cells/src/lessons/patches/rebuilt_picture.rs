@@ -15,7 +15,7 @@ use crate::spec::{CellSpec, Run};
 const SIZE: usize = 112;
 
 /// Side of a patch.
-const SIDE: usize = 4;
+pub const SIDE: usize = 4;
 
 /// Numbers in a patch: three colours.
 const INNER: usize = 3 * SIDE * SIDE;

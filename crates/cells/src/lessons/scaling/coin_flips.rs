@@ -12,9 +12,11 @@ use crate::spec::{CellSpec, Run};
 /// How often the coins are flipped.
 const REPEATS: usize = 1_000;
 
-/// The numbers of coins that the reader can choose, as names and as numbers.
+/// The names of [`COUNTS`].
 const FLIPS: &[&str] = &["4", "16", "64", "256"];
-const COUNTS: [usize; 4] = [4, 16, 64, 256];
+
+/// The numbers of coins that a reader can choose.
+pub const COUNTS: [usize; 4] = [4, 16, 64, 256];
 
 /// Ends of the axis for every number of coins: four standard deviations of 256 coins, and half a
 /// bar. Sums of an even number of coins are even, so each bar holds one of them.
