@@ -47,6 +47,7 @@ mod e2e {
     mod selection;
     mod site;
     mod state;
+    mod tour;
     mod training;
     mod workers;
 }

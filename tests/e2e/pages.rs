@@ -1,5 +1,5 @@
-//! Every page, at both ends of the widths, in both themes, at the root and in a sub-folder: cells
-//! get ready, nothing complains, nothing leaves the host, nothing scrolls sideways.
+//! Every page: cells get ready, nothing complains, nothing leaves the host, nothing scrolls sideways.
+//! `tour.rs` opens them.
 
 use serde_json::{Value, json};
 
@@ -7,26 +7,8 @@ use super::browser::{Browser, Look, with_browser};
 use super::site;
 use browser_harness::{Habits, Server};
 
-/// Looks at every page and collects what is wrong, so that one run names it all.
-fn visit_all(habits: Habits, look: Look, ending: fn(&str) -> String) {
-    let server = site::serve(habits);
-    with_browser(async |browser| {
-        browser.look(look).await;
-        let mut faults = Vec::new();
-        for page in site::all_pages() {
-            let url = server.url(&ending(&page));
-            faults.extend(
-                visit(browser, &server, &url)
-                    .await
-                    .into_iter()
-                    .map(|fault| format!("{url}: {fault}")),
-            );
-        }
-        assert!(faults.is_empty(), "at {look:?}:\n{}", faults.join("\n"));
-    });
-}
-
-async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
+/// Opens a page and tells what is wrong with it.
+pub(crate) async fn visit(browser: &Browser, server: &Server, url: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if let Err(waiting) = browser.open_ready(url).await {
         faults.push(waiting);
@@ -93,49 +75,6 @@ fn faults_of(page: &Value) -> Vec<String> {
         faults.push(format!("{} main headings instead of one", page["headings"]));
     }
     faults
-}
-
-fn as_it_is(page: &str) -> String {
-    page.to_owned()
-}
-
-fn without_slash(page: &str) -> String {
-    page.trim_end_matches('/').to_owned()
-}
-
-#[test]
-fn on_a_desk_in_light() {
-    visit_all(Habits::ROOT, Look::DESK_LIGHT, as_it_is);
-}
-
-#[test]
-fn on_a_desk_in_dark() {
-    visit_all(Habits::ROOT, Look::DESK_DARK, as_it_is);
-}
-
-#[test]
-fn on_a_phone_in_light() {
-    visit_all(Habits::ROOT, Look::PHONE_LIGHT, as_it_is);
-}
-
-#[test]
-fn on_a_phone_in_dark() {
-    visit_all(Habits::ROOT, Look::PHONE_DARK, as_it_is);
-}
-
-#[test]
-fn without_the_closing_slash() {
-    visit_all(Habits::ROOT, Look::DESK_LIGHT, without_slash);
-}
-
-#[test]
-fn in_a_sub_folder() {
-    visit_all(Habits::SUB_FOLDER, Look::PHONE_LIGHT, as_it_is);
-}
-
-#[test]
-fn in_a_sub_folder_without_the_closing_slash() {
-    visit_all(Habits::SUB_FOLDER, Look::DESK_DARK, without_slash);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::browser::{Browser, Look, with_browser};
 use super::perturb;
 use super::site;
+use super::state::assert_shared_and_taken_back;
 use browser_harness::Habits;
 
 /// Props that every cell takes and that are no inputs.
@@ -431,7 +432,7 @@ async fn compare_quoted(
 }
 
 #[test]
-fn random_inputs_give_what_the_engine_gives_natively() {
+fn a_link_with_random_inputs_gives_what_the_engine_gives_natively_and_can_be_taken_back() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
@@ -446,8 +447,8 @@ fn random_inputs_give_what_the_engine_gives_natively() {
                 .filter_map(|cell| Some((cell.id.clone(), computed(cell.spec, &cell.inputs).ok()?)))
                 .collect();
             for cell in all {
-                let (inputs, state, computed) = shaken(&mut random, &cell);
-                let state = cells::state::encode(&state)
+                let (inputs, edits, computed) = shaken(&mut random, &cell);
+                let state = cells::state::encode(&edits)
                     .unwrap_or_else(|error| panic!("{}: {error}", cell.id));
                 let url = server.url(&format!("{page}#{}?s={state}", cell.id));
                 if let Err(waiting) = browser.open_ready(&url).await {
@@ -456,7 +457,16 @@ fn random_inputs_give_what_the_engine_gives_natively() {
                 }
                 faults.extend(compare(browser, &cell, &inputs, &computed).await);
                 faults.extend(quoted_in_time(browser, &own).await);
+                // A number with more digits than any control gives is read as its neighbour.
+                let edits = cells::state::decode(&state).expect("a link of ours").values;
+                assert_shared_and_taken_back(browser, &cell.id, &edits).await;
             }
+            let complaints = browser.complaints(&server.origin()).await;
+            faults.extend(
+                complaints
+                    .into_iter()
+                    .map(|what| format!("/{page}: {what}")),
+            );
         }
         assert!(
             faults.is_empty(),
