@@ -69,21 +69,33 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
 /// picture itself, and the file is a fifth smaller.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn data_url(pixels: &cells::input::Pixels) -> String {
+    let rgb: Vec<u8> = pixels.rgb.iter().map(|level| level & 0xfe).collect();
+    png_url(png::ColorType::Rgb, &rgb, pixels.width, pixels.height)
+}
+
+/// Levels of grey, row by row, as the address of a PNG file; empty where there are none.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn grey_data_url(levels: &[u8], width: usize, height: usize) -> String {
+    png_url(png::ColorType::Grayscale, levels, width, height)
+}
+
+/// The smallest file that holds these bytes.
+#[cfg(not(target_arch = "wasm32"))]
+fn png_url(colour: png::ColorType, bytes: &[u8], width: usize, height: usize) -> String {
     use base64::Engine as _;
 
-    let rgb: Vec<u8> = pixels.rgb.iter().map(|level| level & 0xfe).collect();
     let with = |filter: png::Filter| {
         let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, pixels.width as u32, pixels.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
+        let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
+        encoder.set_color(colour);
         encoder.set_compression(png::Compression::High);
         encoder.set_filter(filter);
         let mut writer = encoder.write_header().ok()?;
-        writer.write_image_data(&rgb).ok()?;
+        writer.write_image_data(bytes).ok()?;
         writer.finish().ok()?;
         Some(file)
     };
-    let filters = [png::Filter::Sub, png::Filter::Paeth];
+    let filters = [png::Filter::NoFilter, png::Filter::Sub, png::Filter::Paeth];
     let smallest = filters
         .into_iter()
         .filter_map(with)

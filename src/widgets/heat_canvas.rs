@@ -1,19 +1,23 @@
-//! A heat map of more than a thousand cells: one canvas with a cursor, and the selected row and
-//! column as tables.
+//! A heat map of hundreds of cells: one canvas with a cursor, and the selected row and column as
+//! tables. In the served file a picture stands in its place.
 
 use std::ops::Range;
 
+use leptos::either::Either;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use leptos::web_sys::{self, HtmlCanvasElement};
 
 use super::events::share_within;
 use super::heat_map::{Heat, Lines};
+use super::heat_served::markup;
+use super::markup::in_markup;
 use super::{Grid, Place};
 use crate::browser::canvas::{self, fit, picture};
 use crate::display::num::number_span;
 
-/// Height of the map in CSS pixels per row and its limits.
+/// Height of the map in CSS pixels per row and its limits; one that is about as wide as high has
+/// square cells.
 const ROW_HEIGHT: f64 = 8.0;
 const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
@@ -47,15 +51,29 @@ pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl I
             heat.point(next);
         }
     };
-    let height = move || {
-        let (rows, cols) = shape.get();
-        if is_picture {
-            return format!("aspect-ratio:{cols}/{rows}");
+    let style = Signal::derive(move || size_in_css(shape.get(), is_picture));
+    let surface = match in_markup(|| markup(heat)) {
+        Some(svg) => {
+            Either::Left(view! { <div class="heat-served" style=style inner_html=svg></div> })
         }
-        format!(
-            "height:{}px",
-            (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST)
-        )
+        None => Either::Right(view! {
+            <canvas
+                node_ref=canvas
+                aria-hidden="true"
+                style=style
+                on:pointermove=move |event| {
+                    if let Some(place) = under(&event) {
+                        heat.point(place);
+                    }
+                }
+                on:pointerleave=move |_| heat.leave()
+                on:click=move |event| {
+                    if let Some(place) = under(&event) {
+                        heat.press(place);
+                    }
+                }
+            ></canvas>
+        }),
     };
     let name = format!("{label}; arrow keys move the cursor");
     view! {
@@ -72,28 +90,26 @@ pub(crate) fn heat_canvas(heat: Heat, label: String, is_picture: bool) -> impl I
             }
             on:blur=move |_| heat.leave()
         >
-            <canvas
-                node_ref=canvas
-                aria-hidden="true"
-                style=height
-                on:pointermove=move |event| {
-                    if let Some(place) = under(&event) {
-                        heat.point(place);
-                    }
-                }
-                on:pointerleave=move |_| heat.leave()
-                on:click=move |event| {
-                    if let Some(place) = under(&event) {
-                        heat.press(place);
-                    }
-                }
-            ></canvas>
+            {surface}
         </div>
         <p class="vh" aria-live="polite" data-label="">
             {move || spoken(heat)}
         </p>
         {(!is_picture).then(|| view! { <LineTables heat label /> })}
     }
+}
+
+/// The size of a map of `rows` x `cols`, in CSS.
+fn size_in_css((rows, cols): Place, is_picture: bool) -> String {
+    if is_picture {
+        return format!("aspect-ratio:{cols}/{rows}");
+    }
+    if cols <= 2 * rows && rows <= 2 * cols {
+        let widest = LARGEST * cols as f64 / rows.max(1) as f64;
+        return format!("aspect-ratio:{cols}/{rows};max-width:{widest:.0}px");
+    }
+    let height = (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST);
+    format!("height:{height}px")
 }
 
 /// The cell of a grid of `rows` x `cols` under a pointer.
@@ -279,7 +295,22 @@ fn line(heat: Heat, name: String, places: Vec<(String, Place)>) -> impl IntoView
 
 #[cfg(test)]
 mod tests {
-    use super::{part, part_name};
+    use super::{part, part_name, size_in_css};
+
+    #[test]
+    fn maps_that_are_about_as_wide_as_high_have_square_cells() {
+        assert_eq!(
+            size_in_css((24, 24), false),
+            "aspect-ratio:24/24;max-width:420px"
+        );
+        assert_eq!(
+            size_in_css((48, 24), false),
+            "aspect-ratio:24/48;max-width:210px"
+        );
+        assert_eq!(size_in_css((4, 128), false), "height:160px");
+        assert_eq!(size_in_css((200, 64), false), "height:420px");
+        assert_eq!(size_in_css((28, 30), true), "aspect-ratio:30/28");
+    }
 
     #[test]
     fn a_long_row_is_shown_in_parts() {

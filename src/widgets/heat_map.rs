@@ -13,8 +13,9 @@ use super::heat_table::heat_table;
 use super::{Concept, Domain, Grid, Num, Palette, Place, Selected, set};
 use crate::display::NUMBER_CELLS;
 
-/// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas.
-const TABLE_CELLS: usize = 1024;
+/// Up to this many cells, and columns, a heat map is a table of elements; above, one canvas: a
+/// browser lays out a thousand elements in one long task.
+const TABLE_CELLS: usize = 400;
 const TABLE_COLS: usize = 128;
 
 /// Of a grid what decides the markup: all but its values and names.

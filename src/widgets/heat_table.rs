@@ -1,4 +1,4 @@
-//! A heat map of up to a thousand cells: a real table with a cursor.
+//! A heat map of up to some hundred cells: a real table with a cursor.
 
 use leptos::html::{Div, Table};
 use leptos::prelude::*;

@@ -14,6 +14,7 @@ mod heat_cells;
 mod heat_density;
 mod heat_legend;
 pub mod heat_map;
+mod heat_served;
 mod heat_table;
 mod ids;
 pub mod joined;
