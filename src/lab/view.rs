@@ -65,7 +65,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         view! { <p class="hint lab-repacked">{words}</p> }
     });
     let untrained = model.untrained.map(|seed| {
-        view! { <p class="cell-note">{format!("untrained: random weights, seed {seed}")}</p> }
+        view! { <p class="cell-note">{format!("untrained: random parameters, seed {seed}")}</p> }
     });
     let panel = if loaded.writes {
         text_panel(lab, loaded)

@@ -22,6 +22,9 @@ const ROW_HEIGHT: f64 = 8.0;
 const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
 
+/// The largest side of a square cell in CSS pixels.
+const SQUARE: f64 = 15.0;
+
 /// Width of the bar at the side of a marked row, in pixels.
 const BAR: f64 = 4.0;
 
@@ -105,7 +108,8 @@ fn size_in_css((rows, cols): Place, is_picture: bool) -> String {
         return format!("aspect-ratio:{cols}/{rows}");
     }
     if cols <= 2 * rows && rows <= 2 * cols {
-        let widest = LARGEST * cols as f64 / rows.max(1) as f64;
+        let highest = (rows as f64 * SQUARE).min(LARGEST);
+        let widest = highest * cols as f64 / rows.max(1) as f64;
         return format!("aspect-ratio:{cols}/{rows};max-width:{widest:.0}px");
     }
     let height = (rows as f64 * ROW_HEIGHT).clamp(SMALLEST, LARGEST);
@@ -301,11 +305,11 @@ mod tests {
     fn maps_that_are_about_as_wide_as_high_have_square_cells() {
         assert_eq!(
             size_in_css((24, 24), false),
-            "aspect-ratio:24/24;max-width:420px"
+            "aspect-ratio:24/24;max-width:360px"
         );
         assert_eq!(
-            size_in_css((48, 24), false),
-            "aspect-ratio:24/48;max-width:210px"
+            size_in_css((40, 20), false),
+            "aspect-ratio:20/40;max-width:210px"
         );
         assert_eq!(size_in_css((4, 128), false), "height:160px");
         assert_eq!(size_in_css((200, 64), false), "height:420px");

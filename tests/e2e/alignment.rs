@@ -190,9 +190,7 @@ fn scores_follow_the_gradient_and_come_back() {
         assert!(number(&low[0]) < number(&high[0]), "{low:?} {high:?}");
         click(
             browser,
-            Locator::XPath(
-                "//section[@id='alignment-gradient']//button[.='Back to the beginning']",
-            ),
+            Locator::XPath("//section[@id='alignment-gradient']//button[.='Reset the scores']"),
         )
         .await;
         let back = format!(

@@ -372,7 +372,7 @@ fn a_shape_says_that_it_is_untrained_and_stops_between_two_tokens() {
         click(browser, Locator::XPath("//button[.='Draw random weights']")).await;
         wait_open(browser).await;
         let note = text(browser, ".lab .cell-note").await;
-        assert_eq!(note, "untrained: random weights, seed 3");
+        assert_eq!(note, "untrained: random parameters, seed 3");
         set(browser, json!({ "new": "1000" })).await;
         click(browser, Locator::XPath("//button[.='Write']")).await;
         browser

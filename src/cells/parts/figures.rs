@@ -251,7 +251,7 @@ pub(crate) fn untrained(cx: CellCx) -> AnyView {
     let value = Signal::derive(move || Some(seed.get()));
     view! {
         <p class="cell-note">
-            "untrained: random weights, seed "
+            "untrained: random parameters, seed "
             <crate::widgets::Num value from="input:seed" format=cells::format::Format::Count />
         </p>
     }

@@ -143,7 +143,7 @@ pub(crate) fn trained(names: &[&str]) -> AnyView {
     } else {
         ". Their cards say what they were trained on and how well they do."
     };
-    view! { <p class="cell-note">"trained weights: "{links}{rest}</p> }.into_any()
+    view! { <p class="cell-note">"trained model: "{links}{rest}</p> }.into_any()
 }
 
 /// The address of a model's card.

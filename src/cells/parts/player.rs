@@ -133,7 +133,7 @@ pub(crate) fn beginning(cx: CellCx) -> AnyView {
     let value = Signal::derive(move || Some(seed.get()));
     view! {
         <p class="cell-note">
-            "starts from random weights, seed " <Num value from="input:seed" format=Format::Count />
+            "starts from random parameters, seed " <Num value from="input:seed" format=Format::Count />
         </p>
     }
     .into_any()

@@ -232,7 +232,7 @@ def gradient_check(name, choice, row, column):
     tensors = {
         "along.loss": tensor(along, 5e-6),
         "loss": tensor(loss, 2e-6),
-        "gradient": tensor(gradient[:width], 2e-6),
+        "gradient": tensor(gradient[:width, :width], 2e-6),
         "slope": tensor(gradient[row - 1, column - 1], 2e-6),
     }
     return cell("gradient-check", tensors, {"matrix": choice} if choice else {})
@@ -244,9 +244,10 @@ if __name__ == "__main__":
         train_tiny(2),
         break_it(["positions"], 0),
         *(break_it([part], 2) for part in ["scaling", "mask", "residual", "norm", "positions", "warmup"]),
-        gradient_check(lambda m, of: of(m.encoder[0].self_attn.in_proj_weight)[:8], None, 1, 6),
-        gradient_check(lambda m, of: of(m.decoder[0].multihead_attn.in_proj_weight)[8:16], "key-over-the-source", 1, 6),
-        gradient_check(lambda m, of: of(m.decoder[0].linear1.weight), "perceptron-of-the-decoder", 1, 6),
-        gradient_check(lambda m, of: of(m.embedding), "table-of-symbols", 1, 6),
+        gradient_check(lambda m, of: of(m.decoder[0].linear2.weight), None, 7, 1),
+        gradient_check(lambda m, of: of(m.encoder[0].self_attn.in_proj_weight)[:8], "query-of-the-encoder", 7, 1),
+        gradient_check(lambda m, of: of(m.decoder[0].multihead_attn.in_proj_weight)[8:16], "key-over-the-source", 7, 1),
+        gradient_check(lambda m, of: of(m.decoder[0].linear1.weight), "perceptron-of-the-decoder", 7, 1),
+        gradient_check(lambda m, of: of(m.embedding), "table-of-symbols", 7, 1),
     ]
     write(__file__, "training", cells)

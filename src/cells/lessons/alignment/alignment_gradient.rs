@@ -33,7 +33,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     class="button"
                     on:click=move |_| cx.set("updates", InputValue::Number(0.0))
                 >
-                    "Back to the beginning"
+                    "Reset the scores"
                 </button>
                 {step_button(cx, &["updates"], 1.0, "One update")} {step_button(cx, &["updates"], 10.0, "Ten updates")}
             </div>

@@ -70,7 +70,7 @@ fn drawing(
     view! {
         <div class="alignment scroll" tabindex="0" role="region" aria-label="Source and translation, joined by lines">
             <div class="alignment-inner" style=move || format!("--columns: {}", columns())>
-                <ol class="tokens alignment-source" aria-label="Source words, with the share that the chosen word takes of each">
+                <ol class="tokens alignment-source" aria-label="Source words, with the weight that the chosen word puts on each">
                     {move || {
                         let words = source.get().into_iter().enumerate();
                         words.map(|(s, text)| source_word(cx, s, text, row)).collect_view()

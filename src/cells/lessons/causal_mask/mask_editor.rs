@@ -29,7 +29,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {verdict(cx)}
         <More summary="The scores before and after the mask">{scores(cx, selected)}</More>
         <More summary="The chosen row written out, and the counts">{written_out(cx, selected)} {counts(cx)}</More>
-        <More summary="Other random weights">{cx.seed_box()}</More>
+        <More summary="Other random parameters">{cx.seed_box()}</More>
         {untrained(cx)}
     }
     .into_any()

@@ -171,7 +171,7 @@ fn verdicts(cx: CellCx) -> AnyView {
             "Every key is hidden. With minus infinity the row is empty; with the finite number it attends as if there were no mask. Largest difference: "
         }
         (false, true) => {
-            "The number is too small for these scores: hidden keys keep a share. Largest difference: "
+            "The number is not negative enough for these scores: hidden keys still get some weight. Largest difference: "
         }
         (false, false) => "Both masks give the same row. Largest difference: ",
     };

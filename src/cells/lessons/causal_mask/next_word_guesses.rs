@@ -71,7 +71,7 @@ fn table(cx: CellCx, names: Names) -> AnyView {
                 <caption class="vh">"At each position: the tokens seen, the next token, the most likely guesses, and whether the first is right"</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"the position sees"</th>
+                        <th scope="col">"visible tokens"</th>
                         <th scope="col">"next token"</th>
                         <th scope="col">"first guess"</th>
                         <th scope="col">"second"</th>

@@ -31,7 +31,7 @@ const ENCODER: Kind = Kind {
     pairs: "encoder.pairs",
     row_words: "source",
     col_words: "source",
-    story: "Source words ask source words. Nothing is hidden: the whole source is known.",
+    story: "Queries, keys and values all come from the source. Nothing is hidden: the whole source is known.",
 };
 
 const DECODER: Kind = Kind {
@@ -53,7 +53,7 @@ const CROSS: Kind = Kind {
     pairs: "cross.pairs",
     row_words: "target",
     col_words: "source",
-    story: "Target words, after the decoder\u{2019}s own attention, ask source words, after the encoder. Nothing is hidden.",
+    story: "Queries come from the decoder, keys and values from the encoder\u{2019}s output. Nothing is hidden.",
 };
 
 /// The view of the cell.
@@ -117,7 +117,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 }.into_any())}
             {[ENCODER, DECODER, CROSS].map(|kind| pairs(cx, kind)).into_iter().collect_view()}
         </More>
-        <More summary="Another model, another head">
+        <More summary="Model and head">
             <div class="controls">{model_box(cx)} {head_box(cx)}</div>
             {pieces_note(cx)}
         </More>
@@ -159,11 +159,11 @@ fn pairs(cx: CellCx, kind: Kind) -> AnyView {
             <p>{kind.story}</p>
             <dl class="readout">
                 <div>
-                    <dt>"tokens that ask"</dt>
+                    <dt>"queries"</dt>
                     <dd>{cx.num(kind.rows, &[], Format::Count)}</dd>
                 </div>
                 <div>
-                    <dt>"tokens that answer"</dt>
+                    <dt>"keys"</dt>
                     <dd>{cx.num(kind.cols, &[], Format::Count)}</dd>
                 </div>
                 <div>

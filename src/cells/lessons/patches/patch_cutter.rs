@@ -28,7 +28,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {place(cx)}
             </div>
         </div>
-        <More summary="Its values, channel by channel">{planes(cx)}</More>
+        <More summary="Pixel values by channel">{planes(cx)}</More>
         <More summary="The patch as the model receives it: one row of numbers">
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
                 numbers=false palette=Palette::Brightness format=Format::Fixed(2) />
@@ -94,7 +94,7 @@ fn counts(cx: CellCx) -> AnyView {
 fn place(cx: CellCx) -> AnyView {
     view! {
         <section class="panel c-position">
-            <p class="panel-title">"Its position in the sequence"</p>
+            <p class="panel-title">"Position in the sequence"</p>
             <p class="sum">
                 "row " {cx.num("row", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)}
                 " + column " {cx.num("column", &[], Format::Count)} " = position " {cx.num("chosen", &[], Format::Count)}

@@ -44,7 +44,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     cx.offer_chart("scores", chart);
     view! {
         <div class="controls">{cx.slider("size", Format::Count)} {cx.slider("d_k", Format::Count)}</div>
-        <div class="scroll" tabindex="0" role="region" aria-label="Costs by side of a patch">
+        <div class="scroll" tabindex="0" role="region" aria-label="Costs by patch size">
             <table class="values">
                 <caption>"One attention head over the whole picture"</caption>
                 <thead>

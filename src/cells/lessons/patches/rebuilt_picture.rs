@@ -58,7 +58,7 @@ fn numbers(cx: CellCx) -> AnyView {
         <div class="stack">
             {row("patch", "The patch", bright, Palette::Brightness)}
             {row("token", "Its token", signed, Palette::Diverging)}
-            {row("rebuilt_patch", "The patch as rebuilt", bright, Palette::Brightness)}
+            {row("rebuilt_patch", "The rebuilt patch", bright, Palette::Brightness)}
             <p class="hint">{set("Red, green and blue, each row by row: $C \u{b7} P \u{b7} P$ numbers.")}</p>
         </div>
     }

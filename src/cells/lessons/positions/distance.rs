@@ -58,7 +58,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         </div>
         <More summary="One row as a curve">{row_curve(cx, computed)}</More>
-        <More summary="Length and width">
+        <More summary="Positions and dimensions">
             <div class="controls">{cx.slider("length", Format::Count)} {cx.slider("width", Format::Count)}</div>
         </More>
     }
@@ -93,11 +93,11 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
                 <dd>{cx.num("product", &[], Format::Fixed(2))}</dd>
             </div>
             <div>
-                <dt>{set("distance $q \u{2212} p$")}</dt>
+                <dt>{set("offset $q \u{2212} p$")}</dt>
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"spread along this diagonal, relative to distance zero"</dt>
+                <dt>"largest difference along this diagonal, relative to the product at offset zero"</dt>
                 <dd>{cx.num_at("spreads", along, Format::Power(1))}</dd>
             </div>
             <div>
@@ -116,7 +116,7 @@ fn row_curve(cx: CellCx, computed: Computed) -> AnyView {
             let first = c.at("first", &[])?;
             Some(Chart {
                 title: "One row: the product against the distance".to_owned(),
-                x_label: "distance $q \u{2212} p$".to_owned(),
+                x_label: "offset $q \u{2212} p$".to_owned(),
                 y_label: "$PE(p) \u{b7} PE(q)$".to_owned(),
                 series: vec![curve(c, "row", "", Concept::Position, |q| q as f64 - first)],
                 marks: vec![(c.at("offset", &[])?, "q".to_owned())],

@@ -85,9 +85,9 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     };
     view! {
         <section class="panel">
-            <p class="panel-title">"The same turn, whatever p is"</p>
+            <p class="panel-title">"The same rotation at every p"</p>
             <p>
-                "Dashed: the hand at position p. Solid: the same hand after the matrix. It points where the hand of position p + k points, position "
+                "Dashed: the hand at position p. Solid: the same hand after the matrix. It points the same way as the hand of position p + k, position "
                 {cx.num("goal", &[], Format::Count)} "."
             </p>
             <div class="row">{move || pairs.get().into_iter().map(face).collect_view()}</div>

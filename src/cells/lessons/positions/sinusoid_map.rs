@@ -123,7 +123,7 @@ fn clock(cx: CellCx, computed: Computed, i: usize) -> AnyView {
                 <dd>{cx.num("row", &[2 * i], Format::Fixed(2))}</dd>
                 <dt>"cos"</dt>
                 <dd>{cx.num("row", &[2 * i + 1], Format::Fixed(2))}</dd>
-                <dt>"positions in a turn"</dt>
+                <dt>"positions per turn"</dt>
                 <dd>{cx.num("wavelengths", &[i], Format::Fixed(1))}</dd>
             </dl>
         </div>

@@ -41,7 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             />
         </div>
         <More summary="How far each head sees">{horizon(cx, computed)}</More>
-        <More summary="Random scores of the words">
+        <More summary="Random word scores">
             <div class="controls">{cx.toggle_box("content")} {cx.seed_box()}</div>
         </More>
         {note}

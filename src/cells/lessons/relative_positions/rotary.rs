@@ -21,7 +21,7 @@ const REACH: f64 = 1.5;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
-    let names = ["x of 0", "y of 0", "x of 1", "y of 1"];
+    let names = ["plane 0, x", "plane 0, y", "plane 1, x", "plane 1, y"];
     view! {
         <div class="controls">
             {cx.slider("m", Format::Count)} {cx.slider("n", Format::Count)} {cx.slider("shift", Format::Count)}
@@ -35,7 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
             {readouts(cx)}
         </More>
-        <More summary="The score against both moves">{curves(cx, computed)}</More>
+        <More summary="The score when both tokens move, or one">{curves(cx, computed)}</More>
     }
     .into_any()
 }

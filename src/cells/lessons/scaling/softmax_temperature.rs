@@ -41,7 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.matrix_edit("logits", Concept::Score, &["logit"], &[])} <div class="row">
                 {resize(cx, true)} {resize(cx, false)}
                 <button type="button" class="button" on:click=move |_| thousands(cx)>
-                    "A row of thousands"
+                    "Set all to 1,000"
                 </button>
             </div>
         </div>

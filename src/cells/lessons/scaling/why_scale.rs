@@ -29,7 +29,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {spread(cx, computed)}
         <More summary="What softmax makes of one row">{row(cx)}</More>
         <More summary="Entropy and Jacobian at every width">{curves(cx, computed)}</More>
-        <More summary="Means, the axis and the seed">
+        <More summary="Means, axis range and seed">
             <div class="controls">{cx.slider("reach", Format::Count)} {cx.seed_box()}</div>
             {details(cx)}
         </More>

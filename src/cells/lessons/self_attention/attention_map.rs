@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {move || row.get().map(|row| bars(cx, row, tokens.get()))}
                 <HeatMap
                     grid=grid
-                    label="Attention weights: each row is a word that asks, each column a word that answers"
+                    label="Attention weights: each row is a word that attends, each column a word that it attends to"
                     domain=Signal::stored(Domain::Fixed(0.0, 1.0))
                     format=Format::Fixed(2)
                     concept=Concept::Weight
@@ -116,7 +116,7 @@ fn bars(cx: CellCx, row: usize, tokens: Vec<String>) -> AnyView {
     view! {
         <div class="panel">
             <p class="share-title">
-                <strong data-from=format!("tokens[{row}]")>{asking}</strong> " takes from each word"
+                "What " <strong data-from=format!("tokens[{row}]")>{asking}</strong> " attends to"
             </p>
             <ul class="shares">{items.collect_view()}</ul>
         </div>

@@ -52,7 +52,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 no_legend=true
             />
         </div>
-        <More summary="The shapes of the matrices, and other random weights">
+        <More summary="The shapes of the matrices, and other random parameters">
             {shapes(cx)} {cx.seed_box()}
         </More>
         {untrained(cx)}

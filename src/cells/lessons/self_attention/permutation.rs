@@ -61,7 +61,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             )}
         </div>
         {verdict(cx)}
-        <More summary="Another model, another head"><div class="controls">{model_box(cx)} {head_box(cx)}</div></More>
+        <More summary="Model and head"><div class="controls">{model_box(cx)} {head_box(cx)}</div></More>
         {model_note(cx)}
     }
     .into_any()

@@ -36,13 +36,27 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
+/// The name of a part in a sentence.
+fn part_name(part: &str) -> &str {
+    match part {
+        "mask" => "causal mask",
+        "residual" => "residual connections",
+        "norm" => "layer norm",
+        "warmup" => "warm-up",
+        part => part,
+    }
+}
+
 /// The parts that are switched off, in words.
 fn verdict(cx: CellCx) -> AnyView {
     let off = cx.words("off");
     let words = move || {
         off.with(|off| match off.as_slice() {
             [] => "Nothing is off: both models are the same, and so are their curves.".to_owned(),
-            off => format!("The second model learns without: {}.", off.join(", ")),
+            off => {
+                let names: Vec<&str> = off.iter().map(|part| part_name(part)).collect();
+                format!("Switched off in the second model: {}.", names.join(", "))
+            }
         })
     };
     view! {

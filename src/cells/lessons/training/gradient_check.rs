@@ -16,7 +16,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {curve(cx, computed)}
         {sums(cx)}
         <More summary="The error at every $h$">{errors(cx, computed)}</More>
-        <More summary="Another matrix, another weight, another seed">
+        <More summary="Choose another parameter">
             {picker(cx)}
             <div class="controls">
                 {cx.choice_box("matrix")} {cx.slider("row", Format::Count)} {cx.slider("column", Format::Count)} {cx.seed_box()}
@@ -49,8 +49,8 @@ fn curve(cx: CellCx, computed: Computed) -> AnyView {
                 concept,
             };
             Some(Chart {
-                title: "The loss along one weight".to_owned(),
-                x_label: "the weight $w$".to_owned(),
+                title: "The loss along one parameter".to_owned(),
+                x_label: "the parameter $w$".to_owned(),
                 y_label: "loss".to_owned(),
                 series: vec![
                     series("loss", "along.loss", "along", Kind::Line, Concept::Score),
@@ -97,7 +97,7 @@ fn picker(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// Distance of both kinds of difference from the gradient, for each h.
+/// Errors of both kinds of difference, for each h.
 fn errors(cx: CellCx, computed: Computed) -> AnyView {
     let here = cx.value("h.now", Vec::new());
     let chart = Signal::derive(move || {
@@ -112,9 +112,9 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
                 concept,
             };
             Some(Chart {
-                title: "Distance from the gradient".to_owned(),
+                title: "Error of each difference".to_owned(),
                 x_label: "h".to_owned(),
-                y_label: "distance".to_owned(),
+                y_label: "error".to_owned(),
                 series: vec![
                     series("error.central", "central", Kind::Line, Concept::Weight),
                     series("error.one-sided", "one-sided", Kind::Line, Concept::Score),
@@ -136,7 +136,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("errors", chart);
-    view! { <ChartView chart label="Distance from the gradient" height=280 format=Format::Power(2) /> }
+    view! { <ChartView chart label="Error of each difference" height=280 format=Format::Power(2) /> }
         .into_any()
 }
 
@@ -158,13 +158,13 @@ fn sums(cx: CellCx) -> AnyView {
             </div>
         </div>
         <dl class="readout">
-            {item("the weight $w$", "weight", Format::Fixed(6))} {item("$h$", "h.now", Format::Power(2))}
+            {item("the parameter $w$", "weight", Format::Fixed(6))} {item("$h$", "h.now", Format::Power(2))}
             {item("loss at $w \u{2212} h$", "below", Format::Fixed(8))}
             {item("loss at $w + h$", "above", Format::Fixed(8))}
             {item("difference in ulps", "grains", Format::Count)}
             {item("central difference", "central.now", Format::Fixed(7))}
             {item("gradient", "slope", Format::Fixed(7))}
-            {item("distance", "error.now", Format::Power(2))}
+            {item("error", "error.now", Format::Power(2))}
         </dl>
     }
     .into_any()

@@ -44,7 +44,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::matrix("v", "v", (2, 2), (1, 1), arr2(&[[1.2], [0.9]])),
         InputSpec::number(
             "stretch",
-            "Lengthen the state by",
+            "Multiply the state by",
             (0.0, LARGEST, 0.25),
             1.0,
         ),

@@ -50,7 +50,7 @@ pub const EXAMPLE: &str = "The little girl has a red ball";
 /// The examples. A test checks that each is true.
 pub const EXAMPLES: [Example; 4] = [
     Example {
-        label: "An article finds its noun",
+        label: "Looks ahead to the noun",
         head: [2, 2],
         word: "The",
         takes_from: "girl",
@@ -62,7 +62,7 @@ pub const EXAMPLES: [Example; 4] = [
         takes_from: "has",
     },
     Example {
-        label: "Each word looks at the one before",
+        label: "Most words look one back",
         head: [1, 2],
         word: "girl",
         takes_from: "little",

@@ -33,10 +33,10 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::text("asking", "The sentence that asks", "Il gatto sedeva"),
+        InputSpec::text("asking", "Query sentence", "Il gatto sedeva"),
         InputSpec::text(
             "answering",
-            "The sentence that answers",
+            "Key and value sentence",
             "The cat sat on the mat",
         ),
         InputSpec::seed(7),
@@ -45,8 +45,8 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
-    let asking = words::tokens(inputs, "asking", "The sentence that asks", MOST_WORDS)?;
-    let answering = words::tokens(inputs, "answering", "The sentence that answers", MOST_WORDS)?;
+    let asking = words::tokens(inputs, "asking", "Query sentence", MOST_WORDS)?;
+    let answering = words::tokens(inputs, "answering", "Key and value sentence", MOST_WORDS)?;
     let seed = inputs.seed()?;
     let mut record = Record::new();
     let x_q = embedded(&mut record, &asking, seed, "asking", ASKING_WIDTH)?;

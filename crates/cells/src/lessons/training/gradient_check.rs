@@ -26,25 +26,39 @@ const POWERS: std::ops::RangeInclusive<i32> = -22..=-1;
 /// Farthest distance from the weight at which the loss is computed, and points to each side.
 const ALONG: (f32, i32) = (4.0, 20);
 
-/// The matrices on offer, with the names that the model is loaded by.
-const MATRICES: [(&str, &str); 5] = [
+/// Columns of the second matrix of the decoder's MLP, which leads back from its inner width.
+const INNER: usize = 4 * WIDTH;
+
+/// The matrices on offer: the name that the reader chooses, the name that the model is loaded by, and
+/// the number of columns. Between the first and the loss nothing has a corner; behind all others
+/// there is a ReLU.
+const MATRICES: [(&str, &str, usize); 6] = [
+    (
+        "second-matrix-of-the-MLP",
+        "transformer.decoder.layers.0.linear2.weight",
+        INNER,
+    ),
     (
         "query-of-the-encoder",
         "transformer.encoder.layers.0.self_attn.q_proj.weight",
+        WIDTH,
     ),
     (
         "key-over-the-source",
         "transformer.decoder.layers.0.multihead_attn.k_proj.weight",
+        WIDTH,
     ),
     (
         "value-of-the-decoder",
         "transformer.decoder.layers.0.self_attn.v_proj.weight",
+        WIDTH,
     ),
     (
         "perceptron-of-the-decoder",
         "transformer.decoder.layers.0.linear1.weight",
+        WIDTH,
     ),
-    ("table-of-symbols", "embedding.weight"),
+    ("table-of-symbols", "embedding.weight", WIDTH),
 ];
 
 const CHOICES: &[&str] = &[
@@ -53,12 +67,13 @@ const CHOICES: &[&str] = &[
     MATRICES[2].0,
     MATRICES[3].0,
     MATRICES[4].0,
+    MATRICES[5].0,
 ];
 
 /// The cell `gradient-check`.
 pub const SPEC: CellSpec = CellSpec {
     name: "gradient-check",
-    summary: "The loss along one weight, and its gradient by reverse-mode differentiation and by central differences at many step sizes.",
+    summary: "The loss along one parameter, and its gradient by reverse-mode differentiation and by central differences at many step sizes.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };
@@ -75,8 +90,8 @@ fn inputs() -> Vec<InputSpec> {
     let side = WIDTH as f64;
     vec![
         InputSpec::choice("matrix", "Matrix", CHOICES),
-        InputSpec::number("row", "Row of the weight", (1.0, side, 1.0), 1.0),
-        InputSpec::number("column", "Column of the weight", (1.0, side, 1.0), 6.0),
+        InputSpec::number("row", "Row of the parameter", (1.0, side, 1.0), 7.0),
+        InputSpec::number("column", "Column of the parameter", (1.0, side, 1.0), 1.0),
         InputSpec::number("power", "Exponent of h (base 2)", (-22.0, -1.0, 1.0), -7.0),
         InputSpec::seed(1),
     ]
@@ -117,24 +132,24 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
     let mut learner = Learner::new(plan, settings)?;
     let pairs = shown!(record, engine::grad::Learner::held_out, &learner, PAIRS)?;
     let chosen = inputs.choice("matrix")?;
-    let matrix = MATRICES.iter().find(|(known, _)| *known == chosen);
-    let name = matrix
-        .ok_or_else(|| CellError::Missing(chosen.to_owned()))?
-        .1;
+    let matrix = MATRICES.iter().find(|(known, ..)| *known == chosen);
+    let &(_, name, columns) = matrix.ok_or_else(|| CellError::Missing(chosen.to_owned()))?;
     let (loss, gradients) = learner.gradients(&pairs)?;
     let values = gradients.get(name).unwrap_or_default();
-    let shape = (values.len() / WIDTH, WIDTH);
+    let shape = (values.len() / columns, columns);
     let all = Array2::from_shape_vec(shape, values.to_vec())
         .map_err(|e| CellError::Mismatch(e.to_string()))?;
     let (row, column) = (inputs.count("row")? - 1, inputs.count("column")? - 1);
+    let shown = all.slice_axis(Axis(0), Slice::from(..WIDTH));
+    let shown = shown.slice_axis(Axis(1), Slice::from(..WIDTH));
     record.number("loss", f64::from(loss));
-    record.tensor("gradient", &all.slice_axis(Axis(0), Slice::from(..WIDTH)));
+    record.tensor("gradient", &shown);
     Ok(Box::new(Check {
         record,
         learner,
         pairs,
         name,
-        at: row * WIDTH + column,
+        at: row * columns + column,
         gradient: all[[row, column]],
         power: inputs.number("power")? as i32,
         found: Vec::new(),
@@ -271,7 +286,7 @@ mod tests {
     /// agree better than the best.
     #[test]
     fn some_h_agrees_and_the_smallest_is_worse() {
-        for (matrix, _) in MATRICES {
+        for (matrix, ..) in MATRICES {
             let found = at(matrix, 3.0, 5.0);
             let errors: Vec<f64> = found
                 .tensor("error.central")
@@ -294,21 +309,34 @@ mod tests {
         }
     }
 
-    /// The central difference is closer than the one-sided one where h is large enough for its bend
-    /// to be seen.
+    /// Where h is large, halving it divides the error of the central difference by four and that of
+    /// the one-sided one by two, as Taylor's formula says of a curve without corners.
     #[test]
-    fn central_beats_one_sided_at_moderate_h() {
-        let found = at(MATRICES[0].0, 3.0, 5.0);
-        let sum = |name: &str| (3..9).map(|n| found.at(name, &[n]).unwrap()).sum::<f64>();
-        assert!(sum("error.central") < 0.3 * sum("error.one-sided"));
+    fn errors_of_a_smooth_loss_fall_as_taylors_formula_says() {
+        let found = at(MATRICES[0].0, 7.0, 1.0);
+        for (name, ratio) in [("error.central", 4.0), ("error.one-sided", 2.0)] {
+            for n in 0..3 {
+                let error = |n: usize| found.at(name, &[n]).unwrap();
+                let fall = error(n) / error(n + 1);
+                assert!((fall / ratio - 1.0).abs() < 0.1, "{name} {n}: {fall}");
+            }
+        }
+    }
+
+    /// A ReLU between weight and loss makes corners, where the rule does not hold.
+    #[test]
+    fn errors_behind_a_relu_fall_otherwise() {
+        let found = at("query-of-the-encoder", 1.0, 6.0);
+        let error = |n: usize| found.at("error.central", &[n]).unwrap();
+        assert!((1..6).all(|n| error(n) / error(n + 1) < 2.0));
     }
 
     /// The curve passes through the loss at the weight, where the tangent touches it: nearby the two
     /// part with the square of the distance, and far away the loss bends.
     #[test]
     fn the_tangent_touches_the_loss_along_the_weight() {
-        for (matrix, _) in MATRICES {
-            let found = at(matrix, 1.0, 6.0);
+        for (matrix, ..) in MATRICES {
+            let found = at(matrix, 7.0, 1.0);
             let numbers = |name: &str| -> Vec<f64> {
                 found.tensor(name).unwrap().values.iter().copied().collect()
             };
