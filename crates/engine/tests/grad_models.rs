@@ -234,7 +234,11 @@ fn pictures(side: usize) -> Array4<f32> {
 
 #[test]
 fn picture_models() {
-    for pooling in [Pooling::Class, Pooling::Mean] {
+    for (pooling, positions) in [
+        (Pooling::Class, true),
+        (Pooling::Mean, true),
+        (Pooling::Class, false),
+    ] {
         let config = vit::Config {
             width: 8,
             heads: 2,
@@ -246,6 +250,7 @@ fn picture_models() {
             classes: 3,
             norm_eps: 1e-6,
             pooling,
+            positions,
         };
         learns(
             config.shapes(),
