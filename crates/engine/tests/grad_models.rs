@@ -93,13 +93,15 @@ fn pairs() -> (Packed, Packed, Vec<Option<usize>>) {
 
 #[test]
 fn a_fixed_vector() {
-    for reverse_source in [false, true] {
+    for (reverse_source, readout) in [(false, None), (true, None), (false, Some(3))] {
         let config = seq2seq::Config {
             source_vocabulary: 6,
             target_vocabulary: 7,
             embedding: 4,
             width: 5,
             layers: 2,
+            readout,
+            feeds_context: readout.is_some(),
             reverse_source,
         };
         let (source, target, answers) = pairs();

@@ -220,6 +220,8 @@ fn threads_change_no_bit() {
         embedding: 48,
         width: 96,
         layers: 1,
+        readout: None,
+        feeds_context: false,
         reverse_source: true,
     };
     let model = Seq2Seq::load(config, &mut Formula::new(0, config.shapes())).unwrap();
