@@ -28,6 +28,7 @@ macro_rules! for_each_lesson {
                 alignment_scores: page,
                 alignment_lines: models,
                 additive_and_dot: page,
+                play_the_decoder: training,
                 alignment_gradient: training,
             }
             self_attention {

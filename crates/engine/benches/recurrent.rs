@@ -22,6 +22,8 @@ mod native {
             embedding: 256,
             width: 512,
             layers: 2,
+            readout: None,
+            feeds_context: false,
             reverse_source: true,
         };
         let model = Seq2Seq::load(config, &mut Formula::new(0, config.shapes()))?;

@@ -72,6 +72,8 @@ mod native {
             embedding: 64,
             width: 128,
             layers: 1,
+            readout: None,
+            feeds_context: false,
             reverse_source: true,
         };
         let mut model = Seq2Seq::load(config, &mut Formula::new(0, config.shapes()))?;

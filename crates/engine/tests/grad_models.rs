@@ -93,13 +93,15 @@ fn pairs() -> (Packed, Packed, Vec<Option<usize>>) {
 
 #[test]
 fn a_fixed_vector() {
-    for reverse_source in [false, true] {
+    for (reverse_source, readout) in [(false, None), (true, None), (false, Some(3))] {
         let config = seq2seq::Config {
             source_vocabulary: 6,
             target_vocabulary: 7,
             embedding: 4,
             width: 5,
             layers: 2,
+            readout,
+            feeds_context: readout.is_some(),
             reverse_source,
         };
         let (source, target, answers) = pairs();
@@ -234,7 +236,11 @@ fn pictures(side: usize) -> Array4<f32> {
 
 #[test]
 fn picture_models() {
-    for pooling in [Pooling::Class, Pooling::Mean] {
+    for (pooling, positions) in [
+        (Pooling::Class, true),
+        (Pooling::Mean, true),
+        (Pooling::Class, false),
+    ] {
         let config = vit::Config {
             width: 8,
             heads: 2,
@@ -246,6 +252,7 @@ fn picture_models() {
             classes: 3,
             norm_eps: 1e-6,
             pooling,
+            positions,
         };
         learns(
             config.shapes(),

@@ -162,6 +162,7 @@ fn threads_change_no_bit() {
         classes: 10,
         norm_eps: 1e-6,
         pooling: Pooling::Class,
+        positions: true,
     };
     let model = Vit::load(config.clone(), &mut Formula::new(0, config.shapes())).unwrap();
     let mut rng = Rng::new(3);
@@ -219,6 +220,8 @@ fn threads_change_no_bit() {
         embedding: 48,
         width: 96,
         layers: 1,
+        readout: None,
+        feeds_context: false,
         reverse_source: true,
     };
     let model = Seq2Seq::load(config, &mut Formula::new(0, config.shapes())).unwrap();

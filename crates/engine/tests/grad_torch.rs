@@ -147,6 +147,7 @@ impl Trainable for Tokens {
             ..
         } = &mut self.0;
         patches.parameters("proj", visit)?;
+        let positions = positions.as_mut().unwrap();
         trainable::array(positions, "pos_embed", Kind::Table, visit)?;
         trainable::array(class.as_mut().unwrap(), "cls_token", Kind::Table, visit)
     }
@@ -162,7 +163,7 @@ fn a_patch_embedding() {
         patch: 2,
         patches: load_patches(&mut source, "proj", 5, 3, 2).unwrap(),
         class: Some(flat("cls_token")),
-        positions,
+        positions: Some(positions),
     });
     let (_, found) = gradients(&mut tokens, &Settings::default(), |tokens, tape| {
         let x = tokens.0.run(tape, c.four("images").view())?;

@@ -66,6 +66,8 @@ fn fixed(reverse_source: bool) -> seq2seq::Config {
         embedding: 4,
         width: 6,
         layers: 2,
+        readout: None,
+        feeds_context: false,
         reverse_source,
     }
 }
@@ -90,6 +92,33 @@ fn a_fixed_vector() {
             assert_eq!(step, found.row(t));
         }
     }
+}
+
+#[test]
+fn a_context_vector_that_each_step_reads() {
+    let c = case("recurrent", "fed");
+    let (text, target) = (ids(&c, "source"), ids(&c, "target"));
+    let config = seq2seq::Config {
+        readout: Some(5),
+        feeds_context: true,
+        ..fixed(false)
+    };
+    let model = seq2seq::Seq2Seq::load(config, &mut source(&c, config.shapes())).unwrap();
+    let mut seen = Recorder::default();
+    let found = model.forward(&text, &target, Some(&mut seen)).unwrap();
+    c.check("logits", found.view().into_dyn(), F32_STEPS_TOLERANCE);
+    for (name, recorded) in [("vector", "encoder.states"), ("readout", "decoder.readout")] {
+        let recorded = seen.get(recorded).unwrap();
+        c.check(name, recorded.view(), F32_STEPS_TOLERANCE);
+    }
+    let mut state = model.encode(&text, None).unwrap();
+    for (t, &id) in target.iter().enumerate() {
+        let step = model.step(&mut state, id, None).unwrap();
+        assert_eq!(step, found.row(t));
+    }
+    let mut wrong = state.clone();
+    wrong.context = Array1::zeros(2);
+    assert!(model.step(&mut wrong, 0, None).is_err());
 }
 
 #[test]

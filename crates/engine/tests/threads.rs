@@ -61,6 +61,7 @@ fn threads_change_no_bit() {
         classes: 100,
         norm_eps: 1e-6,
         pooling: vit::Pooling::Class,
+        positions: true,
     };
     for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q6K] {
         let mut parameters = source(5, gpt2.shapes(), kind);

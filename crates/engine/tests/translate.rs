@@ -68,6 +68,8 @@ fn models(vocabulary: usize) -> Vec<(TranslationModel, Value)> {
         embedding: 4,
         width: 6,
         layers: 2,
+        readout: Some(5),
+        feeds_context: true,
         reverse_source: true,
     };
     let attention = seq2seq_attention::Config {
@@ -99,7 +101,7 @@ fn models(vocabulary: usize) -> Vec<(TranslationModel, Value)> {
             TranslationModel::Gru(Seq2Seq::load(gru, &mut Formula::new(0, gru.shapes())).unwrap()),
             with(
                 "seq2seq-gru",
-                json!({ "layers": 2, "reverse_source": true }),
+                json!({ "layers": 2, "readout": 5, "feeds_context": true, "reverse_source": true }),
             ),
         ),
         (

@@ -16,6 +16,8 @@ Usage: cargo xtask train MODEL --data PATH [OPTIONS]
 
 Models:
   digit-vit          a ViT that reads handwritten digits (data: mnist)
+  digit-vit-nopos    digit-vit without a table of positions (data: mnist)
+  digit-vit-gap      digit-vit with global average pooling in place of the class token (data: mnist)
   digit-cnn          two convolutions that read handwritten digits, to compare with digit-vit (data: mnist)
   digit-gpt          a small ImageGPT that completes half a digit (data: mnist)
   seq2seq-gru        English to Italian through one fixed vector (data: eng-ita-tatoeba)
@@ -42,6 +44,8 @@ Options:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
     DigitVit,
+    DigitVitNopos,
+    DigitVitGap,
     DigitCnn,
     DigitGpt,
     Seq2seqGru,
@@ -52,8 +56,10 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 8] = [
+    const ALL: [(&'static str, Self); 10] = [
         ("digit-vit", Self::DigitVit),
+        ("digit-vit-nopos", Self::DigitVitNopos),
+        ("digit-vit-gap", Self::DigitVitGap),
         ("digit-cnn", Self::DigitCnn),
         ("digit-gpt", Self::DigitGpt),
         ("seq2seq-gru", Self::Seq2seqGru),

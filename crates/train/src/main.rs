@@ -8,9 +8,10 @@ use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use training::digits::classifier::Classifier;
+use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
+use training::digits::variants::{AveragePooled, WithoutPositions};
 use training::frame::{Options, Subject, ship, ship_again, train};
 use training::text::language::Language;
 use training::text::masked::Masked;
@@ -42,8 +43,10 @@ fn run(arguments: &Arguments) -> Result<()> {
     start_threads(arguments.threads)?;
     let data = &arguments.data;
     match arguments.model {
-        Model::DigitVit => make(&Classifier::<Vit>::new(Mnist::read(data)?), arguments),
-        Model::DigitCnn => make(&Classifier::<Cnn>::new(Mnist::read(data)?), arguments),
+        Model::DigitVit => digits::<Vit>(arguments),
+        Model::DigitVitNopos => digits::<WithoutPositions>(arguments),
+        Model::DigitVitGap => digits::<AveragePooled>(arguments),
+        Model::DigitCnn => digits::<Cnn>(arguments),
         Model::DigitGpt => make(&DigitGpt::new(&Mnist::read(data)?)?, arguments),
         Model::Seq2seqGru => translation(Kind::Gru, arguments),
         Model::Seq2seqAttention => translation(Kind::Attention, arguments),
@@ -60,6 +63,11 @@ fn start_threads(count: Option<usize>) -> Result<()> {
     threads::start(count).map_err(|source| TrainError::Threads { count, source })?;
     threads::limit(count);
     Ok(())
+}
+
+fn digits<N: Network>(arguments: &Arguments) -> Result<()> {
+    let digits = Mnist::read(&arguments.data)?;
+    make(&Classifier::<N>::new(digits), arguments)
 }
 
 fn translation(kind: Kind, arguments: &Arguments) -> Result<()> {

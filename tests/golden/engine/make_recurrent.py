@@ -62,6 +62,37 @@ def seq2seq():
     }
 
 
+class FedSeq2Seq(nn.Module):
+    """The decoder reads the context vector with each token, and a layer with tanh comes before the logits."""
+
+    def __init__(self, source, target, embedding, width, layers, readout):
+        super().__init__()
+        self.encoder = nn.ModuleDict({"embedding": nn.Embedding(source, embedding), "gru": nn.GRU(embedding, width, layers, batch_first=True)})
+        self.decoder = nn.ModuleDict(
+            {
+                "embedding": nn.Embedding(target, embedding),
+                "gru": nn.GRU(embedding + width, width, layers, batch_first=True),
+                "readout": nn.Linear(2 * width + embedding, readout),
+                "output": nn.Linear(readout, target),
+            }
+        )
+
+    def forward(self, source, target):
+        _, vector = self.encoder["gru"](self.encoder["embedding"](source))
+        context = vector[-1][:, None].expand(-1, target.shape[1], -1)
+        x = torch.cat([self.decoder["embedding"](target), context], dim=-1)
+        hidden, _ = self.decoder["gru"](x, vector)
+        readout = torch.tanh(self.decoder["readout"](torch.cat([hidden, x], dim=-1)))
+        return vector, readout, self.decoder["output"](readout)
+
+
+def fed():
+    model = exact(FedSeq2Seq(9, 7, 4, 6, 2, 5))
+    source, target = torch.tensor([[3, 1, 4, 8, 5]]), torch.tensor([[0, 5, 2, 6]])
+    vector, readout, logits = model(source, target)
+    return {**state(model), "source": source[0], "target": target[0], "vector": vector[:, 0], "readout": readout[0], "logits": logits[0]}
+
+
 class Additive(nn.Module):
     def __init__(self, width, key, inner):
         super().__init__()
@@ -124,7 +155,7 @@ def moe():
 
 if __name__ == "__main__":
     cases = {}
-    for make in [gru, seq2seq, attention, moe]:
+    for make in [gru, seq2seq, attention, moe, fed]:
         torch.manual_seed(SEED)
         cases[make.__name__] = make()
     make_engine.SEED = SEED

@@ -144,6 +144,42 @@ def alignment_gradient(right, updates):
     return cell("alignment-gradient", found | {"curve.loss": tensor(losses, 1e-5)}, inputs)
 
 
+def play_the_decoder(scores):
+    h = torch.tensor([[1.0, 0.0, 0.1], [0.6, 0.1, 0.0], [0.0, 0.2, 1.0], [0.1, 1.0, 0.1]], dtype=torch.float64)
+    u = torch.tensor([[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]], dtype=torch.float64)
+    right = torch.tensor([0])
+
+    def loss_of(e):
+        return nn.functional.cross_entropy((e.softmax(0) @ h @ u.T)[None], right)
+
+    def after(updates):
+        e = torch.tensor(scores, dtype=torch.float64, requires_grad=True)
+        optimiser = torch.optim.SGD([e], lr=1.0)
+        for _ in range(updates):
+            optimiser.zero_grad()
+            loss_of(e).backward()
+            optimiser.step()
+        return e.detach()
+
+    e = torch.tensor(scores, dtype=torch.float64, requires_grad=True)
+    loss = loss_of(e)
+    loss.backward()
+    weights = e.detach().softmax(0)
+    tensors = {
+        "weights": tensor(weights, 2e-6),
+        "context": tensor(weights @ h, 2e-6),
+        "probabilities": tensor((weights @ h @ u.T).softmax(0), 2e-6),
+        "gradient": tensor(e.grad, 2e-6),
+        "loss": tensor(loss, 5e-6),
+        "next.one": tensor(after(1), 5e-6),
+        "next.ten": tensor(after(10), 2e-5),
+        "even.loss": tensor(loss_of(torch.zeros(4, dtype=torch.float64)), 5e-6),
+        "best.loss": tensor(nn.functional.cross_entropy((h[3] @ u.T)[None], right), 5e-6),
+    }
+    given = dict(zip(["she", "has", "blue", "eyes"], scores)) if any(scores) else {}
+    return cell("play-the-decoder", tensors, given)
+
+
 def alignment_lines(model, tokenizer, typed, sentence, show):
     """`sentence` is what becomes of what was `typed`; the page's own sentence and choice are given by nothing."""
     source, target, weights = aligned(model, tokenizer, sentence)
@@ -167,6 +203,8 @@ if __name__ == "__main__":
         alignment_lines(model, tokenizer, "The photographer was astonished.", "the photographer was astonished", "pieces"),
         additive_and_dot(1),
         additive_and_dot(6),
+        play_the_decoder([0.0, 0.0, 0.0, 0.0]),
+        play_the_decoder([-1.0, 0.5, 0.0, 3.0]),
         alignment_gradient("occhi", 0),
         alignment_gradient("blu", 25),
     ]

@@ -59,15 +59,79 @@ def path_length(start=2, end=11, kernel=3, given=None):
     return cell("path-length", tensors, given)
 
 
+class Translator:
+    """The shipped seq2seq-gru with torch.nn.GRU."""
+
+    def __init__(self):
+        self.weights, self.config, metadata = opened("seq2seq-gru")
+        self.tokenizer = Tokenizer.from_str(metadata["tokenizer.json"])
+        self.end = self.tokenizer.token_to_id("<|endoftext|>")
+        self.encoder, self.decoder = self.gru("encoder"), self.gru("decoder")
+
+    def gru(self, side):
+        own = {name.removeprefix(f"{side}.gru."): w for name, w in self.weights.items() if name.startswith(f"{side}.gru.")}
+        gru = torch.nn.GRU(own["weight_ih_l0"].shape[1], self.config["width"], self.config["layers"], batch_first=True, dtype=torch.float64)
+        gru.load_state_dict(own)
+        return gru
+
+    def order(self, ids):
+        """The tokens in the order in which the encoder reads them."""
+        return list(ids)[::-1] if self.config["reverse_source"] else list(ids)
+
+    def linear(self, name, x):
+        return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def read(self, source):
+        return self.encoder(F.embedding(torch.tensor([self.order(source)]), self.weights["encoder.embedding.weight"]))[1]
+
+    def logits(self, context, state, last):
+        """The logits after one more token, and the next state."""
+        x = F.embedding(torch.tensor([[last]]), self.weights["decoder.embedding.weight"])
+        if self.config.get("feeds_context"):
+            x = torch.cat([x, context[None, None]], dim=-1)
+        hidden, state = self.decoder(x, state)
+        if self.config.get("readout"):
+            hidden = torch.tanh(self.linear("decoder.readout", torch.cat([hidden, x], dim=-1)))
+        return self.linear("decoder.output", hidden)[0, 0], state
+
+    def greedy(self, source, longest=60):
+        state = self.read(source)
+        context, last, target = state[-1, 0], self.end, []
+        while len(target) < longest:
+            logits, state = self.logits(context, state, last)
+            last = int(logits.argmax())
+            if last == self.end:
+                break
+            target.append(last)
+        return target
+
+    def loss(self, source, target):
+        state = self.read(source)
+        context, last, total = state[-1, 0], self.end, 0.0
+        for token in [*target, self.end]:
+            logits, state = self.logits(context, state, last)
+            total, last = total - float(logits.log_softmax(0)[token]), token
+        return total
+
+
+def behaviour(translator, source, others):
+    """How much less likely the sentence's own translation becomes, and whether the first replacement changes it."""
+    own = translator.greedy(source)
+    before, rises, same = translator.loss(source, own), [], []
+    for place, token in enumerate(source):
+        changed = [source[:place] + [other] + source[place + 1 :] for other in others if other != token]
+        found = [translator.loss(ids, own) - before for ids in changed]
+        rises.append(sum(found) / max(len(found), 1))
+        same.append(float(not changed or translator.greedy(changed[0]) == own))
+    return {"rise": tensor(rises, 1e-3), "same": tensor(same, 0.0)}
+
+
 def forgetting(sentence, given=None):
-    weights, config, metadata = opened("seq2seq-gru")
-    tokenizer = Tokenizer.from_str(metadata["tokenizer.json"])
-    ids = lambda text: tokenizer.encode(" " + text.lower().rstrip("."), add_special_tokens=False).ids
+    translator = Translator()
+    weights, gru = translator.weights, translator.encoder
+    ids = lambda text: translator.tokenizer.encode(" " + text.lower().rstrip("."), add_special_tokens=False).ids
     source, others = ids(sentence), ids(OTHERS)
-    gru = torch.nn.GRU(config["embedding"], config["width"], config["layers"], batch_first=True, dtype=torch.float64)
-    gru.load_state_dict({name.removeprefix("encoder.gru."): w for name, w in weights.items() if name.startswith("encoder.gru.")})
-    assert config["reverse_source"]
-    order = source[::-1]
+    order = translator.order(source)
 
     def states(tokens):
         """The states of all layers after each token, side by side."""
@@ -89,12 +153,19 @@ def forgetting(sentence, given=None):
                 changed = states(order[:place] + [others[r]] + order[place + 1 :])
                 moves[place, r] = (changed - whole).norm(dim=1) / whole.norm(dim=1)
             mean[place] = moves[place].sum(dim=0) / max(len(used), 1)
+        more = behaviour(translator, source, others)
+    # The places of the sentence in the order of reading.
+    read = translator.order(range(count))
+    left, each = torch.zeros(count, dtype=torch.float64), torch.zeros(count, len(others), dtype=torch.float64)
+    for n, place in enumerate(read):
+        left[place], each[place] = mean[n, -1], moves[n, :, -1]
     tensors = {
         "fading": tensor(mean, 2e-5),
-        "left": tensor(mean[:, -1].flip(0), 2e-5),
-        "left.each": tensor(moves[:, :, -1].flip(0), 2e-5),
-        "left.first": tensor(mean[-1, -1], 2e-5),
-        "left.last": tensor(mean[0, -1], 2e-5),
+        "left": tensor(left, 2e-5),
+        "left.each": tensor(each, 2e-5),
+        "left.first": tensor(left[0], 2e-5),
+        "left.last": tensor(left[-1], 2e-5),
+        **more,
     }
     return cell("forgetting", tensors, given)
 

@@ -91,6 +91,7 @@ impl Config {
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
             scales: true,
+            positions: true,
         }
     }
 

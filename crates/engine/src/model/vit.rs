@@ -10,7 +10,8 @@
 //! use engine::model::vit::{Config, Pooling, Vit};
 //! use engine::{formula::{Formula, image}, trace::Recorder};
 //! let config = Config {
-//!     width: 8, heads: 2, layers: 2, inner: 16, channels: 3, patch: 4, image: 8, classes: 5, norm_eps: 1e-6, pooling: Pooling::Class,
+//!     width: 8, heads: 2, layers: 2, inner: 16, channels: 3, patch: 4, image: 8, classes: 5, norm_eps: 1e-6,
+//!     pooling: Pooling::Class, positions: true,
 //! };
 //! let model = Vit::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
 //! let mut recorder = Recorder::default();
@@ -71,6 +72,9 @@ pub struct Config {
     pub norm_eps: f32,
     /// The vector that the classifier reads.
     pub pooling: Pooling,
+    /// Whether a table of positions is added to the tokens. Without one, another order of the
+    /// patches gives the same answer, up to rounding.
+    pub positions: bool,
 }
 
 impl Config {
@@ -87,11 +91,13 @@ impl Config {
             classes: 1000,
             norm_eps: 1e-12,
             pooling: Pooling::Class,
+            positions: true,
         }
     }
 
     /// The sizes from named numbers: our reference files', Hugging Face's or timm's names; the
-    /// class token is read.
+    /// class token is read. `position_embedding`, a name of our own, is 0 for a model without a
+    /// table of positions.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide each other.
@@ -112,6 +118,7 @@ impl Config {
             norm_eps: config::number(lookup, &["norm_eps", "layer_norm_eps"]).unwrap_or(1e-12)
                 as f32,
             pooling: Pooling::Class,
+            positions: lookup("position_embedding") != Some(0.0),
         };
         config.check()?;
         Ok(config)
@@ -134,15 +141,30 @@ impl Config {
             patches: across.saturating_mul(across),
             norm_eps: self.norm_eps,
             scales: false,
+            positions: self.positions,
         }
     }
 
     /// The names of all parameters with their shapes, as timm has them, with a class token.
     pub fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        self.shapes_with(true)
+    }
+
+    /// The same without a class token, for mean pooling.
+    pub fn shapes_of_patches(&self) -> Vec<(String, Vec<usize>)> {
+        self.shapes_with(false)
+    }
+
+    fn shapes_with(&self, class: bool) -> Vec<(String, Vec<usize>)> {
         let (c, f, p) = (self.width, self.inner, self.patch);
         let mut all = Shapes::default();
-        all.add("cls_token", &[1, 1, c]);
-        all.add("pos_embed", &[1, 1 + self.sizes().patches, c]);
+        if class {
+            all.add("cls_token", &[1, 1, c]);
+        }
+        if self.positions {
+            let rows = usize::from(class) + self.sizes().patches;
+            all.add("pos_embed", &[1, rows, c]);
+        }
         all.layer("patch_embed.proj", &[c, self.channels, p, p]);
         for n in 0..self.layers {
             let mut layer = |part, shape: &[usize]| all.layer(&format!("blocks.{n}.{part}"), shape);

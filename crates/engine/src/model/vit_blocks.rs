@@ -46,6 +46,8 @@ pub(super) struct Sizes {
     pub(super) norm_eps: f32,
     /// True where the blocks have layer scales.
     pub(super) scales: bool,
+    /// True where a table of positions is added to the tokens.
+    pub(super) positions: bool,
 }
 
 /// The encoder that ViT and DINOv2 share: embedding, blocks, last norm.
@@ -221,7 +223,9 @@ fn tokens(
         patch: sizes.patch,
         patches: load_patches(source, &patches, c, sizes.channels, sizes.patch)?,
         class: class.transpose()?,
-        positions: table(source, &positions, rows, c)?,
+        positions: (sizes.positions)
+            .then(|| table(source, &positions, rows, c))
+            .transpose()?,
     })
 }
 
@@ -243,9 +247,10 @@ fn tokens_parameters(tokens: &mut PictureTokens, visit: &mut Visit<'_>) -> Resul
         let shape = [1, 1, class.len()];
         trainable::array_as(class, "cls_token", &shape, Kind::Table, visit)?;
     }
-    let positions = &mut tokens.positions;
-    let shape = [1, positions.nrows(), positions.ncols()];
-    trainable::array_as(positions, "pos_embed", &shape, Kind::Table, visit)?;
+    if let Some(positions) = &mut tokens.positions {
+        let shape = [1, positions.nrows(), positions.ncols()];
+        trainable::array_as(positions, "pos_embed", &shape, Kind::Table, visit)?;
+    }
     let channels = tokens.channels();
     let Projection { weight, bias } = &mut tokens.patches;
     let shape = [weight.dim().0, channels, tokens.patch, tokens.patch];

@@ -3,7 +3,7 @@
 //! ```text
 //! x = [class; cut(image) · weightᵀ + bias] + positions       image [C_0, H, W] -> [1 + N, C], N = ⌊H/P⌋ · ⌊W/P⌋
 //! ```
-//! The position table is for one grid of patches; for another, its part for the patches is
+//! A model without a table of positions leaves the last term out. The position table is for one grid of patches; for another, its part for the patches is
 //! stretched (`bicubic`).
 //!
 //! ```
@@ -12,7 +12,7 @@
 //! use ndarray::{array, Array2, Array3};
 //! let patches = Projection { weight: Weight::Dense(normal_matrix(7, "w", 4, 12, 0.3)), bias: None };
 //! let class = Some(array![9.0, 9.0, 9.0, 9.0]);
-//! let tokens = PictureTokens { patch: 2, patches, class, positions: Array2::zeros((1 + 4, 4)) };
+//! let tokens = PictureTokens { patch: 2, patches, class, positions: Some(Array2::zeros((1 + 4, 4))) };
 //! let x = tokens.forward(Array3::zeros((3, 4, 4)).view(), &mut None)?;
 //! assert_eq!((x.dim(), x[[0, 0]], x[[1, 0]]), ((5, 4), 9.0, 0.0));
 //! assert_eq!(tokens.forward(Array3::zeros((3, 8, 6)).view(), &mut None)?.dim(), (13, 4));
@@ -41,8 +41,8 @@ pub struct PictureTokens {
     pub patches: Projection,
     /// `[C]`, before the patches, where the model has one.
     pub class: Option<Array1<f32>>,
-    /// `[N, C]`, with a class token `[1 + N, C]`; N is a square number.
-    pub positions: Array2<f32>,
+    /// `[N, C]`, with a class token `[1 + N, C]`, where the model has a table; N is a square number.
+    pub positions: Option<Array2<f32>>,
 }
 
 impl PictureTokens {
@@ -53,7 +53,7 @@ impl PictureTokens {
     }
 
     /// x as above. The observer gets `patches` `[N, C_0·P·P]`, `embedding` `[N, C]`, `positions`
-    /// and `input` `[1 + N, C]`.
+    /// (where the model has them) and `input` `[1 + N, C]`.
     ///
     /// # Errors
     /// When the picture has not C_0 channels or is smaller than a patch, or the positions are not
@@ -94,17 +94,19 @@ impl PictureTokens {
         let mut embedded = self.patches.run(compute, &patches)?;
         compute.trace("embedding", &mut embedded);
         let first = usize::from(self.class.is_some());
-        let mut positions = compute.interpolate_positions(&self.positions, first, grid)?;
-        compute.trace("positions", &mut positions);
-        let x = match &self.class {
+        let mut x = match &self.class {
             Some(class) => compute.prepend(embedded, class, each)?,
             None => embedded,
         };
-        let (found, width) = compute.dim(&positions);
-        let columns = compute.dim(&x).1;
-        let expected = [first + each, columns];
-        expect("picture", "positions", &expected, &[found, width])?;
-        let mut x = compute.add_repeated(x, &positions)?;
+        if let Some(table) = &self.positions {
+            let mut positions = compute.interpolate_positions(table, first, grid)?;
+            compute.trace("positions", &mut positions);
+            let (found, width) = compute.dim(&positions);
+            let columns = compute.dim(&x).1;
+            let expected = [first + each, columns];
+            expect("picture", "positions", &expected, &[found, width])?;
+            x = compute.add_repeated(x, &positions)?;
+        }
         compute.trace("input", &mut x);
         Ok(x)
     }

@@ -31,6 +31,7 @@ pub(crate) fn small_vit(pooling: vit::Pooling) -> vit::Config {
         classes: 3,
         norm_eps: 1e-12,
         pooling,
+        positions: true,
     }
 }
 

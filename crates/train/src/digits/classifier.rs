@@ -28,13 +28,13 @@ pub trait Network: Trainable + Sized + Sync {
     const ABOUT: &'static str;
 
     /// The highest learning rate.
-    const RATE: f32;
+    const RATE: f32 = 2e-3;
 
     /// The most steps.
-    const STEPS: u64;
+    const STEPS: u64 = 8_000;
 
     /// After so many evaluations without a better one training stops.
-    const PATIENCE: u64;
+    const PATIENCE: u64 = 10;
 
     /// Its names and shapes.
     fn shapes() -> Vec<(String, Vec<usize>)>;
@@ -62,7 +62,7 @@ pub trait Network: Trainable + Sized + Sync {
 /// Digits have ten classes.
 const CLASSES: usize = 10;
 
-fn vit_config() -> vit::Config {
+pub(super) fn vit_config() -> vit::Config {
     vit::Config {
         width: 64,
         heads: 4,
@@ -74,6 +74,7 @@ fn vit_config() -> vit::Config {
         classes: CLASSES,
         norm_eps: 1e-6,
         pooling: Pooling::Class,
+        positions: true,
     }
 }
 
@@ -85,28 +86,27 @@ fn labels() -> Value {
         .into()
 }
 
+/// The configuration in the file of a ViT of digits.
+pub(super) fn vit_file_config() -> Value {
+    let c = vit_config();
+    json!({
+        "model_type": "vit", "hidden_size": c.width, "num_attention_heads": c.heads, "num_hidden_layers": c.layers,
+        "intermediate_size": c.inner, "num_channels": c.channels, "patch_size": c.patch, "image_size": c.image,
+        "layer_norm_eps": 1e-6, "drawing": true, "image_mean": [0, 0, 0], "image_std": [1, 1, 1], "id2label": labels(),
+    })
+}
+
 impl Network for Vit {
     const NAME: &'static str = "digit-vit";
 
     const ABOUT: &'static str = "A ViT that reads a handwritten digit as 49 patches of 4 x 4 pixels (`engine::model::vit`).";
-
-    const RATE: f32 = 2e-3;
-
-    const STEPS: u64 = 8_000;
-
-    const PATIENCE: u64 = 10;
 
     fn shapes() -> Vec<(String, Vec<usize>)> {
         vit_config().shapes()
     }
 
     fn config() -> Value {
-        let c = vit_config();
-        json!({
-            "model_type": "vit", "hidden_size": c.width, "num_attention_heads": c.heads, "num_hidden_layers": c.layers,
-            "intermediate_size": c.inner, "num_channels": c.channels, "patch_size": c.patch, "image_size": c.image,
-            "layer_norm_eps": 1e-6, "drawing": true, "image_mean": [0, 0, 0], "image_std": [1, 1, 1], "id2label": labels(),
-        })
+        vit_file_config()
     }
 
     fn load(source: &mut dyn Parameters) -> engine::Result<Self> {
@@ -139,10 +139,6 @@ impl Network for Cnn {
     const NAME: &'static str = "digit-cnn";
 
     const ABOUT: &'static str = "Two convolutions and a perceptron that read a handwritten digit (`engine::model::cnn`): what to compare `digit-vit` with.";
-
-    const RATE: f32 = 2e-3;
-
-    const STEPS: u64 = 8_000;
 
     // It is as good as its rate allows within a few hundred steps; what a lower rate adds comes at
     // the end.

@@ -5,3 +5,4 @@ pub mod augment;
 pub mod classifier;
 pub mod data;
 pub mod gpt;
+pub mod variants;

@@ -1,4 +1,5 @@
-//! The view of `forgetting`: a bar for each token, and how each fades while the encoder reads on.
+//! The view of `forgetting`: a bar and a translation for each token, and how each fades while the
+//! encoder reads on.
 
 use cells::format::Format;
 use leptos::prelude::*;
@@ -12,18 +13,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {cx.text_box("sentence")}
         <p class="hint">
-            "The encoder reads from the end: the last token first. Each token is replaced, one at a time, by each of: "
+            "The encoder reads " {reads(cx)} ". Each token is replaced, one at a time, by each of: "
             {others(cx)} "."
         </p>
         <section class="panel">
                 <p class="panel-title">"How far the final vector moves when this token is replaced"</p>
+                <p>"The translation of the sentence: " {own(cx)}</p>
                 {bars(cx)}
-                <p>
-                    "The mean distance between the final vectors with and without the replacement, as a share of the vector\u{2019}s length. The vector has "
-                    {cx.num("width", &[], Format::Count)} " numbers."
-                </p>
+                <p>"Beside each bar is the translation after one replacement. Where it is the same, the decoder has forgotten the token."</p>
         </section>
         <More summary="Other replacements">{cx.text_box("others")}</More>
+        <More summary="How much less likely the first translation becomes">{rises(cx)}</More>
         <More summary="How the trace fades">
                 <HeatMap
                     grid=cx.grid_with("fading", Signal::stored(Vec::new()), "reads", "reads")
@@ -33,6 +33,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     concept=Concept::Residual
                     numbers=false
                 />
+                <p>
+                    "A bar is the mean distance between the final vectors with and without the replacement, as a share of the vector\u{2019}s length. The vector has "
+                    {cx.num("width", &[], Format::Count)} " numbers."
+                </p>
                 <p>"Read a row from left to right: the replaced token is read, and the tokens after it overwrite its trace. The bars show the last column."</p>
         </More>
         {trained(&["seq2seq-gru"])}
@@ -53,6 +57,65 @@ fn others(cx: CellCx) -> AnyView {
             .collect_view()
     };
     view! { {items} }.into_any()
+}
+
+/// The order in which the encoder reads.
+fn reads(cx: CellCx) -> AnyView {
+    let (reads, tokens) = (cx.words("reads"), cx.words("tokens"));
+    let says = move || match reads.get() == tokens.get() {
+        true => "from the beginning: the first token first",
+        false => "from the end: the last token first",
+    };
+    view! { {says} }.into_any()
+}
+
+/// The translation of the sentence itself.
+fn own(cx: CellCx) -> AnyView {
+    let texts = cx.words("translation");
+    let text = move || texts.get().into_iter().next().unwrap_or_default();
+    view! { <em lang="it" data-from="translation[0]">{text}</em> }.into_any()
+}
+
+/// For each token the rise of the loss of the sentence's own translation.
+fn rises(cx: CellCx) -> AnyView {
+    let tokens = cx.words("tokens");
+    let items = move || {
+        let tokens = tokens.get().into_iter().enumerate();
+        tokens
+            .map(|(place, token)| {
+                view! {
+                    <div class="c-score">
+                        <dt data-from=format!("tokens[{place}]")>{token}</dt>
+                        <dd>{cx.num("rise", &[place], Format::Fixed(2))}</dd>
+                    </div>
+                }
+            })
+            .collect_view()
+    };
+    view! {
+        <dl class="readout">{items}</dl>
+        <p>"The rise of the loss of the first translation, in nats: the mean over the replacement words. Zero means that the decoder cannot tell the sentences apart."</p>
+    }
+    .into_any()
+}
+
+/// The translation after one replacement, or that it is the same.
+fn changed(cx: CellCx, place: usize) -> AnyView {
+    let (replacement, texts) = (cx.words("replacement"), cx.words("changed"));
+    let same = cx.value("same", vec![place]);
+    let at = move |words: Signal<Vec<String>>| words.get().get(place).cloned().unwrap_or_default();
+    let text = move || match same.get() {
+        Some(1.0) => "the same".to_owned(),
+        _ => at(texts),
+    };
+    let lang = move || (same.get() != Some(1.0)).then_some("it");
+    view! {
+        <span class="share-text" class:good=move || same.get() == Some(1.0)>
+            <em data-from=format!("replacement[{place}]")>{move || at(replacement)}</em> ": "
+            <span lang=lang data-from=format!("changed[{place}]")>{text}</span>
+        </span>
+    }
+    .into_any()
 }
 
 fn bars(cx: CellCx) -> AnyView {
@@ -76,10 +139,11 @@ fn bars(cx: CellCx) -> AnyView {
                         <span class="share-word" data-from=format!("tokens[{place}]")>{token}</span>
                         <span class="share-bar"></span>
                         {cx.num("left", &[place], Format::Percent(1))}
+                        {changed(cx, place)}
                     </li>
                 }
             })
             .collect_view()
     };
-    view! { <ul class="shares">{items}</ul> }.into_any()
+    view! { <ul class="shares has-text">{items}</ul> }.into_any()
 }

@@ -1,4 +1,11 @@
-//! The share of each token that is left in the final hidden state of a trained encoder.
+//! The share of each token that is left in the final hidden state of a trained encoder, and whether
+//! the decoder makes use of it.
+//!
+//! ```text
+//! loss(y | x) = −Σ_t ln p(y_t | y_<t, x)                     y the translation of the sentence, its end included
+//! rise_p = mean over the replacements r of loss(y | x with r at position p) − loss(y | x)              nats
+//! ```
+//! A token whose replacement changes neither the translation nor its probability is forgotten.
 
 use std::sync::Arc;
 
@@ -23,7 +30,7 @@ const MOST: (usize, usize) = (32, 12);
 /// The cell `forgetting`.
 pub const SPEC: CellSpec = CellSpec {
     name: "forgetting",
-    summary: "How far the trained encoder's last state moves when a token is replaced, and how the difference fades with the tokens that follow.",
+    summary: "How far the trained encoder's last state moves when a token is replaced, and how the difference fades with the tokens that follow, and what the decoder then writes.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -82,6 +89,7 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
         let row = fading.moves.index_axis(Axis(0), read);
         each.row_mut(place).assign(&row.column(last));
     }
+    behaviour(&mut record, translator, &ids, &others)?;
     record.number("left.first", left[0]);
     record.number("left.last", left[last]);
     record.numbers("left", left);
@@ -95,6 +103,63 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
     record.words("tokens", tokens);
     record.words("others", race::pieces(translator, &others)?);
     Ok(record.finish())
+}
+
+/// What the decoder writes once a token is replaced, and how much less likely the translation of
+/// the sentence itself becomes.
+fn behaviour(
+    record: &mut Record,
+    translator: &Translator,
+    ids: &[usize],
+    others: &[usize],
+) -> Result<(), CellError> {
+    let own = shown!(
+        record,
+        engine::translate::Translator::greedy,
+        translator,
+        ids
+    )?;
+    let before = loss(translator, ids, &own)?;
+    let (mut rises, mut words, mut texts, mut same) = (vec![], vec![], vec![], vec![]);
+    for (place, &id) in ids.iter().enumerate() {
+        let mut changed = ids.to_vec();
+        let mut rise = Vec::new();
+        let mut first = None;
+        for &other in others.iter().filter(|&&other| other != id) {
+            changed[place] = other;
+            rise.push(loss(translator, &changed, &own)? - before);
+            if first.is_none() {
+                first = Some((other, translator.greedy(&changed)?));
+            }
+        }
+        // With no other word the token stays, and with it the translation.
+        let (other, written) = first.unwrap_or_else(|| (id, own.clone()));
+        rises.push(rise.iter().sum::<f64>() / rise.len().max(1) as f64);
+        same.push(if written == own { 1.0 } else { 0.0 });
+        words.extend(race::pieces(translator, &[other])?);
+        texts.push(translator.text(&written)?);
+    }
+    record.number("rise.first", rises.first().copied().unwrap_or_default());
+    record.number("rise.last", rises.last().copied().unwrap_or_default());
+    record.numbers("rise", rises);
+    record.numbers("same", same);
+    record.words("translation", vec![translator.text(&own)?]);
+    record.words("replacement", words);
+    record.words("changed", texts);
+    Ok(())
+}
+
+/// −ln of the probability that a target is written after a source, its end included, in nats.
+fn loss(translator: &Translator, source: &[usize], target: &[usize]) -> Result<f64, CellError> {
+    let mut reading = translator.read(source)?;
+    let (mut last, mut sum) = (translator.end(), 0.0);
+    for &id in target.iter().chain([&translator.end()]) {
+        let logits = reading.feed(last)?;
+        let probabilities = engine::nn::softmax::softmax(logits.view());
+        sum -= f64::from(probabilities[id].max(f32::MIN_POSITIVE)).ln();
+        last = id;
+    }
+    Ok(sum)
 }
 
 #[cfg(test)]
@@ -140,6 +205,39 @@ mod tests {
             assert!(found.at("fading", &[read, read]).unwrap() > 0.1);
         }
         assert_eq!(found.at("fading", &[3, 1]), Some(0.0), "not read yet");
+    }
+
+    /// What the lesson says of the decoder: no replacement leaves the translation as it is, and those
+    /// of what was read long ago cost the first translation least.
+    #[test]
+    fn what_was_read_long_ago_matters_least_to_the_decoder() {
+        let found = with(&[]).unwrap();
+        let values = &found.tensor("rise").unwrap().values;
+        let rise: Vec<f64> = values.iter().copied().collect();
+        let third = rise.len() / 3;
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let (first, last) = (mean(&rise[..third]), mean(&rise[rise.len() - third..]));
+        assert!(first > 1.5 * last, "{first} {last}");
+        let tokens = found.words("tokens");
+        assert_eq!((tokens[1].as_str(), tokens[12].as_str()), ("cat", "ran"));
+        assert!(rise[1] > 3.0 * rise[12], "{} {}", rise[1], rise[12]);
+        let same = &found.tensor("same").unwrap().values;
+        assert!(same.iter().all(|&same| same == 0.0), "{same:?}");
+    }
+
+    /// The translations beside the bars are those of the changed sentences, and the loss of the
+    /// sentence's own translation is least when nothing is replaced.
+    #[test]
+    fn the_translations_are_those_of_the_changed_sentences() {
+        let found = with(&[("sentence", "i am hungry"), ("others", "tired")]).unwrap();
+        assert_eq!(found.words("replacement"), ["tired"; 3]);
+        let other = with(&[("sentence", "i am tired"), ("others", "tired")]).unwrap();
+        assert_eq!(found.words("changed")[2], other.words("translation")[0]);
+        assert_eq!(found.at("same", &[2]), Some(0.0));
+        assert!(found.at("rise", &[2]).unwrap() > 1.0);
+        assert_eq!(other.at("rise", &[2]), Some(0.0), "tired for tired");
+        assert_eq!(other.at("same", &[2]), Some(1.0));
+        assert_eq!(other.words("changed")[2], other.words("translation")[0]);
     }
 
     #[test]

@@ -109,6 +109,8 @@ fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
         embedding: EMBEDDING,
         width: WIDTHS.0,
         layers: 1,
+        readout: None,
+        feeds_context: false,
         reverse_source: inputs.toggle("backwards")?,
     };
     let attention = seq2seq_attention::Config {

@@ -112,6 +112,8 @@ mod tests {
             embedding: 4,
             width: 6,
             layers: 2,
+            readout: None,
+            feeds_context: false,
             reverse_source,
         };
         Seq2Seq::load(config, &mut Formula::new(3, config.shapes())).unwrap()
@@ -125,11 +127,11 @@ mod tests {
         for reverse in [false, true] {
             let model = model(reverse);
             let found = model.fading(&source, &[2, 7]).unwrap();
-            let whole = model.encode(&source, None).unwrap();
+            let whole = model.encode(&source, None).unwrap().layers;
             for place in 0..source.len() {
                 let mut other = source;
                 other[place] = 7;
-                let expected = share(&model.encode(&other, None).unwrap(), &whole);
+                let expected = share(&model.encode(&other, None).unwrap().layers, &whole);
                 let read = if reverse { 4 - place } else { place };
                 let error = found.moves[[read, 1, 4]] - expected;
                 assert!(expected > 0.0 && error.abs() < 1e-6, "{reverse} {place}");
