@@ -1,6 +1,7 @@
 //! Pages that follow their sources: what a development server asks for after each change, made
 //! without what did not change.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -83,6 +84,7 @@ impl Follower {
             frame: &frame,
             chunks: Chunks::default(),
             workers: workers::files_in(&self.job.out)?,
+            previews: BTreeMap::new(),
         };
         let written = site.write_all(&mut self.book)?;
         remove_old(&self.job.out.join("lesson"), &content)?;

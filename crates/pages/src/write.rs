@@ -1,5 +1,6 @@
 //! Writes the pages and what stands beside them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
@@ -19,6 +20,7 @@ use crate::frame::{Frame, Parts};
 use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
+use crate::preview::{self, Image};
 use crate::reference;
 use crate::root::Root;
 use crate::search_index;
@@ -79,8 +81,14 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         )?,
         None => WorkerFiles::default(),
     };
+    // Only a site that knows its address can name them.
+    let previews = match &job.address {
+        Some(_) => preview::write_all(&content, &job.out)?,
+        None => BTreeMap::new(),
+    };
     let site = Site {
         job,
+        previews,
         workers,
         root: Root::from_public_url(&job.public_url),
         content: &content,
@@ -125,7 +133,7 @@ fn remove_notes(folder: &Path) -> Result<(), BuildError> {
 }
 
 /// The address of a compiled page from the site's root; none for the page of missing ones.
-fn address_of(page: &Lesson) -> Option<String> {
+pub(crate) fn address_of(page: &Lesson) -> Option<String> {
     match page.kind {
         Kind::Home => Some(String::new()),
         Kind::NotFound => None,
@@ -176,6 +184,8 @@ pub(crate) struct Site<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) chunks: Chunks,
     pub(crate) workers: WorkerFiles,
+    /// The preview images that are there, by the address of their page.
+    pub(crate) previews: BTreeMap<String, Image>,
 }
 
 impl Site<'_> {
@@ -267,6 +277,7 @@ impl Site<'_> {
             preload: self.chunks.preload(cells, None),
             workers: self.workers.to_string(),
             address: self.address(page),
+            preview: address_of(page).and_then(|place| self.previews.get(&place).cloned()),
         }
     }
 
@@ -336,6 +347,7 @@ impl Site<'_> {
                 .address
                 .clone()
                 .map(|site| (site, format!("{name}/"))),
+            preview: self.previews.get(&format!("{name}/")).cloned(),
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);
