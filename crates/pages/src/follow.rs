@@ -14,7 +14,7 @@ use crate::frame::Frame;
 use crate::offline;
 use crate::root::Root;
 use crate::workers::{self, Place};
-use crate::write::{Job, Site};
+use crate::write::{Job, Site, terms};
 
 /// Folders whose files pages are checked against or show, besides the lessons.
 const LOOKED_AT: [&str; 3] = ["public", "crates/cells/src", "crates/engine/src"];
@@ -85,6 +85,7 @@ impl Follower {
             chunks: Chunks::default(),
             workers: workers::files_in(&self.job.out)?,
             previews: BTreeMap::new(),
+            terms: terms(&self.job)?,
         };
         let written = site.write_all(&mut self.book)?;
         remove_old(&self.job.out.join("lesson"), &content)?;

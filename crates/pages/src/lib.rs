@@ -18,6 +18,7 @@ mod figures;
 mod find;
 mod follow;
 mod frame;
+mod glossary_links;
 mod highlight;
 mod machine;
 mod meta;

@@ -17,11 +17,12 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write_new};
 use crate::figures;
 use crate::frame::{Frame, Parts};
+use crate::glossary_links;
 use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::preview::{self, Image};
-use crate::reference;
+use crate::reference::{self, Term};
 use crate::root::Root;
 use crate::search_index;
 use crate::workers;
@@ -89,6 +90,7 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     let site = Site {
         job,
         previews,
+        terms: terms(job)?,
         workers,
         root: Root::from_public_url(&job.public_url),
         content: &content,
@@ -104,6 +106,15 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         offline::relist(&job.out, &job.project.join("public/sw.js"))
     } else {
         offline::switch_off(&job.out)
+    }
+}
+
+/// The terms of the glossary; none in a draft whose file cannot be read.
+pub(crate) fn terms(job: &Job) -> Result<Vec<Term>, BuildError> {
+    match reference::terms(&job.project) {
+        // The page of the glossary prints the same mistake.
+        Err(_) if job.draft => Ok(Vec::new()),
+        terms => terms,
     }
 }
 
@@ -184,6 +195,8 @@ pub(crate) struct Site<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) chunks: Chunks,
     pub(crate) workers: WorkerFiles,
+    /// The terms of the glossary; none while the file of a draft cannot be read.
+    pub(crate) terms: Vec<Term>,
     /// The preview images that are there, by the address of their page.
     pub(crate) previews: BTreeMap<String, Image>,
 }
@@ -259,7 +272,8 @@ impl Site<'_> {
                     .iter()
                     .position(|other| other.slug == page.slug)
                     .unwrap_or(0);
-                lesson_main(page, at, lessons, has_golden)
+                let page = glossary_links::linked(page, &self.terms, lessons);
+                lesson_main(&page, at, lessons, has_golden)
             }
         };
         let asked = page.exercises().map(|exercise| exercise.cell.as_str());
