@@ -13,6 +13,9 @@ pub(crate) const SEARCH_KEY: &str = "search-key";
 /// The lessons that the reader has begun.
 pub(crate) const READING: &str = "reading";
 
+/// The choices that the reader has made in guesses, as a JSON object; `public/boot.mjs` keeps them.
+pub(crate) const GUESSES: &str = "guesses";
+
 fn storage() -> Option<Storage> {
     dom::window()?.local_storage().ok()?
 }

@@ -76,10 +76,11 @@ fn what_is_stored_is_listed_and_deleted() {
         let opened = browser.open_ready(&server.url(LESSON)).await;
         opened.expect("the lesson works");
         read_to(browser, 2).await;
+        click(browser, Locator::Css(".guess label")).await;
         click(browser, Locator::Css(".theme-switch")).await;
         let opened = browser.open_ready(&server.url("about/")).await;
         opened.expect("the page works");
-        let listed = "return document.querySelector('.stored-items')?.textContent.includes('progress in 1 lesson')";
+        let listed = "return document.querySelector('.stored-items')?.textContent.includes('progress in 1 lesson1 guess')";
         browser.wait_for("the list", listed).await;
         click(browser, Locator::XPath("//button[.='Delete all of this']")).await;
         click(browser, Locator::XPath("//button[.='Keep']")).await;

@@ -27,6 +27,7 @@ const STORED: &str = "<p>What you type and do here stays on this device. (To dow
      search.</li>\n\
      <li><strong>Your progress</strong>: which lessons you have begun or read, and the section where you were last. It is stored \
      once you have scrolled beyond the first section of a lesson.</li>\n\
+     <li><strong>Your guesses</strong>: which answer you chose where a lesson asked you to guess first.</li>\n\
      <li><strong>A copy of the site for reading offline</strong>, made after the first visit unless your browser is set to save \
      data, and the trained models that the lessons have used.</li>\n\
      <li><strong>Models that the lab downloaded</strong> from an address that you gave.</li>\n</ul>\n\
