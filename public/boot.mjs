@@ -40,8 +40,8 @@ function named() {
  * keeps nothing, a guess starts without a choice.
  */
 function guesses() {
-  // `src/browser/preference.rs` has the same name.
-  const NAME = "guesses";
+  // `src/browser/preference.rs` makes the same name.
+  const NAME = `guesses ${document.documentElement.dataset.root}`;
   const kept = () => {
     try {
       const kept = JSON.parse(localStorage.getItem(NAME));

@@ -52,7 +52,8 @@ fn an_answer_is_shown_after_a_choice_by_mouse_or_keys() {
                 browser.wait_for("the page to be live", settled).await;
                 browser.wait_for("the choice that was made", second).await;
                 wait_for_shown(browser, true, 1, &page).await;
-                let forget = "localStorage.removeItem('guesses')";
+                let forget =
+                    "localStorage.removeItem('guesses ' + document.documentElement.dataset.root)";
                 browser.script(forget, &[]).await;
                 browser.open(&server.url(&page)).await;
                 browser.wait_for("the page to be live", settled).await;
@@ -80,7 +81,8 @@ fn a_guess_works_where_nothing_can_be_stored_and_is_kept_per_page() {
             .await;
         click(browser, Locator::Css(".guess label")).await;
         wait_for_shown(browser, true, 1, first).await;
-        let kept = "return localStorage.getItem('guesses')";
+        let kept =
+            "return localStorage.getItem('guesses ' + document.documentElement.dataset.root)";
         assert!(browser.script(kept, &[]).await.is_null());
 
         // Another page of the site has its own guess.

@@ -11,7 +11,7 @@ use browser_harness::Habits;
 const LESSON: &str = "lesson/self-attention/";
 
 async fn reading(browser: &Browser) -> Value {
-    let script = "return localStorage.getItem('reading')";
+    let script = "return localStorage.getItem('reading ' + document.documentElement.dataset.root)";
     browser.script(script, &[]).await
 }
 
@@ -24,8 +24,9 @@ async fn read_to(browser: &Browser, heading: usize) {
         document.getElementById(link.hash.slice(1)).scrollIntoView({ behavior: 'instant' });
         return link.hash.slice(1)";
     let id = browser.script(script, &[json!(heading)]).await;
-    let noted =
-        format!("return (localStorage.getItem('reading') ?? '').split('\\t').includes({id})");
+    let noted = format!(
+        "return (localStorage.getItem('reading ' + document.documentElement.dataset.root) ?? '').split('\\t').includes({id})"
+    );
     browser.wait_for("the note", &noted).await;
 }
 
