@@ -85,7 +85,12 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
     // Only a site that knows its address can name them.
     let previews = match &job.address {
         Some(_) => preview::write_all(&content, &job.out)?,
-        None => BTreeMap::new(),
+        None => {
+            if !job.draft {
+                preview::check(&content)?;
+            }
+            BTreeMap::new()
+        }
     };
     let site = Site {
         job,

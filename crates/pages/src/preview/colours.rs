@@ -13,12 +13,24 @@ pub(super) const CONCEPTS: [&str; 9] = [
 /// # Errors
 /// Where the style sheet has no such colour.
 pub(super) fn colour(name: &str) -> Result<&'static str, String> {
+    let value = token(name)?;
+    if value.len() == 7 && value.starts_with('#') {
+        Ok(value)
+    } else {
+        Err(format!("style/tokens.css: --{name} is no colour"))
+    }
+}
+
+/// The value called `--NAME` in the light theme.
+///
+/// # Errors
+/// Where the style sheet has no such value.
+pub(super) fn token(name: &str) -> Result<&'static str, String> {
     let light = TOKENS.split("@media").next().unwrap_or_default();
     light
         .split_once(&format!(" --{name}: "))
         .and_then(|(_, rest)| rest.split(';').next())
-        .filter(|value| value.len() == 7 && value.starts_with('#'))
-        .ok_or_else(|| format!("style/tokens.css has no colour --{name}"))
+        .ok_or_else(|| format!("style/tokens.css has no --{name}"))
 }
 
 /// The colour `share` of the way from one colour to another, as CSS mixes them in sRGB.
@@ -45,6 +57,8 @@ mod tests {
         }
         assert_eq!(colour("paper"), Ok("#faf6ed"));
         assert!(colour("none").unwrap_err().contains("--none"));
+        assert!(colour("behind").is_err());
+        assert_eq!(token("behind"), Ok("0.2"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::card::Rectangle;
-use super::colours::{CONCEPTS, colour, mix};
+use super::colours::{CONCEPTS, colour, mix, token};
 use crate::frame::attribute;
 
 /// How much wider the lines of a chart are than on the page.
@@ -39,11 +39,12 @@ pub(super) struct Photograph {
 pub(super) fn style() -> Result<String, String> {
     let (rule, strong) = (colour("rule")?, colour("rule-strong")?);
     let mut css = format!(
-        ".s{{fill:none}}.p-ink.s{{stroke:{ink}}}.p-soft.s{{stroke:{soft}}}.p-rule.s{{stroke:{rule}}}\
+        ".is-behind{{opacity:{behind}}}.s{{fill:none}}.p-ink.s{{stroke:{ink}}}.p-soft.s{{stroke:{soft}}}.p-rule.s{{stroke:{rule}}}\
          .plane-ring,.plane-axis{{fill:none;stroke:{strong};stroke-width:0.014}}\
          .plane-shaft{{fill:none;stroke-width:0.045;stroke-linecap:round}}",
         ink = colour("ink")?,
         soft = colour("ink-soft")?,
+        behind = token("behind")?,
     );
     for concept in CONCEPTS {
         let own = colour(&format!("c-{concept}"))?;
@@ -166,11 +167,22 @@ fn stretched_path(d: &str, view: Rectangle, room: Rectangle) -> String {
         let Ok(value) = number.parse::<f32>() else {
             continue;
         };
+        if command == 'a' && (2..5).contains(&(at % 7)) {
+            // The rotation and two flags, which are written without a point.
+            let _ = write!(out, " {number}");
+            at += 1;
+            continue;
+        }
         let moved = match (command, at % 2) {
+            ('M', 0) => dot_radius(rest).map_or_else(
+                || across(value),
+                // A dot starts at its left edge.
+                |radius| across(value + radius) - radius * WIDER,
+            ),
             ('H', _) => across(value),
             ('V', _) => down(value),
-            // Radii and the way to the end; flags and the rotation stay.
-            ('a', _) if !(2..5).contains(&(at % 7)) => value * WIDER,
+            // Radii and the way to the end.
+            ('a', _) => value * WIDER,
             (command, 0) if command.is_ascii_uppercase() => across(value),
             (command, _) if command.is_ascii_uppercase() => down(value),
             _ => value,
@@ -179,6 +191,14 @@ fn stretched_path(d: &str, view: Rectangle, room: Rectangle) -> String {
         at += 1;
     }
     out
+}
+
+/// The radius of the dot that path data draws from a point, of which the data has the second
+/// coordinate first; `None` where they draw something else.
+fn dot_radius(d: &str) -> Option<f32> {
+    let arc = d.trim_start_matches(|c: char| " -.,".contains(c) || c.is_ascii_digit());
+    let radius = arc.strip_prefix('a')?.split([' ', ',']).next()?;
+    radius.parse().ok()
 }
 
 /// Room between the squares of a table, in pixels.
@@ -287,7 +307,8 @@ mod tests {
         );
         assert_eq!(
             moved("M20 5a3.5 3.5 0 1 0 7 0"),
-            "M 100.00 50.00a 7.00 7.00 0.00 1.00 0.00 14.00 0.00"
+            "M 128.00 50.00a 7.00 7.00 0 1 0 14.00 0.00",
+            "its centre was at 23.5 of 10 to 30"
         );
         assert_eq!(moved("H30V10"), "H 200.00V 100.00");
     }

@@ -72,6 +72,19 @@ pub(crate) fn write_all(
         .collect()
 }
 
+/// Lays out the images of all pages without painting them, so that a site without an address finds
+/// the same mistakes.
+///
+/// # Errors
+/// As [`Preview::write`], without those of files.
+pub(crate) fn check(content: &Content) -> Result<(), BuildError> {
+    for preview in all(content).values() {
+        let laid_out = card::of(preview).and_then(|card| paint::tree(&card));
+        laid_out.map_err(|message| preview.wrong(&message))?;
+    }
+    Ok(())
+}
+
 /// The previews of all pages, by the addresses of these.
 fn all(content: &Content) -> BTreeMap<String, Preview> {
     let mut previews = BTreeMap::new();
@@ -145,14 +158,16 @@ impl Preview {
     /// A text without room or without glyphs; a drawing that cannot be painted; a file that cannot
     /// be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<Image, BuildError> {
-        let png = self.png().map_err(|message| {
-            BuildError::Other(format!("the preview image {}: {message}", self.file))
-        })?;
+        let png = self.png().map_err(|message| self.wrong(&message))?;
         write_new_bytes(&folder.join(&self.file), &png)?;
         Ok(Image {
             file: self.file.clone(),
             alt: self.alt(),
         })
+    }
+
+    fn wrong(&self, message: &str) -> BuildError {
+        BuildError::Other(format!("the preview image {}: {message}", self.file))
     }
 
     /// The image as a PNG file.

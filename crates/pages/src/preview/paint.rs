@@ -13,13 +13,21 @@ use super::{HEIGHT, WIDTH};
 /// # Errors
 /// What the reader of SVG or of PNG has to say.
 pub(super) fn png(card: &Card) -> Result<Vec<u8>, String> {
-    let tree = Tree::from_str(&card.svg, &options()).map_err(|error| error.to_string())?;
+    let tree = tree(card)?;
     let mut pixels = Pixmap::new(WIDTH.into(), HEIGHT.into()).ok_or("no pixels")?;
     resvg::render(&tree, Transform::identity(), &mut pixels.as_mut());
     if let Some(photograph) = &card.photograph {
         paint(&mut pixels, photograph)?;
     }
     pixels.encode_png().map_err(|error| error.to_string())
+}
+
+/// An image as the reader of SVG understands it.
+///
+/// # Errors
+/// What the reader of SVG has to say.
+pub(super) fn tree(card: &Card) -> Result<Tree, String> {
+    Tree::from_str(&card.svg, &options()).map_err(|error| error.to_string())
 }
 
 /// Paints a photograph and its grid over the rest.
