@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the fonts in public/fonts: the parts of Source Serif 4, Source Sans 3 and STIX Two Math that pages use, the last
+# Makes the fonts in public/fonts and crates/pages/assets: the parts of Source Serif 4, Source Sans 3 and STIX Two Math that pages use, the last
 # with the MATH table that browsers need to lay formulas out. Run in an empty folder; needs npm and python3.
 #   bash subset-fonts.sh /path/to/project
 set -euo pipefail
@@ -32,6 +32,28 @@ subset() {
 subset serif/files/source-serif-4-latin-wght-normal.woff2 400:700 serif
 subset serif/files/source-serif-4-latin-wght-italic.woff2 400 serif-italic
 subset sans/files/source-sans-3-latin-wght-normal.woff2 400:700 sans
+
+# Titles in the pictures that are shown with links to pages (crates/pages/src/preview): one weight each, uncompressed,
+# with a name in the font itself, which the program that draws the pictures looks for.
+# `still FAMILY-FILE WEIGHT "NAME" SOURCE`
+still() {
+  tools/bin/fonttools varLib.instancer --quiet "$4" wght="$2" -o "$1-$2.woff2"
+  tools/bin/pyftsubset "$1-$2.woff2" --unicodes="20-7E,B7,C0-FF,2013,2014,2018,2019,201C,201D,2026" \
+    --layout-features=kern,liga --no-hinting --desubroutinize --name-IDs=0,5,13,14 \
+    --drop-tables+=BASE,STAT,DSIG --output-file="$1-$2-part.woff2"
+  tools/bin/python - "$1-$2-part.woff2" "$3" "$project/crates/pages/assets/preview-$1.ttf" <<'PY'
+import sys
+from fontTools.ttLib import TTFont
+source, family, target = sys.argv[1:]
+font = TTFont(source, recalcTimestamp=False)
+font.flavor = None
+for number, name in [(1, family), (2, "Regular"), (4, family), (6, family.replace(" ", ""))]:
+    font["name"].setName(name, number, 3, 1, 0x409)
+font.save(target)
+PY
+}
+still serif 600 "Notebook Serif" serif/files/source-serif-4-latin-wght-normal.woff2
+still sans 500 "Notebook Sans" sans/files/source-sans-3-latin-wght-normal.woff2
 
 text="20-7E,A0,AC,B1,B7,D7,F7,2013,2016,2020-2022,2026,2032-2034,2061-2064"
 greek="391-3A9,3B1-3C9,3D1,3D5,3D6,3F1,3F5"

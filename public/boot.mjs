@@ -35,6 +35,43 @@ function named() {
   });
 }
 
+/**
+ * Remembers on this device what the reader has chosen in each guess, and shows it when the page is opened again. Where the browser
+ * keeps nothing, a guess starts without a choice.
+ */
+function guesses() {
+  // `src/browser/preference.rs` makes the same name.
+  const NAME = `guesses ${document.documentElement.dataset.root}`;
+  const kept = () => {
+    try {
+      const kept = JSON.parse(localStorage.getItem(NAME));
+      return kept?.constructor === Object ? kept : {};
+    } catch {
+      return {};
+    }
+  };
+  const key = (input) => `${input.closest("main")?.dataset.page} ${input.name}`;
+  const show = () => {
+    const all = kept();
+    for (const input of document.querySelectorAll("#main .guess input")) {
+      // A choice of this visit stays.
+      const isOpen = input.closest(".guess").querySelector(":checked") === null;
+      if (isOpen && all[key(input)] === input.id) input.checked = true;
+    }
+  };
+  show();
+  // The site swaps <main> when the reader turns to another page.
+  new MutationObserver(show).observe(document.body, { childList: true });
+  document.addEventListener("change", ({ target }) => {
+    if (!target.matches(".guess input")) return;
+    try {
+      localStorage.setItem(NAME, JSON.stringify({ ...kept(), [key(target)]: target.id }));
+    } catch {
+      // Refused where the storage is full or switched off: then it is not kept.
+    }
+  });
+}
+
 /** Whether an element is in the window or within a window's height of it, which is when `src/browser/near.rs` lets a cell begin. */
 function isNear(element) {
   const { top, bottom } = element.getBoundingClientRect();
@@ -111,6 +148,7 @@ function startFirstWorker() {
 export default function initializer() {
   scrollable();
   named();
+  guesses();
   if (document.readyState === "complete") {
     offline();
   } else {

@@ -2,10 +2,11 @@
 
 use leptos::html::{Button, P};
 use leptos::prelude::*;
+use serde_json::{Map, Value};
 
 use crate::browser::dom;
 use crate::browser::offline_copy::{self, OfflineCopy};
-use crate::browser::preference::{self, SEARCH_KEY, THEME};
+use crate::browser::preference::{self, GUESSES, SEARCH_KEY, THEME};
 use crate::browser::storage::{self, StoredFile, megabytes};
 use crate::chunk::chunk;
 use crate::shell::kept_progress;
@@ -24,6 +25,7 @@ struct Stored {
     theme: Option<String>,
     has_search_key: bool,
     lessons: usize,
+    guesses: Option<usize>,
     copy: Option<OfflineCopy>,
     files: Vec<StoredFile>,
 }
@@ -33,9 +35,15 @@ async fn find() -> Stored {
         theme: preference::get(THEME),
         has_search_key: preference::get(SEARCH_KEY).is_some(),
         lessons: kept_progress::count(),
+        guesses: preference::get(GUESSES).map(|kept| count_guesses(&kept)),
         copy: offline_copy::find().await,
         files: storage::list().await,
     }
+}
+
+/// The number of guesses in what is kept of them; 0 where that is damaged.
+fn count_guesses(kept: &str) -> usize {
+    serde_json::from_str(kept).map_or(0, |guesses: Map<String, Value>| guesses.len())
 }
 
 /// Deletes everything. What the browser refuses to delete is still there afterwards.
@@ -43,6 +51,7 @@ async fn delete(stored: &Stored) {
     preference::delete_theme();
     preference::delete(SEARCH_KEY);
     kept_progress::delete();
+    preference::delete(GUESSES);
     let _ = offline_copy::delete().await;
     for file in &stored.files {
         let _ = storage::delete(&file.url).await;
@@ -66,6 +75,9 @@ fn items(stored: &Stored) -> Vec<String> {
     if stored.lessons > 0 {
         let lessons = counted(stored.lessons, "lesson", "lessons");
         items.push(format!("progress in {lessons}"));
+    }
+    if let Some(guesses) = stored.guesses {
+        items.push(counted(guesses, "guess", "guesses"));
     }
     if let Some(OfflineCopy { files, bytes }) = stored.copy {
         let files = counted(files as usize, "file", "files");
@@ -199,6 +211,7 @@ mod tests {
             theme: Some("dark".to_owned()),
             has_search_key: true,
             lessons: 1,
+            guesses: Some(2),
             copy: Some(OfflineCopy {
                 files: 2,
                 bytes: 3_000_000,
@@ -219,11 +232,19 @@ mod tests {
                 "the theme (dark)",
                 "search: the key / is switched off",
                 "progress in 1 lesson",
+                "2 guesses",
                 "offline copy: 2 files, 3.0 MB",
                 "model file https://host/a.gguf, 1.5 MB",
             ]
         );
         assert!(items(&Stored::default()).is_empty());
+    }
+
+    #[test]
+    fn guesses_are_counted_in_what_the_page_keeps() {
+        let kept = r#"{"lesson/scaling guess-a":"guess-a-1","lesson/patches guess-b":"guess-b-0"}"#;
+        assert_eq!(count_guesses(kept), 2);
+        assert_eq!(count_guesses("damaged"), 0);
     }
 
     #[test]

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 /// Waits until the block of a page shows the one language and hides the other.
 async fn wait_for_shown(browser: &Browser, shown: &str, page: &str) {
     let condition = format!(
-        "const ten = document.querySelector('.ten');
-         const is_shown = name => getComputedStyle(ten.querySelector('.' + name)).display !== 'none';
+        "const block = document.querySelector('.code-block');
+         const is_shown = name => getComputedStyle(block.querySelector('.' + name)).display !== 'none';
          return is_shown('{shown}') && is_shown('rust') !== is_shown('torch')"
     );
     let what = format!("{page} to show {shown}");
@@ -23,13 +23,13 @@ async fn wait_for_shown(browser: &Browser, shown: &str, page: &str) {
 /// Goes to PyTorch by the mouse, back by an arrow key, and there again.
 async fn switch(browser: &Browser, page: &str) {
     wait_for_shown(browser, "rust", page).await;
-    click(browser, Locator::Css(".ten .is-torch + label")).await;
+    click(browser, Locator::Css(".code-block .is-torch + label")).await;
     wait_for_shown(browser, "torch", page).await;
     for (from, key, shown) in [
         (".is-torch", Key::Left, "rust"),
         (".is-rust", Key::Right, "torch"),
     ] {
-        let name = format!(".ten {from}");
+        let name = format!(".code-block {from}");
         let radio = browser.client().find(Locator::Css(&name)).await;
         let radio = radio.expect("a choice");
         radio.send_keys(&key.to_string()).await.expect("a key");
@@ -78,7 +78,10 @@ async fn node(browser: &Browser, selector: &str) -> Value {
 /// Which of the two languages are shown.
 async fn shown(browser: &Browser) -> [bool; 2] {
     let mut shown = [false; 2];
-    for (shown, name) in shown.iter_mut().zip([".ten .rust", ".ten .torch"]) {
+    for (shown, name) in shown
+        .iter_mut()
+        .zip([".code-block .rust", ".code-block .torch"])
+    {
         *shown = display(browser, name).await != "none";
     }
     shown
@@ -111,9 +114,9 @@ fn code_is_switched_without_scripts_and_whole_on_paper() {
                 browser.devtools(domain, json!({})).await;
             }
             assert_eq!(shown(browser).await, [true, false], "{page}");
-            press(browser, ".ten .is-rust", "ArrowRight", 39).await;
+            press(browser, ".code-block .is-rust", "ArrowRight", 39).await;
             assert_eq!(shown(browser).await, [false, true], "{page}");
-            press(browser, ".ten .is-torch", "ArrowLeft", 37).await;
+            press(browser, ".code-block .is-torch", "ArrowLeft", 37).await;
             assert_eq!(shown(browser).await, [true, false], "{page}");
             for (media, expected) in [("print", [true, true]), ("", [true, false])] {
                 let media = json!({ "media": media });

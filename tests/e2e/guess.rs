@@ -1,4 +1,5 @@
-//! What a reader does with a guess: chooses with the mouse or the keys, and sees what comes out.
+//! What a reader does with a guess: chooses with the mouse or the keys, sees what comes out, and finds
+//! the choice again on the next visit.
 
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
@@ -46,7 +47,51 @@ fn an_answer_is_shown_after_a_choice_by_mouse_or_keys() {
                 let second = "return document.querySelectorAll('.guess input')[1].checked";
                 browser.wait_for("the second choice", second).await;
                 wait_for_shown(browser, true, 1, &page).await;
+                // The choice is there again on the next visit, unless nothing is stored.
+                browser.open(&server.url(&page)).await;
+                browser.wait_for("the page to be live", settled).await;
+                browser.wait_for("the choice that was made", second).await;
+                wait_for_shown(browser, true, 1, &page).await;
+                let forget =
+                    "localStorage.removeItem('guesses ' + document.documentElement.dataset.root)";
+                browser.script(forget, &[]).await;
+                browser.open(&server.url(&page)).await;
+                browser.wait_for("the page to be live", settled).await;
+                wait_for_shown(browser, false, 0, &page).await;
             }
         }
+    });
+}
+
+#[test]
+fn a_guess_works_where_nothing_can_be_stored_and_is_kept_per_page() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let pages = site::lessons();
+        let (first, other) = (&pages[0], &pages[1]);
+        let live = "return 'live' in document.documentElement.dataset";
+        browser.open(&server.url(first)).await;
+        browser.wait_for("the page to be live", live).await;
+        browser
+            .script(
+                "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }",
+                &[],
+            )
+            .await;
+        click(browser, Locator::Css(".guess label")).await;
+        wait_for_shown(browser, true, 1, first).await;
+        let kept =
+            "return localStorage.getItem('guesses ' + document.documentElement.dataset.root)";
+        assert!(browser.script(kept, &[]).await.is_null());
+
+        // Another page of the site has its own guess.
+        browser.open(&server.url(first)).await;
+        browser.wait_for("the page to be live", live).await;
+        click(browser, Locator::Css(".guess label")).await;
+        wait_for_shown(browser, true, 1, first).await;
+        browser.open(&server.url(other)).await;
+        browser.wait_for("the page to be live", live).await;
+        wait_for_shown(browser, false, 0, other).await;
     });
 }

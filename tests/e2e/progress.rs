@@ -11,7 +11,7 @@ use browser_harness::Habits;
 const LESSON: &str = "lesson/self-attention/";
 
 async fn reading(browser: &Browser) -> Value {
-    let script = "return localStorage.getItem('reading')";
+    let script = "return localStorage.getItem('reading ' + document.documentElement.dataset.root)";
     browser.script(script, &[]).await
 }
 
@@ -24,8 +24,9 @@ async fn read_to(browser: &Browser, heading: usize) {
         document.getElementById(link.hash.slice(1)).scrollIntoView({ behavior: 'instant' });
         return link.hash.slice(1)";
     let id = browser.script(script, &[json!(heading)]).await;
-    let noted =
-        format!("return (localStorage.getItem('reading') ?? '').split('\\t').includes({id})");
+    let noted = format!(
+        "return (localStorage.getItem('reading ' + document.documentElement.dataset.root) ?? '').split('\\t').includes({id})"
+    );
     browser.wait_for("the note", &noted).await;
 }
 
@@ -76,10 +77,11 @@ fn what_is_stored_is_listed_and_deleted() {
         let opened = browser.open_ready(&server.url(LESSON)).await;
         opened.expect("the lesson works");
         read_to(browser, 2).await;
+        click(browser, Locator::Css(".guess label")).await;
         click(browser, Locator::Css(".theme-switch")).await;
         let opened = browser.open_ready(&server.url("about/")).await;
         opened.expect("the page works");
-        let listed = "return document.querySelector('.stored-items')?.textContent.includes('progress in 1 lesson')";
+        let listed = "return document.querySelector('.stored-items')?.textContent.includes('progress in 1 lesson1 guess')";
         browser.wait_for("the list", listed).await;
         click(browser, Locator::XPath("//button[.='Delete all of this']")).await;
         click(browser, Locator::XPath("//button[.='Keep']")).await;

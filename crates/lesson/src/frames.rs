@@ -173,7 +173,7 @@ fn code_frame(code: &Code) -> String {
         )
     });
     format!(
-        "<section class=\"exercise ten\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
+        "<section class=\"exercise code-block\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
          <p class=\"exercise-title\" id=\"{id}-title\">In code</p>\n\
          <fieldset><legend class=\"vh\">Language</legend>{rust_choice}{torch_choice}\n\
          <div class=\"rust\">{rust}<p>{place}. Its arguments and results for the inputs of this page:</p>{shapes}</div>\n\

@@ -22,11 +22,12 @@ const LICENCE: &str = include_str!("../../../LICENSE-MIT");
 /// What is kept, and where; the list below it is live.
 const STORED: &str = "<p>What you type and do here stays on this device. (To download a model from an address that you gave, the lab has to ask \
      that address for it.) The site stores some things on this device, where only \
-     pages from the same address can read them:</p>\n<ul>\n\
+     pages from the same host can read them:</p>\n<ul>\n\
      <li><strong>Your choices</strong>: light or dark theme, once you have chosen one, and whether the key <kbd>/</kbd> opens the \
      search.</li>\n\
      <li><strong>Your progress</strong>: which lessons you have begun or read, and the section where you were last. It is stored \
      once you have scrolled beyond the first section of a lesson.</li>\n\
+     <li><strong>Your guesses</strong>: which answer you chose where a lesson asked you to guess first.</li>\n\
      <li><strong>A copy of the site for reading offline</strong>, made after the first visit unless your browser is set to save \
      data, and the trained models that the lessons have used.</li>\n\
      <li><strong>Models that the lab downloaded</strong> from an address that you gave.</li>\n</ul>\n\

@@ -51,6 +51,10 @@ pub(crate) fn read(path: &Path) -> Result<String, BuildError> {
 
 /// Writes a file, with the folders above it.
 pub(crate) fn write(path: &Path, content: &str) -> Result<(), BuildError> {
+    write_bytes(path, content.as_bytes())
+}
+
+fn write_bytes(path: &Path, content: &[u8]) -> Result<(), BuildError> {
     let wrap = |source| BuildError::File {
         path: path.to_owned(),
         source,
@@ -61,12 +65,17 @@ pub(crate) fn write(path: &Path, content: &str) -> Result<(), BuildError> {
     std::fs::write(path, content).map_err(wrap)
 }
 
-/// Writes a file unless it holds just that; whether it did.
+/// Writes a file unless it holds just that; whether it did not.
 pub(crate) fn write_new(path: &Path, content: &str) -> Result<bool, BuildError> {
-    if std::fs::read(path).is_ok_and(|old| old == content.as_bytes()) {
+    write_new_bytes(path, content.as_bytes())
+}
+
+/// Does the same as [`write_new`] for a file that is no text.
+pub(crate) fn write_new_bytes(path: &Path, content: &[u8]) -> Result<bool, BuildError> {
+    if std::fs::read(path).is_ok_and(|old| old == content) {
         return Ok(false);
     }
-    write(path, content).map(|()| true)
+    write_bytes(path, content).map(|()| true)
 }
 
 /// The names in a folder, sorted.

@@ -1,6 +1,7 @@
 //! Pages that follow their sources: what a development server asks for after each change, made
 //! without what did not change.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,7 +14,7 @@ use crate::frame::Frame;
 use crate::offline;
 use crate::root::Root;
 use crate::workers::{self, Place};
-use crate::write::{Job, Site};
+use crate::write::{Job, Site, terms};
 
 /// Folders whose files pages are checked against or show, besides the lessons.
 const LOOKED_AT: [&str; 3] = ["public", "crates/cells/src", "crates/engine/src"];
@@ -83,6 +84,8 @@ impl Follower {
             frame: &frame,
             chunks: Chunks::default(),
             workers: workers::files_in(&self.job.out)?,
+            previews: BTreeMap::new(),
+            terms: terms(&self.job)?,
         };
         let written = site.write_all(&mut self.book)?;
         remove_old(&self.job.out.join("lesson"), &content)?;

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use crate::address::SiteAddress;
 use crate::error::{BuildError, read};
+use crate::meta::meta;
+use crate::preview::Image;
 use crate::root::Root;
 
 /// Runs first on every page.
@@ -24,9 +26,6 @@ const PRELOAD_MARK: &str = "/*preload*/[]";
 
 /// The fonts of text and labels, which every page needs at once.
 const FONTS: [&str; 2] = ["fonts/notebook-serif.woff2", "fonts/notebook-sans.woff2"];
-
-/// Name of the site, after each page's own title.
-const SITE: &str = "Transformer Notebook";
 
 /// What one page puts into the frame.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +51,8 @@ pub struct Parts {
     pub preload: Vec<(&'static str, String, &'static str)>,
     /// The address of the site and that of the page from there, where the site knows its own.
     pub address: Option<(SiteAddress, String)>,
+    /// The picture that is shown with links to the page.
+    pub(crate) preview: Option<Image>,
 }
 
 /// Trunk's output, ready to be filled.
@@ -197,45 +198,6 @@ impl Frame {
         }
         html.replace(ROOT, &root.prefix(depth))
     }
-}
-
-fn meta(parts: &Parts) -> String {
-    let title = if parts.title == SITE {
-        SITE.to_owned()
-    } else {
-        format!("{} · {SITE}", parts.title)
-    };
-    let (title, own, description) = (
-        escape(&title),
-        escape(&parts.title),
-        escape(&parts.description),
-    );
-    format!(
-        "<title>{title}</title>\n    <meta name=\"description\" content=\"{description}\">\n    \
-         <meta property=\"og:title\" content=\"{own}\">\n    \
-         <meta property=\"og:description\" content=\"{description}\">\n    \
-         <meta property=\"og:type\" content=\"article\">{}",
-        whole_links(parts)
-    )
-}
-
-/// The picture that stands for a page where a link to it is shown.
-const PICTURE: &str = "icon-512.png";
-
-/// What only a site that knows its address can say: where the page is, and a picture for links to
-/// it.
-fn whole_links(parts: &Parts) -> String {
-    let Some((site, page)) = &parts.address else {
-        return String::new();
-    };
-    let (page, picture) = (escape(&site.of(page)), escape(&site.of(PICTURE)));
-    format!(
-        "\n    <link rel=\"canonical\" href=\"{page}\">\n    \
-         <meta property=\"og:url\" content=\"{page}\">\n    \
-         <meta property=\"og:site_name\" content=\"{SITE}\">\n    \
-         <meta property=\"og:image\" content=\"{picture}\">\n    \
-         <meta name=\"twitter:card\" content=\"summary\">"
-    )
 }
 
 /// Takes the module script that starts the engine out of the frame: not every page has it.
@@ -411,24 +373,6 @@ mod tests {
         let expected = "<p>a {</p>\n<style data-fonts>@font-face{src: x}</style>\n<p>b {</p>";
         assert_eq!(short_fonts(html), expected);
         assert_eq!(short_fonts("<p>none</p>"), "<p>none</p>");
-    }
-
-    #[test]
-    fn a_page_says_its_whole_address_only_where_the_site_knows_it() {
-        let mut parts = Parts {
-            title: "Scaling".to_owned(),
-            ..Parts::default()
-        };
-        let relative = meta(&parts);
-        assert!(relative.contains("og:title") && !relative.contains("canonical"));
-        assert!(!relative.contains("http"), "{relative}");
-        let site = SiteAddress::parse("https://host.example/book", "./").unwrap();
-        parts.address = Some((site, "lesson/scaling/".to_owned()));
-        let whole = meta(&parts);
-        let page = "https://host.example/book/lesson/scaling/";
-        assert!(whole.contains(&format!("<link rel=\"canonical\" href=\"{page}\">")));
-        assert!(whole.contains(&format!("og:url\" content=\"{page}\"")));
-        assert!(whole.contains("og:image\" content=\"https://host.example/book/icon-512.png\""));
     }
 
     #[test]

@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::error::{BuildError, names, read, write};
+use crate::preview;
 
 const SCRIPT: &str = "sw.js";
 
-/// Files for the host and for search engines, which no page reads.
-const FOR_OTHERS: [&str; 3] = ["_headers", "robots.txt", "sitemap.xml"];
+/// Files and folders for the host, for search engines and for other sites, which no page reads.
+const FOR_OTHERS: [&str; 4] = ["_headers", "robots.txt", "sitemap.xml", preview::FOLDER];
 
 /// Where the service worker's version stands before it is listed.
 const VERSION_MARK: &str = "\"@version\"";
@@ -58,9 +59,12 @@ fn collect(folder: &Path, prefix: &str, files: &mut Map<String, Value>) -> Resul
     for name in names(folder)? {
         let path = folder.join(&name);
         let key = format!("{prefix}{name}");
+        if FOR_OTHERS.contains(&key.as_str()) {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, &format!("{key}/"), files)?;
-        } else if key != SCRIPT && !FOR_OTHERS.contains(&key.as_str()) && !name.starts_with('.') {
+        } else if key != SCRIPT && !name.starts_with('.') {
             let content =
                 std::fs::read(&path).map_err(|source| BuildError::File { path, source })?;
             files.insert(key, Value::from(hash(&content)));

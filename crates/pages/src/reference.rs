@@ -51,16 +51,51 @@ struct Symbol {
     lessons: Vec<String>,
 }
 
-#[derive(Deserialize)]
+/// A term of the glossary.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(Default))]
 #[serde(deny_unknown_fields)]
-struct Term {
-    name: String,
-    says: String,
-    also: Option<String>,
+pub(crate) struct Term {
+    /// The term, with a capital.
+    pub(crate) name: String,
+    /// What it is, as Markdown.
+    pub(crate) says: String,
+    /// Other names of it.
+    pub(crate) also: Option<String>,
     /// Slug of the lesson that defines the term.
-    lesson: String,
+    pub(crate) lesson: String,
     /// The word that the lesson prints in bold, where it is not the name.
-    marked: Option<String>,
+    pub(crate) marked: Option<String>,
+    /// Further words that are a use of the term, besides the name and its plural with an s.
+    #[serde(default)]
+    pub(crate) forms: Vec<String>,
+    /// Whether the first use in a lesson links to the glossary; not for words that also have an
+    /// everyday meaning.
+    #[serde(default = "yes")]
+    pub(crate) linked: bool,
+    /// Slugs of lessons that do not link to the term.
+    #[serde(default)]
+    pub(crate) unlinked: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn wrong(message: String) -> BuildError {
+    BuildError::Other(format!("{FILE}: {message}"))
+}
+
+fn source(project: &Path) -> Result<Source, BuildError> {
+    toml::from_str(&read(&project.join(FILE))?).map_err(|error| wrong(error.to_string()))
+}
+
+/// The terms of the glossary.
+///
+/// # Errors
+/// A file that cannot be read or understood.
+pub(crate) fn terms(project: &Path) -> Result<Vec<Term>, BuildError> {
+    Ok(source(project)?.term)
 }
 
 /// The page, compiled; its equations are still to come.
@@ -72,9 +107,7 @@ pub(crate) fn compiled(
     content: &Content,
     catalog: &Cells,
 ) -> Result<Lesson, BuildError> {
-    let wrong = |message: String| BuildError::Other(format!("{FILE}: {message}"));
-    let source: Source =
-        toml::from_str(&read(&project.join(FILE))?).map_err(|error| wrong(error.to_string()))?;
+    let source = source(project)?;
     let lessons = &content.lessons;
     let mut mistakes = Vec::new();
     let mut texts = Vec::with_capacity(lessons.len());
@@ -234,6 +267,11 @@ fn glossary(terms: &[Term], lessons: &[Lesson], mistakes: &mut Vec<String>) -> S
             mistakes.push(format!("{name}: there is no lesson {wanted}"));
             continue;
         };
+        for slug in &term.unlinked {
+            if !lessons.iter().any(|lesson| lesson.slug == *slug) {
+                mistakes.push(format!("{name}: there is no lesson {slug}"));
+            }
+        }
         let lesson = &lessons[at];
         let html = lesson.article(ROOT);
         let marked = term.marked.as_ref().unwrap_or(name);
@@ -311,10 +349,8 @@ mod tests {
         let (_, _, content) = project();
         let term = |name: &str, lesson: &str| Term {
             name: name.to_owned(),
-            says: String::new(),
-            also: None,
             lesson: lesson.to_owned(),
-            marked: None,
+            ..Term::default()
         };
         let mut mistakes = Vec::new();
         let terms = [term("Momentum", "training"), term("Loss", "nowhere")];

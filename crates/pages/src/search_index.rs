@@ -78,13 +78,13 @@ fn add_text(entry: &mut Entry, html: &str) {
     entry.text.push_str(&without_tags(html, false));
 }
 
-/// The text of HTML, with that of formulas where `with_formulas` says so.
+/// The text of HTML, without values of cells, with the text of formulas where `with_formulas` says so.
 fn without_tags(html: &str, with_formulas: bool) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
-    let mut is_formula = false;
+    let (mut is_formula, mut is_value) = (false, false);
     while let Some((text, after)) = rest.split_once('<') {
-        if with_formulas || !is_formula {
+        if !is_value && (with_formulas || !is_formula) {
             out.push_str(text);
         }
         let (tag, after) = after.split_once('>').unwrap_or((after, ""));
@@ -92,6 +92,10 @@ fn without_tags(html: &str, with_formulas: bool) -> String {
         let name = name.split([' ', '\n', '/']).next().unwrap_or_default();
         if name == "math" {
             is_formula = !tag.starts_with('/');
+        }
+        // A value that the page quotes from a cell.
+        if name == "output" {
+            is_value = !tag.starts_with('/');
         }
         if !is_formula && !WITHIN_WORDS.contains(&name) {
             out.push(' ');
@@ -159,6 +163,10 @@ mod tests {
         let (text, ids) = real();
         let packed = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 6).len();
         assert!(packed < MOST_BYTES, "{packed} bytes");
+        assert!(
+            !text.contains("(computed below)"),
+            "a value that is not there yet"
+        );
         assert!(packed > 5_000, "all lessons are in it: {packed} bytes");
         let mut page = "";
         let mut seen = BTreeSet::new();
@@ -211,6 +219,12 @@ mod tests {
                 .collect::<Vec<_>>(),
             ["Two", "keys", "&", "ab", "c", "d", "."]
         );
+        let quoted = "so <output class=\"inline-value\">(computed below)</output> of it";
+        let words: Vec<String> = without_tags(quoted, false)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(words, ["so", "of", "it"]);
         assert_eq!(
             without_tags("by <math><mi>d</mi><mn>2</mn></math>", true),
             "by d2"

@@ -13,14 +13,26 @@ const DRAWINGS: [(&str, &str); 3] = [
 
 /// The picture of a lesson; `None` where its pages are made without figures.
 pub(crate) fn of(lesson: &Lesson) -> Option<String> {
-    let cell = match &lesson.picture {
-        Some(id) => lesson.cells().find(|cell| cell.id == *id)?,
-        None => lesson.cells().next()?,
+    let drawing = drawing_of(lesson)?;
+    let drawing = if drawing.contains("plane-ring") {
+        // Its lines have the widths of a small plane.
+        format!("<div class=\"plane is-small\">{drawing}</div>")
+    } else {
+        drawing
     };
-    let drawing = drawing(&cell.figure.as_ref()?.html)?;
     Some(format!(
         "<div class=\"thumbnail\" aria-hidden=\"true\">{drawing}</div>"
     ))
+}
+
+/// The drawing of the cell that stands for a page, as SVG or HTML; `None` where pages are made
+/// without figures.
+pub(crate) fn drawing_of(page: &Lesson) -> Option<String> {
+    let cell = match &page.picture {
+        Some(id) => page.cells().find(|cell| cell.id == *id)?,
+        None => page.cells().next()?,
+    };
+    drawing(&cell.figure.as_ref()?.html)
 }
 
 /// The drawing in a figure.

@@ -1,5 +1,6 @@
 //! Writes the pages and what stands beside them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lesson::{Kind, Lesson};
@@ -16,10 +17,12 @@ use crate::course::course_menu;
 use crate::error::{BuildError, names, read, write_new};
 use crate::figures;
 use crate::frame::{Frame, Parts};
+use crate::glossary_links;
 use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
-use crate::reference;
+use crate::preview::{self, Image};
+use crate::reference::{self, Term};
 use crate::root::Root;
 use crate::search_index;
 use crate::workers;
@@ -79,8 +82,20 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         )?,
         None => WorkerFiles::default(),
     };
+    // Only a site that knows its address can name them.
+    let previews = match &job.address {
+        Some(_) => preview::write_all(&content, &job.out)?,
+        None => {
+            if !job.draft {
+                preview::check(&content)?;
+            }
+            BTreeMap::new()
+        }
+    };
     let site = Site {
         job,
+        previews,
+        terms: terms(job)?,
         workers,
         root: Root::from_public_url(&job.public_url),
         content: &content,
@@ -96,6 +111,15 @@ pub fn build(job: &Job) -> Result<(), BuildError> {
         offline::relist(&job.out, &job.project.join("public/sw.js"))
     } else {
         offline::switch_off(&job.out)
+    }
+}
+
+/// The terms of the glossary; none in a draft whose file cannot be read.
+pub(crate) fn terms(job: &Job) -> Result<Vec<Term>, BuildError> {
+    match reference::terms(&job.project) {
+        // The page of the glossary prints the same mistake.
+        Err(_) if job.draft => Ok(Vec::new()),
+        terms => terms,
     }
 }
 
@@ -125,7 +149,7 @@ fn remove_notes(folder: &Path) -> Result<(), BuildError> {
 }
 
 /// The address of a compiled page from the site's root; none for the page of missing ones.
-fn address_of(page: &Lesson) -> Option<String> {
+pub(crate) fn address_of(page: &Lesson) -> Option<String> {
     match page.kind {
         Kind::Home => Some(String::new()),
         Kind::NotFound => None,
@@ -176,6 +200,10 @@ pub(crate) struct Site<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) chunks: Chunks,
     pub(crate) workers: WorkerFiles,
+    /// The terms of the glossary; none while the file of a draft cannot be read.
+    pub(crate) terms: Vec<Term>,
+    /// The preview images that are there, by the address of their page.
+    pub(crate) previews: BTreeMap<String, Image>,
 }
 
 impl Site<'_> {
@@ -249,7 +277,8 @@ impl Site<'_> {
                     .iter()
                     .position(|other| other.slug == page.slug)
                     .unwrap_or(0);
-                lesson_main(page, at, lessons, has_golden)
+                let page = glossary_links::linked(page, &self.terms, lessons);
+                lesson_main(&page, at, lessons, has_golden)
             }
         };
         let asked = page.exercises().map(|exercise| exercise.cell.as_str());
@@ -267,6 +296,7 @@ impl Site<'_> {
             preload: self.chunks.preload(cells, None),
             workers: self.workers.to_string(),
             address: self.address(page),
+            preview: address_of(page).and_then(|place| self.previews.get(&place).cloned()),
         }
     }
 
@@ -336,6 +366,7 @@ impl Site<'_> {
                 .address
                 .clone()
                 .map(|site| (site, format!("{name}/"))),
+            preview: self.previews.get(&format!("{name}/")).cloned(),
             ..Parts::default()
         };
         let html = self.frame.fill(&parts, &self.root, 1);

@@ -443,3 +443,37 @@ fn release_builds_list_their_files_for_reading_offline() {
                 .contains("data-offline data-root")
     );
 }
+
+#[test]
+fn every_page_names_its_own_preview_image_where_the_site_knows_its_address() {
+    let project = Project::new();
+    project.build_at("https://host.example/book").unwrap();
+    let pages = [
+        ("index.html", "home"),
+        ("lesson/one/index.html", "lesson/one"),
+        ("lesson/two/index.html", "lesson/two"),
+        ("models/index.html", "models"),
+        ("map/index.html", "map"),
+        ("lab/index.html", "lab"),
+        ("bench/index.html", "bench"),
+        ("reference/index.html", "reference"),
+        ("about/index.html", "about"),
+    ];
+    for (page, name) in pages {
+        let html = project.built(page);
+        let image = format!("og:image\" content=\"https://host.example/book/previews/{name}.png\"");
+        assert!(html.contains(&image), "{html}");
+        let file = project.root.join(format!("dist/previews/{name}.png"));
+        let png = std::fs::read(file).unwrap();
+        assert_eq!(png[16..24], [0, 0, 4, 0xb0, 0, 0, 2, 0x76], "1200 x 630");
+    }
+    assert!(!project.built("404.html").contains("og:image"));
+    assert!(
+        !project.built("sw.js").contains("previews"),
+        "no part of the offline copy"
+    );
+
+    let project = Project::new();
+    project.build("./", false, false).unwrap();
+    assert!(!project.has("previews") && !project.built("index.html").contains("og:image"));
+}

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pages::{BuildError, Job, build};
+use pages::{BuildError, Job, SiteAddress, build};
 
 /// A folder that is removed at the end.
 pub(crate) struct Project {
@@ -144,15 +144,31 @@ impl Project {
         self.put("dist/sw.js", "template");
     }
 
+    /// Runs Trunk's part and ours for a site that is published at this address.
+    pub(crate) fn build_at(&self, address: &str) -> Result<(), BuildError> {
+        let address = SiteAddress::parse(address, "./").unwrap();
+        self.build_for(Some(address), "./", true, false)
+    }
+
     /// Runs Trunk's part and ours.
     pub(crate) fn build(&self, url: &str, release: bool, draft: bool) -> Result<(), BuildError> {
+        self.build_for(None, url, release, draft)
+    }
+
+    fn build_for(
+        &self,
+        address: Option<SiteAddress>,
+        url: &str,
+        release: bool,
+        draft: bool,
+    ) -> Result<(), BuildError> {
         self.trunk(url);
         let out = self.root.join("dist");
         build(&Job {
             project: self.root.clone(),
             out,
             public_url: url.to_owned(),
-            address: None,
+            address,
             release,
             figures: false,
             linked: None,
