@@ -18,12 +18,12 @@ use engine::score::bootstrap::interval;
 use engine::translate::{Pair, Translator, open};
 use skip::shared;
 use training::frame::Table;
-use training::text::corpus;
 use training::text::language::Language;
 use training::text::masked::Masked;
 use training::text::pairs;
 use training::text::score::{own_figures, scored};
 use training::text::split::{Split, is_long, own};
+use training::text::stories;
 use training::text::translation::{Kind, Translation};
 
 /// The three of the race.
@@ -37,7 +37,7 @@ fn pairs_folder() -> Option<PathBuf> {
 
 /// The folder with the texts for language models: the pairs and the stories.
 fn texts_folder() -> Option<PathBuf> {
-    shared(&format!("data/{}", corpus::STORIES))?;
+    shared(&format!("data/{}", stories::SAMPLE))?;
     pairs_folder()
 }
 

@@ -1,26 +1,24 @@
-//! Simple English: the English side of the Tatoeba pairs, and a sample of TinyStories.
+//! Simple English: the English side of the Tatoeba pairs, stories, and sentences of our own.
 //!
-//! A text is a line: a sentence, or a paragraph of a story. One in twelve is held out for the test
-//! and one in 48 for validation, by the hash of its words ([`normalised`]), so that no two
-//! spellings of one sentence are on both sides; of those the first in the file is kept.
+//! A text is a sentence or a whole story on one line. One in twelve is held out for the test and
+//! one in 48 for validation, by the hash of its words ([`normalised`]), so that no two spellings of
+//! one text are on both sides; of those the first is kept.
 //!
-//! Public originals: see [`super::pairs`]; TinyStories (Eldan and Li 2023, CDLA-Sharing-1.0), an
-//! excerpt from github.com/Niklas6/Mini_GPT, `tinystories.txt`, commit
-//! 0e9893779c9e2048205ea1339eb588983d72adc1.
+//! The first version of the models had the sentences and the paragraphs of a sample of the stories,
+//! dealt out in the same way ([`Corpus::first`]). What was held out then stays so: a story that
+//! contains such a text is in the test set.
 
-use super::pairs;
-use crate::{Result, TrainError};
+use super::{own, pairs, stories};
+use crate::Result;
 use engine::rng::{fnv1a64, mix};
-use engine::translate::normalised;
+use engine::translate::{length, normalised};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Path of the stories in the folder of data.
-pub const STORIES: &str = "tinystories-sample/tinystories.txt";
-/// A file of fewer bytes is not the sample.
-const FEWEST_BYTES: usize = 100_000;
 /// Name that goes into the hash by which the texts are divided.
 const SEED: u64 = 6;
+/// A held-out sentence of fewer words says nothing of the story that contains it.
+const FEWEST_WORDS: usize = 5;
 
 /// Texts, dealt out.
 #[derive(Debug, Clone, Default)]
@@ -39,17 +37,10 @@ impl Corpus {
     /// # Errors
     /// When a file is missing or not what it should be.
     pub fn read(data: &Path) -> Result<Self> {
-        let mut lines = pairs::english(data)?;
-        let path = data.join(STORIES);
-        let text = std::fs::read(&path).map_err(|error| TrainError::file("read", &path, error))?;
-        let text = String::from_utf8(text)
-            .map_err(|error| TrainError::content(&path, "a text in UTF-8", error))?;
-        if text.len() < FEWEST_BYTES {
-            let expected = format!("at least {FEWEST_BYTES} bytes");
-            return Err(TrainError::content(&path, expected, text.len()));
-        }
-        lines.extend(text.lines().map(mended).filter(|line| !line.is_empty()));
-        let corpus = Self::new(lines);
+        let (first, stories) = (Self::first(data)?, stories::stories(data)?);
+        let mut sentences = pairs::english(data)?;
+        sentences.extend(own::sentences());
+        let corpus = Self::with_stories(sentences, stories, &first);
         eprintln!(
             "{} texts for training, {} for validation, {} for the test",
             corpus.training.len(),
@@ -59,39 +50,77 @@ impl Corpus {
         Ok(corpus)
     }
 
+    /// The texts of the first version of the models: sentences, and paragraphs of the sample.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn first(data: &Path) -> Result<Self> {
+        let mut lines = pairs::english(data)?;
+        lines.extend(stories::paragraphs(data)?);
+        Ok(Self::new(lines))
+    }
+
     /// Deals out texts.
-    pub fn new(lines: Vec<String>) -> Self {
+    pub fn new(texts: Vec<String>) -> Self {
+        Self::with_stories(texts, Vec::new(), &Self::default())
+    }
+
+    /// Deals out sentences and then stories; a story that contains a text that is held out in
+    /// `first` comes into the test set.
+    fn with_stories(sentences: Vec<String>, stories: Vec<String>, first: &Self) -> Self {
+        let held = Held::new(first);
         let (mut corpus, mut seen) = (Self::default(), HashSet::new());
-        for line in lines {
-            let known = normalised(&line);
+        let stories = stories.into_iter().map(|story| (held.is_in(&story), story));
+        let sentences = sentences.into_iter().map(|sentence| (false, sentence));
+        for (is_held, text) in sentences.chain(stories) {
+            let known = normalised(&text);
             let part = mix(fnv1a64(&known) ^ mix(SEED)) % 48;
             if !seen.insert(known) {
                 continue;
             }
             match part {
-                0..=3 => corpus.test.push(line),
-                4 => corpus.validation.push(line),
-                _ => corpus.training.push(line),
+                _ if is_held => corpus.test.push(text),
+                0..=3 => corpus.test.push(text),
+                4 => corpus.validation.push(text),
+                _ => corpus.training.push(text),
             }
         }
         corpus
     }
 }
 
-/// A line of the sample, in which signs that were read in the wrong encoding are mended.
-fn mended(line: &str) -> String {
-    let mut line = line.trim().to_owned();
-    for (wrong, right) in [
-        ("â€œ", "\""),
-        ("â€™", "'"),
-        ("â€", "\""),
-        ("“", "\""),
-        ("”", "\""),
-        ("’", "'"),
-    ] {
-        line = line.replace(wrong, right);
+/// What was held out in the first version, normalised.
+struct Held {
+    /// Texts of one sentence.
+    sentences: HashSet<String>,
+    /// Texts of more than one.
+    paragraphs: Vec<String>,
+}
+
+impl Held {
+    fn new(first: &Corpus) -> Self {
+        let held = first.test.iter().chain(&first.validation);
+        let (paragraphs, sentences): (Vec<&String>, Vec<&String>) =
+            held.partition(|text| stories::sentences(text).len() > 1);
+        let sentences = sentences.into_iter().map(|text| normalised(text));
+        let paragraphs = paragraphs.into_iter().map(|text| normalised(text));
+        Self {
+            sentences: sentences
+                .filter(|text| length(text) >= FEWEST_WORDS)
+                .collect(),
+            paragraphs: paragraphs
+                .filter(|text| length(text) >= FEWEST_WORDS)
+                .collect(),
+        }
     }
-    line
+
+    /// Returns whether a story contains a held-out text.
+    fn is_in(&self, story: &str) -> bool {
+        let sentences = stories::sentences(story).into_iter().map(normalised);
+        let whole = normalised(story);
+        sentences.into_iter().any(|s| self.sentences.contains(&s))
+            || self.paragraphs.iter().any(|text| whole.contains(text))
+    }
 }
 
 /// The words of a text in lower case, without punctuation.
@@ -133,8 +162,21 @@ mod tests {
     }
 
     #[test]
-    fn signs_in_the_wrong_encoding_are_mended() {
-        assert_eq!(mended(" â€œItâ€™s,â€ he said. "), "\"It's,\" he said.");
+    fn stories_with_held_out_texts_are_held_out() {
+        let first = Corpus {
+            test: ["The old cat sat down.", "It ran far away. Then it slept."]
+                .map(str::to_owned)
+                .to_vec(),
+            ..Corpus::default()
+        };
+        let held = Held::new(&first);
+        assert!(held.is_in("A dog came. The old cat sat down! It slept."));
+        assert!(held.is_in("Once it ran. It ran far away. Then it slept. The end."));
+        assert!(!held.is_in("It ran far away. The cat sat down. Then it slept."));
+    }
+
+    #[test]
+    fn words_are_in_lower_case_without_punctuation() {
         assert_eq!(words("\"It's 5,\" he said."), ["it's", "5", "he", "said"]);
     }
 }

@@ -80,7 +80,7 @@ impl Language {
     /// # Errors
     /// When the data cannot be read or are not what they should be.
     pub fn read(data: &Path) -> Result<Self> {
-        Self::new(Corpus::read(data)?)
+        Self::new(Corpus::first(data)?)
     }
 
     /// A model of these texts.

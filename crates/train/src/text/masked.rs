@@ -73,7 +73,7 @@ impl Masked {
     /// # Errors
     /// When the data cannot be read or are not what they should be.
     pub fn read(data: &Path) -> Result<Self> {
-        Self::new(&Corpus::read(data)?)
+        Self::new(&Corpus::first(data)?)
     }
 
     /// A model of these texts.
@@ -81,7 +81,7 @@ impl Masked {
     /// # Errors
     /// None that texts could cause; the type is that of the vocabulary.
     pub fn new(corpus: &Corpus) -> Result<Self> {
-        let pieces = Pieces::new(&corpus.training)?;
+        let pieces = Pieces::first(&corpus.training)?;
         let read = |texts: &[String]| {
             let all: Result<Vec<Vec<usize>>> = texts.iter().map(|text| pieces.ids(text)).collect();
             Ok::<_, crate::TrainError>(
@@ -321,7 +321,7 @@ impl Subject for Masked {
 
     fn card(&self) -> Card {
         Card {
-            about: format!("Fills in masked words of simple English: BERT in small, three blocks 96 wide, WordPiece with the {} most frequent words and all characters, lower case.", pieces::WORDS),
+            about: format!("Fills in masked words of simple English: BERT in small, three blocks 96 wide, WordPiece with the {} most frequent words and all characters, lower case.", pieces::FIRST_WORDS),
             data: format!("{} texts: the English side of eng-ita-tatoeba and tinystories-sample; held out by normalised text", self.texts),
             licence: "CC BY 2.0 FR, Tatoeba (tatoeba.org); CDLA-Sharing-1.0, TinyStories (Eldan and Li 2023)".to_owned(),
             source: "github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng); github.com/Niklas6/Mini_GPT, tinystories.txt, commit 0e989377".to_owned(),

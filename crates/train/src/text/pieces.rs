@@ -1,16 +1,24 @@
-//! The vocabulary of the masked-word model: whole words, and characters for all others.
+//! The vocabulary of the masked-word model: WordPiece (Devlin et al. 2019).
 //!
-//! It is a WordPiece vocabulary (Devlin et al. 2019): special tokens, the most frequent words of
-//! the training text, and every character that it has, at the beginning of a word and (with `##`)
-//! inside one, so that a word that is not frequent is spelled.
+//! It has special tokens, every character of the training text at the beginning of a word and (with
+//! `##`) inside one, and sub-words learned as merges ([`super::merges`]). A frequent word becomes
+//! one piece; other words are cut into pieces, at worst into characters. Merges that later merges
+//! have used up are left out, and the words of the lessons' examples are always whole.
 
+use super::merges::{self, INSIDE};
 use crate::Result;
 use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::{WordPiece, WordPieceFiles};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words that have a token of their own.
-pub const WORDS: usize = 3_000;
+/// Merges that are learned.
+const MERGES: usize = 4_600;
+/// A piece that occurs less often in the training text is left out.
+const FEWEST_USES: usize = 24;
+/// Words of the lessons' examples that are whole, however many merges there are.
+const EXAMPLES: [&str; 3] = ["bites", "mat", "telescope"];
+/// The words that the vocabulary of the first version had.
+pub const FIRST_WORDS: usize = 3_000;
 /// The special tokens, in the order of their ids.
 const SPECIAL: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const BEGIN: usize = 2;
@@ -35,32 +43,54 @@ impl Pieces {
     /// # Errors
     /// None that texts could cause; the type is that of [`WordPiece::new`].
     pub fn new(texts: &[String]) -> Result<Self> {
-        let mut words: BTreeMap<String, usize> = BTreeMap::new();
-        let mut characters: BTreeMap<char, usize> = BTreeMap::new();
-        for text in texts {
-            for word in cut(text) {
-                *words.entry(word).or_default() += 1;
-            }
-            let different: BTreeSet<char> = text.to_lowercase().chars().collect();
-            for character in different.into_iter().filter(|c| !c.is_whitespace()) {
-                *characters.entry(character).or_default() += 1;
+        let (words, characters) = (counted(texts), characters(texts));
+        let is_known = |word: &str| word.chars().all(|c| characters.contains(&c));
+        let known: BTreeMap<String, usize> = (words.into_iter())
+            .filter(|(word, _)| is_known(word))
+            .collect();
+        let mut learned = merges::learned(&known, MERGES);
+        let is_example = |word: &str| EXAMPLES.contains(&word) && known.contains_key(word);
+        for word in EXAMPLES.into_iter().filter(|word| is_example(word)) {
+            if !learned.iter().any(|piece| piece == word) {
+                learned.push(word.to_owned());
             }
         }
-        let mut words: Vec<(String, usize)> = words.into_iter().collect();
+        let all = Self::with(&characters, learned.clone())?;
+        let mut uses = vec![0; all.size()];
+        for (word, count) in &known {
+            all.tokenizer
+                .encode(word)?
+                .into_iter()
+                .for_each(|id| uses[id] += count);
+        }
+        let first = all.size() - learned.len();
+        let uses = &uses[first..];
+        let kept = learned.into_iter().zip(uses);
+        let kept = kept.filter(|(piece, uses)| **uses >= FEWEST_USES || is_example(piece));
+        Self::with(&characters, kept.map(|(piece, _)| piece).collect())
+    }
+
+    /// The vocabulary of the first version of the model: the most frequent words, and characters.
+    /// Its questions are still those that the model is measured on.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn first(texts: &[String]) -> Result<Self> {
+        let mut words: Vec<(String, usize)> = counted(texts).into_iter().collect();
         // Equally frequent ones stay in alphabetical order.
         words.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         let words = words.into_iter().map(|(word, _)| word);
-        let words: Vec<String> = words
-            .filter(|word| word.chars().count() > 1)
-            .take(WORDS)
-            .collect();
-        let characters = characters.into_iter().filter(|&(_, count)| count >= FEWEST);
-        let characters: Vec<char> = characters.map(|(character, _)| character).collect();
+        let words = words.filter(|word| word.chars().count() > 1);
+        Self::with(&characters(texts), words.take(FIRST_WORDS).collect())
+    }
+
+    /// Special tokens, characters, and other pieces.
+    fn with(characters: &BTreeSet<char>, pieces: Vec<String>) -> Result<Self> {
         let mut tokens: Vec<String> = SPECIAL.map(str::to_owned).to_vec();
         tokens.extend(characters.iter().map(char::to_string));
         let inside = characters.iter().filter(|c| c.is_alphanumeric());
-        tokens.extend(inside.map(|character| format!("##{character}")));
-        tokens.extend(words);
+        tokens.extend(inside.map(|character| format!("{INSIDE}{character}")));
+        tokens.extend(pieces);
         let tokenizer = WordPiece::new(WordPieceFiles::named(tokens.clone()))?;
         Ok(Self { tokens, tokenizer })
     }
@@ -88,13 +118,49 @@ impl Pieces {
         Ok(ids)
     }
 
+    /// The id of a word that is one piece.
+    pub fn whole(&self, word: &str) -> Option<usize> {
+        self.tokens.iter().position(|token| token == word)
+    }
+
+    /// The text of a piece, with `##` where it continues a word.
+    pub fn token(&self, id: usize) -> &str {
+        &self.tokens[id]
+    }
+
+    /// Returns whether a piece continues a word.
+    pub fn is_inside(&self, id: usize) -> bool {
+        let token = self.token(id);
+        token.starts_with(INSIDE) && token.len() > INSIDE.len()
+    }
+
     /// Returns whether the token at a position is a whole word: letters alone, and no later token
     /// continues it.
     pub fn is_word(&self, ids: &[usize], place: usize) -> bool {
-        let token = |place: usize| self.tokens[ids[place]].as_str();
-        let is_alone = !token(place + 1).starts_with("##") || token(place + 1).len() == 2;
-        is_alone && token(place).chars().all(char::is_alphabetic)
+        !self.is_inside(ids[place + 1]) && self.token(ids[place]).chars().all(char::is_alphabetic)
     }
+}
+
+/// The words of some texts with the number of times that each occurs.
+fn counted(texts: &[String]) -> BTreeMap<String, usize> {
+    let mut words = BTreeMap::new();
+    for word in texts.iter().flat_map(|text| cut(text)) {
+        *words.entry(word).or_default() += 1;
+    }
+    words
+}
+
+/// The characters of some texts, but for those that few of them have.
+fn characters(texts: &[String]) -> BTreeSet<char> {
+    let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+    for text in texts {
+        let different: BTreeSet<char> = text.to_lowercase().chars().collect();
+        for character in different.into_iter().filter(|c| !c.is_whitespace()) {
+            *counts.entry(character).or_default() += 1;
+        }
+    }
+    let frequent = counts.into_iter().filter(|&(_, count)| count >= FEWEST);
+    frequent.map(|(character, _)| character).collect()
 }
 
 /// The words of a text as BERT's rules cut it: in lower case, punctuation apart.
@@ -118,35 +184,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frequent_words_are_whole_and_others_are_spelled() {
-        let texts = vec!["The cat didn't sit, the cat sat.".to_owned(); FEWEST];
+    fn frequent_words_are_whole_and_others_are_cut() {
+        let text = "The cat didn't sit, the cat sat. The mat!".to_owned();
+        let mut texts = vec![text; FEWEST_USES];
+        texts.push("A cast".to_owned());
         let pieces = Pieces::new(&texts).unwrap();
+        let ids = pieces.ids("The casts didn't.").unwrap();
+        let shown: Vec<&str> = ids.iter().map(|&id| pieces.token(id)).collect();
+        assert_eq!(
+            shown,
+            [
+                "[CLS]", "the", "c", "##a", "##s", "##t", "##s", "didn", "'", "t", ".", "[SEP]"
+            ]
+        );
+        let whole: Vec<usize> = (1..11)
+            .filter(|&place| pieces.is_word(&ids, place))
+            .collect();
+        assert_eq!(whole, [1, 7, 9]);
+        assert_eq!(pieces.token(MASK), "[MASK]");
+        assert!(pieces.whole("mat").is_some() && pieces.whole("telescope").is_none());
+        let again = WordPiece::new(WordPieceFiles::from_vocab_txt(&pieces.vocab_txt())).unwrap();
+        assert_eq!(
+            again.encode("the cat").unwrap(),
+            ["the", "cat"].map(|word| pieces.whole(word).unwrap())
+        );
+    }
+
+    #[test]
+    fn the_first_version_had_words_and_characters() {
+        let texts = vec!["The cat didn't sit, the cat sat.".to_owned(); FEWEST];
+        let pieces = Pieces::first(&texts).unwrap();
         let ids = pieces.ids("The cats didn't.").unwrap();
-        let shown: Vec<&str> = ids.iter().map(|&id| pieces.tokens[id].as_str()).collect();
+        let shown: Vec<&str> = ids.iter().map(|&id| pieces.token(id)).collect();
         assert_eq!(
             shown,
             ["[CLS]", "the", "cat", "##s", "didn", "'", "t", ".", "[SEP]"]
         );
-        let whole: Vec<usize> = (1..8)
-            .filter(|&place| pieces.is_word(&ids, place))
-            .collect();
-        assert_eq!(whole, [1, 4, 6]);
-        assert_eq!(pieces.tokens[MASK], "[MASK]");
-        let again = WordPiece::new(WordPieceFiles::from_vocab_txt(&pieces.vocab_txt())).unwrap();
-        assert_eq!(
-            again.encode("the cat").unwrap(),
-            ids_of(&pieces, &["the", "cat"])
-        );
-    }
-
-    fn ids_of(pieces: &Pieces, words: &[&str]) -> Vec<usize> {
-        let place = |word: &&str| {
-            pieces
-                .tokens
-                .iter()
-                .position(|token| token == word)
-                .unwrap()
-        };
-        words.iter().map(place).collect()
     }
 }
