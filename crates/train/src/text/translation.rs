@@ -53,6 +53,8 @@ fn gru(vocabulary: usize) -> seq2seq::Config {
         embedding: 48,
         width: 160,
         layers: 1,
+        readout: None,
+        feeds_context: false,
         reverse_source: true,
     }
 }
