@@ -13,6 +13,7 @@
 
 mod web {
     mod charts;
+    mod guess;
     mod heat;
     mod json;
     mod matrix;
