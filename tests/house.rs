@@ -318,6 +318,30 @@ fn only_the_kernel_is_unsafe() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The page compares what the tab computes with what was computed when it was built, to the last bit.
+/// The standard library takes these functions from the system natively and from another library in
+/// the browser, with other last bits; `engine::math` has one of each.
+#[test]
+fn cells_call_no_function_that_differs_between_systems() {
+    let functions = [
+        "ln", "log2", "log10", "ln_1p", "exp", "exp2", "exp_m1", "sin", "cos", "tan", "tanh",
+        "powf",
+    ];
+    let mut calls = Vec::new();
+    for file in rust_files(&project().join("crates/cells/src")) {
+        for (number, line) in code(&read(&file)) {
+            let is_call = |name: &&&str| line.contains(&format!(".{name}("));
+            calls.extend(
+                functions
+                    .iter()
+                    .filter(is_call)
+                    .map(|name| format!("{}:{number}: `.{name}()`", relative(&file))),
+            );
+        }
+    }
+    assert!(calls.is_empty(), "use `engine::math` for {calls:#?}");
+}
+
 /// Errors are values; a mistake of ours in a kernel is an `assert!`.
 #[test]
 fn product_code_does_not_give_up() {

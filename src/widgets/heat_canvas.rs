@@ -23,7 +23,7 @@ const SMALLEST: f64 = 160.0;
 const LARGEST: f64 = 420.0;
 
 /// The largest side of a square cell in CSS pixels.
-const SQUARE: f64 = 15.0;
+const SQUARE: f64 = 12.0;
 
 /// Width of the bar at the side of a marked row, in pixels.
 const BAR: f64 = 4.0;
@@ -305,11 +305,11 @@ mod tests {
     fn maps_that_are_about_as_wide_as_high_have_square_cells() {
         assert_eq!(
             size_in_css((24, 24), false),
-            "aspect-ratio:24/24;max-width:360px"
+            "aspect-ratio:24/24;max-width:288px"
         );
         assert_eq!(
-            size_in_css((40, 20), false),
-            "aspect-ratio:20/40;max-width:210px"
+            size_in_css((30, 15), false),
+            "aspect-ratio:15/30;max-width:180px"
         );
         assert_eq!(size_in_css((4, 128), false), "height:160px");
         assert_eq!(size_in_css((200, 64), false), "height:420px");

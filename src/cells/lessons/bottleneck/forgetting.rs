@@ -13,14 +13,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {cx.text_box("sentence")}
         <p class="hint">
-            "The encoder reads " {reads(cx)} ". Each token is replaced, one at a time, by each of: "
+            "The encoder reads " {reads(cx)} ". Each token in turn is replaced by each of these words: "
             {others(cx)} "."
         </p>
         <section class="panel">
                 <p class="panel-title">"How far the final vector moves when this token is replaced"</p>
                 <p>"The translation of the sentence: " {own(cx)}</p>
                 {bars(cx)}
-                <p>"Beside each bar is the translation after one replacement. Where it is the same, the decoder has forgotten the token."</p>
         </section>
         <More summary="Other replacements">{cx.text_box("others")}</More>
         <More summary="How much less likely the first translation becomes">{rises(cx)}</More>

@@ -41,7 +41,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.matrix_edit("logits", Concept::Score, &["logit"], &[])} <div class="row">
                 {resize(cx, true)} {resize(cx, false)}
                 <button type="button" class="button" on:click=move |_| thousands(cx)>
-                    "Set all to 1,000"
+                    "Make all logits huge"
                 </button>
             </div>
         </div>

@@ -156,7 +156,7 @@ fn loss(translator: &Translator, source: &[usize], target: &[usize]) -> Result<f
     for &id in target.iter().chain([&translator.end()]) {
         let logits = reading.feed(last)?;
         let probabilities = engine::nn::softmax::softmax(logits.view());
-        sum -= f64::from(probabilities[id].max(f32::MIN_POSITIVE)).ln();
+        sum -= engine::math::double::ln(f64::from(probabilities[id].max(f32::MIN_POSITIVE)));
         last = id;
     }
     Ok(sum)
