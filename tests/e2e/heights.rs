@@ -21,7 +21,7 @@ const SLACK: u32 = 12;
 const HIGHER: &[(&str, [u32; 2], &str)] = &[
     (
         "forgetting",
-        [860, 1688],
+        [880, 1688],
         "a bar and a translation for each of fourteen tokens",
     ),
     (
