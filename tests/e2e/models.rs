@@ -76,7 +76,9 @@ fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
             let trained = numbers(browser, cell).await;
             choose(browser, cell, "random").await;
             assert!(
-                note(browser, cell).await.contains("random parameters, seed"),
+                note(browser, cell)
+                    .await
+                    .contains("random parameters, seed"),
                 "{cell}"
             );
             assert!(has_seed(browser, cell).await, "{cell}");
