@@ -1,4 +1,4 @@
-//! A heat map of up to some hundred cells: a real table with a cursor.
+//! Heat maps of at most a few hundred cells are real tables, with a cursor for the keyboard.
 
 use leptos::html::{Div, Table};
 use leptos::prelude::*;

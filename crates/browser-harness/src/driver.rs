@@ -1,9 +1,13 @@
 //! A chromedriver process of our own on a free port.
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// How often a start is tried.
+const STARTS: usize = 3;
 
 /// A running chromedriver; it and its browsers end when dropped.
 pub struct Driver {
@@ -12,12 +16,25 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts `CHROMEDRIVER`, or the one on the path.
+    /// Starts `CHROMEDRIVER`, or the one on the path. On a busy machine chromedriver now and then
+    /// ends at once without a reason; then it is started again.
     ///
     /// # Errors
-    /// When there is no such program, or it ends without naming its port.
+    /// When there is no such program, or it ends [`STARTS`] times without naming its port.
     pub fn start() -> io::Result<Self> {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
+        let mut started = Self::start_once(&program)?;
+        for _ in 1..STARTS {
+            if started.is_some() {
+                break;
+            }
+            started = Self::start_once(&program)?;
+        }
+        started.ok_or_else(|| io::Error::other("chromedriver names no port"))
+    }
+
+    /// `None` when the program ends without naming its port.
+    fn start_once(program: &OsStr) -> io::Result<Option<Self>> {
         let mut process = Command::new(program)
             .arg("--port=0")
             .stdin(Stdio::null())
@@ -25,7 +42,8 @@ impl Driver {
             .stderr(Stdio::null())
             .spawn()?;
         let output = process.stdout.take();
-        let mut lines = BufReader::new(output.ok_or_else(no_port)?).lines();
+        let output = output.ok_or_else(|| io::Error::other("chromedriver has no output"))?;
+        let mut lines = BufReader::new(output).lines();
         let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let (_, port) = line.split_once("successfully on port ")?;
             port.trim_end_matches('.').parse().ok()
@@ -34,11 +52,11 @@ impl Driver {
             // It may have ended by itself.
             let _ = process.kill();
             process.wait()?;
-            return Err(no_port());
+            return Ok(None);
         };
         // Read on, or chromedriver would stop at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Ok(Self { process, port })
+        Ok(Some(Self { process, port }))
     }
 
     /// The address at which it listens.
@@ -57,10 +75,6 @@ impl Driver {
         )?;
         stream.read_to_end(&mut Vec::new()).map(drop)
     }
-}
-
-fn no_port() -> io::Error {
-    io::Error::other("chromedriver names no port")
 }
 
 impl Drop for Driver {

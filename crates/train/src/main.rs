@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
-use training::digits::variants::{AveragePooled, WithoutPositions};
+use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, ship, ship_again, train};
 use training::text::language::Language;
 use training::text::masked::Masked;
@@ -44,8 +44,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     let data = &arguments.data;
     match arguments.model {
         Model::DigitVit => digits::<Vit>(arguments),
-        Model::DigitVitNopos => digits::<WithoutPositions>(arguments),
-        Model::DigitVitGap => digits::<AveragePooled>(arguments),
+        Model::DigitVitNopos => digits::<Variant<WithoutPositions>>(arguments),
+        Model::DigitVitGap => digits::<Variant<AveragePooled>>(arguments),
         Model::DigitCnn => digits::<Cnn>(arguments),
         Model::DigitGpt => make(&DigitGpt::new(&Mnist::read(data)?)?, arguments),
         Model::Seq2seqGru => translation(Kind::Gru, arguments),

@@ -16,92 +16,106 @@ use engine::nn::compute::Compute;
 use engine::parameters::Parameters;
 use engine::trainable::{Trainable, Visit};
 use serde_json::{Value, json};
+use std::fmt::Debug;
+use std::marker::PhantomData;
 
-/// `digit-vit` without a table of positions: its answer does not depend on the order of the
-/// patches, up to rounding.
+/// What a variant changes.
+pub trait Change: Debug + Clone + Sync {
+    /// The name that the variant ships under.
+    const NAME: &'static str;
+
+    /// The text of its card.
+    const ABOUT: &'static str;
+
+    /// The configuration of the variant.
+    fn config() -> Config;
+
+    /// The entry of its file's configuration that says so.
+    fn entry() -> (&'static str, Value);
+}
+
+/// No table of positions: the answer does not depend on the order of the patches, up to rounding.
 #[derive(Debug, Clone)]
-pub struct WithoutPositions(pub Vit);
+pub struct WithoutPositions;
 
-/// `digit-vit` with global average pooling in place of the class token.
+/// Global average pooling in place of the class token.
 #[derive(Debug, Clone)]
-pub struct AveragePooled(pub Vit);
+pub struct AveragePooled;
 
-fn without_positions() -> Config {
-    Config {
-        positions: false,
-        ..vit_config()
-    }
-}
-
-fn average_pooled() -> Config {
-    Config {
-        pooling: Pooling::Mean,
-        ..vit_config()
-    }
-}
-
-/// The configuration of `digit-vit`'s file with one more entry.
-fn with(name: &str, value: Value) -> Value {
-    let mut config = vit_file_config();
-    if let Some(entries) = config.as_object_mut() {
-        entries.insert(name.to_owned(), value);
-    }
-    config
-}
-
-impl Trainable for WithoutPositions {
-    fn parameters(&mut self, visit: &mut Visit<'_>) -> engine::Result<()> {
-        self.0.parameters(visit)
-    }
-}
-
-impl Trainable for AveragePooled {
-    fn parameters(&mut self, visit: &mut Visit<'_>) -> engine::Result<()> {
-        self.0.parameters(visit)
-    }
-}
-
-impl Network for WithoutPositions {
+impl Change for WithoutPositions {
     const NAME: &'static str = "digit-vit-nopos";
 
     const ABOUT: &'static str = "`digit-vit` without a table of positions, trained in the same way: it reads a handwritten digit as a bag of 49 patches (`engine::model::vit`).";
 
-    fn shapes() -> Vec<(String, Vec<usize>)> {
-        without_positions().shapes()
+    fn config() -> Config {
+        Config {
+            positions: false,
+            ..vit_config()
+        }
     }
 
-    fn config() -> Value {
-        with("position_embedding", json!(0))
-    }
-
-    fn load(source: &mut dyn Parameters) -> engine::Result<Self> {
-        Vit::load(without_positions(), source).map(Self)
-    }
-
-    fn logits<C: Compute>(
-        &self,
-        compute: &mut C,
-        digits: ArrayView4<'_, f32>,
-    ) -> engine::Result<C::Matrix> {
-        self.0.logits(compute, digits)
+    fn entry() -> (&'static str, Value) {
+        ("position_embedding", json!(0))
     }
 }
 
-impl Network for AveragePooled {
+impl Change for AveragePooled {
     const NAME: &'static str = "digit-vit-gap";
 
     const ABOUT: &'static str = "`digit-vit` with global average pooling in place of the class token, trained in the same way: the classifier reads the mean of the 49 patches (`engine::model::vit`).";
 
+    fn config() -> Config {
+        Config {
+            pooling: Pooling::Mean,
+            ..vit_config()
+        }
+    }
+
+    fn entry() -> (&'static str, Value) {
+        ("global_pool", json!("avg"))
+    }
+}
+
+/// `digit-vit` with one change.
+#[derive(Debug, Clone)]
+pub struct Variant<K> {
+    vit: Vit,
+    change: PhantomData<K>,
+}
+
+impl<K> Trainable for Variant<K> {
+    fn parameters(&mut self, visit: &mut Visit<'_>) -> engine::Result<()> {
+        self.vit.parameters(visit)
+    }
+}
+
+impl<K: Change> Network for Variant<K> {
+    const NAME: &'static str = K::NAME;
+
+    const ABOUT: &'static str = K::ABOUT;
+
     fn shapes() -> Vec<(String, Vec<usize>)> {
-        average_pooled().shapes_of_patches()
+        let config = K::config();
+        match config.pooling {
+            Pooling::Mean => config.shapes_of_patches(),
+            Pooling::Class => config.shapes(),
+        }
     }
 
     fn config() -> Value {
-        with("global_pool", json!("avg"))
+        let mut config = vit_file_config();
+        let (name, value) = K::entry();
+        if let Some(entries) = config.as_object_mut() {
+            entries.insert(name.to_owned(), value);
+        }
+        config
     }
 
     fn load(source: &mut dyn Parameters) -> engine::Result<Self> {
-        Vit::load(average_pooled(), source).map(Self)
+        Ok(Self {
+            vit: Vit::load(K::config(), source)?,
+            change: PhantomData,
+        })
     }
 
     fn logits<C: Compute>(
@@ -109,7 +123,7 @@ impl Network for AveragePooled {
         compute: &mut C,
         digits: ArrayView4<'_, f32>,
     ) -> engine::Result<C::Matrix> {
-        self.0.logits(compute, digits)
+        self.vit.logits(compute, digits)
     }
 }
 
@@ -145,20 +159,20 @@ mod tests {
 
     #[test]
     fn without_positions_the_order_of_the_patches_is_only_rounding() {
-        assert!(change::<WithoutPositions>() < 1e-5);
+        assert!(change::<Variant<WithoutPositions>>() < 1e-5);
         assert!(change::<Vit>() > 1e-4);
-        assert!(change::<AveragePooled>() > 1e-4);
+        assert!(change::<Variant<AveragePooled>>() > 1e-4);
     }
 
     /// What a file says is what was trained.
     #[test]
     fn the_file_has_the_configuration() {
-        let file = WithoutPositions::config();
+        let file = Variant::<WithoutPositions>::config();
         let found = Config::from_keys(&|name| match name {
             "num_labels" => Some(10.0),
             name => file[name].as_f64(),
         });
-        assert_eq!(found.unwrap(), without_positions());
+        assert_eq!(found.unwrap(), <WithoutPositions as Change>::config());
     }
 
     #[test]
@@ -168,14 +182,15 @@ mod tests {
         };
         let all = names(Vit::shapes());
         for (shapes, gone) in [
-            (WithoutPositions::shapes(), "pos_embed"),
-            (AveragePooled::shapes(), "cls_token"),
+            (Variant::<WithoutPositions>::shapes(), "pos_embed"),
+            (Variant::<AveragePooled>::shapes(), "cls_token"),
         ] {
             let left: Vec<String> = all.iter().filter(|name| *name != gone).cloned().collect();
             assert_eq!(names(shapes), left);
         }
-        let model = AveragePooled::load(&mut Formula::new(1, AveragePooled::shapes())).unwrap();
-        let (hidden, _) = (model.0.run(&mut Plain::silent(), pictures().view())).unwrap();
+        let shapes = Variant::<AveragePooled>::shapes();
+        let model = Variant::<AveragePooled>::load(&mut Formula::new(1, shapes)).unwrap();
+        let (hidden, _) = (model.vit.run(&mut Plain::silent(), pictures().view())).unwrap();
         assert_eq!(hidden.dim(), (2 * 49, 64), "no class token");
         let logits = model
             .logits(&mut Plain::silent(), pictures().view())

@@ -101,7 +101,7 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
                 <dd>{cx.num_at("spreads", along, Format::Power(1))}</dd>
             </div>
             <div>
-                <dt>"largest spread of any diagonal"</dt>
+                <dt>"largest difference along any diagonal"</dt>
                 <dd>{cx.num("largest_spread", &[], Format::Power(1))}</dd>
             </div>
         </dl>

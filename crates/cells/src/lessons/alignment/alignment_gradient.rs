@@ -33,7 +33,9 @@ pub const ENTRY: Entry = Entry {
     partial_from: None,
 };
 
-fn inputs() -> Vec<InputSpec> {
+/// The annotations [4 × 3] of *She has blue eyes* and an output layer [3 × 3] whose rows are those of
+/// [`TARGET`].
+pub(super) fn example() -> (Array2<f32>, Array2<f32>) {
     let annotations = arr2(&[
         [1.0, 0.0, 0.1],
         [0.6, 0.1, 0.0],
@@ -41,6 +43,11 @@ fn inputs() -> Vec<InputSpec> {
         [0.1, 1.0, 0.1],
     ]);
     let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]]);
+    (annotations, words)
+}
+
+fn inputs() -> Vec<InputSpec> {
+    let (annotations, words) = example();
     vec![
         InputSpec::choice("right", "Correct next word", TARGET),
         InputSpec::matrix("e", "Scores $e$", (1, 1), (4, 4), Array2::zeros((1, 4))),

@@ -1,8 +1,9 @@
 //! The reader plays the decoder: four scores, and the loss of one word.
 
 use engine::grad::{OneWord, Seen};
-use ndarray::{Array1, Array2, arr2};
+use ndarray::Array1;
 
+use super::alignment_gradient::example;
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
@@ -47,19 +48,6 @@ fn inputs() -> Vec<InputSpec> {
     let limits = (-LARGEST, LARGEST, 0.01);
     let score = |(name, label)| InputSpec::number(name, label, limits, 0.0);
     SCORES.into_iter().map(score).collect()
-}
-
-/// The annotations [4 × 3] and the output layer [3 × 3] of the example, as in `alignment-gradient`:
-/// the rows of the second are *occhi*, *blu* and *ha*.
-fn example() -> (Array2<f32>, Array2<f32>) {
-    let annotations = arr2(&[
-        [1.0, 0.0, 0.1],
-        [0.6, 0.1, 0.0],
-        [0.0, 0.2, 1.0],
-        [0.1, 1.0, 0.1],
-    ]);
-    let words = arr2(&[[-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0], [2.0, -1.0, -1.0]]);
-    (annotations, words)
 }
 
 /// The row of *occhi*, the correct word.
