@@ -77,7 +77,7 @@ fn a_sentence_is_translated_by_all_three() {
             .wait_for(
                 "the new translations",
                 "const cell = document.getElementById('seq2seq-race');
-                 return cell.dataset.state === 'ready' && cell.querySelector('[data-race=reads]').textContent.trim() === 'hungry am i'",
+                 return cell.dataset.state === 'ready' && cell.querySelector('[data-race=reads]').textContent.trim() === 'i am hungry'",
             )
             .await;
         let after = translations(browser).await;

@@ -165,6 +165,7 @@ def forgetting(sentence, given=None):
         "left.each": tensor(each, 2e-5),
         "left.first": tensor(left[0], 2e-5),
         "left.last": tensor(left[-1], 2e-5),
+        "left.least": tensor(left.min(), 2e-5),
         **more,
     }
     return cell("forgetting", tensors, given)

@@ -34,8 +34,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {length(cx)}
         <p>
-            "The fixed-vector model reads the source reversed, the last token first: " {reads(cx)}
-            ". The other two see it as you typed it. All three split text into the same tokens; a token that continues a word begins with a plus sign. At each step, each model writes its most likely token."
+            "All three read the same tokens: " {reads(cx)}
+            ". A token that continues a word begins with a plus sign. At each step, each model writes its most likely token."
         </p>
         {trained(&CARDS)}
     }
@@ -83,7 +83,7 @@ fn length(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The source as the model with the fixed vector reads it.
+/// The tokens that the models read.
 fn reads(cx: CellCx) -> AnyView {
     let tokens = cx.words("fixed.reads");
     let items = move || {

@@ -92,6 +92,10 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
     behaviour(&mut record, translator, &ids, &others)?;
     record.number("left.first", left[0]);
     record.number("left.last", left[last]);
+    let third = ids.len().div_ceil(3);
+    record.number("left.begin", mean(&left[..third]));
+    record.number("left.end", mean(&left[ids.len() - third..]));
+    record.number("left.least", left.iter().copied().fold(f64::INFINITY, f64::min));
     record.numbers("left", left);
     record.tensor("left.each", &each);
     record.tensor("fading", &fading.mean);
@@ -103,6 +107,10 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
     record.words("tokens", tokens);
     record.words("others", race::pieces(translator, &others)?);
     Ok(record.finish())
+}
+
+fn mean(part: &[f64]) -> f64 {
+    part.iter().sum::<f64>() / part.len().max(1) as f64
 }
 
 /// What the decoder writes once a token is replaced, and how much less likely the translation of
@@ -178,51 +186,75 @@ mod tests {
         jobs::compute(&SPEC, &given, &cache)
     }
 
-    /// The tokens that are read last, those at the sentence's beginning, move the last state most.
+    /// The encoder reads from the first token to the last. What it reads first fills an empty state
+    /// and leaves most; the bars are the last column of the picture.
     #[test]
-    fn what_was_read_long_ago_moves_the_vector_least() {
+    fn the_beginning_is_kept_best() {
         let found = with(&[]).unwrap();
-        let left = &found.tensor("left").unwrap().values;
-        let count = left.len();
-        let mean =
-            |from: usize, to: usize| (from..to).map(|n| left[n]).sum::<f64>() / (to - from) as f64;
-        let (first, last) = (mean(0, count / 3), mean(count - count / 3, count));
-        assert!(first > 1.5 * last, "{first} {last}");
-        assert_eq!(found.words("reads")[count - 1], "the");
-        assert_eq!(found.words("tokens")[0], "the");
-    }
-
-    /// The bars are the last column of the picture, in the order of the sentence; right away each
-    /// token moves the state.
-    #[test]
-    fn the_bars_are_the_last_column() {
-        let found = with(&[("sentence", "the cat sat on the mat")]).unwrap();
+        let at = |name: &str, index: &[usize]| found.at(name, index).unwrap();
+        assert_eq!(found.words("reads"), found.words("tokens"));
+        assert!(at("left.begin", &[]) > 1.5 * at("left.end", &[]));
         let count = found.words("tokens").len();
         for place in 0..count {
-            let read = count - 1 - place;
-            let bar = found.at("left", &[place]);
-            assert_eq!(bar, found.at("fading", &[read, count - 1]));
-            assert!(found.at("fading", &[read, read]).unwrap() > 0.1);
+            assert_eq!(at("left", &[place]), at("fading", &[place, count - 1]));
+            assert!(at("left", &[place]) >= at("left.least", &[]));
         }
-        assert_eq!(found.at("fading", &[3, 1]), Some(0.0), "not read yet");
+        assert_eq!(at("fading", &[3, 1]), 0.0, "not read yet");
+        // What the lesson says of the fold.
+        assert!(at("fading", &[0, 0]) > 4.0 * at("fading", &[13, 13]));
+        assert_eq!(found.words("tokens")[7..9], ["boy", "own"]);
+        assert!(at("left", &[7]) < at("left.last", &[]));
+        assert!(at("left.last", &[]) < at("left.first", &[]));
     }
 
-    /// What the lesson says of the decoder: no replacement leaves the translation as it is, and those
-    /// of what was read long ago cost the first translation least.
+    /// What the lesson says of the decoder: no replacement leaves the translation as it is, and the
+    /// beginning matters most to it.
     #[test]
-    fn what_was_read_long_ago_matters_least_to_the_decoder() {
+    fn the_beginning_matters_most_to_the_decoder() {
         let found = with(&[]).unwrap();
         let values = &found.tensor("rise").unwrap().values;
         let rise: Vec<f64> = values.iter().copied().collect();
         let third = rise.len() / 3;
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let (first, last) = (mean(&rise[..third]), mean(&rise[rise.len() - third..]));
         assert!(first > 1.5 * last, "{first} {last}");
-        let tokens = found.words("tokens");
-        assert_eq!((tokens[1].as_str(), tokens[12].as_str()), ("cat", "ran"));
-        assert!(rise[1] > 3.0 * rise[12], "{} {}", rise[1], rise[12]);
+        assert!(rise[1] > 3.0 * rise[8], "{} {}", rise[1], rise[8]);
         let same = &found.tensor("same").unwrap().values;
         assert!(same.iter().all(|&same| same == 0.0), "{same:?}");
+    }
+
+    /// The figures that the lesson gives for the site's own sentences: the longer a sentence, the
+    /// less is left of each token, and from ten tokens on the first third always leaves more than
+    /// the last.
+    #[test]
+    fn long_sentences_leave_less_of_each_token() {
+        let cache =
+            ModelCache::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models"));
+        let translator = cache.opened::<Translator>(FILE).unwrap();
+        let TranslationModel::Gru(model) = &translator.model else {
+            panic!("another model");
+        };
+        let others = translator.ids("we house red never two").unwrap();
+        let text = cache.opened::<String>("eval-en-it.tsv").unwrap();
+        let (mut of_length, mut long) = (vec![Vec::new(); 32], 0);
+        for pair in engine::translate::read_set(&text).unwrap() {
+            let ids = translator.ids(&pair.english).unwrap();
+            let fading = model.fading(&ids, &others).unwrap();
+            let left: Vec<f64> = (fading.mean.column(ids.len() - 1).iter())
+                .map(|&moved| f64::from(moved))
+                .collect();
+            let third = left.len().div_ceil(3);
+            if left.len() >= 10 {
+                let (begin, end) = (mean(&left[..third]), mean(&left[left.len() - third..]));
+                assert!(begin > end, "{}: {begin} {end}", pair.english);
+                long += 1;
+            }
+            of_length[left.len()].push(mean(&left));
+        }
+        assert_eq!(long, 127);
+        for (count, percent) in [(5, 65.0), (10, 41.0), (14, 28.0)] {
+            let found = 100.0 * mean(&of_length[count]);
+            assert!((found - percent).abs() < 0.5, "{count}: {found}");
+        }
     }
 
     /// The translations beside the bars are those of the changed sentences, and the loss of the
