@@ -74,9 +74,15 @@ fn report(url: &str) -> Result<Value, BenchError> {
     }
 }
 
-/// Chromium's settings in one text, as Lighthouse splits it.
+/// Chromium's settings in one text, as Lighthouse splits it. A value with spaces is in quotes, but
+/// no setting as a whole: Lighthouse would take quotes off that begin and end the text.
 fn flags() -> String {
-    let quoted = ARGUMENTS.iter().map(|argument| format!("\"{argument}\""));
+    let quoted = ARGUMENTS
+        .iter()
+        .map(|argument| match argument.split_once('=') {
+            Some((name, value)) if value.contains(' ') => format!("{name}=\"{value}\""),
+            _ => (*argument).to_owned(),
+        });
     quoted.collect::<Vec<_>>().join(" ")
 }
 
@@ -129,7 +135,7 @@ fn failed(name: &str, report: &Value) -> Vec<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{failed, row};
+    use super::{failed, flags, row};
 
     fn report(performance: f64) -> Value {
         let passed = json!({ "score": 1.0, "auditRefs": [] });
@@ -152,6 +158,16 @@ mod tests {
                 "by-hand": { "score": null, "title": "Look yourself" },
             },
         })
+    }
+
+    #[test]
+    fn no_quotes_are_around_all_flags() {
+        let flags = flags();
+        assert!(flags.starts_with("--") && flags.contains(" --no-sandbox "));
+        assert!(
+            flags.ends_with("=\"MAP * ~NOTFOUND, EXCLUDE 127.0.0.1\""),
+            "{flags}"
+        );
     }
 
     #[test]
