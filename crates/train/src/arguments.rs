@@ -24,6 +24,8 @@ Models:
   seq2seq-attention  English to Italian with additive attention (data: eng-ita-tatoeba)
   translator         English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+  position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
+                     position-race.tsv (data: tinystories-more)
   tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
 
 Options:
@@ -53,10 +55,11 @@ pub(crate) enum Model {
     Translator,
     TinyGpt,
     TinyBert,
+    PositionRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 10] = [
+    const ALL: [(&'static str, Self); 11] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -67,6 +70,7 @@ impl Model {
         ("translator", Self::Translator),
         ("tiny-gpt", Self::TinyGpt),
         ("tiny-bert", Self::TinyBert),
+        ("position-race", Self::PositionRace),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
