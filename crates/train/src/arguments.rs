@@ -135,6 +135,9 @@ impl Arguments {
                 other => return Err(other.unexpected()),
             }
         }
+        if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
+            return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
+        }
         Ok(Some(Self {
             model: model.ok_or("name a model; --help lists them")?,
             data: data.ok_or("--data PATH is missing: the folder of the data")?,
@@ -224,6 +227,14 @@ mod tests {
             (&["tiny-gpt", "--data", "x", "--threads", "0"], "at least 1"),
             (&["tiny-gpt", "--data", "x", "--fast"], "--fast"),
             (&["tiny-gpt", "more", "--data", "x"], "more"),
+            (
+                &["position-race", "--data", "x", "--from", "f"],
+                "no weights",
+            ),
+            (
+                &["position-race", "--data", "x", "--stop-after", "3"],
+                "whole runs",
+            ),
         ] {
             let why = read(words).unwrap_err();
             assert!(why.contains(part), "{why}");

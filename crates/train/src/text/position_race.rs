@@ -55,11 +55,14 @@ pub fn race(data: &Path, options: &Options, out: &Path) -> Result<()> {
 fn settings(texts: &Texts, data: &Path, options: &Options) -> String {
     let [training, _, _] = texts.counts();
     let kernels = engine::kernel::steady().name();
-    let command = format!(
+    let mut command = format!(
         "cargo xtask train position-race --data {} --seed {}",
         data.display(),
         options.seed
     );
+    if let Some(steps) = options.steps.filter(|&steps| steps != STEPS) {
+        let _ = write!(command, " --steps {steps}");
+    }
     let steps = options.steps.unwrap_or(STEPS);
     let mut all = String::new();
     for (name, value) in [

@@ -314,3 +314,61 @@ pub(super) fn expect_numbers(path: &Path, losses: &[f64]) -> Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corpus(words: usize) -> Corpus {
+        let mut rng = Rng::new(1);
+        let mut story = |_| {
+            let word = |_| ["cat", "dog", "ran", "sat", "far"][rng.below(5)];
+            (0..words).map(word).collect::<Vec<_>>().join(" ")
+        };
+        Corpus {
+            training: (0..8).map(&mut story).collect(),
+            validation: vec![story(0)],
+            test: vec![story(0), story(0)],
+        }
+    }
+
+    /// All runs of a seed see the same windows, each token at most once in a pass.
+    #[test]
+    fn a_pass_sees_each_token_once_and_alike_in_every_scheme() {
+        let texts = Texts::new(&corpus(3000)).unwrap();
+        let passes = SCHEMES.map(|scheme| Run::new(&texts, scheme).batches(&mut Rng::new(7)));
+        assert!(passes.iter().all(|batches| *batches == passes[0]));
+        let mut starts = passes[0].concat();
+        assert!(starts.len() >= BATCH);
+        starts.sort_unstable();
+        assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= TRAINED));
+        assert!(starts.last().unwrap() + TRAINED < texts.training.len());
+    }
+
+    /// The loss of a position is that of the tokens there alone: cut shorter, the rest is as before.
+    #[test]
+    fn losses_are_those_of_their_positions() {
+        let texts = Texts::new(&corpus(3000)).unwrap();
+        for scheme in SCHEMES {
+            let run = Run::new(&texts, scheme);
+            let shapes = run.shapes();
+            let model = run
+                .load(&mut engine::formula::Formula::new(1, shapes))
+                .unwrap();
+            let short = run.by_position(&model, TRAINED).unwrap();
+            assert!(short.iter().all(|loss| loss.is_finite()));
+            let long = run.by_position(&model, EVALUATED);
+            assert_eq!(long.is_err(), scheme.0 == "learned", "{}", scheme.0);
+            for (short, long) in short.iter().zip(long.unwrap_or_default()) {
+                assert!((short - long).abs() < 1e-4, "{}", scheme.0);
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_text_is_refused() {
+        let error = Texts::new(&corpus(3)).unwrap_err().to_string();
+        assert!(error.contains("tokens"), "{error}");
+        assert!(Texts::new(&Corpus::default()).is_err());
+    }
+}
