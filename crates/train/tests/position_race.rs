@@ -132,8 +132,8 @@ fn the_lesson_says_what_every_seed_shows() {
         // The biases keep their loss to a tenth; without positions it rises with every range.
         assert!((alibi[2] - alibi[0]).abs() < 0.1 && (bias[2] - bias[0]).abs() < 0.1);
         assert!(none[0] + 0.1 < none[1] && none[1] < none[2]);
-        // Interpolation is level, worse than its model in training, and better at the end.
-        assert!((interpolated[2] - interpolated[0]).abs() < 0.1);
+        // Interpolation is almost level, worse than its model in training, and better at the end.
+        assert!((interpolated[2] - interpolated[0]).abs() < 0.15);
         assert!(interpolated[0] > rotary[0] + 0.5 && interpolated[2] < rotary[2]);
     }
     // The table of the cell has these means.

@@ -88,7 +88,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.num("parameters", &[], Format::Count)} " parameters. Each point is a mean over the seeds and "
             {cx.num("windows", &[], Format::Count)} " held-out texts."
         </p>
-        <More summary="The losses as a table, with the spread over the seeds">{table(cx)} {command(cx)}</More>
+        <More summary="Losses and their spread">{table(cx)} {command(cx)}</More>
     }
     .into_any()
 }
@@ -146,7 +146,7 @@ fn table(cx: CellCx) -> AnyView {
         let cells = RANGES.map(|n| {
             let known = cx.value(mean, vec![n]);
             let cell = move || match known.get() {
-                None => view! { "none" }.into_any(),
+                None => view! { "no row" }.into_any(),
                 Some(_) => view! {
                     {cx.num(mean, &[n], Format::Fixed(3))} " ("
                     {cx.num(low, &[n], Format::Fixed(3))} " to "

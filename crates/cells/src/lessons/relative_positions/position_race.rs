@@ -18,16 +18,16 @@ const LOG: &str = "position-race.tsv";
 
 /// The schemes: the name of the input, that in the log, and the label.
 const SCHEMES: [(&str, &str, &str); 7] = [
-    ("none", "none", "no positions"),
-    ("sines", "sines", "sines"),
-    ("learned", "learned", "learned table"),
-    ("bias", "bias", "learned bias"),
+    ("none", "none", "No positions"),
+    ("sines", "sines", "Sines"),
+    ("learned", "learned", "Learned table"),
+    ("bias", "bias", "Learned bias"),
     ("alibi", "alibi", "ALiBi"),
-    ("rotary", "rotary", "rotary"),
+    ("rotary", "rotary", "Rotary"),
     (
         "interpolated",
         "rotary-interpolated",
-        "rotary, interpolated",
+        "Rotary, interpolated",
     ),
 ];
 
