@@ -64,6 +64,7 @@ macro_rules! for_each_lesson {
                 alibi: page,
                 rotary: page,
                 rotary_stretch: page,
+                position_race: models,
             }
             training {
                 train_tiny: training,

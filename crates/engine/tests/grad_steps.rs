@@ -13,7 +13,7 @@ use check::{Bag, STEP, check, weigh};
 use engine::Result;
 use engine::grad::{Settings, Tape, Var, gradients};
 use engine::kernel;
-use engine::ndarray::array;
+use engine::ndarray::{Array2, array};
 use engine::nn::compute::Compute;
 use engine::nn::feed_forward::Activation;
 use engine::nn::grouped::{GroupedAttention, Qkv};
@@ -222,6 +222,14 @@ fn attention() {
             tape.attend_causally(&layer, [x[0], x[1], x[2]], &[4, 3], &mut caches)
         });
     }
+    // A bias by distance that is shorter than the texts, as long, and longer: then a number of it has
+    // no pair.
+    for reach in [1, 3, 4, 6] {
+        let shapes = [[7, 12], [7, 12], [7, 12], [4, reach]];
+        step(&shapes, &[], |_, tape, x| {
+            tape.attend_with_bias([x[0], x[1], x[2]], &x[3], &[4, 3])
+        });
+    }
     step(&[[5, 12], [9, 12], [9, 12]], &[], |_, tape, x| {
         let memory = tape.cache_kv([x[1], x[2]], 4, &[6, 3])?;
         tape.cross_attention(x[0], 4, &[2, 3], &memory)
@@ -303,6 +311,16 @@ fn a_tape_computes_what_inference_does() {
         let found = tape.value(&found).unwrap();
         assert!((&found - &expected).iter().all(|d| d.abs() < 1e-5));
     }
+    for reach in [1, 3, 9] {
+        let bias = normal_matrix(2, "bias", 3, reach, 1.0);
+        let on_tape_bias = tape.constant(bias.view());
+        let found = tape.attend_with_bias([on_tape; 3], &on_tape_bias, &[4, 3]);
+        let found = tape.value(&found.unwrap()).unwrap();
+        let all = [x.clone(), x.clone(), x.clone()];
+        let expected = Plain::silent().attend_with_bias(all, &bias, &[4, 3]);
+        let differences = &found - &expected.unwrap();
+        assert!(differences.iter().all(|d| d.abs() < 1e-5));
+    }
     assert_ne!(kernel::steady().name(), "relaxed");
 }
 
@@ -322,6 +340,12 @@ fn what_does_not_fit_is_refused() {
     assert!(tape.attend([x, x, y], 1, &[2]).is_err());
     assert!(tape.attend([x; 3], 2, &[2]).is_err());
     assert!(tape.attend([x; 3], 1, &[3]).is_err());
+    let (one, none) = (tape.constant(array![[0.5]].view()), Array2::zeros((1, 0)));
+    let none = tape.constant(none.view());
+    assert!(tape.attend_with_bias([x; 3], &one, &[2]).is_ok());
+    assert!(tape.attend_with_bias([x; 3], &one, &[3]).is_err());
+    assert!(tape.attend_with_bias([x; 3], &x, &[2]).is_err());
+    assert!(tape.attend_with_bias([x; 3], &none, &[2]).is_err());
     assert!(tape.cross_entropy(&x, &[None, None], 0.0).is_err());
     assert!(tape.cross_entropy(&x, &[Some(3), None], 0.0).is_err());
     assert!(tape.cross_entropy(&x, &[Some(0)], 0.0).is_err());

@@ -24,6 +24,8 @@ Models:
   seq2seq-attention  English to Italian with additive attention (data: eng-ita-tatoeba)
   translator         English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+  position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
+                     position-race.tsv (data: tinystories-more)
   tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
 
 Options:
@@ -53,10 +55,11 @@ pub(crate) enum Model {
     Translator,
     TinyGpt,
     TinyBert,
+    PositionRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 10] = [
+    const ALL: [(&'static str, Self); 11] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -67,6 +70,7 @@ impl Model {
         ("translator", Self::Translator),
         ("tiny-gpt", Self::TinyGpt),
         ("tiny-bert", Self::TinyBert),
+        ("position-race", Self::PositionRace),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -130,6 +134,9 @@ impl Arguments {
                 Arg::Long("help") | Arg::Short('h') => return Ok(None),
                 other => return Err(other.unexpected()),
             }
+        }
+        if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
+            return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
         Ok(Some(Self {
             model: model.ok_or("name a model; --help lists them")?,
@@ -220,6 +227,14 @@ mod tests {
             (&["tiny-gpt", "--data", "x", "--threads", "0"], "at least 1"),
             (&["tiny-gpt", "--data", "x", "--fast"], "--fast"),
             (&["tiny-gpt", "more", "--data", "x"], "more"),
+            (
+                &["position-race", "--data", "x", "--from", "f"],
+                "no weights",
+            ),
+            (
+                &["position-race", "--data", "x", "--stop-after", "3"],
+                "whole runs",
+            ),
         ] {
             let why = read(words).unwrap_err();
             assert!(why.contains(part), "{why}");

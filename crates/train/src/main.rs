@@ -15,6 +15,7 @@ use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, ship, ship_again, train};
 use training::text::language::Language;
 use training::text::masked::Masked;
+use training::text::position_race::race;
 use training::text::translation::{Kind, Translation};
 use training::{Result, TrainError};
 
@@ -53,6 +54,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::Translator => translation(Kind::Transformer, arguments),
         Model::TinyGpt => make(&Language::read(data)?, arguments),
         Model::TinyBert => make(&Masked::read(data)?, arguments),
+        Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }
 
@@ -79,15 +81,7 @@ fn make<S: Subject>(subject: &S, arguments: &Arguments) -> Result<()> {
     if let Some(from) = &arguments.from {
         return ship_again(subject, from, &arguments.out);
     }
-    let folder = || PathBuf::from("target/train").join(subject.name());
-    let options = Options {
-        work: arguments.work.clone().unwrap_or_else(folder),
-        seed: arguments.seed,
-        checkpoint_every: arguments.checkpoint_every,
-        resume: arguments.resume,
-        steps: arguments.steps,
-        stop_after: arguments.stop_after,
-    };
+    let options = options(arguments, subject.name());
     let trained = train(subject, &options)?;
     ship(
         subject,
@@ -95,4 +89,17 @@ fn make<S: Subject>(subject: &S, arguments: &Arguments) -> Result<()> {
         &options,
         (&arguments.out, &arguments.data),
     )
+}
+
+/// The settings of a training run of this name.
+fn options(arguments: &Arguments, name: &str) -> Options {
+    let folder = || PathBuf::from("target/train").join(name);
+    Options {
+        work: arguments.work.clone().unwrap_or_else(folder),
+        seed: arguments.seed,
+        checkpoint_every: arguments.checkpoint_every,
+        resume: arguments.resume,
+        steps: arguments.steps,
+        stop_after: arguments.stop_after,
+    }
 }

@@ -24,6 +24,7 @@ use crate::error::CellError;
 const SIZES: &[(&str, u64)] = &[
     ("digit-vit.safetensors", 157_628),
     ("eval-en-it.tsv", 50_646),
+    ("position-race.tsv", 10_071),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
     ("tiny-bert.safetensors", 743_564),

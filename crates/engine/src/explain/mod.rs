@@ -12,6 +12,7 @@ pub mod one_head;
 pub mod path;
 pub mod pseudo_inverse;
 pub mod rotary;
+pub mod run_log;
 pub mod similarity;
 pub mod small_decoder;
 pub mod softmax_steps;

@@ -3,11 +3,12 @@
 //! ```text
 //! P = softmax(s Q Kᵀ),  O = P V,  s = 1/√D:
 //! V̄ += Pᵀ Ō     P̄ = Ō Vᵀ     S̄ = P ⊙ (P̄ − Σ_keys P ⊙ P̄)     Q̄ += s S̄ K     K̄ += s S̄ᵀ Q
+//! b[d] added to the scores of distance d:     b̄[d] += Σ of S̄ over the pairs of that distance
 //! ```
 //! Hidden pairs have weight 0, so no gradient goes through them. The values are those of
 //! `nn/attention.rs`; the tests `grad_steps` compare them.
 
-use super::tape::{Adjoints, Tape, Values, Var, transpose};
+use super::tape::{Adjoints, Tape, Values, Var, add, transpose};
 use crate::error::{EngineError, Result};
 use crate::kernel::{Kernels, ProductShape, threads};
 use crate::nn::attention::scale;
@@ -26,6 +27,8 @@ pub(super) struct Layout<'a> {
     pub(super) sources: &'a [usize],
     /// True when later keys are hidden.
     pub(super) causal: bool,
+    /// `[H, R + 1]`: added to the score of a key `min(distance, R)` tokens back; causal only.
+    pub(super) by_distance: Option<Var>,
 }
 
 impl<'a> Layout<'a> {
@@ -37,6 +40,7 @@ impl<'a> Layout<'a> {
             lengths,
             sources,
             causal: false,
+            by_distance: None,
         }
     }
 }
@@ -144,6 +148,8 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) 
     let all = outs.zip(weights.chunks_mut(heads.heads));
     let mut parts: Vec<_> = sequences.iter().zip(all).collect();
     let (queries, keys, values) = (tape.numbers(q), tape.numbers(k), tape.numbers(v));
+    let reach = layout.by_distance.map_or(0, |bias| bias.cols);
+    let biases = (layout.by_distance).map_or(&[][..], |bias| tape.numbers(bias));
     let least = least(&heads, pairs, sequences.len());
     threads::chunks(&mut parts, 1, least, |_, part| {
         for (sequence, (out, weights)) in part {
@@ -158,15 +164,25 @@ pub(super) fn attend(tape: &mut Tape, [q, k, v]: [Var; 3], layout: &Layout<'_>) 
                 transpose(&keys[at..], heads.kv_cols, sources, &mut turned);
                 let queries = &queries[sequence.queries.start * heads.q_cols + column..];
                 *weights = kernels.new_product(queries, &turned, &heads.to_pairs(sequence));
-                masked_softmax(kernels, weights, sources, scale(width), heads.causal);
+                let bias = &biases[h * reach..(h + 1) * reach];
+                masked_softmax(
+                    kernels,
+                    weights,
+                    sources,
+                    (scale(width), bias),
+                    heads.causal,
+                );
                 let to = heads.to_queries(sequence);
                 kernels.product(weights, &values[at..], &mut out[column..], &to);
             }
         }
     });
-    let from = [q, k, v];
-    Ok(tape.push(q.dim(), out, &from, move |past, grad, into| {
-        back(past, from, &sequences, &heads, (&weights, &grad), into);
+    let (from, by_distance) = ([q, k, v], layout.by_distance);
+    let all: Vec<Var> = from.into_iter().chain(by_distance).collect();
+    Ok(tape.push(q.dim(), out, &all, move |past, grad, into| {
+        let by_distance = by_distance.filter(|&bias| into.wants(bias));
+        let seen = (&weights[..], &grad[..]);
+        back(past, (from, by_distance), &sequences, &heads, seen, into);
     }))
 }
 
@@ -193,24 +209,40 @@ fn check([q, k, v]: [Var; 3], layout: &Layout<'_>) -> Result<usize> {
     expect("attention", whole, &[tokens, sources], &[q.rows, k.rows])?;
     let (asking, answering) = (layout.lengths.len(), layout.sources.len());
     expect("attention", "sources", &[asking], &[answering])?;
+    if let Some(bias) = layout.by_distance {
+        let shape = [heads, bias.cols.max(1)];
+        expect("attention", "bias by distance", &shape, &bias.shape())?;
+    }
     Ok(width)
 }
 
-/// The weights of scores, in place: scaled, later keys hidden, softmax of each row.
-fn masked_softmax(kernels: &Kernels, scores: &mut [f32], sources: usize, scale: f32, causal: bool) {
+/// The weights of scores, in place: scaled, the bias of each distance added, later keys hidden,
+/// softmax of each row.
+fn masked_softmax(
+    kernels: &Kernels,
+    scores: &mut [f32],
+    sources: usize,
+    (scale, by_distance): (f32, &[f32]),
+    causal: bool,
+) {
     for (t, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
         let seen = if causal { t + 1 } else { sources };
         let (seen, hidden) = row.split_at_mut(seen.min(sources));
         seen.iter_mut().for_each(|score| *score *= scale);
+        if let Some(farthest) = by_distance.len().checked_sub(1) {
+            for (distance, score) in seen.iter_mut().rev().enumerate() {
+                *score += by_distance[distance.min(farthest)];
+            }
+        }
         kernels.softmax(seen);
         hidden.fill(0.0);
     }
 }
 
-/// The gradients of queries, keys and values.
+/// The gradients of queries, keys and values, and of the bias by distance where one is asked for.
 fn back(
     past: &Values<'_>,
-    [q, k, v]: [Var; 3],
+    ([q, k, v], by_distance): ([Var; 3], Option<Var>),
     sequences: &[Sequence],
     heads: &Heads,
     (weights, grad): (&[Vec<f32>], &[f32]),
@@ -225,11 +257,14 @@ fn back(
     let to = cut(to_k, sources(), heads.kv_cols).zip(cut(to_v, sources(), heads.kv_cols));
     let to = cut(to_q, lengths(), heads.q_cols).zip(to);
     let all = sequences.iter().zip(weights.chunks(heads.heads));
-    let mut parts: Vec<_> = all.zip(to).collect();
+    // Each sequence adds to sums of its own, which are added in order.
+    let reach = by_distance.map_or(0, |bias| bias.cols);
+    let mut biases = vec![vec![0.0; heads.heads * reach]; sequences.len()];
+    let mut parts: Vec<_> = all.zip(to).zip(&mut biases).collect();
     let pairs = sequences.iter().map(Sequence::pairs).sum();
     let least = least(heads, pairs, sequences.len());
     threads::chunks(&mut parts, 1, least, |_, part| {
-        for ((sequence, weights), (to_q, (to_k, to_v))) in part {
+        for (((sequence, weights), (to_q, (to_k, to_v))), to_bias) in part {
             let (pairs, sources) = (sequence.pairs(), sequence.keys.len());
             if pairs == 0 {
                 continue;
@@ -244,6 +279,7 @@ fn back(
                 transpose(&values[kv_at..], heads.kv_cols, sources, &mut turned);
                 kernels.product(grad, &turned, &mut scores, &heads.to_pairs(sequence));
                 slopes(kernels, &mut scores, weights, sources, scale(heads.width));
+                add_by_distance(&mut to_bias[h * reach..(h + 1) * reach], &scores, sources);
                 let (to_q, keys) = (&mut to_q[column..], &keys[kv_at..]);
                 kernels.product(&scores, keys, to_q, &heads.to_queries(sequence));
                 let (to_k, to_keys) = (&mut to_k[kv_column..], heads.to_keys(sequence, h));
@@ -254,6 +290,26 @@ fn back(
     });
     for (var, sum) in [q, k, v].into_iter().zip(sums) {
         into.give(var, sum);
+    }
+    if let Some(sum) = by_distance.and_then(|bias| into.at(bias)) {
+        // Scores before scaling have `scale` times the gradient of those that the bias is added to.
+        let scale = scale(heads.width);
+        for bias in &mut biases {
+            bias.iter_mut().for_each(|slope| *slope /= scale);
+            add(sum, bias);
+        }
+    }
+}
+
+/// Adds the gradient of each causal pair's score to the sum of its distance.
+fn add_by_distance(sums: &mut [f32], scores: &[f32], sources: usize) {
+    let Some(farthest) = sums.len().checked_sub(1) else {
+        return;
+    };
+    for (t, row) in scores.chunks_exact(sources.max(1)).enumerate() {
+        for (distance, score) in row[..sources.min(t + 1)].iter().rev().enumerate() {
+            sums[distance.min(farthest)] += score;
+        }
     }
 }
 

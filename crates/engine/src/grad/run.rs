@@ -187,6 +187,20 @@ impl Compute for Tape {
         attend(self, qkv, &layout)
     }
 
+    fn attend_with_bias(
+        &mut self,
+        qkv: [Var; 3],
+        by_distance: &Var,
+        lengths: &[usize],
+    ) -> Result<Var> {
+        let layout = Layout {
+            causal: true,
+            by_distance: Some(*by_distance),
+            ..Layout::full(by_distance.rows, lengths, lengths)
+        };
+        attend(self, qkv, &layout)
+    }
+
     fn cache_kv(&mut self, [k, v]: [Var; 2], _: usize, lengths: &[usize]) -> Result<Sources> {
         let lengths = lengths.to_vec();
         Ok(Sources { k, v, lengths })

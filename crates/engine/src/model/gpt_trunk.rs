@@ -168,7 +168,8 @@ impl<N: Norm> Trunk<N> {
     }
 }
 
-fn block<N: Norm>(
+/// The block whose parameters have names that begin with `place`.
+pub(super) fn block<N: Norm>(
     config: &Config,
     source: &mut dyn Parameters,
     place: &str,

@@ -13,6 +13,7 @@ pub mod image_gpt;
 pub mod llama;
 mod llama_config;
 mod names;
+pub mod position_decoder;
 pub mod seq2seq;
 pub mod seq2seq_attention;
 pub mod swin;

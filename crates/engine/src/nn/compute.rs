@@ -261,6 +261,20 @@ pub trait Compute {
         caches: &mut [KvCache],
     ) -> Result<Self::Matrix>;
 
+    /// Causal attention over whole texts with a number added to each score, by head and distance:
+    /// `by_distance[h, min(t − s, R)]` for query t and key s, `by_distance` `[H, R + 1]` (a learned
+    /// bias by offset, or the slopes of ALiBi). The observer gets `attention.{q, k, v, scores,
+    /// weights, heads}`.
+    ///
+    /// # Errors
+    /// When shapes, heads or lengths do not fit.
+    fn attend_with_bias(
+        &mut self,
+        qkv: [Self::Matrix; 3],
+        by_distance: &Self::Matrix,
+        lengths: &[usize],
+    ) -> Result<Self::Matrix>;
+
     /// Keeps the keys and values of sources for cross-attention. The observer gets `attention.{k,
     /// v}`.
     ///

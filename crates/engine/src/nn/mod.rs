@@ -3,6 +3,7 @@
 
 pub mod attention;
 pub mod bahdanau;
+pub mod biased;
 mod blockwise;
 pub mod compute;
 pub mod cosine_attention;

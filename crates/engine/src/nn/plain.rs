@@ -7,7 +7,7 @@ use super::kv_cache::KvCache;
 use super::packed::ranges;
 use super::position::{interpolate::bicubic, rope::RotaryTable};
 use super::unfold::Windows;
-use super::{bahdanau, cross_attention, full_attention, gru, norm, pooling, softmax};
+use super::{bahdanau, biased, cross_attention, full_attention, gru, norm, pooling, softmax};
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::nn::cross_attention::CrossMemory;
@@ -342,6 +342,16 @@ impl Compute for Plain<'_> {
         caches: &mut [KvCache],
     ) -> Result<Array2<f32>> {
         self.traced(|trace| layer.attend_each(&q, &k, &v, lengths, caches, trace))
+    }
+
+    fn attend_with_bias(
+        &mut self,
+        [q, k, v]: [Array2<f32>; 3],
+        by_distance: &Array2<f32>,
+        lengths: &[usize],
+    ) -> Result<Array2<f32>> {
+        let bias = by_distance.view();
+        self.traced(|trace| biased::attend_each(&q, &k, &v, bias, lengths, trace))
     }
 
     fn cache_kv(

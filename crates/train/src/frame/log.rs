@@ -100,6 +100,24 @@ impl Log {
     }
 }
 
+/// The loss of each step, from the log in a work folder.
+///
+/// # Errors
+/// When the log cannot be read or holds something other than steps and evaluations.
+pub fn losses(work: &Path) -> Result<Vec<f32>> {
+    let path = work.join(super::run::LOG);
+    let bytes = files::read(&path)?;
+    let mut losses = Vec::new();
+    for text in String::from_utf8_lossy(&bytes).lines() {
+        let line = serde_json::from_str::<Line>(text);
+        let line = line.map_err(|error| TrainError::content(&path, "a step", error))?;
+        if let Line::Step { loss, .. } = line {
+            losses.push(loss);
+        }
+    }
+    Ok(losses)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -278,5 +278,5 @@ impl<'a, S: Subject> Run<'a, S> {
 
 /// The files in the work folder.
 const CHECKPOINT: &str = "checkpoint.safetensors";
-const LOG: &str = "log.jsonl";
+pub(super) const LOG: &str = "log.jsonl";
 const CURVE: &str = "loss.svg";

@@ -10,6 +10,8 @@ pub mod ngram;
 pub mod own;
 pub mod pairs;
 pub mod pieces;
+pub mod position_race;
+pub mod positions;
 pub mod questions;
 pub mod score;
 pub mod split;
