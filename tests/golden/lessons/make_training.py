@@ -247,7 +247,7 @@ if __name__ == "__main__":
         gradient_check(lambda m, of: of(m.decoder[0].linear2.weight), None, 7, 1),
         gradient_check(lambda m, of: of(m.encoder[0].self_attn.in_proj_weight)[:8], "query-of-the-encoder", 7, 1),
         gradient_check(lambda m, of: of(m.decoder[0].multihead_attn.in_proj_weight)[8:16], "key-over-the-source", 7, 1),
-        gradient_check(lambda m, of: of(m.decoder[0].linear1.weight), "perceptron-of-the-decoder", 7, 1),
-        gradient_check(lambda m, of: of(m.embedding), "table-of-symbols", 7, 1),
+        gradient_check(lambda m, of: of(m.decoder[0].linear1.weight), "first-matrix-of-the-MLP", 7, 1),
+        gradient_check(lambda m, of: of(m.embedding), "embedding-of-symbols", 7, 1),
     ]
     write(__file__, "training", cells)

@@ -15,8 +15,8 @@ use crate::widgets::{Concept, Domain, HeatMap, Joint, More, set};
 const SOURCE: &[&str] = &["h1", "h2", "h3", "h4"];
 
 /// Titles of the two charts.
-const SCORES: &str = "Highest score against the length of the state";
-const WEIGHTS: &str = "Largest weight against the length of the state";
+const SCORES: &str = "Highest score, by the factor on the state";
+const WEIGHTS: &str = "Largest weight, by the factor on the state";
 
 /// The kinds of score with their colours, in the order of the tensors.
 const KINDS: [(&str, Concept); 3] = [
@@ -188,7 +188,7 @@ fn curves(
             });
             Some(Chart {
                 title: title.to_owned(),
-                x_label: "state lengthened by".to_owned(),
+                x_label: "factor on the state".to_owned(),
                 y_label: axis.to_owned(),
                 series: series.collect(),
                 y_range: (axis == "weight").then_some((0.0, 1.0)),

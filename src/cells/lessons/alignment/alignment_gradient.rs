@@ -87,7 +87,7 @@ fn table(cx: CellCx) -> AnyView {
                         <th scope="col">{set("$\u{2202}loss/\u{2202}c \u{b7} (h \u{2212} c)$")}</th>
                         <th scope="col">{set("$\u{3b1}$ times that (formula)")}</th>
                         <th scope="col">{set("$\u{2202}loss/\u{2202}e$, automatic")}</th>
-                        <th scope="col">"the score goes"</th>
+                        <th scope="col">"next update"</th>
                     </tr>
                 </thead>
                 <tbody>{SOURCE.iter().enumerate().map(|(j, &word)| row(j, word)).collect_view()}</tbody>

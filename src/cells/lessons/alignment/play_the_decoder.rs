@@ -72,11 +72,11 @@ fn loss(cx: CellCx) -> AnyView {
                 <dd>{cx.num("loss", &[], Format::Fixed(4))}</dd>
             </div>
             <div>
-                <dt>"of an even mixture"</dt>
+                <dt>"loss of an even mixture"</dt>
                 <dd>{cx.num("even.loss", &[], Format::Fixed(4))}</dd>
             </div>
             <div>
-                <dt>"lowest of any mixture"</dt>
+                <dt>"lowest loss of any mixture"</dt>
                 <dd>{cx.num("best.loss", &[], Format::Fixed(4))}</dd>
             </div>
         </dl>

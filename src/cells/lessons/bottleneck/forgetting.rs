@@ -93,7 +93,7 @@ fn rises(cx: CellCx) -> AnyView {
     };
     view! {
         <dl class="readout">{items}</dl>
-        <p>"The rise of the loss of the first translation, in nats: the mean over the replacement words. Zero means that the decoder cannot tell the sentences apart."</p>
+        <p>"How much the natural logarithm of the first translation\u{2019}s probability falls, a mean over the replacement words. Zero means that the decoder finds it just as likely as before."</p>
     }
     .into_any()
 }

@@ -39,7 +39,7 @@ const WAYS: [Way; 4] = [
         layers: false,
     },
     Way {
-        title: "Convolution: each layer sees k neighbours",
+        title: "Convolution: each layer combines k adjacent words",
         unit: "layers",
         names: [
             "steps.contiguous",
@@ -51,7 +51,7 @@ const WAYS: [Way; 4] = [
         layers: true,
     },
     Way {
-        title: "Dilated convolution: gaps grow with each layer",
+        title: "Dilated convolution: the gaps grow k-fold",
         unit: "layers",
         names: [
             "steps.dilated",

@@ -210,7 +210,7 @@ fn table(cx: CellCx) -> AnyView {
             }
         })
     };
-    let short = ["fixed", "attention", "Transformer"];
+    let short = ["one vector", "attention", "Transformer"];
     let heads = move || {
         short
             .map(|name| view! { <th scope="col">{name}</th> })

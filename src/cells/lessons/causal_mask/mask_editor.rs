@@ -195,8 +195,8 @@ fn written_out(cx: CellCx, selected: Selected<Place>) -> AnyView {
     view! {
         <section class="panel">
             <p class="panel-title">
-                "The row of \u{201c}" <span data-label="">{asking}</span> "\u{201d} sees "
-                {cx.num_at("visible", index, Format::Count)} " of its words"
+                "\u{201c}" <span data-label="">{asking}</span> "\u{201d} sees "
+                {cx.num_at("visible", index, Format::Count)} " words"
             </p>
             <p class="sum">
                 {terms} <span class="op">"="</span> <strong>{cx.num_at("sums", index, Format::Fixed(3))}</strong>
@@ -241,9 +241,9 @@ fn verdict(cx: CellCx) -> AnyView {
         <p class="verdict" class:good=move || !leaks() && !empty()>
             {move || {
                 if leaks() {
-                    "Some token sees a later one: right in an encoder, cheating in a decoder."
+                    "Some token sees a later one: allowed in an encoder, a leak in a decoder."
                 } else {
-                    "No token sees a later one: nothing leaks back, as a decoder requires."
+                    "No token sees a later one, as a decoder requires."
                 }
             }}
         </p>

@@ -137,7 +137,7 @@ fn side(
                             <th scope="col">"key"</th>
                             <th scope="col">"score"</th>
                             <th scope="col">"weight"</th>
-                            <th scope="col">"maximum not subtracted"</th>
+                            <th scope="col">"weight, maximum not subtracted"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -151,7 +151,7 @@ fn side(
                     <dd>{cx.num(sum, &[], Format::Fixed(4))}</dd>
                 </div>
                 <div>
-                    <dt>"weight leaked to hidden keys"</dt>
+                    <dt>"weight of hidden keys"</dt>
                     <dd>{cx.num(leak, &[], Format::Power(2))}</dd>
                 </div>
             </dl>

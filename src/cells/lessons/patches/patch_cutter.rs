@@ -80,7 +80,7 @@ fn counts(cx: CellCx) -> AnyView {
             <dt>{set("Tokens $N$")}</dt>
             <dd>{cx.num("across", &[], Format::Count)} " \u{d7} " {cx.num("across", &[], Format::Count)} " = "
                 {cx.num("tokens", &[], Format::Count)}</dd>
-            <dt>"Values in a token"</dt>
+            <dt>"Numbers in a patch"</dt>
             <dd>{cx.num("channels", &[], Format::Count)} {set(" $\u{b7} P \u{b7} P =$ ")} {cx.num("width", &[], Format::Count)}</dd>
         </dl>
         {move || left_out.get().filter(|&l| l > 0.0).map(|_| view! {

@@ -31,7 +31,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <dl class="readout">
             <div><dt>{set("tokens $N$")}</dt><dd>{cx.num("tokens", &[], Format::Count)}</dd></div>
-            <div><dt>"values in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd></div>
+            <div><dt>"numbers in a patch"</dt><dd>{cx.num("inner", &[], Format::Count)}</dd></div>
             <div><dt>{set("parameters of $E$")}</dt><dd>{cx.num("parameters", &[], Format::Count)}</dd></div>
             <div><dt>"index of the first token shown"</dt><dd>{cx.num("first", &[], Format::Count)}</dd></div>
         </dl>
@@ -72,7 +72,7 @@ fn filters(cx: CellCx) -> AnyView {
     view! {
         <div class="cols-2">
             <section class="panel scroll" tabindex="0" role="region" aria-label="The learned matrix" style="max-height:40rem;overflow-y:auto">
-                <HeatMap grid=cx.grid("e") label="Matrix $E^T$"
+                <HeatMap grid=cx.grid("e") label="Matrix $E^\u{22a4}$"
                     palette=Palette::Diverging domain=Domain::Symmetric format=Format::Fixed(2) numbers=false
                     selected=chosen mark=mark />
             </section>

@@ -50,7 +50,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">{set("Side $P$")}</th><th scope="col">{set("Tokens $N$")}</th><th scope="col" data-label="name">{set("Scores $N^2$")}</th>
-                        <th scope="col" data-label="unit">"Bytes as f32"</th><th scope="col">{set("Multiplications of $Q K^\u{22a4}$")}</th>
+                        <th scope="col" data-label="unit">"Bytes (32-bit)"</th><th scope="col">{set("Multiplications of $Q K^\u{22a4}$")}</th>
                     </tr>
                 </thead>
                 <tbody>{move || (0..rows.get()).map(|i| row(cx, i)).collect_view()}</tbody>

@@ -70,11 +70,11 @@ fn curve(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("along", chart);
-    view! { <ChartView chart label="The loss along one weight, with its tangent" height=240 /> }
+    view! { <ChartView chart label="The loss along one parameter, with its tangent" height=240 /> }
         .into_any()
 }
 
-/// The gradients of the matrix; pressing one picks its weight.
+/// The gradients of the matrix; pressing one picks its parameter.
 fn picker(cx: CellCx) -> AnyView {
     let (row, column) = (cx.number("row"), cx.number("column"));
     let mark = Signal::derive(move || vec![(row.get() as usize - 1, column.get() as usize - 1)]);
@@ -85,7 +85,7 @@ fn picker(cx: CellCx) -> AnyView {
     view! {
         <HeatMap
             grid=cx.grid("gradient")
-            label="Gradient of the loss by each weight of the matrix; click one to check it"
+            label="Gradient by parameter, at most 8 rows and columns; click one to check it"
             palette=Palette::Diverging
             domain=Signal::stored(Domain::Symmetric)
             format=Format::Fixed(4)
@@ -120,7 +120,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
                     series("error.one-sided", "one-sided", Kind::Line, Concept::Score),
                     series(
                         "grain",
-                        "one ulp of the loss",
+                        "one ulp / 2h",
                         Kind::Points,
                         Concept::Residual,
                     ),

@@ -86,7 +86,7 @@ fn item(cx: CellCx, words: &'static str, name: &'static str, format: Format) -> 
 fn settings(cx: CellCx) -> AnyView {
     view! {
         <dl class="readout">
-            {item(cx, "rate of the next step", "rate.next", Format::Fixed(6))}
+            {item(cx, "learning rate of the next step", "rate.next", Format::Fixed(6))}
             {item(cx, "parameters", "parameters", Format::Count)}
         </dl>
         <p class="hint">

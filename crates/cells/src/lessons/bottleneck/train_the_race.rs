@@ -68,7 +68,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::choice("task", "What to learn", TASKS),
         InputSpec::toggle(
             "backwards",
-            "The fixed-vector model reads from the end",
+            "The one-vector model reads from the end",
             false,
         ),
         InputSpec::number("steps", "Steps", (0.0, MOST, 1.0), 0.0),

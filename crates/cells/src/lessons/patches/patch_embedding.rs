@@ -48,7 +48,7 @@ fn inputs() -> Vec<InputSpec> {
     all.push(InputSpec::entry("selected", "Selected number", 2, None));
     all.push(InputSpec::entry(
         "filter",
-        "Selected weight of E",
+        "Selected parameter of E",
         2,
         Some(&[0, 0]),
     ));

@@ -26,7 +26,7 @@ fn inputs() -> Vec<InputSpec> {
             (32.0, 1024.0, 8.0),
             224.0,
         ),
-        InputSpec::number("d_k", "Width $d_k$ of a head", (1.0, 128.0, 1.0), 64.0),
+        InputSpec::number("d_k", "Head dimension $d_k$", (1.0, 128.0, 1.0), 64.0),
     ]
 }
 

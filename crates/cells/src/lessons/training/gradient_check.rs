@@ -54,11 +54,11 @@ const MATRICES: [(&str, &str, usize); 6] = [
         WIDTH,
     ),
     (
-        "perceptron-of-the-decoder",
+        "first-matrix-of-the-MLP",
         "transformer.decoder.layers.0.linear1.weight",
         WIDTH,
     ),
-    ("table-of-symbols", "embedding.weight", WIDTH),
+    ("embedding-of-symbols", "embedding.weight", WIDTH),
 ];
 
 const CHOICES: &[&str] = &[
