@@ -37,7 +37,9 @@ fn pairs_folder() -> Option<PathBuf> {
 
 /// The folder with the texts for language models: the pairs and the stories.
 fn texts_folder() -> Option<PathBuf> {
-    shared(&format!("data/{}", stories::SAMPLE))?;
+    for file in [stories::SAMPLE, stories::UNMARKED, stories::MARKED] {
+        shared(&format!("data/{file}"))?;
+    }
     pairs_folder()
 }
 
