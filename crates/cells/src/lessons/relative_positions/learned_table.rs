@@ -187,7 +187,7 @@ mod tests {
         let c = computed(&SPEC, &given(BERT)).unwrap();
         assert_eq!(
             (c.at("rows", &[]), c.at("width", &[])),
-            (Some(48.0), Some(96.0))
+            (Some(64.0), Some(96.0))
         );
         let mean = |step: usize| {
             let all: Vec<f64> = (0..30)
@@ -203,14 +203,14 @@ mod tests {
     fn every_piece_gets_the_row_of_its_place_and_the_last_have_none() {
         let c = computed(&SPEC, &given(BERT)).unwrap();
         assert_eq!(c.words("kept")[..3], ["[CLS]", "the", "cat"]);
-        for (t, i) in [(0, 0), (3, 5), (9, 15)] {
+        for (t, i) in [(0, 0), (3, 5), (7, 15)] {
             let parts = c.at("embedded", &[t, i]).unwrap() + c.at("table", &[t, i]).unwrap();
             assert!((c.at("sum", &[t, i]).unwrap() - parts).abs() < 1e-6);
         }
-        let long = given(BERT).with("sentence", text(&"mat ".repeat(30)));
+        let long = given(BERT).with("sentence", text(&"photographer ".repeat(20)));
         let c = computed(&SPEC, &long).unwrap();
-        // Three pieces for each word, and two tokens around them: 92, of which 48 have a place.
-        assert_eq!(c.at("left_out", &[]), Some(44.0));
-        assert_eq!(c.tensor("sum").unwrap().shape(), [48, SHOWN]);
+        // Four pieces for each word, and two tokens around them: 82, of which 64 have a position.
+        assert_eq!(c.at("left_out", &[]), Some(18.0));
+        assert_eq!(c.tensor("sum").unwrap().shape(), [64, SHOWN]);
     }
 }
