@@ -15,9 +15,9 @@
 use super::batches::batches;
 use super::corpus::Corpus;
 use super::ngram::Ngrams;
+use super::parts::{parts, words};
 use super::pieces::{self, Pieces};
 use super::questions::{Asked, questions};
-use super::stories::sentences;
 use crate::Result;
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
 use engine::grad::{Draw, Schedule, Tape, Var};
@@ -28,7 +28,6 @@ use engine::nn::plain::Plain;
 use engine::parameters::Parameters;
 use engine::rng::Rng;
 use serde_json::{Value, json};
-use std::ops::Range;
 use std::path::Path;
 
 /// The most pieces of a text, its ends counted.
@@ -90,7 +89,7 @@ impl Masked {
         };
         let mut training = Vec::new();
         for text in &corpus.training {
-            training.extend(parts(&pieces, text)?);
+            training.extend(parts(&pieces, text, FEWEST..=CONTEXT)?);
         }
         Ok(Self {
             texts: corpus.training.len(),
@@ -190,46 +189,6 @@ impl Masked {
         }
         (read, answers)
     }
-}
-
-/// The positions of each word's pieces, without the ends of the text.
-fn words(pieces: &Pieces, ids: &[usize]) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for place in 1..ids.len() - 1 {
-        match words.last_mut() {
-            Some(word) if pieces.is_inside(ids[place]) => word.end = place + 1,
-            _ => words.push(place..place + 1),
-        }
-    }
-    words
-}
-
-/// A text as the model reads it: whole, or in parts of as many whole sentences as fit into the
-/// context. A sentence that does not fit is left out, and so is a text of very few pieces.
-fn parts(pieces: &Pieces, text: &str) -> Result<Vec<Vec<usize>>> {
-    let whole = pieces.ids(text)?;
-    if whole.len() <= CONTEXT {
-        return Ok(Vec::from_iter((whole.len() >= FEWEST).then_some(whole)));
-    }
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let mut is_open = false;
-    for sentence in sentences(text) {
-        let ids = pieces.ids(sentence)?;
-        if !(FEWEST..=CONTEXT).contains(&ids.len()) {
-            is_open = false;
-            continue;
-        }
-        match parts.last_mut() {
-            // Both have two ends.
-            Some(part) if is_open && part.len() + ids.len() - 2 <= CONTEXT => {
-                part.pop();
-                part.extend_from_slice(&ids[1..]);
-            }
-            _ => parts.push(ids),
-        }
-        is_open = true;
-    }
-    Ok(parts)
 }
 
 impl Subject for Masked {

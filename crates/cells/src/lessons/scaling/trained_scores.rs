@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_text_that_the_model_cannot_read_gets_a_message() {
-        for words in [" ".to_owned(), "the ".repeat(60)] {
+        for words in [" ".to_owned(), "the ".repeat(70)] {
             let given = Inputs::defaults(&inputs()).with("text", text(&words));
             let found = computed(&SPEC, &given);
             assert!(matches!(found, Err(CellError::Input { .. })), "{words}");
