@@ -35,12 +35,12 @@ const BATCH_TOKENS: usize = 640;
 /// Number of lists of random tokens in a step, besides the texts, that are said twice. In the second
 /// half, only a model that looks up the previous token in the first half can predict the next one,
 /// so heads for the previous token and for induction form (Olsson et al. 2022).
-const TWICE: usize = 2;
+const TWICE: usize = 6;
 /// Tokens of the shortest such list; no two lists of a step need be equally long, so that no fixed
 /// distance helps.
 const SHORTEST_TWICE: usize = 8;
 /// Tokens of the longest such list.
-const LONGEST_TWICE: usize = 48;
+const LONGEST_TWICE: usize = 32;
 /// Texts that are looked at together when bits are counted.
 const TOGETHER: usize = 64;
 /// Texts for validation that are looked at.
@@ -50,7 +50,7 @@ const WIDTH: usize = 128;
 /// Factor of the sinusoids that the table of positions starts from; the token embeddings have a
 /// standard deviation of 1/√C.
 const AMPLITUDE: f32 = 0.2;
-const STEPS: u64 = 12_000;
+const STEPS: u64 = 18_000;
 const RATE: f32 = 2.5e-3;
 
 fn sizes(vocabulary: usize) -> Config {
