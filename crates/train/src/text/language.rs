@@ -8,6 +8,7 @@
 
 use super::corpus::Corpus;
 use super::measures;
+use super::own;
 use super::vocabulary::{joined_lines, learned};
 use crate::Result;
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
@@ -368,7 +369,7 @@ impl Subject for Language {
     fn card(&self) -> Card {
         Card {
             about: "Writes simple English, a text a line: GPT-2 in small, four blocks 128 wide, with 2048 tokens of its own (byte-pair encoding) and a context of 256 tokens, which holds a short story. Its table of positions began as sinusoids, and a part of each training step was lists of random tokens said twice, so that it learned to look back. The 4-gram that it is compared with has interpolated modified Kneser–Ney smoothing over the same tokens and the same training text (Chen and Goodman 1999).".to_owned(),
-            data: format!("{} texts: the English side of eng-ita-tatoeba, the stories of tinystories-more, and 80 sentences of our own with words of the lessons that are rare there (crates/train/src/text/own_sentences.txt); held out by normalised text", self.corpus.training.len()),
+            data: format!("{} texts: the English side of eng-ita-tatoeba, the stories of tinystories-more, and {}; held out by normalised text", self.corpus.training.len(), own::ABOUT),
             licence: "CC BY 2.0 FR, Tatoeba (tatoeba.org); CDLA-Sharing-1.0, TinyStories (Eldan and Li 2023)".to_owned(),
             source: format!("github.com/nikodallanoce/NeuralMachineTranslation, dataset/formatted.zip, commit b9ae3fab, from manythings.org/anki (ita-eng); {}", super::stories::SOURCE),
         }
