@@ -94,23 +94,23 @@ fn gru_gates_back(
     into.give(state, to_state);
 }
 
-/// The network's inner activations `[Σ S, A]` for every question and key that it sees, and the
+/// The network's inner activations `[Σ S, A]` for every query and key that it sees, and the
 /// weights `[Σ S]`.
 fn softmax_weights(
     tape: &Tape,
-    questions: Var,
+    queries: Var,
     score: &[f32],
     keys: Var,
     seen: &[Range<usize>],
 ) -> (Vec<f32>, Vec<f32>) {
     let (kernels, inner) = (tape.kernels, score.len());
     let mut inners = Vec::new();
-    let all = tape.numbers(questions).chunks_exact(inner.max(1));
-    for (question, rows) in all.zip(seen) {
+    let all = tape.numbers(queries).chunks_exact(inner.max(1));
+    for (query, rows) in all.zip(seen) {
         let keys = &tape.numbers(keys)[rows.start * inner..rows.end * inner];
         for key in keys.chunks_exact(inner.max(1)) {
-            let pairs = key.iter().zip(question);
-            inners.extend(pairs.map(|(key, question)| key + question));
+            let pairs = key.iter().zip(query);
+            inners.extend(pairs.map(|(key, query)| key + query));
         }
     }
     tanh_in_place(kernels, &mut inners);
@@ -124,20 +124,20 @@ fn softmax_weights(
     (inners, weights)
 }
 
-/// The contexts of some questions.
+/// The contexts of some queries.
 pub(super) fn additive_attention(
     tape: &mut Tape,
-    questions: Var,
+    queries: Var,
     score: &Array1<f32>,
     [keys, annotations]: [Var; 2],
     seen: &[Range<usize>],
 ) -> Result<Var> {
-    // questions [R, A], score [A], keys [N, A], annotations [N, K], seen [R] -> [R, K]
-    let dims = [questions, keys, annotations].map(Var::dim);
+    // queries [R, A], score [A], keys [N, A], annotations [N, K], seen [R] -> [R, K]
+    let dims = [queries, keys, annotations].map(Var::dim);
     bahdanau::check(dims, score.len(), seen)?;
     let leaf = tape.leaf(score);
     let (score, inner, width) = (score.to_vec(), keys.cols, annotations.cols);
-    let (inners, weights) = softmax_weights(tape, questions, &score, keys, seen);
+    let (inners, weights) = softmax_weights(tape, queries, &score, keys, seen);
     let mut contexts = vec![0.0; seen.len() * width];
     let mut start = 0;
     for (rows, context) in seen.iter().zip(contexts.chunks_exact_mut(width.max(1))) {
@@ -149,7 +149,7 @@ pub(super) fn additive_attention(
     }
     let seen = seen.to_vec();
     let dim = (seen.len(), width);
-    let from = [questions, keys, annotations];
+    let from = [queries, keys, annotations];
     let leaves = [leaf];
     Ok(
         tape.push_with(dim, contexts, &from, &leaves, move |past, grad, into| {
@@ -179,11 +179,11 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Adds the question's share of the gradients.
+    /// Adds the query's share of the gradients.
     fn back(
         &self,
         past: &Values<'_>,
-        [questions, keys, annotations]: [Var; 3],
+        [queries, keys, annotations]: [Var; 3],
         [weights, inners]: [&[f32]; 2],
         grad: &[f32],
         to_score: &mut [f32],
@@ -201,20 +201,20 @@ impl Question<'_> {
             }
         }
         softmax_back(past.kernels, weights, &mut slopes);
-        let mut to_question = vec![0.0; inner];
+        let mut to_query = vec![0.0; inner];
         let mut to_key = vec![0.0; inner];
         for (s, (inners, &slope)) in inners.chunks_exact(inner.max(1)).zip(&slopes).enumerate() {
             for a in 0..inner {
                 to_score[a] += slope * inners[a];
                 to_key[a] = slope * self.score[a] * (1.0 - inners[a] * inners[a]);
-                to_question[a] += to_key[a];
+                to_query[a] += to_key[a];
             }
             if let Some(sum) = into.at(keys) {
                 add(&mut sum[(start + s) * inner..][..inner], &to_key);
             }
         }
-        if let Some(sum) = into.at(questions) {
-            add(&mut sum[self.n * inner..][..inner], &to_question);
+        if let Some(sum) = into.at(queries) {
+            add(&mut sum[self.n * inner..][..inner], &to_query);
         }
     }
 }

@@ -209,12 +209,12 @@ impl Compute for Tape {
 
     fn additive_attention(
         &mut self,
-        questions: &Var,
+        queries: &Var,
         score: &Array1<f32>,
         keys: &Var,
         annotations: &Var,
         seen: &[Range<usize>],
     ) -> Result<Var> {
-        recurrent::additive_attention(self, *questions, score, [*keys, *annotations], seen)
+        recurrent::additive_attention(self, *queries, score, [*keys, *annotations], seen)
     }
 }

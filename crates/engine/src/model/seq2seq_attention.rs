@@ -238,11 +238,11 @@ impl EncoderDecoder for AttentiveSeq2Seq {
             if let Some(kept) = &step.kept {
                 hidden = compute.gather(&hidden, kept)?;
             }
-            let questions = compute.linear(&hidden, &self.attention.query, None)?;
+            let queries = compute.linear(&hidden, &self.attention.query, None)?;
             let seen: Vec<_> = step.sequences.iter().map(|&b| sources[b].clone()).collect();
             let score = &self.attention.score;
             let context =
-                compute.additive_attention(&questions, score, &keys, &annotations, &seen)?;
+                compute.additive_attention(&queries, score, &keys, &annotations, &seen)?;
             let input = compute.gather(&x, &step.rows)?;
             let read = compute.concat(&[&input, &context])?;
             hidden = self.decoder.next_batch(compute, &read, &hidden)?;

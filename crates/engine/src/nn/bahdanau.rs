@@ -99,7 +99,7 @@ impl AdditiveAttention {
         ]
     }
 
-    /// W_k a of all annotations, computed once for all questions.
+    /// W_k a of all annotations, computed once for all queries.
     ///
     /// # Errors
     /// When the annotations have another width.
@@ -119,13 +119,13 @@ impl AdditiveAttention {
         keys: ArrayView2<'_, f32>,
     ) -> Result<Array2<f32>> {
         // state [C], keys [S, A] -> [S, A]
-        let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
-        let shape = [keys.nrows(), question.ncols()];
+        let query = self.query.linear(state.insert_axis(Axis(0)), None)?;
+        let shape = [keys.nrows(), query.ncols()];
         expect("additive attention", "keys", &shape, keys.shape())?;
-        Ok(inner(question.row(0), keys))
+        Ok(inner(query.row(0), keys))
     }
 
-    /// One question. The observer gets `attention.scores`, `attention.weights` and
+    /// One query. The observer gets `attention.scores`, `attention.weights` and
     /// `attention.context`.
     ///
     /// # Errors
@@ -138,13 +138,13 @@ impl AdditiveAttention {
         trace: &mut Option<&mut dyn Observer>,
     ) -> Result<Alignment> {
         // state [C], keys [S, A], annotations [S, K] -> context [K]
-        let question = self.query.linear(state.insert_axis(Axis(0)), None)?;
-        let dims = [question.dim(), keys.dim(), annotations.dim()];
+        let query = self.query.linear(state.insert_axis(Axis(0)), None)?;
+        let dims = [query.dim(), keys.dim(), annotations.dim()];
         let all = 0..annotations.nrows();
         check(dims, self.score.len(), &[all])?;
-        let (question, score) = (question.row(0), self.score.view());
+        let (query, score) = (query.row(0), self.score.view());
         Ok(additive_attention(
-            question,
+            query,
             score,
             keys,
             annotations,
@@ -167,44 +167,44 @@ impl AdditiveAttention {
     }
 }
 
-/// Refuses questions, keys and annotations that do not fit each other.
+/// Refuses queries, keys and annotations that do not fit each other.
 pub(crate) fn check(
-    [questions, keys, annotations]: [(usize, usize); 3],
+    [queries, keys, annotations]: [(usize, usize); 3],
     score: usize,
     seen: &[Range<usize>],
 ) -> Result<()> {
-    // questions [R, A], score [A], keys [N, A], annotations [N, K], seen [R]
+    // queries [R, A], score [A], keys [N, A], annotations [N, K], seen [R]
     let operation = "additive attention";
     if keys.0 != annotations.0 {
         let expected = "keys [S, A] and annotations [S, K]";
         let (keys, annotations) = ([keys.0, keys.1], [annotations.0, annotations.1]);
         return Err(mismatch(operation, expected, &keys, &annotations));
     }
-    expect(operation, "keys", &[keys.0, questions.1], &[keys.0, keys.1])?;
-    expect(operation, "score", &[questions.1], &[score])?;
-    expect(operation, "questions", &[seen.len()], &[questions.0])?;
+    expect(operation, "keys", &[keys.0, queries.1], &[keys.0, keys.1])?;
+    expect(operation, "score", &[queries.1], &[score])?;
+    expect(operation, "queries", &[seen.len()], &[queries.0])?;
     match seen.iter().find(|rows| rows.end > keys.0) {
         Some(rows) => expect(operation, "keys up to", &[rows.end], &[keys.0]),
         None => Ok(()),
     }
 }
 
-/// tanh(question + key) of each key.
-fn inner(question: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32> {
-    (&keys + &question).mapv(math::tanh)
+/// tanh(query + key) of each key.
+fn inner(query: ArrayView1<'_, f32>, keys: ArrayView2<'_, f32>) -> Array2<f32> {
+    (&keys + &query).mapv(math::tanh)
 }
 
-/// One question, W_q h, to some annotations. The observer gets `attention.scores`,
+/// One query, W_q h, to some annotations. The observer gets `attention.scores`,
 /// `attention.weights` and `attention.context`.
 pub(super) fn additive_attention(
-    question: ArrayView1<'_, f32>,
+    query: ArrayView1<'_, f32>,
     score: ArrayView1<'_, f32>,
     keys: ArrayView2<'_, f32>,
     annotations: ArrayView2<'_, f32>,
     trace: &mut Option<&mut dyn Observer>,
 ) -> Alignment {
-    // question [A], score [A], keys [S, A], annotations [S, K] -> context [K]
-    let mut scores = inner(question, keys).dot(&score);
+    // query [A], score [A], keys [S, A], annotations [S, K] -> context [K]
+    let mut scores = inner(query, keys).dot(&score);
     observe(trace, "attention.scores", &mut scores);
     let mut weights = softmax(scores.view());
     observe(trace, "attention.weights", &mut weights);

@@ -297,14 +297,14 @@ pub trait Compute {
         state: &Self::Matrix,
     ) -> Result<Self::Matrix>;
 
-    /// Additive attention ([`super::bahdanau`]): question n attends to the rows `seen[n]` of keys
+    /// Additive attention ([`super::bahdanau`]): query n attends to the rows `seen[n]` of keys
     /// and annotations. Returns the contexts.
     ///
     /// # Errors
     /// When shapes do not fit.
     fn additive_attention(
         &mut self,
-        questions: &Self::Matrix,
+        queries: &Self::Matrix,
         score: &Array1<f32>,
         keys: &Self::Matrix,
         annotations: &Self::Matrix,

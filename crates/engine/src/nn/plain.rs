@@ -382,21 +382,21 @@ impl Compute for Plain<'_> {
 
     fn additive_attention(
         &mut self,
-        questions: &Array2<f32>,
+        queries: &Array2<f32>,
         score: &Array1<f32>,
         keys: &Array2<f32>,
         annotations: &Array2<f32>,
         seen: &[Range<usize>],
     ) -> Result<Array2<f32>> {
-        let dims = [questions, keys, annotations].map(Array2::dim);
+        let dims = [queries, keys, annotations].map(Array2::dim);
         bahdanau::check(dims, score.len(), seen)?;
         let mut contexts = Array2::zeros((seen.len(), annotations.ncols()));
         for (n, rows) in seen.iter().enumerate() {
             let rows = s![rows.clone(), ..];
             let (keys, annotations) = (keys.slice(rows), annotations.slice(rows));
-            let question = questions.row(n);
+            let query = queries.row(n);
             let found = self.traced(|trace| {
-                bahdanau::additive_attention(question, score.view(), keys, annotations, trace)
+                bahdanau::additive_attention(query, score.view(), keys, annotations, trace)
             });
             contexts.row_mut(n).assign(&found.context);
         }

@@ -51,11 +51,11 @@ fn gru(vocabulary: usize) -> seq2seq::Config {
         source_vocabulary: vocabulary,
         target_vocabulary: vocabulary,
         embedding: 48,
-        width: 160,
+        width: 224,
         layers: 1,
-        readout: None,
-        feeds_context: false,
-        reverse_source: true,
+        readout: Some(80),
+        feeds_context: true,
+        reverse_source: false,
     }
 }
 
@@ -211,7 +211,8 @@ impl Subject for Translation {
                 let c = gru(vocabulary);
                 json!({
                     "model_type": "seq2seq-gru", "source_vocabulary": vocabulary, "target_vocabulary": vocabulary,
-                    "embedding": c.embedding, "width": c.width, "layers": c.layers, "reverse_source": c.reverse_source,
+                    "embedding": c.embedding, "width": c.width, "layers": c.layers, "readout": c.readout,
+                    "feeds_context": c.feeds_context, "reverse_source": c.reverse_source,
                 })
             }
             Kind::Attention => {
@@ -304,12 +305,6 @@ impl Subject for Translation {
         })
     }
 
-    fn keeps(&self, name: &str) -> bool {
-        // All that it knows of a sentence is in one vector, which every word changes: what makes
-        // that vector stays exact, and what only reads from it need not.
-        self.kind == Kind::Gru && name != "decoder.output.weight"
-    }
-
     fn measure(&self, model: &TranslationModel) -> Result<Vec<Figure>> {
         figures(&self.translator(model)?, &self.split.test, &self.own)
     }
@@ -317,7 +312,7 @@ impl Subject for Translation {
     fn card(&self) -> Card {
         let about = match self.kind {
             Kind::Gru => {
-                "English to Italian through one fixed vector: a GRU reads the sentence from its end, its last state is all that a second GRU writes from (Sutskever, Vinyals and Le 2014)."
+                "English to Italian through one fixed vector: the last state of a GRU is all that a second GRU learns of the sentence; it sees this vector at every step (Cho et al. 2014)."
             }
             Kind::Attention => {
                 "English to Italian with additive attention: at each word the decoder looks at all states of a GRU in both directions (Bahdanau, Cho and Bengio 2015)."

@@ -52,9 +52,9 @@ const fn inner(name: &'static str, title: &'static str, short: &'static str, rul
 /// From the state and the annotations to the three scores.
 const STAGES: &[Stage] = &[
     Stage {
-        name: "question",
-        title: "Question $= s \u{b7} W$",
-        short: "Question",
+        name: "query",
+        title: "Query $= s \u{b7} W$",
+        short: "Query",
         rule: Rule::Product("state", "input:w"),
         concept: Concept::Query,
         rows: &["s"],
@@ -68,9 +68,9 @@ const STAGES: &[Stage] = &[
     ),
     inner(
         "inner",
-        "$tanh$(question + key)",
-        "Inner numbers",
-        Rule::Tanh("question", "keys"),
+        "$tanh$(query + key)",
+        "Hidden layer",
+        Rule::Tanh("query", "keys"),
     ),
     column(
         "additive",

@@ -137,7 +137,7 @@ fn side(
                             <th scope="col">"key"</th>
                             <th scope="col">"score"</th>
                             <th scope="col">"weight"</th>
-                            <th scope="col">"naive softmax"</th>
+                            <th scope="col">"maximum not subtracted"</th>
                         </tr>
                     </thead>
                     <tbody>

@@ -72,7 +72,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let stretch = inputs.number("stretch")? as f32;
     let state = s * stretch;
     let w = inputs.matrix("w")?;
-    let question = shown!(record, engine::nn::linear::project, state.view(), w.view())?;
+    let query = shown!(record, engine::nn::linear::project, state.view(), w.view())?;
     let keys = shown!(
         record,
         engine::nn::bahdanau::AdditiveAttention::keys,
@@ -108,7 +108,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         scale
     )?;
     record.tensor("state", &state);
-    record.tensor("question", &question);
+    record.tensor("query", &query);
     record.tensor("keys", &keys);
     record.tensor("inner", &inner);
     record.number("scale", f64::from(scale));
@@ -203,7 +203,7 @@ mod tests {
             assert!((at("scores", 1) - sum).abs() < 1e-6);
             assert!((at("scores", 2) - sum / 2f64.sqrt()).abs() < 1e-6);
         }
-        assert!((c.at("question", &[0, 0]).unwrap() - 0.95).abs() < 1e-6);
+        assert!((c.at("query", &[0, 0]).unwrap() - 0.95).abs() < 1e-6);
     }
 
     /// A state eight times as long has dot products eight times as large; the additive scores stay
