@@ -143,13 +143,7 @@ impl AdditiveAttention {
         let all = 0..annotations.nrows();
         check(dims, self.score.len(), &[all])?;
         let (query, score) = (query.row(0), self.score.view());
-        Ok(additive_attention(
-            query,
-            score,
-            keys,
-            annotations,
-            trace,
-        ))
+        Ok(additive_attention(query, score, keys, annotations, trace))
     }
 
     /// Visits the parameters under the names that [`Self::load`] asks for.
