@@ -177,7 +177,7 @@ write(
     "self-attention",
     [
         *by_hand(),
-        attention_map("tiny-bert", 1, 4),
+        attention_map("tiny-bert", 1, 2),
         attention_map("tiny-gpt", 2, 3),
         permutation(),
         trained_permutation(),
