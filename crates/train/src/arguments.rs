@@ -26,7 +26,7 @@ Models:
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
-  tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample)
+  tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
 
 Options:
   --data PATH           the folder of the data

@@ -118,7 +118,7 @@ def trained_bag_cell():
     """All of tiny-bert over both orders; the pieces of a word move together, the ends stay."""
     bert = Bert()
     pieces = bert.enclosed("dog bites man")
-    rows = [0, 4, 2, 3, 1, 5]
+    rows = [0, 3, 2, 1, 4]
     assert [pieces[i] for i in rows] == bert.enclosed("man bites dog")
     tensors = {}
     for name, positions in [("without", False), ("with", True)]:

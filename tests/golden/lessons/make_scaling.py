@@ -150,6 +150,10 @@ def trained_scores():
         blocks, _ = bert.forward(bert.enclosed(TEXT))
         raw = torch.stack([block["q"] @ block["k"].transpose(1, 2) for block in blocks])
         tensors[name] = tensor(raw.flatten(2).std(dim=2, correction=0), 2e-4 if name == "trained" else 2e-5)
+        if name == "trained":
+            for vectors, letter in [("queries", "q"), ("keys", "k")]:
+                squares = torch.stack([block[letter].square().sum(dim=2).mean(dim=1) for block in blocks])
+                tensors[vectors] = tensor(squares.sqrt(), 2e-5)
     return cell("trained-scores", tensors, {"text": TEXT})
 
 

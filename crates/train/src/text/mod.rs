@@ -9,6 +9,7 @@ pub mod merges;
 pub mod ngram;
 pub mod own;
 pub mod pairs;
+pub mod parts;
 pub mod pieces;
 pub mod position_race;
 pub mod positions;

@@ -4,7 +4,7 @@ use engine::grad::Draw;
 use engine::model::bert::Bert;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
-use ndarray::{Array2, Axis, Ix3};
+use ndarray::{Array2, ArrayView2, Axis, Ix3};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -57,6 +57,7 @@ fn compute(inputs: &Inputs, bert: &MaskedLm) -> Result<Computation, CellError> {
         .within(BERT, (config.context, added), TEXT)?
         .enclosed(&bert.tokenizer);
     spreads(&mut record, "trained", &bert.model, &pieces.ids)?;
+    lengths(&mut record, &bert.model, &pieces.ids)?;
     for (name, draw) in [("xavier", Draw::Xavier), ("normal", Draw::Normal(AT_FIRST))] {
         let mut model = bert.model.clone();
         engine::grad::initialise(&mut model, seed, draw)?;
@@ -73,6 +74,37 @@ fn compute(inputs: &Inputs, bert: &MaskedLm) -> Result<Computation, CellError> {
     Ok(record.finish())
 }
 
+/// The queries or the keys of a head, as the model reported them.
+fn part<'a>(
+    seen: &'a Recorder,
+    (layer, head): (usize, usize),
+    part: &str,
+) -> Result<ArrayView2<'a, f32>, CellError> {
+    let name = format!("blocks.{layer}.attention.{part}");
+    let all = seen
+        .get(&name)
+        .and_then(|all| all.view().into_dimensionality::<Ix3>().ok());
+    all.map(|all| all.index_axis_move(Axis(0), head))
+        .ok_or(CellError::Missing(name))
+}
+
+/// The typical length of the queries and of the keys of each head: the root of the mean square.
+fn lengths(record: &mut Record, model: &Bert, ids: &[usize]) -> Result<(), CellError> {
+    let config = model.config();
+    let mut seen = Recorder::default();
+    model.forward(ids, Some(&mut seen))?;
+    let tokens = engine::math::sqrt(ids.len() as f32);
+    for (name, letter) in [("queries", "q"), ("keys", "k")] {
+        let mut found = Array2::zeros((config.layers, config.heads));
+        for (head, value) in found.indexed_iter_mut() {
+            let vectors = part(&seen, head, letter)?;
+            *value = engine::explain::stats::frobenius(vectors) as f32 / tokens;
+        }
+        record.tensor(name, &found);
+    }
+    Ok(())
+}
+
 /// The standard deviation of q · k over all pairs of tokens, for each layer and head.
 fn spreads(record: &mut Record, name: &str, model: &Bert, ids: &[usize]) -> Result<(), CellError> {
     let config = model.config();
@@ -80,14 +112,7 @@ fn spreads(record: &mut Record, name: &str, model: &Bert, ids: &[usize]) -> Resu
     model.forward(ids, Some(&mut seen))?;
     let mut found = Array2::zeros((config.layers, config.heads));
     for ((layer, head), value) in found.indexed_iter_mut() {
-        let part = |part: &str| {
-            let name = format!("blocks.{layer}.attention.{part}");
-            let all = seen
-                .get(&name)
-                .and_then(|all| all.view().into_dimensionality::<Ix3>().ok());
-            all.map(|all| all.index_axis_move(Axis(0), head))
-                .ok_or(CellError::Missing(name))
-        };
+        let part = |name: &str| part(&seen, (layer, head), name);
         let (q, k) = (part("q")?, part("k")?);
         // The other heads repeat the calls of the first.
         let is_first = name == "trained" && (layer, head) == (0, 0);
@@ -125,14 +150,34 @@ mod tests {
         assert_eq!(c.tensor("trained").unwrap().shape(), [3, 4]);
         let root = c.at("root", &[]).unwrap();
         assert!((root - 24.0_f64.sqrt()).abs() < 1e-6);
-        // Two heads of the first layer are far above the root, the others near it.
-        let trained = all(&c, "trained");
-        assert!(trained[..2].iter().all(|s| *s > 5.0 * root), "{trained:?}");
-        let near = |s: &f64| (0.5..2.0).contains(&(s / root));
-        assert!(trained[3..].iter().all(near), "{trained:?}");
-        for xavier in all(&c, "xavier") {
-            assert!((0.6..1.6).contains(&(xavier / root)), "{xavier}");
+        // Two heads of the first layer are far above the root and one of the third is a little more
+        // than twice as large; the other nine are near it.
+        let (trained, far) = (all(&c, "trained"), [1, 3]);
+        for (head, spread) in trained.iter().enumerate() {
+            let times = spread / root;
+            let holds = match head {
+                1 | 3 => times > 5.0,
+                11 => (2.0..2.5).contains(&times),
+                _ => (0.5..2.0).contains(&times),
+            };
+            assert!(holds, "{head}: {trained:?}");
         }
+        // Their vectors are about twice as long as the root, and aligned: scores of random
+        // directions would spread by the product of the lengths over the root.
+        let (queries, keys) = (all(&c, "queries"), all(&c, "keys"));
+        for head in far {
+            let lengths = queries[head] * keys[head];
+            let longer = lengths / (root * root);
+            assert!((3.5..5.0).contains(&longer), "{head}: {longer}");
+            let aligned = trained[head] * root / lengths;
+            assert!((1.6..2.0).contains(&aligned), "{head}: {aligned}");
+        }
+        let xavier = all(&c, "xavier");
+        for spread in &xavier {
+            assert!((0.5..1.0).contains(&(spread / root)), "{xavier:?}");
+        }
+        let of_layers: Vec<f64> = xavier.chunks(4).map(|heads| heads.iter().sum()).collect();
+        assert!(of_layers.is_sorted_by(|a, b| a > b), "{of_layers:?}");
         assert!(all(&c, "normal").iter().all(|s| *s < 0.1 * root));
     }
 
@@ -150,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_text_that_the_model_cannot_read_gets_a_message() {
-        for words in [" ".to_owned(), "the ".repeat(60)] {
+        for words in [" ".to_owned(), "the ".repeat(70)] {
             let given = Inputs::defaults(&inputs()).with("text", text(&words));
             let found = computed(&SPEC, &given);
             assert!(matches!(found, Err(CellError::Input { .. })), "{words}");

@@ -229,7 +229,7 @@ mod tests {
     fn a_sentence_of_another_length_is_read_backwards() {
         let c = computed(&SPEC, &given(RANDOM, "one two three", vec![1, 0])).unwrap();
         assert_eq!(c.words("moved"), ["three", "two", "one"]);
-        let c = computed(&SPEC, &given(BERT, "dog bites man", vec![1, 0])).unwrap();
-        assert_eq!(c.words("moved"), ["man", "##s", "bite", "dog"]);
+        let c = computed(&SPEC, &given(BERT, "dog kicks man", vec![1, 0])).unwrap();
+        assert_eq!(c.words("moved"), ["man", "##s", "kick", "dog"]);
     }
 }
