@@ -18,8 +18,8 @@ const SITE_WASM_BYTES: Bounds = [177_000, 278_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not.
 const PAGE_WASM_BYTES: Bounds = [450_000, 630_000];
 /// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
-/// 150 kB, which six lessons miss (`BENCHMARKS.md` says by what): this keeps them from growing.
-const CELL_WASM_BYTES: Bounds = [246_000, 400_000];
+/// 150 kB, which seven lessons miss (`BENCHMARKS.md` says by what): this keeps them from growing.
+const CELL_WASM_BYTES: Bounds = [248_000, 400_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [183_000, 215_000];

@@ -137,7 +137,7 @@ fn side(
                             <th scope="col">"key"</th>
                             <th scope="col">"score"</th>
                             <th scope="col">"weight"</th>
-                            <th scope="col">"weight, maximum not subtracted"</th>
+                            <th scope="col">"unshifted"</th>
                         </tr>
                     </thead>
                     <tbody>

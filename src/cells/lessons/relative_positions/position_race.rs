@@ -125,7 +125,7 @@ fn chart(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("loss", chart);
     view! {
-        <ChartView chart label="Loss against position" height=300 format=Format::Fixed(3) until=UNTIL />
+        <ChartView chart label="Loss against position" height=270 format=Format::Fixed(3) until=UNTIL />
     }
     .into_any()
 }

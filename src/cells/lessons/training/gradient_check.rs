@@ -85,7 +85,7 @@ fn picker(cx: CellCx) -> AnyView {
     view! {
         <HeatMap
             grid=cx.grid("gradient")
-            label="Gradient by parameter, at most 8 rows and columns; click one to check it"
+            label="Gradient by parameter, its first rows and columns; click one to check it"
             palette=Palette::Diverging
             domain=Signal::stored(Domain::Symmetric)
             format=Format::Fixed(4)
