@@ -66,10 +66,11 @@ fn the_copy_waits_for_what_the_reader_waits_for() {
     let server = site::serve(Habits::SUB_FOLDER);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        browser.open(&server.url("404.html")).await;
+        // A page of the site would begin its copy by itself, perhaps before the lock is held.
+        browser.open(&server.url("sw.js")).await;
         browser
             .script(
-                "const scope = new URL(document.documentElement.dataset.root, location).href;
+                "const scope = new URL(\".\", location).href;
                  navigator.locks.request(`notebook ${scope} reader`, () => new Promise((go) => {
                    globalThis.go = go;
                  }));

@@ -20,7 +20,7 @@ impl Driver {
     /// ends at once without a reason; then it is started again.
     ///
     /// # Errors
-    /// When there is no such program, or it ends [`STARTS`] times without naming its port.
+    /// When there is no such program, or it ends `STARTS` times without naming its port.
     pub fn start() -> io::Result<Self> {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let mut started = Self::start_once(&program)?;

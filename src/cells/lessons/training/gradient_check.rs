@@ -118,12 +118,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
                 series: vec![
                     series("error.central", "central", Kind::Line, Concept::Weight),
                     series("error.one-sided", "one-sided", Kind::Line, Concept::Score),
-                    series(
-                        "grain",
-                        "one ulp / 2h",
-                        Kind::Points,
-                        Concept::Residual,
-                    ),
+                    series("grain", "one ulp / 2h", Kind::Points, Concept::Residual),
                 ],
                 x_log: true,
                 y_log: true,

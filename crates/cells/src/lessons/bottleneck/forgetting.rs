@@ -95,7 +95,10 @@ fn compute(inputs: &Inputs, translator: &Arc<Translator>) -> Result<Computation,
     let third = ids.len().div_ceil(3);
     record.number("left.begin", mean(&left[..third]));
     record.number("left.end", mean(&left[ids.len() - third..]));
-    record.number("left.least", left.iter().copied().fold(f64::INFINITY, f64::min));
+    record.number(
+        "left.least",
+        left.iter().copied().fold(f64::INFINITY, f64::min),
+    );
     record.numbers("left", left);
     record.tensor("left.each", &each);
     record.tensor("fading", &fading.mean);
