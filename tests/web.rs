@@ -21,6 +21,7 @@ mod web {
     mod page;
     mod selected;
     mod tokens;
+    mod unicode;
 }
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -42,13 +42,23 @@ fn worker_script(site: &Path) -> PathBuf {
     })
 }
 
-/// The file of the worker with the cells of a lesson.
-fn worker_chunk(site: &Path, lesson: &str) -> PathBuf {
+/// The file of the worker with the code of a cell, and of others that need much the same.
+fn worker_chunk(site: &Path, cell: &str) -> PathBuf {
+    let script = |folder: &Path| std::fs::read_to_string(folder.join("load.js"));
     let folder = find(site, |path, name| {
-        let script = std::fs::read_to_string(path.join("load.js"));
-        name.starts_with("chunks-") && script.is_ok_and(|text| text.contains("../cells-"))
+        name.starts_with("chunks-") && script(path).is_ok_and(|text| text.contains("../cells-"))
     });
-    folder.join(format!("{lesson}.wasm"))
+    let script = script(&folder).expect("the script can be read");
+    let files = script
+        .split_once("FILES = ")
+        .and_then(|(_, rest)| rest.split_once(';'));
+    let (files, _) = files.expect("it lists files");
+    let files: serde_json::Value = serde_json::from_str(files).expect("the list is JSON");
+    let own = files[cell].as_array().and_then(|files| files.last());
+    folder.join(
+        own.and_then(|file| file.as_str())
+            .expect("the cell has a file"),
+    )
 }
 
 /// Opens the page while one of the worker's files holds other text: the cell shows an error with
@@ -156,9 +166,9 @@ fn a_worker_that_does_not_load_is_an_error_of_the_cell() {
 }
 
 #[test]
-fn a_lesson_whose_worker_code_does_not_arrive_is_an_error_of_the_cell() {
+fn worker_code_that_does_not_arrive_is_an_error_of_the_cell() {
     with_browser(async |browser| {
-        let chunk = |site: &Path| worker_chunk(site, "scaling");
+        let chunk = |site: &Path| worker_chunk(site, "why_scale");
         let words = "could not be fetched";
         refuses_and_recovers(browser, "worker-chunk", chunk, "no wasm", words).await;
     });

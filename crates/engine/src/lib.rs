@@ -1,6 +1,7 @@
 //! The numeric core: every number on a page of the notebook is computed here.
 //!
-//! The crate knows nothing of browsers or of the page. It runs natively and in wasm, on `f32`, with
+//! The crate knows nothing of the page, and takes from a browser only letters and digits (feature
+//! `browser`). It runs natively and in wasm, on `f32`, with
 //! [`ndarray`] arrays at every public border. The fast loops live in [`kernel`] and work on
 //! contiguous slices; the layers in [`nn`] check shapes and return an [`EngineError`] that names
 //! the operation and both shapes.
@@ -29,6 +30,7 @@
 //! rounding errors.
 
 pub mod beam;
+pub mod decimal;
 pub mod drawing;
 pub mod error;
 pub mod explain;

@@ -29,6 +29,7 @@
 
 use ndarray::{Array1, ArrayView1};
 
+use crate::decimal::decimal;
 use crate::error::{EngineError, Result};
 use crate::math;
 use crate::rng::Rng;
@@ -104,7 +105,7 @@ fn highest(scores: ArrayView1<'_, f32>) -> Result<(usize, f32)> {
     let mut best = (0, f32::NEG_INFINITY);
     for (id, &score) in scores.iter().enumerate() {
         if score.is_nan() || score == f32::INFINITY {
-            let found = format!("{score} for token {id}");
+            let found = format!("{} for token {id}", decimal(score.into()));
             return Err(refuse("scores", "numbers or -inf", found));
         }
         if score > best.1 {

@@ -131,9 +131,7 @@ impl Cells {
             return None;
         };
         let inputs = Self::inputs(spec, props, shared).ok()?;
-        let lesson = jobs::lesson_of(name)?;
-        let (_, table) = jobs::LESSONS.iter().find(|(known, _)| *known == lesson)?;
-        let entry = jobs::find(table(), name)?;
+        let entry = jobs::find(name)?;
         Some(Needs {
             kind,
             files: (entry.files)(&inputs),

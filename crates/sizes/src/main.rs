@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cells::{Run, jobs, registry};
 use miniz_oxide::deflate::compress_to_vec;
 
 /// Bounds in bytes after gzip, for a site that the nightly compiler built for its size and for one
@@ -17,9 +16,8 @@ type Bounds = [usize; 2];
 const SITE_WASM_BYTES: Bounds = [177_000, 278_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not.
 const PAGE_WASM_BYTES: Bounds = [450_000, 630_000];
-/// Most worker code that a cell waits for: the first file, and those of its lesson. The goal is
-/// 150 kB, which seven lessons miss (`BENCHMARKS.md` says by what): this keeps them from growing.
-const CELL_WASM_BYTES: Bounds = [248_000, 400_000];
+/// Most worker code that a cell waits for: the first file, and those with its own code.
+const CELL_WASM_BYTES: Bounds = [150_000, 300_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [183_000, 215_000];
@@ -93,8 +91,8 @@ fn main() -> ExitCode {
 /// The worker for cells: its files.
 struct Worker {
     first: PathBuf,
-    /// For each lesson the files that its cells need besides.
-    lessons: BTreeMap<String, Vec<PathBuf>>,
+    /// For each cell, with underscores in its name, the files that it needs besides.
+    cells: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Worker {
@@ -111,27 +109,24 @@ impl Worker {
             let paths = |names: Vec<String>| names.iter().map(|file| folder.join(file)).collect();
             return Ok(Self {
                 first: dist.join(main.replace(".js", "_bg.wasm")),
-                lessons: chunks
+                cells: chunks
                     .into_iter()
-                    .map(|(lesson, names)| (lesson, paths(names)))
+                    .map(|(cell, names)| (cell, paths(names)))
                     .collect(),
             });
         }
         Err(SizesError::NoWorker(dist.to_owned()))
     }
 
-    /// The number of its files that a page asks for: the first, and those of each lesson of which
-    /// the page shows a cell that computes in a worker, or asks about one.
+    /// The number of its files that a page asks for: the first, and those of each cell in a worker
+    /// that the page shows or asks about.
     fn files_of(&self, html: &str) -> usize {
         let named = ["data-cell=\"", "data-of=\""].into_iter().flat_map(|key| {
             let after = html.split(key).skip(1);
             after.filter_map(|rest| rest.split('"').next())
         });
-        let in_worker = named.filter(|name| {
-            registry::find(name).is_some_and(|spec| matches!(spec.run, Run::Sliced(_)))
-        });
-        let needed: BTreeSet<&PathBuf> = in_worker
-            .filter_map(|name| self.lessons.get(jobs::lesson_of(name)?))
+        let needed: BTreeSet<&PathBuf> = named
+            .filter_map(|name| self.cells.get(&name.replace('-', "_")))
             .flatten()
             .collect();
         // The pages of the tools have one of the engine's files instead of the first.
@@ -184,13 +179,9 @@ fn measure(dist: &Path) -> Result<Vec<Size>, SizesError> {
         let title = format!("{title} ({})", name(path));
         weigh(title, std::slice::from_ref(path), bounds)?;
     }
-    for (lesson, more) in &worker.lessons {
+    for (cell, more) in &worker.cells {
         let needed = [std::slice::from_ref(&worker.first), more].concat();
-        weigh(
-            format!("worker code for a cell of {lesson}"),
-            &needed,
-            CELL_WASM_BYTES,
-        )?;
+        weigh(format!("worker code for {cell}"), &needed, CELL_WASM_BYTES)?;
     }
     for page in ends(".html") {
         let title = format!("wasm of {}, chunks included", name(page));

@@ -1,11 +1,12 @@
 //! Computes the cells that the page asks for, in slices.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cells::jobs::{self, Entry, JobCache, Table};
+use cells::jobs::{self, Entry, JobCache};
 use cells::model_cache::{ModelCache, size_of};
-use cells::{CellError, CellSpec, Computation, Inputs, Job, Progress};
+use cells::{CellError, Computation, Inputs, Job, Progress};
+use litemap::LiteMap;
 
 use crate::cell_protocol::{CellReply, CellRequest, Fetched, Lacking};
 use crate::protocol::Envelope;
@@ -14,10 +15,10 @@ use crate::protocol::Envelope;
 struct Waiting {
     id: u64,
     cell: String,
-    /// The lesson whose table has the cell; `None` for an unknown cell.
-    lesson: Option<&'static str>,
+    /// The same as a name of ours; `None` for an unknown cell.
+    name: Option<&'static str>,
     inputs: Inputs,
-    /// The files below `models/` that it needs, known as soon as the lesson's table is there.
+    /// The files below `models/` that it needs, known as soon as the code of the cell is there.
     files: Vec<&'static str>,
     /// Where it may start while files are missing: [`Entry::partial_from`].
     partial_from: Option<usize>,
@@ -43,18 +44,19 @@ struct Running {
     id: u64,
     /// Whether its result is a part, and the request still in the queue.
     is_part: bool,
-    spec: &'static CellSpec,
+    /// The cell's name.
+    name: &'static str,
     job: Box<dyn Job>,
     elapsed_ms: f64,
 }
 
 /// The state of the worker.
 pub struct Service {
-    /// The lessons whose code has been loaded.
-    tables: Tables,
+    /// The cells whose code has been loaded.
+    entries: Entries,
     models: ModelCache,
     /// The parts that have arrived of files that are being fetched.
-    arriving: BTreeMap<String, Fetched>,
+    arriving: LiteMap<String, Fetched>,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
     jobs: JobCache,
@@ -65,8 +67,8 @@ impl Service {
     pub fn new(models: ModelCache) -> Self {
         Self {
             models,
-            tables: Tables::default(),
-            arriving: BTreeMap::default(),
+            entries: Entries::default(),
+            arriving: LiteMap::default(),
             queue: VecDeque::default(),
             running: None,
             jobs: JobCache::default(),
@@ -79,7 +81,7 @@ impl Service {
             CellRequest::Compute { cell, inputs } => {
                 let mut waiting = Waiting {
                     id,
-                    lesson: jobs::lesson_of(&cell),
+                    name: jobs::name_of(&cell),
                     cell,
                     inputs,
                     files: Vec::new(),
@@ -87,41 +89,41 @@ impl Service {
                     shown: 0,
                     failed: Vec::new(),
                 };
-                waiting.name_files(&self.tables);
+                waiting.name_files(&self.entries);
                 self.queue.push_back(waiting);
             }
             CellRequest::Cancel => {
                 self.queue.retain(|waiting| waiting.id != id);
                 if let Some(dropped) = self.running.take_if(|running| running.id == id) {
-                    self.jobs.keep(dropped.spec, dropped.job);
+                    self.jobs.keep(dropped.name, dropped.job);
                 }
             }
         }
     }
 
-    /// The lessons whose code requests in the queue lack.
-    pub fn missing_lessons(&self) -> Vec<&'static str> {
+    /// The cells whose code requests in the queue lack.
+    pub fn missing_cells(&self) -> Vec<&'static str> {
         let mut missing: Vec<&'static str> = Vec::new();
-        for lesson in self.queue.iter().filter_map(|waiting| waiting.lesson) {
-            if !self.tables.contains_key(lesson) && !missing.contains(&lesson) {
-                missing.push(lesson);
+        for cell in self.queue.iter().filter_map(|waiting| waiting.name) {
+            if !self.entries.contains_key(cell) && !missing.contains(&cell) {
+                missing.push(cell);
             }
         }
         missing
     }
 
-    /// Takes the code of a lesson, after which [`Service::missing_files`] may name more files.
-    pub fn add_lesson(&mut self, lesson: &'static str, table: &'static Table) {
-        self.tables.insert(lesson, table);
+    /// Takes the code of a cell, after which [`Service::missing_files`] may name more files.
+    pub fn add_cell(&mut self, entry: &'static Entry) {
+        self.entries.insert(entry.name, entry);
         for waiting in &mut self.queue {
-            waiting.name_files(&self.tables);
+            waiting.name_files(&self.entries);
         }
     }
 
-    /// Takes note that the code of a lesson cannot be had: answers every request that needs it with
+    /// Takes note that the code of a cell cannot be had: answers every request that needs it with
     /// the reason.
-    pub fn fail_lesson(&mut self, lesson: &str, why: &str) -> Vec<Envelope<CellReply>> {
-        self.fail(|waiting| waiting.lesson == Some(lesson), why)
+    pub fn fail_cell(&mut self, cell: &str, why: &str) -> Vec<Envelope<CellReply>> {
+        self.fail(|waiting| waiting.cell == cell, why)
     }
 
     /// The files below `models/` that requests in the queue lack, in the order of the requests.
@@ -210,8 +212,8 @@ impl Service {
     /// What can be done for a request now.
     fn turn(&self, waiting: &Waiting) -> Option<Turn> {
         let has_code = waiting
-            .lesson
-            .is_none_or(|lesson| self.tables.contains_key(lesson));
+            .name
+            .is_none_or(|cell| self.entries.contains_key(cell));
         if !has_code {
             return None;
         }
@@ -259,11 +261,11 @@ impl Service {
                 (waiting.id, begun)
             };
             match begun {
-                Ok((spec, job)) => {
+                Ok((name, job)) => {
                     self.running = Some(Running {
                         id,
                         is_part: turn == Turn::Part,
-                        spec,
+                        name,
                         job,
                         elapsed_ms: 0.0,
                     });
@@ -285,7 +287,7 @@ impl Service {
             let elapsed_ms = running.elapsed_ms + now_ms() - begun;
             let (id, is_part) = (running.id, running.is_part);
             if let Some(done) = self.running.take() {
-                self.jobs.keep(done.spec, done.job);
+                self.jobs.keep(done.name, done.job);
             }
             return Some(match result {
                 Ok(part) if is_part => Envelope {
@@ -306,9 +308,10 @@ impl Service {
         &mut self,
         cell: &str,
         inputs: &Inputs,
-    ) -> Result<(&'static CellSpec, Box<dyn Job>), CellError> {
-        let entry = entry(&self.tables, cell).ok_or_else(|| CellError::Missing(cell.to_owned()))?;
-        Ok((entry.spec, self.jobs.begin(entry, inputs, &self.models)?))
+    ) -> Result<(&'static str, Box<dyn Job>), CellError> {
+        let entry = self.entries.get(cell);
+        let entry = entry.ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+        Ok((entry.name, self.jobs.begin(entry, inputs, &self.models)?))
     }
 
     /// The end of a request, which leaves the queue where it is still in it.
@@ -325,8 +328,8 @@ impl Service {
 
 impl Waiting {
     /// Names the files that the request needs, where the code that knows them is there.
-    fn name_files(&mut self, tables: &Tables) {
-        if let Some(entry) = entry(tables, &self.cell) {
+    fn name_files(&mut self, entries: &Entries) {
+        if let Some(entry) = entries.get(self.cell.as_str()) {
             self.files = (entry.files)(&self.inputs);
             self.partial_from = entry.partial_from;
         }
@@ -351,14 +354,8 @@ impl Waiting {
     }
 }
 
-/// The loaded tables by lesson.
-type Tables = BTreeMap<&'static str, &'static Table>;
-
-/// The entry of a cell, where the code of its lesson has been loaded.
-fn entry(tables: &Tables, cell: &str) -> Option<&'static Entry> {
-    let table = tables.get(jobs::lesson_of(cell)?)?;
-    jobs::find(table, cell)
-}
+/// The loaded entries by the names of their cells.
+type Entries = LiteMap<&'static str, &'static Entry>;
 
 fn finished(
     id: u64,

@@ -1,6 +1,6 @@
 //! The worker's service, driven without a browser.
 
-use cells::jobs::{self, Entry, Table};
+use cells::jobs::{self, Entry};
 use cells::model_cache::ModelCache;
 use cells::spec::once;
 use cells::{Computation, InputValue, Inputs, registry};
@@ -22,20 +22,17 @@ fn cancel(id: u64) -> Envelope<CellRequest> {
     Envelope { id, body }
 }
 
-/// A service that has the code of every lesson.
+/// A service that has the code of every cell.
 fn with_all_code() -> Service {
     let mut service = Service::new(ModelCache::default());
-    for (lesson, table) in jobs::LESSONS {
-        service.add_lesson(lesson, table());
-    }
+    jobs::all().for_each(|entry| service.add_cell(entry));
     service
 }
 
-/// A service that has this table for two lessons.
-fn with_code(table: &'static Table) -> Service {
+/// A service that has the code of these cells.
+fn with_code(entries: &[&'static Entry]) -> Service {
     let mut service = Service::new(ModelCache::default());
-    service.add_lesson("patches", table);
-    service.add_lesson("scaling", table);
+    entries.iter().for_each(|entry| service.add_cell(entry));
     service
 }
 
@@ -198,34 +195,34 @@ fn a_training_goes_on_where_it_was_dropped() {
     assert_eq!(tensors(&went_on), tensors(&anew));
 }
 
-/// A table of a cell that needs a file, and one that does not.
-const TABLE: &Table = &[
-    Some(Entry {
-        spec: &cells::lessons::patches::patch_embedding::SPEC,
-        files: |_| vec!["words.txt"],
-        start: |_, cache| {
-            let words = cache.opened::<String>("words.txt")?;
-            Ok(once(move || {
-                let mut computed = Computation::default();
-                computed
-                    .texts
-                    .insert("words".to_owned(), vec![words.to_string()]);
-                Ok(computed)
-            }))
-        },
-        partial_from: None,
-    }),
-    Some(Entry {
-        spec: &cells::lessons::scaling::why_scale::SPEC,
-        files: |_| Vec::new(),
-        start: |_, _| Ok(once(|| Ok(Computation::default()))),
-        partial_from: None,
-    }),
-];
+/// A cell that needs a file.
+const WITH_FILE: &Entry = &Entry {
+    name: cells::lessons::patches::patch_embedding::SPEC.name,
+    files: |_| vec!["words.txt"],
+    start: |_, cache| {
+        let words = cache.opened::<String>("words.txt")?;
+        Ok(once(move || {
+            let mut computed = Computation::default();
+            computed
+                .texts
+                .insert("words".to_owned(), vec![words.to_string()]);
+            Ok(computed)
+        }))
+    },
+    partial_from: None,
+};
+
+/// A cell that needs none.
+const WITHOUT: &Entry = &Entry {
+    name: cells::lessons::scaling::why_scale::SPEC.name,
+    files: |_| Vec::new(),
+    start: |_, _| Ok(once(|| Ok(Computation::default()))),
+    partial_from: None,
+};
 
 #[test]
 fn a_request_that_lacks_a_file_lets_others_go_first() {
-    let mut service = with_code(TABLE);
+    let mut service = with_code(&[WITH_FILE, WITHOUT]);
     service.accept(request(1, "patch-embedding"));
     service.accept(request(2, "why-scale"));
     assert_eq!(service.missing_files(), ["words.txt"]);
@@ -251,7 +248,7 @@ fn a_request_that_lacks_a_file_lets_others_go_first() {
     else {
         panic!("{replies:?}")
     };
-    assert_eq!(found.texts["words"], ["here"]);
+    assert_eq!(found.words("words"), ["here"]);
     service.accept(request(3, "patch-embedding"));
     assert!(
         service.missing_files().is_empty(),
@@ -261,7 +258,7 @@ fn a_request_that_lacks_a_file_lets_others_go_first() {
 
 #[test]
 fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
-    let mut service = with_code(TABLE);
+    let mut service = with_code(&[WITH_FILE, WITHOUT]);
     service.accept(request(1, "patch-embedding"));
     let told = service.fail_file("words.txt", "words.txt could not be fetched.");
     assert!(only_error(&told, 1).contains("words.txt could not be fetched"));
@@ -275,9 +272,9 @@ fn a_request_whose_file_cannot_be_had_is_answered_and_may_be_made_again() {
 /// The files of [`SEVERAL`]: the first one is needed in any case.
 const FILES: [&str; 3] = ["list.txt", "one.txt", "two.txt"];
 
-/// A table of a cell that shows which of its files are here.
-const SEVERAL: &Table = &[Some(Entry {
-    spec: &cells::lessons::patches::patch_embedding::SPEC,
+/// A cell that shows which of its files are here.
+const SEVERAL: &Entry = &Entry {
+    name: cells::lessons::patches::patch_embedding::SPEC.name,
     files: |_| FILES.to_vec(),
     start: |_, cache| {
         let here = FILES.into_iter().filter(|file| cache.has(file));
@@ -289,7 +286,7 @@ const SEVERAL: &Table = &[Some(Entry {
         }))
     },
     partial_from: Some(1),
-})];
+};
 
 /// The files that a partial or whole result was computed with; whether it is the whole one.
 fn computed_with(replies: &[Envelope<CellReply>]) -> (Vec<String>, bool) {
@@ -321,7 +318,7 @@ fn arrives(service: &mut Service, file: &str) -> Vec<Envelope<CellReply>> {
 
 #[test]
 fn a_cell_of_several_files_shows_a_part_as_each_arrives() {
-    let mut service = with_code(SEVERAL);
+    let mut service = with_code(&[SEVERAL]);
     service.accept(request(1, "patch-embedding"));
     assert_eq!(service.missing_files(), FILES);
     let fetched = Fetched {
@@ -366,7 +363,7 @@ fn a_cell_of_several_files_shows_a_part_as_each_arrives() {
 
 #[test]
 fn a_file_that_fails_leaves_what_the_others_give() {
-    let mut service = with_code(SEVERAL);
+    let mut service = with_code(&[SEVERAL]);
     service.accept(request(1, "patch-embedding"));
     assert!(arrives(&mut service, "list.txt").is_empty());
     let told = service.fail_file("one.txt", "one.txt could not be fetched.");
@@ -389,7 +386,7 @@ fn a_file_that_fails_leaves_what_the_others_give() {
 
 #[test]
 fn a_partial_result_survives_the_way_to_the_page() {
-    let mut service = with_code(SEVERAL);
+    let mut service = with_code(&[SEVERAL]);
     service.accept(request(1, "patch-embedding"));
     arrives(&mut service, "list.txt");
     for reply in arrives(&mut service, "one.txt") {
@@ -400,24 +397,24 @@ fn a_partial_result_survives_the_way_to_the_page() {
 }
 
 #[test]
-fn a_request_waits_for_the_code_of_its_lesson_and_can_be_cancelled_meanwhile() {
+fn a_request_waits_for_the_code_of_its_cell_and_can_be_cancelled_meanwhile() {
     let mut service = Service::new(ModelCache::default());
     service.accept(request(1, "patch-embedding"));
     service.accept(request(2, "why-scale"));
     service.accept(request(3, "why-scale"));
-    assert_eq!(service.missing_lessons(), ["patches", "scaling"]);
+    assert_eq!(service.missing_cells(), ["patch-embedding", "why-scale"]);
     assert!(
         service.missing_files().is_empty(),
         "the code names the files"
     );
     assert!(service.is_idle());
     service.accept(cancel(2));
-    service.add_lesson("scaling", TABLE);
-    assert_eq!(service.missing_lessons(), ["patches"]);
+    service.add_cell(WITHOUT);
+    assert_eq!(service.missing_cells(), ["patch-embedding"]);
     let ids: Vec<u64> = run(&mut service).iter().map(|reply| reply.id).collect();
     assert_eq!(ids, [3]);
-    service.add_lesson("patches", TABLE);
-    assert!(service.missing_lessons().is_empty());
+    service.add_cell(WITH_FILE);
+    assert!(service.missing_cells().is_empty());
     assert_eq!(service.missing_files(), ["words.txt"]);
 }
 
@@ -426,9 +423,9 @@ fn a_request_whose_code_cannot_be_had_is_answered_and_may_be_made_again() {
     let mut service = Service::new(ModelCache::default());
     service.accept(request(1, "why-scale"));
     service.accept(request(2, "patch-embedding"));
-    let told = service.fail_lesson("scaling", "the code could not be fetched.");
+    let told = service.fail_cell("why-scale", "the code could not be fetched.");
     assert!(only_error(&told, 1).contains("the code could not be fetched"));
-    assert_eq!(service.missing_lessons(), ["patches"]);
+    assert_eq!(service.missing_cells(), ["patch-embedding"]);
     service.accept(request(3, "why-scale"));
-    assert_eq!(service.missing_lessons(), ["patches", "scaling"]);
+    assert_eq!(service.missing_cells(), ["patch-embedding", "why-scale"]);
 }

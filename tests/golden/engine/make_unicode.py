@@ -1,4 +1,4 @@
-"""Makes the Unicode tables of the tokenizers: crates/engine/src/token/unicode_tables.rs and accents.txt.
+"""Makes the Unicode tables of the tokenizers: crates/engine/src/token/unicode/borders.rs and accents.txt.
 
     pip install unicodedata2 && python tests/golden/engine/make_unicode.py
 """
@@ -64,5 +64,5 @@ def accents():
     return "".join(f"{stays}\t{''.join(become)}\n" for stays, become in groups.items())
 
 
-(TOKEN / "unicode_tables.rs").write_text("\n".join(tables()) + "\n", encoding="utf-8")
-(TOKEN / "accents.txt").write_text(accents(), encoding="utf-8")
+(TOKEN / "unicode/borders.rs").write_text("\n".join(tables()) + "\n", encoding="utf-8")
+(TOKEN / "unicode/accents.txt").write_text(accents(), encoding="utf-8")

@@ -1,8 +1,7 @@
 //! The result of a cell: named tensors, texts, and the engine calls that made them.
 
-use std::collections::BTreeMap;
-
 use engine::rng::{fnv1a64, mix};
+use litemap::LiteMap;
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 use serde::{Deserialize, Serialize};
 
@@ -58,9 +57,9 @@ impl Tensor {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Computation {
     /// Tensors by name, as `data-from` writes it.
-    pub tensors: BTreeMap<String, Tensor>,
+    pub tensors: LiteMap<String, Tensor>,
     /// Lists of words that belong to the numbers (tokens, names of rows).
-    pub texts: BTreeMap<String, Vec<String>>,
+    pub texts: LiteMap<String, Vec<String>>,
     /// The engine functions that ran, in order.
     pub calls: Vec<Call>,
 }

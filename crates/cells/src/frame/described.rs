@@ -30,7 +30,25 @@ impl Describe for TaskConfig {
 
 impl Describe for Schedule {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        format!("{self:?}").describe(name, out);
+        match *self {
+            Self::InverseRoot { peak, warmup } => {
+                "falls as the inverse root".describe(name, out);
+                peak.describe("peak", out);
+                warmup.describe("warmup", out);
+            }
+            Self::Cosine {
+                peak,
+                last,
+                warmup,
+                steps,
+            } => {
+                "falls as a cosine".describe(name, out);
+                peak.describe("peak", out);
+                last.describe("last", out);
+                warmup.describe("warmup", out);
+                steps.describe("steps", out);
+            }
+        }
     }
 }
 
@@ -188,11 +206,39 @@ macro_rules! describe_models {
         }
     )*};
 }
-describe_models!(Bert, Gpt2, Seq2Seq, AttentiveSeq2Seq);
+describe_models!(Seq2Seq, AttentiveSeq2Seq);
+
+/// Their sizes without the small number in their norms.
+macro_rules! describe_trunks {
+    ($($model:ty),*) => {$(
+        impl Describe for $model {
+            fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+                let config = self.config();
+                config.vocabulary.describe("vocabulary", out);
+                config.width.describe("width", out);
+                config.heads.describe("heads", out);
+                config.layers.describe("layers", out);
+                config.inner.describe("inner", out);
+                config.context.describe("context", out);
+            }
+        }
+    )*};
+}
+describe_trunks!(Bert, Gpt2);
 
 impl Describe for Mistake {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        format!("{self:?}").describe(name, out);
+        let kind = match self {
+            Self::NoMask => "NoMask",
+            Self::OneTooFar => "OneTooFar",
+            Self::Transposed => "Transposed",
+            Self::AfterSoftmax => "AfterSoftmax",
+            Self::BeforeScaling(_) => "BeforeScaling",
+        };
+        kind.describe(name, out);
+        if let Self::BeforeScaling(added) = self {
+            added.describe("added", out);
+        }
     }
 }
 

@@ -302,10 +302,14 @@ impl InputSpec {
             return Err(self.refuse("type a number; this is not one"));
         }
         if x < min || x > max {
+            let [x, min, max] = [x, min, max].map(engine::decimal::decimal);
             return Err(self.refuse(format!("{x} is outside {min} to {max}")));
         }
         if step == 1.0 && min.fract() == 0.0 && x.fract() != 0.0 {
-            return Err(self.refuse(format!("{x} is not a whole number")));
+            return Err(self.refuse(format!(
+                "{} is not a whole number",
+                engine::decimal::decimal(x)
+            )));
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The values of a cell's inputs, read by name and kind.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use litemap::LiteMap;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::error::CellError;
 
 /// The inputs of one cell, by name, as its computation receives them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Inputs(pub BTreeMap<String, InputValue>);
+pub struct Inputs(pub LiteMap<String, InputValue>);
 
 impl Inputs {
     /// The defaults of a schema.

@@ -2,9 +2,9 @@
 //! site.
 //!
 //! The page holds the descriptions of these cells and not the code that computes them. The worker
-//! loads that code lesson by lesson, a [`Table`] for each.
+//! loads that code cell by cell, an [`Entry`] for each.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -18,8 +18,8 @@ pub type Start = fn(&Inputs, &ModelCache) -> Result<Box<dyn Job>, CellError>;
 /// A cell that computes in a worker.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Its description.
-    pub spec: &'static CellSpec,
+    /// Its name. Its description, with the texts of its inputs, is the page's.
+    pub name: &'static str,
     /// The files below `models/` that it needs for some inputs, in the order in which they are
     /// fetched.
     pub files: fn(&Inputs) -> Vec<&'static str>,
@@ -36,77 +36,60 @@ pub(crate) fn no_files(_: &Inputs) -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The cells of one lesson: a row for each, `None` where the page computes it.
-pub type Table = [Option<Entry>];
+macro_rules! entries {
+    ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
+        /// The names of all cells.
+        const NAMES: &[&str] = &[$($(crate::lessons::$lesson::$cell::SPEC.name),+),+];
 
-macro_rules! row {
-    (page $($path:ident)::+) => {
+        /// Every cell with its entry, `None` where the page computes it. Not for the worker, which
+        /// loads the code of one cell at a time.
+        const ALL: &[(&str, Option<&Entry>)] =
+            &[$($((crate::lessons::$lesson::$cell::SPEC.name, entry!($place $lesson $cell))),+),+];
+    };
+}
+
+macro_rules! entry {
+    (page $lesson:ident $cell:ident) => {
         None
     };
-    ($kind:ident $($path:ident)::+) => {
-        Some($($path)::+::ENTRY)
+    ($kind:ident $lesson:ident $cell:ident) => {
+        Some(&crate::lessons::$lesson::$cell::ENTRY)
     };
 }
+crate::for_each_lesson!(entries);
 
-macro_rules! tables {
-    ($($lesson:ident { $($cell:ident: $place:ident),+ $(,)? })+) => {
-        /// The table of each lesson. Each is a function so that the code of its cells can be a
-        /// chunk of the worker.
-        pub mod tables {
-            $(
-                /// The cells of this lesson.
-                #[inline]
-                pub const fn $lesson() -> &'static super::Table {
-                    &[$(row!($place crate::lessons::$lesson::$cell)),+]
-                }
-            )+
-        }
-
-        /// Every lesson with its table.
-        pub const LESSONS: &[(&str, fn() -> &'static Table)] =
-            &[$((stringify!($lesson), tables::$lesson as fn() -> &'static Table)),+];
-
-        /// Every lesson with the names of its cells.
-        const NAMES: &[(&str, &[&str])] =
-            &[$((stringify!($lesson), &[$(crate::lessons::$lesson::$cell::SPEC.name),+])),+];
-    };
-}
-crate::for_each_lesson!(tables);
-
-/// The lesson of a cell. It needs no cell's code.
-pub fn lesson_of(cell: &str) -> Option<&'static str> {
-    let lesson = NAMES.iter().find(|(_, cells)| cells.contains(&cell));
-    lesson.map(|(lesson, _)| *lesson)
+/// The name of a cell; `None` where there is none of that name. It needs no cell's code.
+pub fn name_of(cell: &str) -> Option<&'static str> {
+    NAMES.iter().copied().find(|name| *name == cell)
 }
 
-/// The entry of a cell in the table of its lesson.
-pub fn find(table: &'static Table, name: &str) -> Option<&'static Entry> {
-    table.iter().flatten().find(|entry| entry.spec.name == name)
+/// Every entry.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    ALL.iter().filter_map(|(_, entry)| *entry)
 }
 
-/// The entry of any cell. Not for the worker, which loads one lesson at a time.
-pub fn find_anywhere(name: &str) -> Option<&'static Entry> {
-    LESSONS.iter().find_map(|(_, table)| find(table(), name))
+/// The entry of a cell; `None` where the page computes it, or there is no such cell.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    all().find(|entry| entry.name == name)
 }
 
 /// The jobs that may be continued, one a cell.
 #[derive(Default)]
-pub struct JobCache(BTreeMap<&'static str, Box<dyn Job>>);
+pub struct JobCache(LiteMap<&'static str, Box<dyn Job>>);
 
 impl JobCache {
-    /// A job for these inputs: the kept one of that cell where it can be continued to them, else a
-    /// new one.
+    /// A job for these inputs, which the page or [`compute`] has checked: the kept one of that cell
+    /// where it can be continued to them, else a new one.
     ///
     /// # Errors
-    /// An input outside its limits, or what the start of the computation meets.
+    /// An input that is missing, or what the start of the computation meets.
     pub fn begin(
         &mut self,
         entry: &Entry,
         inputs: &Inputs,
         cache: &ModelCache,
     ) -> Result<Box<dyn Job>, CellError> {
-        entry.spec.check(inputs)?;
-        if let Some(mut job) = self.0.remove(entry.spec.name)
+        if let Some(mut job) = self.0.remove(entry.name)
             && job.go_on(inputs, cache)?
         {
             return Ok(job);
@@ -115,9 +98,9 @@ impl JobCache {
     }
 
     /// Takes back a job that is done or dropped.
-    pub fn keep(&mut self, spec: &'static CellSpec, job: Box<dyn Job>) {
+    pub fn keep(&mut self, name: &'static str, job: Box<dyn Job>) {
         if job.is_kept() {
-            self.0.insert(spec.name, job);
+            self.0.insert(name, job);
         }
     }
 }
@@ -134,7 +117,8 @@ pub fn compute(
     if matches!(spec.run, Run::Now(_)) {
         return spec.compute(inputs);
     }
-    let entry = find_anywhere(spec.name).ok_or_else(|| CellError::Missing(spec.name.to_owned()))?;
+    let entry = find(spec.name).ok_or_else(|| CellError::Missing(spec.name.to_owned()))?;
+    spec.check(inputs)?;
     let mut job = JobCache::default().begin(entry, inputs, cache)?;
     loop {
         if let Progress::Done(computation) = job.advance()? {
@@ -149,23 +133,11 @@ mod tests {
     use crate::registry;
 
     #[test]
-    fn every_cell_that_computes_in_slices_is_in_the_table_of_its_lesson() {
-        for group in registry::GROUPS {
-            let (_, table) = LESSONS
-                .iter()
-                .find(|(lesson, _)| *lesson == group.name)
-                .unwrap();
-            for spec in group.cells {
-                let is_sliced = matches!(spec.run, Run::Sliced(_));
-                assert_eq!(
-                    find(table(), spec.name).is_some(),
-                    is_sliced,
-                    "{}",
-                    spec.name
-                );
-                assert_eq!(lesson_of(spec.name), Some(group.name));
-            }
+    fn every_cell_that_computes_in_slices_has_an_entry() {
+        for spec in registry::all() {
+            let is_sliced = matches!(spec.run, Run::Sliced(_));
+            assert_eq!(find(spec.name).is_some(), is_sliced, "{}", spec.name);
         }
-        assert_eq!(lesson_of("no-such-cell"), None);
+        assert!(find("no-such-cell").is_none() && name_of("no-such-cell").is_none());
     }
 }

@@ -3,7 +3,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::format::json::{self, ReadJson};
@@ -16,6 +15,7 @@ use engine::token::byte_bpe::ByteBpe;
 use engine::token::json::read_byte_bpe;
 use engine::token::word_piece::{WordPiece, WordPieceFiles};
 use engine::translate::{self, Stored, Translator};
+use litemap::LiteMap;
 
 use crate::error::CellError;
 
@@ -117,7 +117,7 @@ impl Shipped for String {
 pub struct ModelCache {
     read_json: ReadJson,
     /// The bytes stay: a cell may take a file for another type than one before it did.
-    files: RefCell<BTreeMap<String, Arc<[u8]>>>,
+    files: RefCell<LiteMap<String, Arc<[u8]>>>,
     opened: RefCell<Vec<Opened>>,
     #[cfg(not(target_arch = "wasm32"))]
     folder: Option<std::path::PathBuf>,
@@ -251,12 +251,11 @@ mod tests {
                 "{name}"
             );
         }
-        for (_, table) in crate::jobs::LESSONS {
-            for entry in table().iter().flatten() {
-                let inputs = crate::Inputs::defaults(&(entry.spec.inputs)());
-                for file in (entry.files)(&inputs) {
-                    assert!(size_of(file).is_some(), "{file}");
-                }
+        for entry in crate::jobs::all() {
+            let spec = crate::registry::find(entry.name).unwrap();
+            let inputs = crate::Inputs::defaults(&(spec.inputs)());
+            for file in (entry.files)(&inputs) {
+                assert!(size_of(file).is_some(), "{file}");
             }
         }
     }

@@ -121,7 +121,7 @@ fn seven() -> Pixels {
 /// Fills in the pixels of every sample that our own code draws.
 #[must_use]
 pub fn with_drawn_samples(mut inputs: Inputs) -> Inputs {
-    for value in inputs.0.values_mut() {
+    for (_, value) in inputs.0.iter_mut() {
         if let InputValue::Picture(Picture {
             name,
             pixels: pixels @ None,

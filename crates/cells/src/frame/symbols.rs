@@ -85,7 +85,7 @@ fn pieces_of(formula: &str) -> Vec<Piece<'_>> {
         let (atom, after) = atom(rest, level != Level::Line);
         pieces.push(Piece {
             text: atom,
-            is_variable: atom.chars().count() == 1 && first.is_alphabetic(),
+            is_variable: atom.chars().count() == 1 && is_letter(first),
             level,
             is_under_root,
         });
@@ -96,6 +96,12 @@ fn pieces_of(formula: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// True for the letters of labels, Latin and Greek ones; the standard library's table of all letters
+/// would be the larger part of this.
+fn is_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || matches!(character, '\u{370}'..='\u{3ff}' | '\u{2113}')
+}
+
 /// The first letter, word, number, group or stretch of signs of a formula, and what is after it.
 fn atom(formula: &str, is_index: bool) -> (&str, &str) {
     if let Some((group, after)) = formula
@@ -104,7 +110,6 @@ fn atom(formula: &str, is_index: bool) -> (&str, &str) {
     {
         return (group, after);
     }
-    let is_letter = |c: char| c.is_alphabetic();
     let is_digit = |c: char| c.is_ascii_digit();
     let is_sign =
         |c: char| !is_letter(c) && !is_digit(c) && !matches!(c, '_' | '^' | '{' | '\u{221a}');
@@ -181,7 +186,9 @@ fn spoken_formula(pieces: &[Piece<'_>]) -> String {
             (Level::Above, "2") => words.push("squared".to_owned()),
             (Level::Above, letters) => words.push(format!("to the power of {letters}")),
             (Level::Below, letters) => words.push(format!("sub {letters}")),
-            (Level::Line, letters) if letters.chars().all(char::is_alphanumeric) => {
+            (Level::Line, letters)
+                if letters.chars().all(|c| is_letter(c) || c.is_ascii_digit()) =>
+            {
                 words.push(letters.to_owned());
             }
             (Level::Line, signs) => words.extend(signs.chars().filter_map(spoken_sign)),

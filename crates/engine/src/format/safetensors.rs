@@ -25,7 +25,6 @@
 //! Source: the format's description in the safetensors repository, and its rule that the tensors
 //! fill the file.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cursor::Cursor;
@@ -188,21 +187,26 @@ fn no_gaps(entries: &[Entry], start: usize, size: usize) -> Result<(), FormatErr
 /// The tensors in signed bytes with their scales, which are no tensors of their own then.
 fn with_scales(entries: Vec<Entry>) -> Result<Vec<Entry>, FormatError> {
     let bytes = |entry: &Entry| entry.element == Element::Other("I8");
-    let mut scales = BTreeMap::new();
-    let mut found = Vec::with_capacity(entries.len());
     let names = entries.iter().filter(|entry| bytes(entry));
-    let names: BTreeSet<String> = names
+    let mut names: Vec<String> = names
         .map(|entry| format!("{}{SCALES}", entry.name))
         .collect();
-    for entry in entries {
-        match names.contains(&*entry.name) && entry.element == Element::Number(Type::F16) {
-            true => _ = scales.insert(entry.name.clone(), entry),
-            false => found.push(entry),
-        }
-    }
+    names.sort_unstable();
+    let (mut scales, mut found): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| {
+            entry.element == Element::Number(Type::F16)
+                && names
+                    .binary_search_by(|name| name.as_str().cmp(&entry.name))
+                    .is_ok()
+        });
+    scales.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     for entry in found.iter_mut().filter(|entry| bytes(entry)) {
         let count = entry.length.div_ceil(SCALED);
-        let scales = scales.get(format!("{}{SCALES}", entry.name).as_str());
+        let name = format!("{}{SCALES}", entry.name);
+        let scales = scales
+            .binary_search_by(|scales| (*scales.name).cmp(name.as_str()))
+            .ok()
+            .map(|i| &scales[i]);
         let shape = scales.map(|scales| &*scales.shape);
         let Some(start) = scales
             .map(|scales| scales.start)

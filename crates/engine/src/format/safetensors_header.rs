@@ -11,6 +11,8 @@ use std::fmt;
 use super::error::FormatError;
 use super::safetensors::FORMAT;
 
+/// The key of the texts.
+const METADATA: &str = "__metadata__";
 /// The largest number of axes; more than any model has.
 const MOST_AXES: usize = 8;
 /// The largest number of texts under `__metadata__`. An empty text takes six bytes in the file and
@@ -46,7 +48,7 @@ impl Header {
     /// # Errors
     /// When it is not JSON, or not an object of tensors.
     pub(super) fn parse(text: &str) -> Result<Self, FormatError> {
-        serde_json::from_str(text).map_err(|error| refused(&error))
+        serde_json::from_str(text).map_err(refused)
     }
 
     /// Takes the header out of its text as JSON that someone else has read: two tensors of one name
@@ -55,13 +57,59 @@ impl Header {
     /// # Errors
     /// When it is not an object of tensors.
     pub(super) fn of(value: Value) -> Result<Self, FormatError> {
-        Self::deserialize(value).map_err(|error| refused(&error))
+        let Value::Object(entries) = value else {
+            return Err(refused("another value"));
+        };
+        let mut header = Self::default();
+        for (name, value) in entries {
+            if name == METADATA {
+                header.metadata = texts(value).ok_or_else(|| refused("other metadata"))?;
+            } else {
+                let description = description(&value).ok_or_else(|| {
+                    let expected = "a dtype, a shape and two data_offsets";
+                    FormatError::tensor(FORMAT, &name, expected, "another description")
+                })?;
+                header.tensors.push((name, description));
+            }
+        }
+        Ok(header)
     }
 }
 
 /// The error of a header in another form.
-fn refused(error: &serde_json::Error) -> FormatError {
-    FormatError::part(FORMAT, "header", "the tensors as JSON", error)
+fn refused(found: impl ToString) -> FormatError {
+    FormatError::part(FORMAT, "header", "the tensors as JSON", found)
+}
+
+/// The description of a tensor, if `value` is one and nothing more.
+fn description(value: &Value) -> Option<Description> {
+    let fields = value.as_object().filter(|fields| fields.len() == 3)?;
+    let sizes = |name: &str| -> Option<Vec<usize>> {
+        let numbers = fields.get(name)?.as_array()?.iter();
+        numbers
+            .map(|number| usize::try_from(number.as_u64()?).ok())
+            .collect()
+    };
+    Some(Description {
+        dtype: fields.get("dtype")?.as_str()?.to_owned(),
+        shape: Shape(sizes("shape").filter(|shape| shape.len() <= MOST_AXES)?),
+        data_offsets: sizes("data_offsets")?.try_into().ok()?,
+    })
+}
+
+/// The texts of the metadata, if `value` is nothing else.
+fn texts(value: Value) -> Option<Vec<(String, String)>> {
+    let Value::Object(texts) = value else {
+        return None;
+    };
+    if texts.len() > MOST_METADATA {
+        return None;
+    }
+    let text = |(key, value)| match value {
+        Value::String(text) => Some((key, text)),
+        _ => None,
+    };
+    texts.into_iter().map(text).collect()
 }
 
 impl<'de> Deserialize<'de> for Header {
@@ -77,7 +125,7 @@ impl<'de> Deserialize<'de> for Header {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
                 let mut header = Header::default();
                 while let Some(name) = map.next_key::<String>()? {
-                    if name == "__metadata__" {
+                    if name == METADATA {
                         let Texts(texts) = map.next_value()?;
                         header.metadata.extend(texts);
                     } else {

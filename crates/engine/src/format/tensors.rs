@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use super::error::{FormatError, shortened};
+use crate::decimal::decimal;
 use crate::error::Result;
 use crate::parameters::{Parameters, Weight, expect_shape};
 use crate::quant::{self, Matrix, QuantError, Type};
@@ -224,7 +225,7 @@ impl Tensors {
         let Some(at) = numbers.iter().position(|x| !x.is_finite()) else {
             return Ok(());
         };
-        let found = format!("{} at {}", numbers[at], start + at);
+        let found = format!("{} at {}", decimal(numbers[at].into()), start + at);
         Err(self.wrong(entry, "finite numbers", found))
     }
 

@@ -260,7 +260,7 @@ impl Part {
     ) -> Result<Self> {
         if !(0.0..1.0).contains(&settings.dropout) {
             let expected = "at least 0 and below 1";
-            let found = settings.dropout;
+            let found = crate::decimal::decimal(settings.dropout.into());
             return Err(EngineError::value("gradients", "dropout", expected, found));
         }
         let mut tape = Tape::of(settings, names.addresses.clone());

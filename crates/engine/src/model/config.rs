@@ -5,6 +5,7 @@
 //! knows all of them. In GGUF files the keys start with the architecture (`llama.block_count`),
 //! which the lookup has to put before the name.
 
+use crate::decimal::decimal;
 use crate::error::{EngineError, Result};
 
 /// Gives a number by its name, where there is one.
@@ -35,7 +36,7 @@ pub(super) fn optional(
     }
     let name = names.first().copied().unwrap_or_default();
     let expected = format!("a whole number from 1 to {LARGEST}");
-    Err(EngineError::value(model, name, expected, found))
+    Err(EngineError::value(model, name, expected, decimal(found)))
 }
 
 /// As [`optional`], and it must be there.

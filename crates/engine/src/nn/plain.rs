@@ -15,7 +15,7 @@ use crate::nn::embedding::embed;
 use crate::parameters::Weight;
 use crate::shape::{self, contiguous, elements_mut, expect, matrix};
 use crate::trace::{Observer, observe, reborrow, scope};
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
 /// Computes arrays and notifies an observer, if it has one.
@@ -254,11 +254,20 @@ impl Compute for Plain<'_> {
     }
 
     fn concat(&mut self, parts: &[&Array2<f32>]) -> Result<Array2<f32>> {
-        let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
-        concatenate(Axis(1), &views).map_err(|_| {
+        let rows = parts.first().map_or(0, |part| part.nrows());
+        if parts.iter().any(|part| part.nrows() != rows) || parts.is_empty() {
             let shapes: Vec<_> = parts.iter().map(|x| format!("{:?}", x.shape())).collect();
-            EngineError::shape("concat", "the same rows", shapes.join(" and "))
-        })
+            let found = shapes.join(" and ");
+            return Err(EngineError::shape("concat", "the same rows", found));
+        }
+        let mut joined = Array2::zeros((rows, parts.iter().map(|part| part.ncols()).sum()));
+        let mut end = 0;
+        for part in parts {
+            let columns = end..end + part.ncols();
+            end = columns.end;
+            joined.slice_mut(s![.., columns]).assign(part);
+        }
+        Ok(joined)
     }
 
     fn gather(&mut self, x: &Array2<f32>, rows: &[usize]) -> Result<Array2<f32>> {

@@ -54,7 +54,7 @@ use tracked::{ReadNames, Tracked};
 pub enum OpenError {
     /// The weights are of no known format.
     #[error(
-        "{file}: expected GGUF, safetensors or llama2.c, found a file that begins with {found:?}"
+        "{file}: expected GGUF, safetensors or llama2.c, found a file that begins with \"{found}\""
     )]
     Format {
         /// The file's name.

@@ -39,21 +39,22 @@ pub(super) struct Format {
     pub(super) len: usize,
     /// Bytes of a block.
     pub(super) bytes: usize,
-    /// Decodes whole blocks: [`unpack`].
-    pub(super) unpack: fn(&[u8], &mut [f32]),
-    /// Encodes whole blocks: [`pack`].
-    pub(super) pack: fn(&[f32], &mut Vec<u8>),
+    /// Decodes whole blocks: [`unpack`]; `None` for blocks in a build without them.
+    pub(super) unpack: Option<fn(&[u8], &mut [f32])>,
+    /// Encodes whole blocks: [`pack`]; `None` for blocks in a build without them.
+    pub(super) pack: Option<fn(&[f32], &mut Vec<u8>)>,
 }
 
 impl Format {
     /// The format of a block type.
     pub(super) const fn of<B: Block>(id: u32) -> Self {
+        let is_here = B::LEN == 1 || cfg!(feature = "blocks");
         Self {
             id,
             len: B::LEN,
             bytes: size_of::<B>(),
-            unpack: unpack::<B>,
-            pack: pack::<B>,
+            unpack: if is_here { Some(unpack::<B>) } else { None },
+            pack: if is_here { Some(pack::<B>) } else { None },
         }
     }
 

@@ -1,22 +1,21 @@
 //! Weight matrices in the form that their products read, packed once, when they are loaded.
 //!
-//! Q8_0, Q4_0 and F32 have kernels of their own ([`PackedBlocks`], [`PackedF32`]); with the first
-//! two the activations are rounded to 8 bits, block by block. A matrix of any other type is
-//! unpacked a few rows at a time while it is multiplied.
+//! F32 has a kernel of its own ([`PackedF32`]); the other types are in [`Blocks`].
 
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
+use super::blocks::Blocks;
 use super::{QuantError, Type, dequantize, quantize};
 use crate::error::Result;
-use crate::kernel::{self, BlockType, PackedBlocks, PackedF32, QuantizedActivations, threads};
+use crate::kernel::{self, PackedF32, threads};
 use crate::nn::embedding::expect_ids;
 use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 
 /// The number of elements that are unpacked at a time: 64 KiB, which stay in the cache while all
 /// tokens are multiplied with them.
-const PANEL: usize = 16_384;
+pub(super) const PANEL: usize = 16_384;
 
 /// A weight matrix `[rows, cols]`. A clone shares its elements.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,15 +26,8 @@ pub struct Matrix(Arc<Packed>);
 enum Packed {
     /// Numbers in `f32`.
     Plain(PackedF32),
-    /// Blocks of a type with a kernel of its own.
-    Quick(PackedBlocks),
-    /// Blocks of other types, in the bytes of a file.
-    Blocks {
-        kind: Type,
-        rows: usize,
-        cols: usize,
-        bytes: Vec<u8>,
-    },
+    /// Numbers of another type.
+    Blocks(Blocks),
 }
 
 impl Matrix {
@@ -57,8 +49,6 @@ impl Matrix {
             });
         }
         let packed = match kind {
-            Type::Q8_0 => Packed::Quick(PackedBlocks::new(BlockType::Q8_0, &bytes, rows, cols)),
-            Type::Q4_0 => Packed::Quick(PackedBlocks::new(BlockType::Q4_0, &bytes, rows, cols)),
             Type::F32 => {
                 let mut plain = PackedF32::zeros(rows, cols);
                 // Without rows there may be any number of columns.
@@ -69,12 +59,7 @@ impl Matrix {
                 }
                 Packed::Plain(plain)
             }
-            _ => Packed::Blocks {
-                kind,
-                rows,
-                cols,
-                bytes,
-            },
+            _ => Packed::Blocks(Blocks::new(kind, rows, cols, bytes)?),
         };
         Ok(Self(Arc::new(packed)))
     }
@@ -109,11 +94,7 @@ impl Matrix {
     pub fn kind(&self) -> Type {
         match &*self.0 {
             Packed::Plain(_) => Type::F32,
-            Packed::Quick(packed) => match packed.kind() {
-                BlockType::Q8_0 => Type::Q8_0,
-                BlockType::Q4_0 => Type::Q4_0,
-            },
-            Packed::Blocks { kind, .. } => *kind,
+            Packed::Blocks(blocks) => blocks.kind(),
         }
     }
 
@@ -121,8 +102,7 @@ impl Matrix {
     pub fn dim(&self) -> (usize, usize) {
         match &*self.0 {
             Packed::Plain(packed) => (packed.rows(), packed.cols()),
-            Packed::Quick(packed) => (packed.rows(), packed.cols()),
-            Packed::Blocks { rows, cols, .. } => (*rows, *cols),
+            Packed::Blocks(blocks) => blocks.dim(),
         }
     }
 
@@ -130,16 +110,15 @@ impl Matrix {
     pub fn size(&self) -> usize {
         match &*self.0 {
             Packed::Plain(packed) => packed.bytes(),
-            Packed::Quick(packed) => packed.bytes(),
-            Packed::Blocks { bytes, .. } => bytes.len(),
+            Packed::Blocks(blocks) => blocks.size(),
         }
     }
 
     /// The bits of the activations that it multiplies: 32, or 8 where they are rounded first.
     pub fn activation_bits(&self) -> u32 {
         match &*self.0 {
-            Packed::Quick(packed) => packed.activation_bits(),
-            _ => u32::BITS,
+            Packed::Plain(_) => u32::BITS,
+            Packed::Blocks(blocks) => blocks.activation_bits(),
         }
     }
 
@@ -162,8 +141,7 @@ impl Matrix {
     fn unpack_row(&self, row: usize, numbers: &mut [f32]) {
         match &*self.0 {
             Packed::Plain(packed) => packed.unpack_row(row, numbers),
-            Packed::Quick(packed) => packed.unpack_row(row, numbers),
-            Packed::Blocks { kind, bytes, .. } => unpack(*kind, bytes, row * self.dim().1, numbers),
+            Packed::Blocks(blocks) => blocks.unpack_row(row, numbers),
         }
     }
 
@@ -183,18 +161,14 @@ impl Matrix {
             return Err(mismatch("linear", expected, x.shape(), &[rows, cols]));
         }
         let x = contiguous(&x);
-        let mut out = vec![0.0; tokens * rows];
-        match &*self.0 {
-            Packed::Plain(packed) => kernel::matmul_f32(packed, &x, &mut out),
-            Packed::Quick(packed) => {
-                let mut activations = QuantizedActivations::new();
-                activations.quantize(&x, cols);
-                kernel::matmul_blocks(packed, &activations, &mut out);
+        let out = match &*self.0 {
+            Packed::Plain(packed) => {
+                let mut out = vec![0.0; tokens * rows];
+                kernel::matmul_f32(packed, &x, &mut out);
+                out
             }
-            Packed::Blocks { kind, bytes, .. } => {
-                out = unpacked_product(*kind, bytes, &x, [tokens, cols, rows]);
-            }
-        }
+            Packed::Blocks(blocks) => blocks.product(&x, tokens),
+        };
         let mut out = matrix("linear", tokens, rows, out)?;
         if let Some(bias) = bias {
             expect("linear", "bias", &[rows], bias.shape())?;
@@ -207,53 +181,10 @@ impl Matrix {
     }
 }
 
-/// Writes the elements from number `start` on to `numbers`; both the start and the length are whole
-/// blocks.
-fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
-    let form = kind.form();
-    let size = |numbers: usize| numbers / form.len * form.bytes;
-    let bytes = &bytes[size(start)..size(start + numbers.len())];
-    (form.unpack)(bytes, numbers);
-}
-
-/// The product x · Wᵀ, with W unpacked panel by panel.
-fn unpacked_product(
-    kind: Type,
-    bytes: &[u8],
-    x: &[f32],
-    [tokens, cols, rows]: [usize; 3],
-) -> Vec<f32> {
-    // x [T, K], W [M, K] -> [T, M]
-    let height = (PANEL / cols.max(1)).max(1);
-    let mut panels = vec![0.0; tokens * rows];
-    threads::chunks(&mut panels, tokens * height, 1, |n, product| {
-        let here = product.len() / tokens;
-        let mut panel = vec![0.0; here * cols];
-        unpack(kind, bytes, n * height * cols, &mut panel);
-        kernel::matmul_nt(x, &panel, product, tokens, cols, here);
-    });
-    if tokens == 1 {
-        return panels;
-    }
-    concat_columns(&panels, tokens, rows, height)
-}
-
-/// Joins products of `height` columns each, which follow each other, into one matrix.
-fn concat_columns(panels: &[f32], tokens: usize, cols: usize, height: usize) -> Vec<f32> {
-    // panels [cols / height][T, height] -> [T, cols]
-    let mut out = vec![0.0; panels.len()];
-    for (n, panel) in panels.chunks((tokens * height).max(1)).enumerate() {
-        let here = panel.len() / tokens;
-        for (to, from) in out.chunks_exact_mut(cols).zip(panel.chunks_exact(here)) {
-            to[n * height..n * height + here].copy_from_slice(from);
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::QuantizedActivations;
     use crate::nn::linear::linear;
     use ndarray::{Array1, array};
 

@@ -19,6 +19,8 @@
 //! bit; only the scales of K-blocks are chosen more simply, without a search.
 
 mod block;
+#[cfg_attr(not(feature = "blocks"), path = "no_blocks.rs")]
+mod blocks;
 mod groups;
 mod matrix;
 mod nibbles;
@@ -55,7 +57,8 @@ pub enum QuantError {
 /// Writes the numbers in `bytes`, of the type `kind`, to `numbers`.
 ///
 /// # Errors
-/// When the bytes do not have exactly this many numbers.
+/// When the bytes do not have exactly this many numbers, or the type has blocks and the build none
+/// (feature `blocks`).
 pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), QuantError> {
     if kind.bytes(numbers.len()) != Some(bytes.len()) {
         return Err(QuantError::Length {
@@ -63,7 +66,8 @@ pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), Q
             found: format!("{} bytes", bytes.len()),
         });
     }
-    (kind.form().unpack)(bytes, numbers);
+    let unsupported = || QuantError::Unsupported(kind.name().to_owned());
+    kind.form().unpack.ok_or_else(unsupported)?(bytes, numbers);
     Ok(())
 }
 
@@ -71,7 +75,8 @@ pub fn dequantize(kind: Type, bytes: &[u8], numbers: &mut [f32]) -> Result<(), Q
 /// the block has one scale.
 ///
 /// # Errors
-/// When the numbers are not whole blocks.
+/// When the numbers are not whole blocks, or the type has blocks and the build none (feature
+/// `blocks`).
 pub fn quantize(kind: Type, numbers: &[f32]) -> Result<Vec<u8>, QuantError> {
     let Some(length) = kind.bytes(numbers.len()) else {
         return Err(QuantError::Length {
@@ -79,7 +84,8 @@ pub fn quantize(kind: Type, numbers: &[f32]) -> Result<Vec<u8>, QuantError> {
             found: format!("{} numbers", numbers.len()),
         });
     };
+    let unsupported = || QuantError::Unsupported(kind.name().to_owned());
     let mut bytes = Vec::with_capacity(length);
-    (kind.form().pack)(numbers, &mut bytes);
+    kind.form().pack.ok_or_else(unsupported)?(numbers, &mut bytes);
     Ok(bytes)
 }

@@ -24,6 +24,7 @@
 //! section 2; Chen and Cherry 2014, "A systematic comparison of smoothing techniques", smoothing 3.
 
 use crate::math::double;
+use crate::token::unicode::is_alphanumeric;
 use std::collections::HashMap;
 
 /// The longest n-grams that are counted.
@@ -134,7 +135,7 @@ pub fn words(sentence: &str) -> Vec<String> {
     for part in crate::translate::normalised(sentence).split(' ') {
         let mut inside = false;
         for character in part.chars() {
-            let is_word = character.is_alphanumeric() || matches!(character, '\'' | '-');
+            let is_word = is_alphanumeric(character) || matches!(character, '\'' | '-');
             match words.last_mut() {
                 Some(word) if inside && is_word => word.push(character),
                 _ => words.push(character.to_string()),

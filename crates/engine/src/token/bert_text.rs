@@ -10,7 +10,7 @@
 //! Source: Devlin et al. 2019, "BERT: Pre-training of deep bidirectional transformers for language
 //! understanding", code (`tokenization.py`).
 
-use super::unicode::{is_invisible, is_punctuation, push_without_accents};
+use super::unicode::{is_invisible, is_punctuation, lowercase, push_without_accents};
 
 /// The rules for cleaning a text before it is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +54,12 @@ impl BertText {
             } else {
                 letters.push(character);
             }
+            if self.lower_case {
+                letters = lowercase(&letters);
+            }
             let alone = self.cut_chinese && is_chinese(character);
             for letter in letters.chars() {
-                if self.lower_case {
-                    letter
-                        .to_lowercase()
-                        .for_each(|letter| push(&mut words, letter, alone));
-                } else {
-                    push(&mut words, letter, alone);
-                }
+                push(&mut words, letter, alone);
             }
         }
         words.retain(|word| !word.is_empty());

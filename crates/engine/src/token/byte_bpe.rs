@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use super::added::{AddedToken, AddedTokens};
 use super::byte_alphabet;
 use super::gguf::GgufVocabulary;
+use super::json::quoted;
 use super::llama::TokenKind;
 use super::merge::merge;
 use super::split::Split;
@@ -137,7 +138,7 @@ impl ByteBpe {
 fn read_merge(line: &str, vocabulary: &Vocabulary) -> Result<((u32, u32), u32)> {
     let refuse = || {
         let expected = "two tokens that together are a third, with a space between";
-        EngineError::value("ByteBpe::new", "merge", expected, format!("{line:?}"))
+        EngineError::value("ByteBpe::new", "merge", expected, quoted(line))
     };
     let (left, right) = line.split_once(' ').ok_or_else(refuse)?;
     let id = |token: &str| vocabulary.id(token).ok_or_else(refuse);

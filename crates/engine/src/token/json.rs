@@ -13,6 +13,7 @@ use super::split::Split;
 use super::tokenizer::{SpecialTokens, Tokenizer};
 use super::vocabulary::Vocabulary;
 use super::word_piece::{WordPiece, WordPieceFiles};
+use crate::decimal::decimal;
 use crate::error::{EngineError, Result};
 use crate::format::error::shortened;
 
@@ -70,7 +71,7 @@ pub fn byte_bpe(vocab_json: &str, merges_txt: &str) -> Result<ByteBpe> {
 /// When the file has another form, or an option that this crate does not compute.
 pub fn tokenizer(tokenizer_json: &str) -> Result<Box<dyn Tokenizer>> {
     let file = parse(FILE, tokenizer_json)?;
-    let is_llama = file["model"]["byte_fallback"] == Value::Bool(true);
+    let is_llama = file["model"]["byte_fallback"].as_bool() == Some(true);
     match text(&file["model"]["type"]) {
         "BPE" if is_llama => Ok(Box::new(json_llama::read(&file)?)),
         "BPE" => Ok(Box::new(read_byte_bpe(&file)?)),
@@ -98,12 +99,13 @@ pub fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
         "dropout",
     ] {
         let value = &model[name];
-        if !(value.is_null() || *value == Value::Bool(false) || *value == "") {
-            return Err(refuse(name, "off", value));
+        if !(value.is_null() || value.as_bool() == Some(false) || value.as_str() == Some("")) {
+            return Err(refuse(name, "off", shown(value)));
         }
     }
     if !file["normalizer"].is_null() {
-        return Err(refuse("normalizer", "none for BPE", &file["normalizer"]));
+        let found = shown(&file["normalizer"]);
+        return Err(refuse("normalizer", "none for BPE", found));
     }
     let merges = merges(model)?;
     let (vocabulary, added) = read_vocabulary(file)?;
@@ -113,7 +115,7 @@ pub fn read_byte_bpe(file: &Value) -> Result<ByteBpe> {
         merges,
         split: read_split(&file["pre_tokenizer"])?,
         added,
-        whole_words: model["ignore_merges"] == Value::Bool(true),
+        whole_words: model["ignore_merges"].as_bool() == Some(true),
     })
 }
 
@@ -122,7 +124,7 @@ pub(super) fn merges(model: &Value) -> Result<Vec<String>> {
     let merge = |merge: &Value| match (merge.as_str(), merge.as_array().map(Vec::as_slice)) {
         (Some(line), _) => Ok(line.to_owned()),
         (None, Some([Value::String(left), Value::String(right)])) => Ok(format!("{left} {right}")),
-        _ => Err(refuse("merges", "pairs of tokens", merge)),
+        _ => Err(refuse("merges", "pairs of tokens", shown(merge))),
     };
     array(&model["merges"]).iter().map(merge).collect()
 }
@@ -137,26 +139,30 @@ fn read_split(step: &Value) -> Result<Split> {
     let (named, bytes) = match steps {
         [bytes] => (None, bytes),
         [named, bytes] => (Some(named), bytes),
-        _ => return Err(refuse("pre_tokenizer", "one or two steps", step)),
+        _ => return Err(refuse("pre_tokenizer", "one or two steps", shown(step))),
     };
-    if text(&bytes["type"]) != "ByteLevel" || bytes["add_prefix_space"] == Value::Bool(true) {
+    if text(&bytes["type"]) != "ByteLevel" || bytes["add_prefix_space"].as_bool() == Some(true) {
         let expected = "ByteLevel without add_prefix_space";
-        return Err(refuse("pre_tokenizer", expected, bytes));
+        return Err(refuse("pre_tokenizer", expected, shown(bytes)));
     }
-    let own_rules = bytes["use_regex"] != Value::Bool(false);
+    let own_rules = bytes["use_regex"].as_bool() != Some(false);
     match named {
         None if own_rules => Ok(Split::Gpt2),
         Some(named)
             if !own_rules
                 && named["behavior"] == "Isolated"
-                && named["invert"] != Value::Bool(true) =>
+                && named["invert"].as_bool() != Some(true) =>
         {
             let pattern = text(&named["pattern"]["Regex"]);
             let known = PATTERNS.iter().find(|(known, _)| *known == pattern);
             let unknown = || refuse("pattern", "that of GPT-2, Llama 3 or Qwen2", pattern);
             known.map(|(_, split)| *split).ok_or_else(unknown)
         }
-        _ => Err(refuse("pre_tokenizer", "one set of rules for words", step)),
+        _ => Err(refuse(
+            "pre_tokenizer",
+            "one set of rules for words",
+            shown(step),
+        )),
     }
 }
 
@@ -164,14 +170,14 @@ fn read_word_piece(file: &Value) -> Result<WordPiece> {
     let (model, normalizer) = (&file["model"], &file["normalizer"]);
     let prefix = "continuing_subword_prefix";
     if model[prefix] != "##" {
-        return Err(refuse(prefix, "##", &model[prefix]));
+        return Err(refuse(prefix, "##", shown(&model[prefix])));
     }
     for (name, expected) in [
         ("normalizer", "BertNormalizer"),
         ("pre_tokenizer", "BertPreTokenizer"),
     ] {
         if text(&file[name]["type"]) != expected {
-            return Err(refuse(name, expected, &file[name]));
+            return Err(refuse(name, expected, shown(&file[name])));
         }
     }
     let flag = |name: &str, default: bool| normalizer[name].as_bool().unwrap_or(default);
@@ -197,20 +203,24 @@ pub(super) fn read_vocabulary(file: &Value) -> Result<(Vocabulary, Vec<AddedToke
     let mut tokens = pairs(FILE, &file["model"]["vocab"])?;
     let mut added = Vec::new();
     for token in array(&file["added_tokens"]) {
-        let flag = |name: &str| token[name] == Value::Bool(true);
+        let flag = |name: &str| token[name].as_bool() == Some(true);
         let (content, id) = (text(&token["content"]), id(FILE, &token["id"])?);
         if content.is_empty() || flag("single_word") {
             return Err(refuse(
                 "added_tokens",
                 "with content, not single_word",
-                token,
+                shown(token),
             ));
         }
         match file["model"]["vocab"].get(content) {
             None => tokens.push((content.to_owned(), id)),
             Some(known) if known.as_u64() == Some(id as u64) => {}
             Some(known) => {
-                return Err(refuse("added_tokens", &format!("{content:?}: {known}"), id));
+                return Err(refuse(
+                    "added_tokens",
+                    &format!("{}: {}", quoted(content), shown(known)),
+                    id,
+                ));
             }
         }
         added.push(AddedToken {
@@ -274,7 +284,7 @@ fn read_ends(step: &Value) -> Result<(Option<&str>, Option<&str>)> {
                 _ => Err(refuse(
                     "post_processor",
                     "at most one token on each side",
-                    step,
+                    shown(step),
                 )),
             }
         }
@@ -289,7 +299,7 @@ fn parse(name: &'static str, file: &str) -> Result<Value> {
 fn pairs(name: &'static str, map: &Value) -> Result<Vec<(String, usize)>> {
     let map = map
         .as_object()
-        .ok_or_else(|| refuse_in(name, "vocab", "an object from tokens to ids", map))?;
+        .ok_or_else(|| refuse_in(name, "vocab", "an object from tokens to ids", shown(map)))?;
     map.iter()
         .map(|(token, number)| Ok((token.clone(), id(name, number)?)))
         .collect()
@@ -297,7 +307,7 @@ fn pairs(name: &'static str, map: &Value) -> Result<Vec<(String, usize)>> {
 
 fn id(name: &'static str, number: &Value) -> Result<usize> {
     let read = number.as_u64().and_then(|id| usize::try_from(id).ok());
-    read.ok_or_else(|| refuse_in(name, "id", "a whole number", number))
+    read.ok_or_else(|| refuse_in(name, "id", "a whole number", shown(number)))
 }
 
 pub(super) fn text(value: &Value) -> &str {
@@ -306,6 +316,30 @@ pub(super) fn text(value: &Value) -> &str {
 
 pub(super) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A value for the message of an error; of a list or an object only what it is, which is enough to
+/// find it, and needs no writer of JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(yes) => yes.to_string(),
+        Value::Number(number) => decimal(number.as_f64().unwrap_or_default()),
+        Value::String(text) => quoted(text),
+        Value::Array(values) => format!("a list of {}", values.len()),
+        Value::Object(members) => match members.get("type").and_then(Value::as_str) {
+            Some(kind) => kind.to_owned(),
+            None => {
+                let names: Vec<&str> = members.keys().take(8).map(String::as_str).collect();
+                format!("an object with {}", names.join(", "))
+            }
+        },
+    }
+}
+
+/// A text in quotation marks.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
 }
 
 /// The error of a part of a `tokenizer.json`; a long value is shortened.

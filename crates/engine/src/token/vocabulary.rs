@@ -41,7 +41,7 @@ impl Vocabulary {
                 Some(free) if free.is_none() => *free = Some(token),
                 _ => {
                     let expected = format!("the ids 0..{size}, each once");
-                    let found = format!("{token:?}: {id}");
+                    let found = format!("\"{token}\": {id}");
                     return Err(EngineError::value("vocabulary", "tokens", expected, found));
                 }
             }

@@ -27,6 +27,7 @@ use super::gguf::GgufVocabulary;
 use super::llama::TokenKind;
 use super::tokenizer::{SpecialTokens, Tokenizer, unknown_id};
 use super::trie::Trie;
+use super::unicode::lowercase;
 use super::vocabulary::Vocabulary;
 use crate::error::{EngineError, Result};
 
@@ -64,7 +65,7 @@ impl WordPieceFiles {
         };
         let uncased = (tokens.iter())
             .filter(|token| !is_name(token))
-            .all(|token| token.to_lowercase() == *token);
+            .all(|token| lowercase(token) == *token);
         let added = special.ids().map(|id| AddedToken {
             text: tokens[id].clone(),
             id,

@@ -12,6 +12,7 @@
 //! assert_eq!(words::id("Cat", 5_000), words::id("cat", 5_000));
 //! ```
 
+use super::unicode::{is_alphanumeric, lowercase};
 use crate::rng::{fnv1a64, mix};
 
 /// The first `max` tokens of `text`, in their own spelling. Work and memory are bounded by `max`,
@@ -23,7 +24,7 @@ pub fn split(text: &str, max: usize) -> Vec<String> {
         if tokens.len() >= max {
             break;
         }
-        let length = if first.is_alphanumeric() {
+        let length = if is_alphanumeric(first) {
             word_length(rest)
         } else {
             cluster_length(rest)
@@ -40,9 +41,9 @@ fn word_length(text: &str) -> usize {
     while let Some((at, character)) = characters.next() {
         let next_is_letter = characters
             .peek()
-            .is_some_and(|(_, next)| next.is_alphanumeric());
+            .is_some_and(|&(_, next)| is_alphanumeric(next));
         let joins = matches!(character, '\'' | '’' | '-') && next_is_letter;
-        if !(character.is_alphanumeric() || is_joined(character) || joins) {
+        if !(is_alphanumeric(character) || is_joined(character) || joins) {
             return at;
         }
     }
@@ -74,7 +75,7 @@ fn is_joined(character: char) -> bool {
 /// The id of a word in 0..`vocabulary`, from a hash of its lower-case form; 0 when `vocabulary` is
 /// 0.
 pub fn id(word: &str, vocabulary: usize) -> usize {
-    let hash = mix(fnv1a64(&word.to_lowercase()));
+    let hash = mix(fnv1a64(&lowercase(word)));
     ((u128::from(hash) * vocabulary as u128) >> 64) as usize
 }
 

@@ -39,7 +39,11 @@ pub fn read_set(text: &str) -> Result<Vec<Pair>> {
         let wrong = || {
             let found: String = line.chars().take(60).collect();
             let expected = "English, a tab, and versions with ` | ` between";
-            EngineError::shape("read_set", expected, format!("{found:?} on line {}", n + 1))
+            EngineError::shape(
+                "read_set",
+                expected,
+                format!("\"{found}\" on line {}", n + 1),
+            )
         };
         let (english, italian) = line.split_once('\t').ok_or_else(wrong)?;
         let pair = Pair {

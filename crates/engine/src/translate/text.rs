@@ -1,5 +1,7 @@
 //! Sentences as the translators know them.
 
+use crate::token::unicode::lowercase;
+
 /// A sentence in lower case, with straight quotes, single spaces, and without the full stop or
 /// exclamation mark at its end, so "We see the sky." and "we see the sky" are one sentence. A
 /// question keeps its mark, which changes the meaning.
@@ -11,7 +13,7 @@
 /// ```
 pub fn normalised(sentence: &str) -> String {
     let mut out = String::with_capacity(sentence.len());
-    for character in sentence.chars().flat_map(char::to_lowercase) {
+    for character in lowercase(sentence).chars() {
         match character {
             '’' | '‘' | '`' | '´' => out.push('\''),
             '“' | '”' | '«' | '»' => out.push('"'),

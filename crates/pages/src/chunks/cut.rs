@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use ::cells::CellSpec;
 use serde_json::json;
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::merge::{Contents, merge};
 use super::module::{Module, constants};
-use super::plan::{Common, Group, Plan, plan};
+use super::plan::{Common, Group, Plan, gather, plan};
 use crate::error::{BuildError, names};
 use crate::offline::hash;
 
@@ -20,11 +21,21 @@ use crate::offline::hash;
 const SITE: &str = "transformer-notebook-";
 
 /// Most files that a chunk of the site needs besides its own. With the first file and those of the
-/// worker a page then asks for eight at most.
-const MOST_SHARED: usize = 3;
+/// worker a page then asks for eight at most; the cells of two lessons come in several files of the
+/// worker.
+fn most_shared(lesson: &str) -> usize {
+    match lesson {
+        "bottleneck" => 1,
+        "causal_mask" => 2,
+        _ => 3,
+    }
+}
 
-/// The same for a chunk of a worker.
-const MOST_SHARED_IN_WORKER: usize = 1;
+/// The same for a chunk of a worker. One cell of a lesson computes without the models that the others
+/// have: what it would share is in a file that none of these needs.
+fn most_shared_in_worker(cells: &str) -> usize {
+    usize::from(cells != "train_the_race")
+}
 
 /// The part of a program that starts.
 const FIRST: &str = "first.wasm";
@@ -99,7 +110,8 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
         linked,
         &read_bytes(linked)?,
         &stem,
-        |parts| plan(parts, MOST_SHARED, Common::Chunks),
+        |_| None,
+        |parts| plan(parts, most_shared, Common::Chunks),
         out,
     )
 }
@@ -112,8 +124,14 @@ pub(crate) fn cut_site(linked: &Path, out: &Path) -> Result<Chunks, BuildError> 
 pub(crate) fn cut_worker(linked: &Path, name: &str, out: &Path) -> Result<(), BuildError> {
     let whole = read_bytes(linked)?;
     let stem = format!("{name}-{}", hash_of_cut(&whole));
-    let plan = |parts| plan(parts, MOST_SHARED_IN_WORKER, Common::First);
-    cut(linked, &whole, &stem, plan, out).map(|_| ())
+    let plan = |parts| plan(parts, most_shared_in_worker, Common::First);
+    let lesson = |cell: &str| {
+        let is_it = |spec: &CellSpec| spec.name.replace('-', "_") == cell;
+        let mut groups = ::cells::registry::GROUPS.iter();
+        let group = groups.find(|group| group.cells.iter().any(|spec| is_it(spec)))?;
+        Some(group.name)
+    };
+    cut(linked, &whole, &stem, lesson, plan, out).map(|_| ())
 }
 
 /// A hash for the names of the files that a program is cut into. The same program is cut into other
@@ -123,11 +141,13 @@ fn hash_of_cut(whole: &[u8]) -> String {
 }
 
 /// Cuts the content `whole` of the file `linked` into `out`: the first part, called `stem`, with
-/// its script, and a folder with the others. `plan` decides which parts come in one file.
+/// its script, and a folder with the others. Chunks of one `family` may come in one file, and
+/// `plan` decides which parts do.
 fn cut(
     linked: &Path,
     whole: &[u8],
     stem: &str,
+    family: impl Fn(&str) -> Option<&'static str>,
     plan: impl FnOnce(Vec<Group>) -> Plan,
     out: &Path,
 ) -> Result<Chunks, BuildError> {
@@ -142,11 +162,16 @@ fn cut(
         &format!("{folder}/{LOADER_NAME}"),
         stem,
     )?;
-    // Also a chunk that needs no file has to be there for the first file to ask for.
-    let names = cut.needed.keys().map(|chunk| (chunk.clone(), Vec::new()));
-    let mut files: BTreeMap<String, Vec<String>> = names.collect();
+    let mut parts = cut.parts(linked)?;
+    let gathered = gather(&parts, family);
+    for part in &mut parts {
+        part.chunks = (part.chunks.iter())
+            .filter_map(|chunk| gathered.get(chunk).cloned())
+            .collect();
+    }
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut shared = 0;
-    let plan = plan(cut.parts(linked)?);
+    let plan = plan(parts);
     let moved = cut.variables(plan.copied(), linked, whole)?;
     let merged = |parts: &[String]| {
         let contents = parts.iter().map(|part| read_bytes(&cut.path(part)));
@@ -170,6 +195,17 @@ fn cut(
             files.entry(chunk).or_default().push(name.clone());
         }
     }
+    // Also a chunk that needs no file has to be there for the first file to ask for.
+    let of_chunk = |chunk: &String| {
+        gathered
+            .get(chunk)
+            .and_then(|name| files.get(name))
+            .cloned()
+    };
+    let chunks = cut.needed.keys();
+    let files: BTreeMap<String, Vec<String>> = chunks
+        .map(|chunk| (chunk.clone(), of_chunk(chunk).unwrap_or_default()))
+        .collect();
     write_bytes(&site.join(LOADER_NAME), loader(stem, &files).as_bytes())?;
     let mut bindgen = Bindgen::new();
     bindgen

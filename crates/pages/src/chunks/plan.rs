@@ -12,6 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// of small files.
 const REQUEST: usize = 4_000;
 
+/// Bytes of wasm of which the cells of a lesson come in one file, whatever each of them needs: about
+/// 105 kB after gzip. Of more than that a cell fetches only little that it does not use.
+const ONE_FILE: usize = 285_000;
+
 /// Parts that come in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
@@ -58,12 +62,66 @@ pub(super) enum Common {
     Chunks,
 }
 
-/// Joins parts to files, of which a chunk needs its own and at most `most` that it shares with
+/// Gathers the chunks of each family to those that come in one file: gives each chunk the name of
+/// the file, which is that of the family where all of its chunks are in it, or else that of one of
+/// them.
+///
+/// Two that together are small come in one, and two of which neither needs much less than both.
+pub(super) fn gather(
+    parts: &[Group],
+    family: impl Fn(&str) -> Option<&'static str>,
+) -> BTreeMap<String, String> {
+    let all: BTreeSet<String> = parts.iter().flat_map(|part| part.chunks.clone()).collect();
+    let own = parts.iter().filter(|part| part.chunks != all);
+    let own: Vec<&Group> = own.collect();
+    let size = |chunks: &BTreeSet<String>| -> usize {
+        let needed = own.iter().filter(|part| !part.chunks.is_disjoint(chunks));
+        needed.map(|part| part.size).sum()
+    };
+    let mut families: BTreeMap<&str, Vec<BTreeSet<String>>> = BTreeMap::new();
+    for chunk in &all {
+        let name = family(chunk).unwrap_or(chunk);
+        let alone = BTreeSet::from([chunk.clone()]);
+        families.entry(name).or_default().push(alone);
+    }
+    let mut names = BTreeMap::new();
+    for (family, mut gathered) in families {
+        while let Some((_, a, b)) = closest(&gathered, &size) {
+            let joined = gathered.swap_remove(b);
+            gathered[a].extend(joined);
+        }
+        let is_whole = gathered.len() == 1;
+        for chunks in gathered {
+            let first = chunks.first().map_or(family, String::as_str);
+            let name = if is_whole { family } else { first }.to_owned();
+            names.extend(chunks.into_iter().map(|chunk| (chunk, name.clone())));
+        }
+    }
+    names
+}
+
+/// Of the sets that may come in one file, the two of which one of them would fetch least that it
+/// does not use: these bytes, and the indices of both.
+fn closest(
+    sets: &[BTreeSet<String>],
+    size: &impl Fn(&BTreeSet<String>) -> usize,
+) -> Option<(usize, usize, usize)> {
+    let pairs = (0..sets.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    let costs = pairs.map(|(a, b)| {
+        let both = size(&(&sets[a] | &sets[b]));
+        let unused = both - size(&sets[a]).min(size(&sets[b]));
+        (both, (unused, a, b))
+    });
+    let small = costs.filter(|&(both, (unused, ..))| both <= ONE_FILE || unused <= 2 * REQUEST);
+    small.map(|(_, cost)| cost).min()
+}
+
+/// Joins parts to files, of which a chunk needs its own and at most `most` of it that it shares with
 /// others.
 ///
 /// Chunks share the file that spares most copies, then the next one, until another file would not
 /// be worth its requests.
-pub(super) fn plan(parts: Vec<Group>, most: usize, common: Common) -> Plan {
+pub(super) fn plan(parts: Vec<Group>, most: impl Fn(&str) -> usize, common: Common) -> Plan {
     let atoms = joined(parts);
     let all: BTreeSet<String> = atoms.iter().flat_map(|a| a.chunks.clone()).collect();
     let is_first = |atom: &Group| common == Common::First && atom.chunks == all;
@@ -74,7 +132,7 @@ pub(super) fn plan(parts: Vec<Group>, most: usize, common: Common) -> Plan {
     };
     let teams = teams(&atoms);
     // The chunks of an atom are from here on those that still lack it.
-    let mut room: BTreeMap<&String, usize> = all.iter().map(|chunk| (chunk, most)).collect();
+    let mut room: BTreeMap<&String, usize> = all.iter().map(|chunk| (chunk, most(chunk))).collect();
     let has_room = |team: &BTreeSet<String>, room: &BTreeMap<&String, usize>| {
         team.iter().all(|chunk| room.get(chunk) > Some(&0))
     };
@@ -189,7 +247,7 @@ mod tests {
             group(&["a", "b"], "ab2", 10),
             group(&["b"], "b", 5),
         ];
-        let plan = plan(parts, 3, Common::Chunks);
+        let plan = plan(parts, |_| 3, Common::Chunks);
         let found = files(&plan);
         assert_eq!(
             found,
@@ -205,7 +263,7 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "c"], "small", 20_000),
         ];
-        let one = plan(parts.clone(), 1, Common::Chunks);
+        let one = plan(parts.clone(), |_| 1, Common::Chunks);
         let found = files(&one);
         // The two that share most do so; what else they need comes in files of their own.
         assert_eq!(
@@ -214,7 +272,7 @@ mod tests {
         );
         let copied: Vec<&str> = one.copied().into_iter().map(String::as_str).collect();
         assert_eq!(copied, ["all", "small"]);
-        let two = plan(parts, 2, Common::Chunks);
+        let two = plan(parts, |_| 2, Common::Chunks);
         let wanted = expected(&[("a b", "large all"), ("a c", "small"), ("c", "all")]);
         assert_eq!(files(&two), wanted);
         let sizes: Vec<usize> = two.files.iter().map(|file| file.size).collect();
@@ -227,7 +285,7 @@ mod tests {
             group(&["a", "b", "c"], "all", 300_000),
             group(&["a", "b"], "tiny", 500),
         ];
-        let found = files(&plan(parts, 9, Common::Chunks));
+        let found = files(&plan(parts, |_| 9, Common::Chunks));
         let wanted = expected(&[("a b c", "all"), ("a", "tiny"), ("b", "tiny")]);
         assert_eq!(found, wanted);
     }
@@ -239,9 +297,41 @@ mod tests {
             group(&["a", "b"], "two", 90_000),
             group(&["c"], "own", 300),
         ];
-        let plan = plan(parts, 1, Common::First);
+        let plan = plan(parts, |_| 1, Common::First);
         assert_eq!(plan.first, ["all"]);
         assert_eq!(files(&plan), expected(&[("a b", "two"), ("c", "own")]));
+    }
+
+    #[test]
+    fn chunks_of_a_family_come_in_one_file_where_none_waits_for_much_more() {
+        let (most, much) = (ONE_FILE, ONE_FILE / 2);
+        let parts = vec![
+            group(&["a1", "a2", "b1", "b2", "b3", "c"], "all", most),
+            group(&["a1"], "a1", much),
+            group(&["a2"], "a2", much),
+            group(&["b1", "b2"], "b", most),
+            group(&["b1"], "b1", REQUEST),
+            group(&["b3"], "b3", 10 * REQUEST),
+            group(&["c"], "c", 1),
+        ];
+        let family = |chunk: &str| match chunk.chars().next() {
+            Some('a') => Some("small"),
+            Some('b') => Some("large"),
+            _ => None,
+        };
+        let found = gather(&parts, family);
+        let found: Vec<(&str, &str)> = (found.iter())
+            .map(|(chunk, file)| (chunk.as_str(), file.as_str()))
+            .collect();
+        let expected = [
+            ("a1", "small"),
+            ("a2", "small"),
+            ("b1", "b1"),
+            ("b2", "b1"),
+            ("b3", "b3"),
+            ("c", "c"),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -257,7 +347,7 @@ mod tests {
             }
         });
         let parts: Vec<Group> = parts.collect();
-        let groups = plan(parts.clone(), 3, Common::Chunks).files;
+        let groups = plan(parts.clone(), |_| 3, Common::Chunks).files;
         for lesson in (0..26).map(name) {
             let files = groups.iter().filter(|group| group.chunks.contains(&lesson));
             let files: Vec<&Group> = files.collect();

@@ -1,7 +1,6 @@
 //! The worker that computes cells.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use worker::protocol::Envelope;
 use worker::service::Service;
 
 use super::channel::{Channel, Endpoint};
-use super::lessons;
+use super::code;
 use super::stream::next_part;
 
 /// Milliseconds after which a slice ends, so newer messages are read.
@@ -28,8 +27,8 @@ const PROGRESS_MS: f64 = 100.0;
 struct Cells {
     channel: Rc<Channel>,
     service: RefCell<Service>,
-    /// Lessons that are being fetched.
-    lessons: RefCell<BTreeSet<&'static str>>,
+    /// Cells whose code is being fetched.
+    arriving: RefCell<Vec<&'static str>>,
     /// Whether a file is being fetched. They come one at a time, in the order of the requests: on a
     /// slow line the first cell that the reader meets is there before the next ones begin.
     is_fetching: Cell<bool>,
@@ -55,14 +54,12 @@ impl Endpoint for Cells {
 impl Cells {
     /// Fetches the code that requests lack and that is not under way, and the next file.
     fn fetch_missing(self: &Rc<Self>) {
-        let (lessons, files) = {
+        let (cells, files) = {
             let service = self.service.borrow();
-            (service.missing_lessons(), service.missing_files())
+            (service.missing_cells(), service.missing_files())
         };
-        for lesson in lessons {
-            if self.lessons.borrow_mut().insert(lesson) {
-                spawn_local(Rc::clone(self).load(lesson));
-            }
+        for cell in cells {
+            self.begin_to_load(cell);
         }
         if let (Some(&file), false) = (files.first(), self.is_fetching.get()) {
             self.is_fetching.set(true);
@@ -72,30 +69,37 @@ impl Cells {
 
     /// Fetches the code of a cell and a file below `models/`, which the page is going to ask for.
     fn expect(self: &Rc<Self>, cell: &str, file: &str) {
-        if let Some(lesson) = jobs::lesson_of(cell)
-            && self.lessons.borrow_mut().insert(lesson)
-        {
-            spawn_local(Rc::clone(self).load(lesson));
+        if let Some(cell) = jobs::name_of(cell) {
+            self.begin_to_load(cell);
         }
         if !file.is_empty() && !self.is_fetching.replace(true) {
             spawn_local(Rc::clone(self).fetch(file.to_owned()));
         }
     }
 
-    /// Brings the code of a lesson to the requests that need it, or the reason why it cannot be
+    /// Fetches the code of a cell, unless that is under way.
+    fn begin_to_load(self: &Rc<Self>, cell: &'static str) {
+        let mut arriving = self.arriving.borrow_mut();
+        if !arriving.contains(&cell) {
+            arriving.push(cell);
+            spawn_local(Rc::clone(self).load(cell));
+        }
+    }
+
+    /// Brings the code of a cell to the requests that need it, or the reason why it cannot be
     /// had.
-    async fn load(self: Rc<Self>, lesson: &'static str) {
-        let loaded = lessons::load(lesson).await;
-        self.lessons.borrow_mut().remove(lesson);
+    async fn load(self: Rc<Self>, cell: &'static str) {
+        let loaded = code::load(cell).await;
+        self.arriving.borrow_mut().retain(|other| *other != cell);
         match loaded {
-            Some(table) => {
-                self.service.borrow_mut().add_lesson(lesson, table);
+            Some(entry) => {
+                self.service.borrow_mut().add_cell(entry);
                 self.fetch_missing();
                 self.channel.schedule();
             }
             None => {
-                let why = "the code of this lesson could not be fetched. Check the connection.";
-                for reply in self.service.borrow_mut().fail_lesson(lesson, why) {
+                let why = "the code of this cell could not be fetched. Check the connection.";
+                for reply in self.service.borrow_mut().fail_cell(cell, why) {
                     self.channel.send(&reply);
                 }
             }
@@ -178,7 +182,7 @@ pub(super) fn start(cell: &str, weights: &str) {
     let cells = Rc::new(Cells {
         channel: Rc::clone(&channel),
         service: RefCell::new(Service::new(ModelCache::reading(json::read))),
-        lessons: RefCell::default(),
+        arriving: RefCell::default(),
         is_fetching: Cell::default(),
     });
     channel.listen(&cells);

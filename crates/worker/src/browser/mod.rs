@@ -4,11 +4,11 @@
 #[cfg(feature = "cells")]
 mod cells;
 mod channel;
+#[cfg(feature = "cells")]
+mod code;
 mod exports;
 #[cfg(feature = "models")]
 mod fetch;
-#[cfg(feature = "cells")]
-mod lessons;
 #[cfg(feature = "models")]
 mod models;
 #[cfg(feature = "lab")]

@@ -42,7 +42,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files,
     start,
     partial_from: Some(1),
@@ -133,14 +133,15 @@ impl Job for Measuring {
 
 /// One sentence of each length, then the second of each, and so on: whenever somebody stops, all
 /// lengths have been measured.
-fn in_turn(pairs: Vec<Pair>) -> Vec<Pair> {
-    let mut seen = std::collections::BTreeMap::new();
+fn in_turn(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    pairs.sort_by_key(Pair::words);
+    let (mut round, mut length) = (0, 0);
     let mut placed: Vec<(usize, Pair)> = pairs
         .into_iter()
         .map(|pair| {
-            let round = seen.entry(pair.words()).or_insert(0);
-            *round += 1;
-            (*round, pair)
+            round = if pair.words() == length { round + 1 } else { 0 };
+            length = pair.words();
+            (round, pair)
         })
         .collect();
     placed.sort_by_key(|(round, pair)| (*round, pair.words()));
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn going_on_is_measuring_at_once() {
         let (cache, mut kept) = (ModelCache::of_folder(FOLDER), JobCache::default());
-        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        let entry = jobs::find(SPEC.name).unwrap();
         for steps in [0, 2, 5] {
             let mut job = kept.begin(entry, &given(steps), &cache).unwrap();
             let found = loop {
@@ -309,7 +310,7 @@ mod tests {
                     break found;
                 }
             };
-            kept.keep(&SPEC, job);
+            kept.keep(SPEC.name, job);
             assert_eq!(found.tensors, measured(steps, &cache).tensors, "{steps}");
             assert_eq!(found.at("fixed.bleu.all", &[]).is_some(), steps > 0);
             assert_eq!(found.words("english").len(), steps.min(1));
@@ -321,7 +322,7 @@ mod tests {
     fn models_that_arrive_one_by_one_give_the_same_result() {
         let whole = measured(4, &ModelCache::of_folder(FOLDER));
         let (arriving, mut kept) = (ModelCache::default(), JobCache::default());
-        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        let entry = jobs::find(SPEC.name).unwrap();
         let read = |file: &str| std::fs::read(format!("{FOLDER}/{file}")).unwrap();
         arriving.put(SET, read(SET).into());
         // The last one first: the order of arrival does not matter.
@@ -336,7 +337,7 @@ mod tests {
                     Progress::Done(part) => break part,
                 }
             };
-            kept.keep(&SPEC, job);
+            kept.keep(SPEC.name, job);
             assert_eq!(shares.len(), 4, "only {name} is measured");
             assert_eq!(shares.last(), Some(&1.0));
             assert!(

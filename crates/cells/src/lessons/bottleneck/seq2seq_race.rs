@@ -29,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: race::files,
     start,
     partial_from: Some(0),
@@ -110,7 +110,7 @@ mod tests {
     fn what_has_arrived_is_a_part_of_the_whole_result() {
         let whole = race("We see the sky.", &cache()).unwrap();
         let arriving = ModelCache::default();
-        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        let entry = jobs::find(SPEC.name).unwrap();
         for (count, (_, file)) in MODELS.into_iter().enumerate() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models/").to_owned();
             arriving.put(file, std::fs::read(path + file).unwrap().into());

@@ -57,7 +57,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: no_files,
     start: |inputs, _| start(inputs),
     partial_from: None,
@@ -238,7 +238,7 @@ fn show(runners: &[Runner], inputs: &Inputs) -> Result<Computation, CellError> {
 mod tests {
     use super::*;
     use crate::input::InputValue;
-    use crate::jobs::{JobCache, find_anywhere};
+    use crate::jobs::{JobCache, find};
     use crate::model_cache::ModelCache;
 
     fn given(steps: f64) -> Inputs {
@@ -258,12 +258,12 @@ mod tests {
     fn rewinding_gives_the_bits_of_a_new_start() {
         let mut kept = JobCache::default();
         for steps in [0.0, 2.0, 11.0, 0.0, 2.0] {
-            let entry = find_anywhere(SPEC.name).unwrap();
+            let entry = find(SPEC.name).unwrap();
             let mut job = kept
                 .begin(entry, &given(steps), &ModelCache::default())
                 .unwrap();
             let found = run(&mut *job);
-            kept.keep(&SPEC, job);
+            kept.keep(SPEC.name, job);
             let anew = run(&mut *start(&given(steps)).unwrap());
             assert_eq!(found.tensors, anew.tensors, "{steps}");
             assert_eq!(

@@ -35,7 +35,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
     start: |inputs, cache| {
         let gpt = cache.opened::<CausalLm>("tiny-gpt.safetensors")?;

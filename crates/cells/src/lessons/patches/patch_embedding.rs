@@ -29,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: trained::files,
     start,
     partial_from: None,

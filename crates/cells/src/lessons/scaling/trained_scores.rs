@@ -32,7 +32,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: |_| trained::file(BERT).into_iter().collect(),
     start: |inputs, cache| {
         let bert = cache.opened::<MaskedLm>("tiny-bert.safetensors")?;

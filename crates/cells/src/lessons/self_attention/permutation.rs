@@ -36,7 +36,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: trained::files,
     start: |inputs, cache| trained::job(inputs, cache, compute),
     partial_from: None,

@@ -36,7 +36,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: no_files,
     start: |inputs, _| start(inputs),
     partial_from: None,

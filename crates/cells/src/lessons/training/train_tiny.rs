@@ -43,7 +43,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
-    spec: &SPEC,
+    name: SPEC.name,
     files: no_files,
     start: |inputs, _| start(inputs),
     partial_from: None,
@@ -191,13 +191,13 @@ mod tests {
     fn going_on_and_rewinding_give_the_bits_of_a_new_start() {
         let anew = |steps| jobs::compute(&SPEC, &given(steps), &ModelCache::default()).unwrap();
         let mut kept = JobCache::default();
-        let entry = jobs::find_anywhere(SPEC.name).unwrap();
+        let entry = jobs::find(SPEC.name).unwrap();
         for steps in [0.0, 1.0, 12.0, 0.0, 1.0] {
             let job = kept
                 .begin(entry, &given(steps), &ModelCache::default())
                 .unwrap();
             let (found, job) = run(job);
-            kept.keep(&SPEC, job);
+            kept.keep(SPEC.name, job);
             assert_eq!(found.tensors, anew(steps).tensors, "{steps}");
             assert_eq!(found.tensor("loss").unwrap().shape(), [steps as usize]);
         }

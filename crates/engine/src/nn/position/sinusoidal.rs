@@ -20,7 +20,6 @@ use super::rope::plain_angular;
 use crate::error::{EngineError, Result};
 use crate::math::double;
 use ndarray::{Array1, Array2};
-use std::collections::BTreeMap;
 
 /// The base of the geometric series of wave lengths, 2π to 10000 · 2π.
 const BASE: f64 = 10_000.0;
@@ -67,12 +66,15 @@ pub fn encode_all(positions: &[f32], width: usize) -> Array2<f32> {
     let mut rows = Array2::zeros((positions.len(), width));
     let frequencies = frequencies(width);
     // The sequences of a batch share most of their positions.
-    let mut known = BTreeMap::new();
-    for (&p, mut row) in positions.iter().zip(rows.rows_mut()) {
-        let encoded = known
-            .entry(p.to_bits())
-            .or_insert_with(|| encode_with(p, &frequencies, width));
-        row.assign(encoded);
+    for (i, &p) in positions.iter().enumerate() {
+        let known = positions[..i]
+            .iter()
+            .position(|q| q.to_bits() == p.to_bits());
+        let encoded = match known {
+            Some(row) => rows.row(row).to_owned(),
+            None => encode_with(p, &frequencies, width),
+        };
+        rows.row_mut(i).assign(&encoded);
     }
     rows
 }

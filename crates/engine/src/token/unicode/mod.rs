@@ -2,84 +2,72 @@
 //! are dropped.
 //!
 //! The standard library knows letters only together with vowel signs ("alphabetic"); the rules of
-//! GPT-2 and BERT are written in general categories, so those are tables here.
+//! GPT-2 and BERT are written in general categories. They come from tables, or from the browser
+//! where that is there anyway (feature `browser`): the tables are 14 kB after gzip.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+mod borders;
+#[cfg(all(feature = "browser", target_family = "wasm"))]
+pub mod browser;
+pub mod tables;
 
-use super::unicode_tables::{FORMATS, LETTERS, MARKS, PUNCTUATION};
-
-/// True for a character in a class, which is given by the borders at which it begins and ends.
-fn within(borders: &[u32], character: char) -> bool {
-    borders.partition_point(|&border| border <= u32::from(character)) % 2 == 1
-}
+#[cfg(all(feature = "browser", target_family = "wasm"))]
+use browser as source;
+#[cfg(not(all(feature = "browser", target_family = "wasm")))]
+use tables as source;
 
 /// True for general category L.
 pub(super) fn is_letter(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphabetic();
     }
-    within(&LETTERS, character)
+    source::is_letter(character)
 }
 
 /// True for general category N.
 pub(super) fn is_number(character: char) -> bool {
-    character.is_numeric()
+    if character.is_ascii() {
+        return character.is_ascii_digit();
+    }
+    source::is_number(character)
+}
+
+/// True for letters with their vowel signs, and for numbers (property Alphabetic or general category
+/// N).
+pub(crate) fn is_alphanumeric(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric();
+    }
+    source::is_alphanumeric(character)
+}
+
+/// A text in lower case.
+pub(crate) fn lowercase(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    source::lowercase(text)
 }
 
 /// True for general category P.
 pub(super) fn is_punctuation(character: char) -> bool {
-    within(&PUNCTUATION, character)
+    source::is_punctuation(character)
 }
 
 /// True for invisible characters: control, format and private use (general categories Cc, Cf, Co).
 pub(super) fn is_invisible(character: char) -> bool {
     character.is_control()
-        || within(&FORMATS, character)
         || matches!(character, '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{FFFFD}' | '\u{100000}'..='\u{10FFFD}')
+        || !character.is_ascii() && source::is_format(character)
 }
-
-/// Lines `remaining letters TAB the characters that become them`.
-static ACCENTS: &str = include_str!("accents.txt");
 
 /// Appends the remaining letters of a character that is decomposed canonically (NFD) and loses its
 /// marks (general category Mn).
 pub(super) fn push_without_accents(character: char, out: &mut String) {
-    static STAYS: OnceLock<HashMap<char, &'static str>> = OnceLock::new();
     if character.is_ascii() {
         out.push(character);
-    } else if let Some(parts) = hangul(character) {
-        out.extend(parts.into_iter().flatten());
-    } else if !within(&MARKS, character) {
-        let stays = STAYS.get_or_init(|| {
-            let lines = ACCENTS.lines().filter_map(|line| line.split_once('\t'));
-            lines
-                .flat_map(|(stays, from)| from.chars().map(move |character| (character, stays)))
-                .collect()
-        });
-        match stays.get(&character) {
-            Some(letters) => out.push_str(letters),
-            None => out.push(character),
-        }
+    } else {
+        source::push_without_accents(character, out);
     }
-}
-
-/// The two or three letters of a Hangul syllable (The Unicode Standard, section 3.12).
-fn hangul(syllable: char) -> Option<[Option<char>; 3]> {
-    const SYLLABLES: std::ops::Range<u32> = 0xAC00..0xD7A4;
-    const VOWELS: u32 = 21;
-    const FINALS: u32 = 28;
-    let point = u32::from(syllable);
-    if !SYLLABLES.contains(&point) {
-        return None;
-    }
-    let index = point - SYLLABLES.start;
-    let last = index % FINALS;
-    Some([
-        char::from_u32(0x1100 + index / (VOWELS * FINALS)),
-        char::from_u32(0x1161 + index / FINALS % VOWELS),
-        char::from_u32(0x11A7 + last).filter(|_| last > 0),
-    ])
 }
 
 #[cfg(test)]
@@ -104,7 +92,7 @@ mod tests {
     #[test]
     fn tables_agree_with_ascii() {
         assert!((0..128u8).map(char::from).all(|c| {
-            within(&LETTERS, c) == c.is_ascii_alphabetic()
+            tables::is_letter(c) == c.is_ascii_alphabetic()
                 && (!is_punctuation(c) || c.is_ascii_punctuation())
         }));
     }

@@ -1,0 +1,160 @@
+//! Matrices of numbers in blocks, or of two bytes each.
+//!
+//! Q8_0 and Q4_0 have kernels of their own ([`PackedBlocks`]), for which the activations are rounded
+//! to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it
+//! is multiplied.
+
+use super::matrix::PANEL;
+use super::{QuantError, Type};
+use crate::kernel::{self, BlockType, PackedBlocks, QuantizedActivations, threads};
+
+/// A matrix `[rows, cols]` of a type other than F32.
+#[derive(Debug, PartialEq)]
+pub(super) enum Blocks {
+    /// Of a type with a kernel of its own.
+    Quick(PackedBlocks),
+    /// Of another type, in the bytes of a file.
+    Stored {
+        kind: Type,
+        rows: usize,
+        cols: usize,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Blocks {
+    /// A matrix from its blocks, which are as many as it has.
+    ///
+    /// # Errors
+    /// None; a build without blocks refuses every type.
+    #[expect(clippy::unnecessary_wraps)]
+    pub(super) fn new(
+        kind: Type,
+        rows: usize,
+        cols: usize,
+        bytes: Vec<u8>,
+    ) -> Result<Self, QuantError> {
+        let quick = |kind| Self::Quick(PackedBlocks::new(kind, &bytes, rows, cols));
+        Ok(match kind {
+            Type::Q8_0 => quick(BlockType::Q8_0),
+            Type::Q4_0 => quick(BlockType::Q4_0),
+            _ => Self::Stored {
+                kind,
+                rows,
+                cols,
+                bytes,
+            },
+        })
+    }
+
+    /// The type of its elements.
+    pub(super) fn kind(&self) -> Type {
+        match self {
+            Self::Quick(packed) => match packed.kind() {
+                BlockType::Q8_0 => Type::Q8_0,
+                BlockType::Q4_0 => Type::Q4_0,
+            },
+            Self::Stored { kind, .. } => *kind,
+        }
+    }
+
+    /// The shape, (rows, cols).
+    pub(super) fn dim(&self) -> (usize, usize) {
+        match self {
+            Self::Quick(packed) => (packed.rows(), packed.cols()),
+            Self::Stored { rows, cols, .. } => (*rows, *cols),
+        }
+    }
+
+    /// The memory that its elements take, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Quick(packed) => packed.bytes(),
+            Self::Stored { bytes, .. } => bytes.len(),
+        }
+    }
+
+    /// The bits of the activations that it multiplies: 32, or 8 where they are rounded first.
+    pub(super) fn activation_bits(&self) -> u32 {
+        match self {
+            Self::Quick(packed) => packed.activation_bits(),
+            Self::Stored { .. } => u32::BITS,
+        }
+    }
+
+    /// The numbers of row `row`.
+    pub(super) fn unpack_row(&self, row: usize, numbers: &mut [f32]) {
+        match self {
+            Self::Quick(packed) => packed.unpack_row(row, numbers),
+            Self::Stored {
+                kind, cols, bytes, ..
+            } => unpack(*kind, bytes, row * cols, numbers),
+        }
+    }
+
+    /// The product x · selfᵀ for `tokens` rows of x.
+    pub(super) fn product(&self, x: &[f32], tokens: usize) -> Vec<f32> {
+        // x [T, cols] -> [T, rows]
+        match self {
+            Self::Quick(packed) => {
+                let mut activations = QuantizedActivations::new();
+                activations.quantize(x, packed.cols());
+                let mut out = vec![0.0; tokens * packed.rows()];
+                kernel::matmul_blocks(packed, &activations, &mut out);
+                out
+            }
+            Self::Stored {
+                kind,
+                rows,
+                cols,
+                bytes,
+            } => unpacked_product(*kind, bytes, x, [tokens, *cols, *rows]),
+        }
+    }
+}
+
+/// Writes the elements from number `start` on to `numbers`; both the start and the length are whole
+/// blocks.
+fn unpack(kind: Type, bytes: &[u8], start: usize, numbers: &mut [f32]) {
+    let form = kind.form();
+    let size = |numbers: usize| numbers / form.len * form.bytes;
+    let bytes = &bytes[size(start)..size(start + numbers.len())];
+    if let Some(unpack) = form.unpack {
+        unpack(bytes, numbers);
+    }
+}
+
+/// The product x · Wᵀ, with W unpacked panel by panel.
+fn unpacked_product(
+    kind: Type,
+    bytes: &[u8],
+    x: &[f32],
+    [tokens, cols, rows]: [usize; 3],
+) -> Vec<f32> {
+    // x [T, K], W [M, K] -> [T, M]
+    let height = (PANEL / cols.max(1)).max(1);
+    let mut panels = vec![0.0; tokens * rows];
+    threads::chunks(&mut panels, tokens * height, 1, |n, product| {
+        let here = product.len() / tokens;
+        let mut panel = vec![0.0; here * cols];
+        unpack(kind, bytes, n * height * cols, &mut panel);
+        kernel::matmul_nt(x, &panel, product, tokens, cols, here);
+    });
+    if tokens == 1 {
+        return panels;
+    }
+    concat_columns(&panels, tokens, rows, height)
+}
+
+/// Joins products of `height` columns each, which follow each other, into one matrix.
+fn concat_columns(panels: &[f32], tokens: usize, cols: usize, height: usize) -> Vec<f32> {
+    // panels [cols / height][T, height] -> [T, cols]
+    let mut out = vec![0.0; panels.len()];
+    for (n, panel) in panels.chunks((tokens * height).max(1)).enumerate() {
+        let here = panel.len() / tokens;
+        for (to, from) in out.chunks_exact_mut(cols).zip(panel.chunks_exact(here)) {
+            to[n * height..n * height + here].copy_from_slice(from);
+        }
+    }
+    out
+}
