@@ -1,7 +1,7 @@
 //! The list of all cells, which everything else is made from.
 //!
 //! [`for_each_lesson!`](crate::for_each_lesson) holds the list. It expands to the modules of the
-//! cells (`lessons/`), to the groups below, to what each worker computes ([`crate::jobs`]) and, in
+//! cells (`lessons/`), to the groups below, to what the worker computes ([`crate::jobs`]) and, in
 //! the site, to the views and the chunks of the wasm (`src/cells/registry.rs`).
 
 use crate::frame::spec::{CellSpec, Run, WorkerKind};

@@ -31,6 +31,12 @@ pub(super) fn pack<B: Block>(numbers: &[f32], bytes: &mut Vec<u8>) {
     }
 }
 
+/// Decodes whole blocks: [`unpack`].
+type Unpack = fn(&[u8], &mut [f32]);
+
+/// Encodes whole blocks: [`pack`].
+type Pack = fn(&[f32], &mut Vec<u8>);
+
 /// A number format: its number, its sizes and its functions.
 pub(super) struct Format {
     /// The number in GGUF files (`enum ggml_type`).
@@ -39,10 +45,10 @@ pub(super) struct Format {
     pub(super) len: usize,
     /// Bytes of a block.
     pub(super) bytes: usize,
-    /// Decodes whole blocks: [`unpack`]; `None` for blocks in a build without them.
-    pub(super) unpack: Option<fn(&[u8], &mut [f32])>,
-    /// Encodes whole blocks: [`pack`]; `None` for blocks in a build without them.
-    pub(super) pack: Option<fn(&[f32], &mut Vec<u8>)>,
+    /// `None` for blocks in a build without them.
+    pub(super) unpack: Option<Unpack>,
+    /// `None` for blocks in a build without them.
+    pub(super) pack: Option<Pack>,
 }
 
 impl Format {
