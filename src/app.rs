@@ -209,7 +209,10 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
         clock::give_way().await;
         match (left_at, &target) {
             (Some(y), _) => dom::scroll_at_once(y),
-            (None, Some(target)) => target.scroll_into_view(),
+            (None, Some(target)) => {
+                dom::unfold(target);
+                target.scroll_into_view();
+            }
             (None, None) => dom::scroll_at_once(0.0),
         }
         if let (true, Some(focused)) = (arrival != Arrival::First, target.or(title)) {

@@ -123,6 +123,19 @@ fn lessons_are_as_long_as_promised() {
     }
 }
 
+/// Most cells of a lesson that are open from the start.
+const OPEN: usize = 5;
+
+#[test]
+fn no_lesson_opens_with_more_cells_than_a_reader_follows() {
+    for page in &content().lessons {
+        let open = page.cells().filter(|cell| cell.fold.is_none()).count();
+        assert!(open <= OPEN, "{}: {open} open cells; fold one", page.file);
+        let first = page.cells().next().unwrap();
+        assert!(first.fold.is_none(), "{}: the first is folded", page.file);
+    }
+}
+
 /// The reader commits to an answer before the cell that shows it.
 #[test]
 fn every_lesson_asks_for_a_guess_before_the_cell_that_answers() {

@@ -119,6 +119,18 @@ pub(crate) fn anchors_scrolling(element: &Element) -> bool {
     style.is_some_and(|style| style.get_property_value("overflow-anchor").as_deref() == Ok("auto"))
 }
 
+/// Opens everything that an element is folded away in; whether there was anything closed.
+pub(crate) fn unfold(element: &Element) -> bool {
+    let mut was_closed = false;
+    while let Ok(Some(fold)) = element.closest("details:not([open])") {
+        if fold.set_attribute("open", "").is_err() {
+            break;
+        }
+        was_closed = true;
+    }
+    was_closed
+}
+
 /// Moves keyboard focus to text, which is not focusable by itself, without scrolling.
 pub(crate) fn focus_text(element: &HtmlElement) {
     if !element.has_attribute("tabindex") {

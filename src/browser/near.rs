@@ -72,7 +72,7 @@ thread_local! {
 }
 
 /// Whether the page has been printed, which shows all of it at once.
-pub(super) fn printed() -> ArcRwSignal<bool> {
+pub(crate) fn printed() -> ArcRwSignal<bool> {
     PRINTED.with(|cell| {
         let listen = || {
             let printed = ArcRwSignal::new(false);

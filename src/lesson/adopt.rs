@@ -14,7 +14,7 @@ use web_sys::HtmlElement;
 
 use super::declared::Named;
 use super::{exercise, inline, served};
-use crate::browser::{abilities, clock, dom};
+use crate::browser::{abilities, clock, dom, near};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
 use crate::cells::frame::{layout, reserve, run};
@@ -27,6 +27,9 @@ const CELLS: &str = "section[data-cell]";
 
 /// Finds the exercises of a page.
 const EXERCISES: &str = "section[data-exercise]";
+
+/// Finds the folds around cells.
+const FOLDS: &str = ".cell-fold";
 
 /// Handles of the mounted views of a page, more while they are being mounted; dropping all copies
 /// unmounts the views.
@@ -92,6 +95,7 @@ pub(crate) fn adopt(
     let exercises = dom::find_all(main, EXERCISES);
     parts.extend(exercises.into_iter().map(|section| (section, None)));
     parts.sort_by_cached_key(|(section, cell)| (!dom::is_in_view(section), cell.is_none()));
+    open_in_print(main);
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
         parts,
@@ -101,6 +105,18 @@ pub(crate) fn adopt(
         Rc::downgrade(&mounted.0),
     ));
     mounted
+}
+
+/// Opens the folded cells when the page is printed, which shows all of it at once.
+fn open_in_print(main: &HtmlElement) {
+    let (folds, printed) = (dom::find_all(main, FOLDS), near::printed());
+    Effect::new(move |_| {
+        if printed.get() {
+            for fold in &folds {
+                let _ = fold.set_attribute("open", "");
+            }
+        }
+    });
 }
 
 /// The cells of a page by their ids.
@@ -113,7 +129,7 @@ type Part = (HtmlElement, Option<(CellCx, registry::View)>);
 type Step = Box<dyn FnOnce(&Mounted)>;
 
 /// Mounts the parts of a page, each in tasks of its own, and lets those that the reader has not come
-/// near compute in the end.
+/// near compute in the end, except those that are folded away.
 async fn mount_all(
     parts: Vec<Part>,
     by_id: ById,
@@ -125,7 +141,9 @@ async fn mount_all(
     for (section, cell) in parts {
         let steps: Vec<Step> = match cell {
             Some((cx, view)) => {
-                cells.push(cx);
+                if !is_folded(&section) {
+                    cells.push(cx);
+                }
                 cell_steps(cx, view, &section, sheet)
             }
             None => {
@@ -156,6 +174,11 @@ async fn mount_all(
     if !abilities::saves_data() {
         run::begin_when_idle(cells, || page.strong_count() > 0).await;
     }
+}
+
+/// Whether a cell is in a fold that nobody has opened.
+fn is_folded(section: &HtmlElement) -> bool {
+    matches!(section.closest("details:not([open])"), Ok(Some(_)))
 }
 
 /// Reads a section's props and makes its inputs known to the page.

@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, MouseEvent};
 
 use crate::browser::{address, clock, dom, fetch, page};
-use crate::route::Route;
+use crate::route::{Fragment, Route};
 use crate::state::PageState;
 
 /// The way by which the reader came to a page.
@@ -80,6 +80,12 @@ pub(crate) fn follow_links(pages: Pages) {
     dom::listen_forever(&window, "hashchange", move |_| {
         if let Some(page) = (pages.state)() {
             page.write_soon();
+        }
+        // Not every browser opens the fold around the place that a link names.
+        if let Some(place) = dom::by_id(&Fragment::parse(&address::hash()).heading)
+            && dom::unfold(&place)
+        {
+            place.scroll_into_view();
         }
         (pages.lead_on)();
     });

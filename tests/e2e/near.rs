@@ -130,6 +130,35 @@ fn a_cell_is_laid_out_when_the_reader_comes_near_and_in_print() {
 }
 
 #[test]
+fn a_folded_cell_opens_for_a_link_and_in_print() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        let page = "lesson/relative-positions/";
+        let is_open = "return document.querySelector('.cell-fold').open";
+        browser.open(&server.url(page)).await;
+        let mounted =
+            "return document.querySelector('.cell-fold [data-cell]').hasAttribute('data-state')";
+        browser.wait_for("the folded cell", mounted).await;
+        assert_eq!(browser.script(is_open, &[]).await, json!(false), "at first");
+        browser
+            .script("dispatchEvent(new Event('beforeprint'))", &[])
+            .await;
+        browser.wait_for("the fold in print", is_open).await;
+
+        let link = server.url(&format!("{page}#rotary-stretch"));
+        browser.open(&link).await;
+        browser.wait_for("the fold of the link", is_open).await;
+        let in_view = "const top = document.querySelector('.cell-fold [data-cell]').getBoundingClientRect().top;
+            return top >= -2 && top < innerHeight";
+        browser.wait_for("the cell in the window", in_view).await;
+        let ready =
+            "return document.querySelector('.cell-fold [data-cell]').dataset.state === 'ready'";
+        browser.wait_for("its result", ready).await;
+    });
+}
+
+#[test]
 fn the_first_cell_has_one_worker_and_its_weights_once() {
     with_browser(async |browser| {
         browser.look(Look::PHONE_LIGHT).await;

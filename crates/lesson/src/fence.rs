@@ -64,6 +64,13 @@ pub(crate) fn cell(
         .filter(|title| !title.trim().is_empty());
     let title =
         title.ok_or_else(|| source.error(around.line, format!("the cell {id} needs a title")))?;
+    let fold = table.take_text(source, "fold")?;
+    if fold.as_ref().is_some_and(|line| line.trim().is_empty()) {
+        return Err(source.error(
+            table.line("fold"),
+            "fold must be a line that says what the folded cell shows",
+        ));
+    }
     let caption_line = table.text_line("caption");
     let caption = table
         .take_text(source, "caption")?
@@ -102,6 +109,7 @@ pub(crate) fn cell(
         id: id.to_owned(),
         formerly,
         title: title.trim().to_owned(),
+        fold: fold.map(|line| line.trim().to_owned()),
         caption,
         height_px,
         level: around.level,

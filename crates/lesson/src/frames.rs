@@ -86,7 +86,25 @@ fn cell_frame(cell: &Cell) -> String {
         let _ = writeln!(out, "<div class=\"cell-caption\">{caption}</div>");
     }
     out.push_str("</section>\n");
-    out
+    match &cell.fold {
+        Some(line) => folded(&title, line, &out),
+        None => out,
+    }
+}
+
+/// A cell that is folded away: its title and a line that say what it shows, until the reader opens
+/// it. Its title is in both places; the style sheet shows one of them.
+fn folded(title: &str, line: &str, section: &str) -> String {
+    let line = escape(line);
+    let stop = if title.ends_with(char::is_alphanumeric) {
+        "."
+    } else {
+        ""
+    };
+    format!(
+        "<details class=\"cell-fold\"><summary><span class=\"cell-fold-title\">{title}{stop}</span> {line}</summary>\n\
+         {section}</details>\n"
+    )
 }
 
 fn exercise_frame(exercise: &Exercise) -> String {

@@ -86,6 +86,9 @@ pub struct Cell {
     pub formerly: Option<String>,
     /// Heading, plain text.
     pub title: String,
+    /// Line that stands for the cell, below its title, until the reader opens it, plain text; none
+    /// where the cell is open from the start.
+    pub fold: Option<String>,
     /// Text under the cell, as HTML.
     pub caption: Option<String>,
     /// Height reserved before the cell is mounted, in CSS pixels.

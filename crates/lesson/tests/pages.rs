@@ -363,6 +363,29 @@ fn links_to_a_replaced_cell_have_a_place_to_lead_to() {
 }
 
 #[test]
+fn a_folded_cell_has_its_title_and_a_line_before_it() {
+    let cell = |fold: &str| {
+        format!("```cell table #t\ntitle = \"T & U\"\n{fold}x = 2\nsentence = \"a\"\n```\n")
+    };
+    let (open, closed) = (
+        article(&cell("")),
+        article(&cell("fold = \"What <it> shows.\"\n")),
+    );
+    let section = &open[open.find("<section").unwrap()..];
+    assert!(!open.contains("<details"), "{open}");
+    assert!(
+        closed.contains(&format!(
+            "<details class=\"cell-fold\"><summary><span class=\"cell-fold-title\">T &amp; U.</span> \
+             What &lt;it&gt; shows.</summary>\n{}</details>",
+            section.trim_end_matches('\n').to_owned() + "\n"
+        )),
+        "{closed}"
+    );
+    assert!(body(&cell("fold = \" \"\n")).is_err());
+    assert!(body(&cell("fold = true\n")).is_err());
+}
+
+#[test]
 fn what_has_moved_must_be_where_links_are_led() {
     let front = FRONT.trim_end_matches("+++\n");
     let page = |file: &str, text: &str| compile(file, &format!("{front}{text}"), &World).unwrap();

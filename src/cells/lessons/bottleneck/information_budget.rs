@@ -26,7 +26,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <dd data-budget="message">{cx.num("message.bits", &[], Format::Count)}</dd>
             </div>
             <div class="c-residual">
-                <dt>{set("vector: $d \u{b7} b$ bits")}</dt>
+                <dt>{set("vector: $C \u{b7} b$ bits")}</dt>
                 <dd data-budget="vector">{cx.num("vector.bits", &[], Format::Count)}</dd>
             </div>
             <div>

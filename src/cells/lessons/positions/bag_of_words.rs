@@ -68,7 +68,7 @@ struct Names {
     selected: &'static str,
 }
 
-/// One side: outputs in both orders, the difference of each word, the verdict.
+/// One side: outputs in both orders, the difference of each token, the verdict.
 fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
     let selected = cx.selected_place(names.selected);
     let prefix = Signal::stored(Vec::new());
@@ -123,10 +123,10 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
         <section class="panel stack">
             <p class="panel-title">{title}</p>
             <table class="line-table">
-                <caption class="vh">{title} ": largest difference of each word"</caption>
+                <caption class="vh">{title} ": largest difference of each token"</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"word"</th>
+                        <th scope="col">"token"</th>
                         <th scope="col">"largest difference"</th>
                     </tr>
                 </thead>
@@ -135,7 +135,7 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
             <p class="verdict">
                 {move || {
                     if same() {
-                        "Every word gets the same output in both orders. Largest difference: "
+                        "Every token gets the same output in both orders. Largest difference: "
                     } else {
                         "The outputs depend on the order. Largest difference: "
                     }
@@ -143,7 +143,7 @@ fn side(cx: CellCx, title: &'static str, names: Names) -> AnyView {
             </p>
             <More summary="The outputs in both orders">
                 {map(names.first, "Outputs in the first sentence", false)}
-                {map(names.second, "Outputs of the same words in the second", true)}
+                {map(names.second, "Outputs of the same tokens in the second sentence", true)}
             </More>
         </section>
     }

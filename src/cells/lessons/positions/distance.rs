@@ -97,11 +97,11 @@ fn readouts(cx: CellCx, computed: Computed, offset: Signal<Option<f64>>) -> AnyV
                 <dd>{cx.num("offset", &[], Format::Count)}</dd>
             </div>
             <div>
-                <dt>"largest difference along this diagonal, relative to the product at offset zero"</dt>
+                <dt>"relative difference along this diagonal"</dt>
                 <dd>{cx.num_at("spreads", along, Format::Power(1))}</dd>
             </div>
             <div>
-                <dt>"largest difference along any diagonal"</dt>
+                <dt>"relative difference along any diagonal"</dt>
                 <dd>{cx.num("largest_spread", &[], Format::Power(1))}</dd>
             </div>
         </dl>

@@ -20,7 +20,7 @@ const CLOCKS: usize = 4;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let one = |_: usize| "PE(p)".to_owned();
-    let moved = |_: usize| "R PE(p)".to_owned();
+    let moved = |_: usize| "R_k PE(p)".to_owned();
     view! {
         <div class="controls">
             {cx.slider("shift", Format::Count)} {cx.slider("position", Format::Count)}
@@ -85,9 +85,9 @@ fn clocks(cx: CellCx, computed: Computed) -> AnyView {
     };
     view! {
         <section class="panel">
-            <p class="panel-title">"The same rotation at every p"</p>
+            <p class="panel-title">{set("The same rotation at every $p$")}</p>
             <p>
-                "Dashed: the hand at position p. Solid: the same hand after the matrix. It points the same way as the hand of position p + k, position "
+                {set("Dashed: the hand at position $p$. Solid: the same hand after multiplication by $R_k$. It points where the hand of position $p + k$ points, here position ")}
                 {cx.num("goal", &[], Format::Count)} "."
             </p>
             <div class="row">{move || pairs.get().into_iter().map(face).collect_view()}</div>

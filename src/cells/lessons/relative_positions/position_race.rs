@@ -118,7 +118,7 @@ fn chart(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "position in the text".to_owned(),
                 y_label: "loss, nats per token".to_owned(),
                 series: series.collect(),
-                marks: vec![(c.at("trained", &[])?, "trained".to_owned())],
+                marks: vec![(c.at("trained", &[])?, "trained length".to_owned())],
                 ..Chart::default()
             })
         })

@@ -159,7 +159,8 @@ fn verdict(cx: CellCx) -> AnyView {
     };
     view! {
         <p class="verdict" class:good=same class:bad=move || !same()>
-            "Moving both tokens by up to a hundred positions changes the score by at most "
+            "The score is " {cx.num("score", &[], Format::Fixed(4))}
+            ". Moving both tokens by up to a hundred positions changes it by at most "
             {cx.num("largest_change", &[], Format::Power(1))} "."
         </p>
     }

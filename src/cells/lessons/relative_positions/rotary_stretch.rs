@@ -33,10 +33,10 @@ fn angles(cx: CellCx, computed: Computed) -> AnyView {
             let line =
                 |name: &str, title: &str, concept| curve(c, name, title, concept, |p| p as f64);
             let series = vec![
-                line("plain", "as trained", Concept::Score),
+                line("plain", "unchanged", Concept::Score),
                 line("interpolated", "interpolated", Concept::Position),
                 line("rebased", "larger base", Concept::Output),
-                line("limit", "end of training", Concept::Plain),
+                line("limit", "largest trained angle", Concept::Plain),
             ];
             let last = series[0].xs.last().copied().unwrap_or_default();
             Some(Chart {
@@ -45,7 +45,7 @@ fn angles(cx: CellCx, computed: Computed) -> AnyView {
                 y_label: "angle, radians".to_owned(),
                 series,
                 marks: (end <= last)
-                    .then(|| (end, "trained".to_owned()))
+                    .then(|| (end, "trained length".to_owned()))
                     .into_iter()
                     .collect(),
                 ..Chart::default()
@@ -138,8 +138,8 @@ fn table(cx: CellCx, computed: Computed) -> AnyView {
                     <tr>
                         <th scope="col">"plane"</th>
                         <th scope="col">"positions per turn"</th>
-                        <th scope="col">"seen below"</th>
-                        <th scope="col">"as trained"</th>
+                        <th scope="col">"trained below"</th>
+                        <th scope="col">"unchanged"</th>
                         <th scope="col">"interpolated"</th>
                         <th scope="col">"larger base"</th>
                     </tr>

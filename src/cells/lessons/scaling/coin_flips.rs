@@ -26,9 +26,9 @@ fn histogram(cx: CellCx) -> AnyView {
             let c = c.as_ref()?;
             let root = c.at("root", &[])?;
             Some(Chart {
-                title: "Heads minus tails".to_owned(),
+                title: "Heads minus tails, a thousand times".to_owned(),
                 x_label: "heads minus tails".to_owned(),
-                y_label: "times".to_owned(),
+                y_label: "how often".to_owned(),
                 series: vec![Series {
                     source: "histogram".to_owned(),
                     kind: Kind::Bars,

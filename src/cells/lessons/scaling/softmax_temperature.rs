@@ -31,7 +31,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let tau = move |to: f64, words: &'static str| {
         view! {
-            <button type="button" class="button" on:click=move |_| cx.set("tau", InputValue::Number(to))>
+            <button type="button" class="button" data-label="" on:click=move |_| cx.set("tau", InputValue::Number(to))>
                 {words}
             </button>
         }
@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <div class="controls">
             {cx.slider("tau", Format::Fixed(2))}
-            <div class="row">{tau(0.01, "Coldest")} {tau(1.0, "Plain softmax")} {tau(10.0, "Hottest")}</div>
+            <div class="row">{tau(0.01, "Cool to 0.01")} {tau(1.0, "Reset to 1")} {tau(10.0, "Heat to 10")}</div>
         </div>
         {ends(cx)}
         <More summary="Each weight against the temperature">{curves(cx, computed)}</More>
@@ -207,7 +207,7 @@ fn steps(cx: CellCx, way: &'static str, title: &'static str) -> AnyView {
                         <tr>
                             <th scope="col">"logit"</th>
                             <th scope="col">{set(exponent)}</th>
-                            <th scope="col">"exp of it"</th>
+                            <th scope="col">"exponential"</th>
                             <th scope="col">"weight"</th>
                         </tr>
                     </thead>

@@ -90,10 +90,10 @@ fn bars(cx: CellCx, row: usize, answering: Vec<String>) -> AnyView {
 /// The matrices in the order in which they meet, with their shapes.
 fn shapes(cx: CellCx) -> AnyView {
     let names = [
-        ("x_q.shape", "$X$ of the words that ask", Concept::Residual),
+        ("x_q.shape", "$X_q$: words that ask", Concept::Residual),
         (
             "x_kv.shape",
-            "$X$ of the words that answer",
+            "$X_{kv}$: words that answer",
             Concept::Residual,
         ),
         ("w_q.shape", "$W_Q$", Concept::Query),
@@ -102,8 +102,8 @@ fn shapes(cx: CellCx) -> AnyView {
         ("q.shape", "$Q$", Concept::Query),
         ("k.shape", "$K$", Concept::Key),
         ("v.shape", "$V$", Concept::Value),
-        ("weights.shape", "weights", Concept::Weight),
-        ("output.shape", "output", Concept::Output),
+        ("weights.shape", "weights $A$", Concept::Weight),
+        ("output.shape", "output $Y$", Concept::Output),
     ];
     let items = names
         .into_iter()

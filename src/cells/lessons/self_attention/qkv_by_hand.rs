@@ -59,8 +59,8 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "output",
-        title: "Output = weights $\u{b7} V$",
-        short: "Output",
+        title: "$Y$ = weights $\u{b7} V$",
+        short: "Y",
         rule: Rule::Product("weights", "v"),
         concept: Concept::Output,
         rows: WORDS,
@@ -68,8 +68,8 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "y",
-        title: "$Y$ = output $\u{b7} W_O$",
-        short: "Y",
+        title: "Output $= Y \u{b7} W_O$",
+        short: "Output",
         rule: Rule::Product("output", "input:w_o"),
         concept: Concept::Output,
         rows: WORDS,

@@ -218,7 +218,7 @@ fn heads(cx: CellCx) -> AnyView {
     view! {
         <section class="panel stack">
             <Choice
-                label="Block and head of the decoder"
+                label="Decoder head (block.head)"
                 options=HEADS.map(str::to_owned).to_vec()
                 value=Signal::derive(move || HEADS[place()].to_owned())
                 on_change=Callback::new(choose)

@@ -12,7 +12,7 @@ const POINTS: usize = 41;
 /// The cell `information-budget`.
 pub const SPEC: CellSpec = CellSpec {
     name: "information-budget",
-    summary: "Bits of a message of T tokens out of V against bits of a vector of d numbers, and where the two meet.",
+    summary: "Bits of a message of T tokens out of V against bits of a vector of C numbers, and where the two meet.",
     inputs,
     run: Run::Now(compute),
 };
@@ -33,7 +33,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         InputSpec::number(
             "width",
-            "d, numbers in the vector",
+            "C, numbers in the vector",
             (1.0, 4096.0, 1.0),
             512.0,
         ),

@@ -19,7 +19,7 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::number("shift", "Shift k", (-100.0, 100.0, 1.0), 3.0),
+        InputSpec::number("shift", "Shift $k$", (-100.0, 100.0, 1.0), 3.0),
         InputSpec::number("width", "Dimensions $d$", (2.0, 24.0, 2.0), 8.0),
         InputSpec::number("position", "Position $p$", (0.0, 255.0, 1.0), 5.0),
         InputSpec::number("length", "Positions to try", (1.0, 256.0, 1.0), 64.0),

@@ -33,7 +33,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::text("sentence", "Sentence", "The cat sat on the mat"),
         InputSpec::number("heads", "Heads", (1.0, 16.0, 1.0), 8.0),
         InputSpec::number("head", "Head", (1.0, 16.0, 1.0), 1.0),
-        InputSpec::toggle("content", "Add the words\u{2019} own scores", false),
+        InputSpec::toggle("content", "Add random word scores", false),
         InputSpec::seed(7),
         InputSpec::entry("selected", "Selected entry", 2, None),
     ]

@@ -37,7 +37,7 @@ fn inputs() -> Vec<InputSpec> {
     );
     vec![
         InputSpec::matrix("q", "Query $q$", (1, 1), (WIDTH, WIDTH), query),
-        InputSpec::matrix("k", "Key k", (1, 1), (WIDTH, WIDTH), key),
+        InputSpec::matrix("k", "Key $k$", (1, 1), (WIDTH, WIDTH), key),
         InputSpec::number("m", "Query position $m$", (0.0, 100.0, 1.0), 6.0),
         InputSpec::number("n", "Key position $n$", (0.0, 100.0, 1.0), 4.0),
         InputSpec::number("shift", "Move both by", (0.0, SHIFTS as f64, 1.0), 0.0),
@@ -217,6 +217,18 @@ mod tests {
             let before = far.at("squared_length", &[i]).unwrap();
             assert!((far.at("squared_length_turned", &[i]).unwrap() - before).abs() < 1e-5);
         }
+    }
+
+    /// What the exercise `before-or-after` says of plane 0, which turns by one radian a position.
+    #[test]
+    fn the_key_of_plane_0_starts_ahead_of_the_query() {
+        let given = Inputs::defaults(&inputs());
+        let angle = |name: &str| {
+            let row = given.matrix(name).unwrap();
+            f64::from(row[[0, 1]]).atan2(f64::from(row[[0, 0]]))
+        };
+        let ahead = angle("k") - angle("q");
+        assert!((ahead - 0.3).abs() < 0.02, "{ahead}");
     }
 
     #[test]

@@ -21,16 +21,21 @@ pub const SPEC: CellSpec = CellSpec {
 
 fn inputs() -> Vec<InputSpec> {
     vec![
-        InputSpec::number("trained", "Trained length L", (8.0, 512.0, 1.0), 64.0),
-        InputSpec::number("length", "New length L\u{2032}", (8.0, 1024.0, 1.0), 192.0),
-        InputSpec::number("width", "Head width $d$", (4.0, 64.0, 2.0), 8.0),
+        InputSpec::number("trained", "Trained length $L$", (8.0, 512.0, 1.0), 64.0),
+        InputSpec::number(
+            "length",
+            "New length $L\u{2032}$",
+            (8.0, 1024.0, 1.0),
+            192.0,
+        ),
+        InputSpec::number("width", "Head width $d_k$", (4.0, 64.0, 2.0), 8.0),
         InputSpec::number("plane", "Plane", (0.0, 31.0, 1.0), 3.0),
     ]
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let (trained, length) = (inputs.count("trained")?, inputs.count("length")?);
-    let width = even(inputs, "width", "Head width d")?;
+    let width = even(inputs, "width", "Head width d_k")?;
     let plane = inputs.count("plane")?.min(width / 2 - 1);
     let places: Vec<f32> = (0..length).map(|p| p as f32).collect();
     // How much longer the text is; a shorter one needs no stretching.
