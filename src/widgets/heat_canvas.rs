@@ -146,11 +146,9 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     let ends = heat.ends.get();
     let theme = crate::display::theme::current();
     let mut rgba = Vec::with_capacity(4 * grid.values.len());
-    let hidden = heat.hidden.get();
-    for (n, &value) in grid.values.iter().enumerate() {
-        let is_hidden = heat.palette.hides(value)
-            || !hidden.is_empty() && hidden.contains(&(n / grid.cols, n % grid.cols));
-        if value.is_finite() && !is_hidden {
+    let hidden = heat.hidden.with(|places| cells_of(grid, places));
+    for (&value, is_hidden) in grid.values.iter().zip(hidden) {
+        if value.is_finite() && !is_hidden && !heat.palette.hides(value) {
             let share = heat.palette.share(value, ends);
             rgba.extend(heat.palette.colour(share, heat.concept, &theme));
             rgba.push(255);
@@ -194,6 +192,18 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, heat: Heat) {
     if let Some(place) = heat.selected.get() {
         outline(place, 2.0);
     }
+}
+
+/// For each cell of the grid, whether it is one of these places. A causal mask over 256 tokens hides
+/// 32,640 of them, too many to look up one after the other for each cell.
+fn cells_of(grid: &Grid, places: &[Place]) -> Vec<bool> {
+    let mut cells = vec![false; grid.values.len()];
+    for &(row, col) in places {
+        if let Some(cell) = cells.get_mut(row * grid.cols + col) {
+            *cell = true;
+        }
+    }
+    cells
 }
 
 /// The most numbers of a row or column in a table.

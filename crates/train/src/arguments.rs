@@ -23,10 +23,10 @@ Models:
   seq2seq-gru        English to Italian through one fixed vector (data: eng-ita-tatoeba)
   seq2seq-attention  English to Italian with additive attention (data: eng-ita-tatoeba)
   translator         English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
-  tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample)
+  tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
-  tiny-bert          an encoder that fills in masked words (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
+  tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
   --data PATH           the folder of the data

@@ -219,7 +219,7 @@ if __name__ == "__main__":
         __file__,
         "causal-mask",
         [
-            guesses("Once upon a time there was a little girl"),
+            guesses("Once there was a little girl named Lily"),
             guesses("The cat sat on the mat."),
             editor("causal", causal(6)),
             editor("padding", (places < 4).expand(6, 6)),

@@ -11,6 +11,7 @@ use engine::ndarray::ArrayD;
 use engine::rng::Rng;
 use engine::sample::Sampling;
 use engine::token::byte_bpe::ByteBpe;
+use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use std::collections::HashSet;
 
@@ -18,6 +19,14 @@ use std::collections::HashSet;
 const SAMPLES: u64 = 100;
 /// The temperature of samples.
 const TEMPERATURE: f32 = 0.8;
+/// Stories that are begun for each name, and the most tokens of one.
+const STORIES: u64 = 5;
+const STORY_TOKENS: usize = 100;
+/// Names of the stories: of girls, then of boys.
+const NAMES: [[&str; 5]; 2] = [
+    ["Lily", "Sue", "Mia", "Anna", "Sara"],
+    ["Tim", "Tom", "Ben", "Max", "Sam"],
+];
 /// Tokens of a random sequence that is repeated, and how many such sequences.
 const REPEATED: usize = 24;
 const SEQUENCES: u64 = 20;
@@ -58,6 +67,43 @@ pub fn samples(model: &Gpt2, tokenizer: &ByteBpe, end: usize) -> Result<Vec<Stri
         Ok(pieces?.concat())
     };
     (1..=SAMPLES).map(one).collect()
+}
+
+/// The share of stories that say the name of their hero again in the second half of what the model
+/// writes, at most 100 tokens. They begin "Once upon a time, there was a little girl named Lily.",
+/// with ten names, five times each.
+///
+/// # Errors
+/// When the model refuses.
+pub fn names_kept(model: &Gpt2, tokenizer: &ByteBpe, end: usize) -> Result<f64> {
+    let children = ["girl", "boy"].into_iter().zip(NAMES);
+    let names = children.flat_map(|(child, names)| names.map(|name| (child, name)));
+    let (mut all, mut kept) = (0usize, 0usize);
+    for (child, name) in names {
+        let beginning = format!("Once upon a time, there was a little {child} named {name}.");
+        let mut prompt = vec![end];
+        prompt.extend(tokenizer.encode(&beginning)?);
+        for seed in 1..=STORIES {
+            let mut session = Session::new(model);
+            let options = Options {
+                sampling: Sampling {
+                    temperature: TEMPERATURE,
+                    ..Sampling::default()
+                },
+                seed,
+                max_tokens: STORY_TOKENS,
+                ..Options::default()
+            };
+            let generation = Generation::new(&mut session, tokenizer, &prompt, options)?;
+            let pieces: engine::Result<Vec<String>> =
+                generation.map(|piece| Ok(piece?.text)).collect();
+            let pieces = pieces?;
+            let second_half = pieces[pieces.len() / 2..].concat();
+            all += 1;
+            kept += usize::from(second_half.contains(name));
+        }
+    }
+    Ok(kept as f64 / all as f64)
 }
 
 /// The overlap of samples with the training text.

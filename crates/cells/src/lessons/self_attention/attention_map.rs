@@ -432,7 +432,7 @@ mod tests {
         for (model, most, added, message) in [
             (RANDOM, 48, 0, "at most 48 words"),
             (BERT, 62, 2, "63 tokens, and tiny-bert reads at most 62"),
-            (GPT, 63, 1, "64 tokens, and tiny-gpt reads at most 63"),
+            (GPT, 255, 1, "256 tokens, and tiny-gpt reads at most 255"),
         ] {
             let of = |count: usize| {
                 let sentence = format!("The{}", " the".repeat(count - 1));
