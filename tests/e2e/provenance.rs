@@ -99,7 +99,7 @@ fn place(id: String, name: &str, props: &str, shared: &BTreeMap<String, Value>) 
     let mut inputs = spec
         .inputs_from(&props, shared)
         .unwrap_or_else(|error| panic!("{id}: {error}"));
-    for value in inputs.0.values_mut() {
+    for (_, value) in inputs.0.iter_mut() {
         if let InputValue::Picture(sample) = value {
             *value = perturb::picture(&sample.name.clone());
         }
