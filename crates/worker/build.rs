@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use fnv::FnvHasher;
 
 /// The crates whose code runs in a worker.
-const CRATES: [&str; 4] = ["kernel", "engine", "cells", "worker"];
+const CRATES: [&str; 5] = ["kernel", "engine", "explain", "cells", "worker"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -4,13 +4,13 @@
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use criterion::Criterion;
-    use engine::explain::small_decoder::small_decoder;
     use engine::formula::Formula;
     use engine::model::decoder::{Decoder, DecoderExt, Session};
     use engine::model::gpt2::{self, Gpt2};
     use engine::model::image_gpt::{self, ImageGpt};
     use engine::model::llama::{self, Llama};
     use engine::nn::position::rope::Pairing;
+    use explain::small_decoder::small_decoder;
     use std::hint::black_box;
 
     fn steps(c: &mut Criterion, name: &str, model: &dyn Decoder) {

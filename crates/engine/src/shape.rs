@@ -6,7 +6,7 @@ use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, ArrayView2, Dimensio
 use std::borrow::Cow;
 
 /// The elements in row-major order: borrowed where memory has this order, copied otherwise.
-pub(crate) fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
+pub fn contiguous<'a, D: Dimension>(view: &ArrayView<'a, f32, D>) -> Cow<'a, [f32]> {
     match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(view.iter().copied().collect()),
@@ -38,7 +38,7 @@ pub(crate) fn rows(
 }
 
 /// A matrix from its elements in row-major order.
-pub(crate) fn matrix(
+pub fn matrix(
     operation: &'static str,
     rows: usize,
     cols: usize,
@@ -73,7 +73,7 @@ pub(crate) fn map_vector(x: ArrayView1<'_, f32>, change: impl FnOnce(&mut [f32])
 }
 
 /// Refuses a shape that differs from the expected one; `name` is the argument's name.
-pub(crate) fn expect(
+pub fn expect(
     operation: &'static str,
     name: &str,
     expected: &[usize],
@@ -152,11 +152,6 @@ pub(crate) fn shared_product_nt(
 }
 
 /// The error for two shapes that do not fit each other.
-pub(crate) fn mismatch(
-    operation: &'static str,
-    expected: &str,
-    a: &[usize],
-    b: &[usize],
-) -> EngineError {
+pub fn mismatch(operation: &'static str, expected: &str, a: &[usize], b: &[usize]) -> EngineError {
     EngineError::shape(operation, expected, format!("{a:?} and {b:?}"))
 }

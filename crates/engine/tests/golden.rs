@@ -10,8 +10,6 @@
 #[path = "golden/file.rs"]
 mod file;
 
-use engine::explain::one_head::{cross_attention, self_attention};
-use engine::explain::{convolution, rotary};
 use engine::ndarray::{Array2, Axis};
 use engine::nn::attention::{Mask, Scoring, attend, scale};
 use engine::nn::compute::Compute;
@@ -29,6 +27,8 @@ use engine::nn::projection::Projection;
 use engine::nn::{embedding, linear, norm, patch, softmax};
 use engine::parameters::Weight;
 use engine::trace::{Observer, Recorder};
+use explain::one_head::{cross_attention, self_attention};
+use explain::{convolution, rotary};
 use file::{Case, case};
 
 /// f32, a few operations on numbers of size about 1: some units of the last place (1.2e-7).

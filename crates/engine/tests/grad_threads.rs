@@ -11,7 +11,6 @@ use engine::kernel::{self, threads};
 use engine::model::decoder::{Decoder, Tokens};
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{self, Gpt2};
-use engine::model::position_decoder::{PositionDecoder, Positions};
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};
@@ -191,15 +190,6 @@ fn threads_change_no_bit() {
         let tokens = Tokens::fresh(&source.ids, &source.lengths, 32, VOCABULARY)?;
         let caches = &mut model.caches(source.lengths.len());
         let hidden = model.run(tape, &tokens, caches)?;
-        let logits = model.run_logits(tape, &hidden)?;
-        tape.cross_entropy(&logits, &next, 0.0)
-    });
-
-    let positions = Positions::Bias { distances: 9 };
-    let source_of = &mut Formula::new(0, PositionDecoder::shapes(&config, positions));
-    let biased = PositionDecoder::load(config, positions, source_of).unwrap();
-    check("a learned bias by distance", &biased, |model, tape| {
-        let hidden = model.run(tape, &source.ids, &source.lengths)?;
         let logits = model.run_logits(tape, &hidden)?;
         tape.cross_entropy(&logits, &next, 0.0)
     });

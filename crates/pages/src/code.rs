@@ -70,8 +70,10 @@ impl CodeBook {
 
     /// An item of the engine by its path, or what is missing.
     pub(crate) fn item(&self, path: &str) -> Result<Result<Excerpt, String>, BuildError> {
-        let parts: Vec<String> = path.split("::").skip(1).map(str::to_owned).collect();
-        let found = find::item(&self.project.join("crates/engine/src"), &parts)?;
+        let mut parts = path.split("::").map(str::to_owned);
+        let name = parts.next().unwrap_or_default();
+        let source = self.project.join("crates").join(name).join("src");
+        let found = find::item(&source, &parts.collect::<Vec<_>>())?;
         Ok(found.map(|found| Excerpt {
             path: path.to_owned(),
             file: self

@@ -17,7 +17,12 @@ use crate::workers::{self, Place};
 use crate::write::{Job, Site, terms};
 
 /// Folders whose files pages are checked against or show, besides the lessons.
-const LOOKED_AT: [&str; 3] = ["public", "crates/cells/src", "crates/engine/src"];
+const LOOKED_AT: [&str; 4] = [
+    "public",
+    "crates/cells/src",
+    "crates/engine/src",
+    "crates/explain/src",
+];
 
 /// A site in development, whose pages are made again as their sources change.
 #[derive(Debug)]

@@ -201,7 +201,7 @@ impl<'ast> Visit<'ast> for Calls<'_> {
     }
 }
 
-/// The second argument, as text, when it is a path that starts with `engine`.
+/// The second argument, as text, when it is a path in the engine or in the formulas of the lessons.
 fn path_argument(tokens: TokenStream) -> Option<String> {
     let mut tokens = tokens.into_iter();
     // The record is an expression: everything up to the first comma outside brackets.
@@ -217,7 +217,11 @@ fn path_argument(tokens: TokenStream) -> Option<String> {
             _ => return None,
         }
     }
-    path.starts_with("engine::").then_some(path)
+    let crates = ["engine::", "explain::"];
+    crates
+        .iter()
+        .any(|name| path.starts_with(name))
+        .then_some(path)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use engine::explain::run_log::{means_within, rows, setting, spread};
 use engine::kernel;
+use explain::run_log::{means_within, rows, setting, spread};
 use skip::shared;
 use std::path::Path;
 use training::frame::{Options, losses, train};
@@ -120,6 +120,12 @@ fn the_lesson_says_what_every_seed_shows() {
             assert_eq!(found <= rotary[0].max(bias[0]), is_best, "{name}");
         }
         assert!(of("learned")[1].is_nan());
+        // Appended sines are better than added ones by about a tenth, and fail too, somewhat later.
+        let appended = of("appended");
+        let gain = sines[0] - appended[0];
+        assert!((0.08..0.16).contains(&gain), "{gain}");
+        assert!(sines[1] > appended[1] + 0.2 && appended[1] > appended[0] + 0.8);
+        assert!(appended[2] > 4.0 && sines[2] > 3.9);
         // Sines fail from one position to the next, and stay so.
         let by_position = |name| rows(&log, "position", name).unwrap().row(seed).to_owned();
         let sine = by_position("sines");

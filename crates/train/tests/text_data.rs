@@ -4,8 +4,8 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use engine::score::bleu::words;
 use engine::translate::{length, normalised};
+use explain::score::bleu::words;
 use skip::shared;
 use std::collections::{HashMap, HashSet};
 use training::text::pairs::{self, LONGEST};

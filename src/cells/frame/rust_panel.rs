@@ -92,8 +92,8 @@ fn panels(calls: &[Call], sources: &[Source]) -> AnyView {
 fn panel(index: usize, call: &Call, times: usize, source: Option<Source>) -> AnyView {
     let short = call
         .path
-        .strip_prefix("engine::")
-        .unwrap_or(&call.path)
+        .split_once("::")
+        .map_or(&*call.path, |(_, below)| below)
         .to_owned();
     let repeated = (times > 1)
         .then(|| format!("Called {times} times; these are the values of the first call."));

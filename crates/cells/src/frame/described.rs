@@ -1,8 +1,5 @@
 //! Descriptions for "Show the Rust" of results that are neither arrays nor numbers.
 
-use engine::explain::softmax_steps::SoftmaxSteps;
-use engine::explain::stats::Histogram;
-use engine::explain::wrong_mask::Mistake;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
 use engine::model::encoder_decoder::EncoderDecoder;
@@ -15,6 +12,9 @@ use engine::nn::parts::Parts;
 use engine::parameters::Weight;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
+use explain::softmax_steps::SoftmaxSteps;
+use explain::stats::Histogram;
+use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
 

@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
-use engine::explain::one_head::{OneHead, SelfAttention};
 use engine::nn::attention::{Attention, Mask, Scoring};
 use engine::trace::{Observer, Recorder};
+use explain::one_head::{OneHead, SelfAttention};
 use ndarray::{ArrayBase, Data, Dimension};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Untrained layers over sentences, which many cells compute with: word vectors, position vectors
 //! and weights, drawn from the seed that the reader sees.
 
-use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
+use explain::one_head::SelfAttention;
 use ndarray::{Array2, ArrayView2};
 
 use crate::error::CellError;
@@ -121,7 +121,7 @@ impl Layer {
         let (w_q, w_k, w_v) = (self.w_q.view(), self.w_k.view(), self.w_v.view());
         Ok(shown!(
             record,
-            engine::explain::one_head::self_attention,
+            explain::one_head::self_attention,
             x,
             w_q,
             w_k,
@@ -140,7 +140,7 @@ impl Layer {
         let (w_q, w_k, w_v) = (self.w_q.view(), self.w_k.view(), self.w_v.view());
         Ok(shown!(
             record,
-            engine::explain::one_head::cross_attention,
+            explain::one_head::cross_attention,
             asks,
             answers,
             w_q,

@@ -93,7 +93,11 @@ impl Config {
         Ok(config)
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    /// Refuses sizes that no model can have.
+    ///
+    /// # Errors
+    /// When the heads do not divide the width.
+    pub fn check(&self) -> Result<()> {
         config::divides("gpt2", "heads", self.heads, self.width)
     }
 

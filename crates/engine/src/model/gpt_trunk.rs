@@ -42,15 +42,17 @@ pub(super) fn block_shapes(config: &Config, n: usize, all: &mut Shapes) {
 
 /// Tables, blocks, the last norm and the head.
 #[derive(Debug, Clone)]
-pub(super) struct Trunk<N, M = FeedForward> {
+pub struct Trunk<N, M = FeedForward> {
     /// `[V, C]`.
-    pub(super) tokens: Weight,
+    pub tokens: Weight,
     /// `[context, C]`, where positions are learned.
-    pub(super) positions: Option<Array2<f32>>,
-    pub(super) blocks: Vec<PreNormBlock<N, GroupedAttention, M>>,
-    pub(super) norm: N,
+    pub positions: Option<Array2<f32>>,
+    /// The blocks in their order.
+    pub blocks: Vec<PreNormBlock<N, GroupedAttention, M>>,
+    /// The norm after the last block.
+    pub norm: N,
     /// `[V, C]`, where it is not the token table.
-    pub(super) head: Option<Weight>,
+    pub head: Option<Weight>,
 }
 
 impl<N: Norm, M: Mlp> Trunk<N, M> {
@@ -60,7 +62,7 @@ impl<N: Norm, M: Mlp> Trunk<N, M> {
     ///
     /// # Errors
     /// When an id is outside the vocabulary or the caches are another model's.
-    pub(super) fn run<C: Compute>(
+    pub fn run<C: Compute>(
         &self,
         compute: &mut C,
         tokens: &Tokens<'_>,
@@ -94,12 +96,12 @@ impl<N: Norm, M: Mlp> Trunk<N, M> {
     }
 
     /// The matrix of the logits: the head, or else the token table.
-    pub(super) fn head(&self) -> &Weight {
+    pub fn head(&self) -> &Weight {
         self.head.as_ref().unwrap_or(&self.tokens)
     }
 
     /// Visits the head, where it is not the token table.
-    pub(super) fn head_parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+    pub fn head_parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         match &mut self.head {
             Some(head) => trainable::weight(head, "lm_head.weight", Kind::Matrix, visit),
             None => Ok(()),
@@ -113,7 +115,7 @@ impl<N: Norm> Trunk<N> {
     ///
     /// # Errors
     /// When a parameter is missing or has another shape.
-    pub(super) fn load(
+    pub fn load(
         config: &Config,
         source: &mut dyn Parameters,
         prefix: &str,
@@ -142,7 +144,7 @@ impl<N: Norm> Trunk<N> {
     }
 
     /// The same model with another activation in every MLP.
-    pub(super) fn with_activation(mut self, activation: Activation) -> Self {
+    pub fn with_activation(mut self, activation: Activation) -> Self {
         for block in &mut self.blocks {
             block.mlp.activation = activation;
         }
@@ -153,7 +155,7 @@ impl<N: Norm> Trunk<N> {
     ///
     /// # Errors
     /// When `visit` fails.
-    pub(super) fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+    pub fn parameters(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         let name = |part: &str| format!("transformer.{part}");
         let tokens = &mut self.tokens;
         trainable::weight(tokens, &name("wte.weight"), Kind::Table, visit)?;
@@ -169,7 +171,7 @@ impl<N: Norm> Trunk<N> {
 }
 
 /// The block whose parameters have names that begin with `place`.
-pub(super) fn block<N: Norm>(
+pub fn block<N: Norm>(
     config: &Config,
     source: &mut dyn Parameters,
     place: &str,

@@ -8,7 +8,7 @@
 //! ```
 //! Where P does not divide the picture, the rest at the right and at the bottom is left out, as a
 //! convolution with stride P does. A convolution's weight `[C_out, C, P, P]` flattened to `[C_out,
-//! C·P·P]` gives the same embedding as [`crate::explain::convolution::conv2d`].
+//! C·P·P]` gives the same embedding as `explain::convolution::conv2d`.
 //!
 //! ```
 //! use engine::nn::patch::{count, cut, uncut};

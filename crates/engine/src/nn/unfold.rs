@@ -5,7 +5,7 @@
 //! unfold: -> [B·H'·W', C·P·P], columns in the order of a kernel [C_out, C, P, P]: channel, row, column
 //! conv(x) = unfold(x) · weightᵀ + bias                    H' = ⌊(H + 2·padding − P)/stride⌋ + 1, W' likewise
 //! ```
-//! Outside the picture there are zeros. [`crate::explain::convolution::conv2d`] computes the same
+//! Outside the picture there are zeros. `explain::convolution::conv2d` computes the same
 //! without rearranging.
 //!
 //! ```
@@ -127,36 +127,6 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::convolution::conv2d;
-    use crate::rng::normal_matrix;
-    use ndarray::Array4;
-
-    #[test]
-    fn a_product_with_the_windows_is_the_convolution() {
-        let windows = Windows {
-            height: 5,
-            width: 6,
-            side: 3,
-            stride: 2,
-            padding: 0,
-        };
-        let x = normal_matrix(1, "x", 2 * 30, 2, 1.0);
-        let kernel = normal_matrix(1, "k", 4, 18, 1.0);
-        let found = windows.unfold(x.view()).unwrap().dot(&kernel.t());
-        let kernel = Array4::from_shape_vec((4, 2, 3, 3), kernel.into_raw_vec_and_offset().0);
-        let kernel = kernel.unwrap();
-        for b in 0..2 {
-            let image = ndarray::Array3::from_shape_fn((2, 5, 6), |(c, row, column)| {
-                x[[(b * 5 + row) * 6 + column, c]]
-            });
-            let expected = conv2d(image.view(), kernel.view(), None, 2).unwrap();
-            let (_, height, width) = expected.dim();
-            for ((o, row, column), value) in expected.indexed_iter() {
-                let place = (b * height + row) * width + column;
-                assert!((found[[place, o]] - value).abs() < 1e-5);
-            }
-        }
-    }
 
     #[test]
     fn padding_is_zeros_and_nonsense_is_refused() {

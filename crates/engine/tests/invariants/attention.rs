@@ -1,8 +1,6 @@
 //! Invariants of attention and of the small decoder with any kernels: nothing leaks through a mask,
 //! not one bit; the order of tokens changes the order of results and nothing else.
 
-use engine::explain::one_head::{OneHead, self_attention};
-use engine::explain::small_decoder::parameters;
 use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::ndarray::{Array2, Axis};
@@ -11,6 +9,8 @@ use engine::nn::feed_forward::Activation;
 use engine::nn::mask::causal;
 use engine::nn::parts::Parts;
 use engine::rng::{Rng, normal_matrix};
+use explain::one_head::{OneHead, self_attention};
+use explain::small_decoder::parameters;
 
 /// The curriculum's bound for |F(PX) − P F(X)|.
 const EQUIVARIANCE_TOLERANCE: f32 = 1e-6;

@@ -1,10 +1,10 @@
 //! The same bits natively and in wasm: one number stands for thousands of results of `rng`, `math`
 //! and the position tables.
 
-use engine::explain::rotary;
 use engine::math::{self, double};
 use engine::nn::position::{alibi, sinusoidal};
 use engine::rng::{Rng, mix, normal_matrix};
+use explain::rotary;
 
 /// What [`fingerprint`] must give everywhere. It changes only when a function or the stream itself
 /// changes.

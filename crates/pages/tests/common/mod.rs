@@ -79,10 +79,9 @@ impl Project {
             let text = std::fs::read_to_string(real().join(script)).unwrap();
             project.put(script, &text);
         }
-        copy(
-            &real().join("crates/engine/src"),
-            &project.root.join("crates/engine/src"),
-        );
+        for sources in ["crates/engine/src", "crates/explain/src"] {
+            copy(&real().join(sources), &project.root.join(sources));
+        }
         project.put(
             "crates/cells/src/lessons/self_attention/three_patches.rs",
             "fn compute() {\n    shown!(record, engine::nn::attention::attend, q, k, v);\n}\n",

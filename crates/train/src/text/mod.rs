@@ -11,6 +11,7 @@ pub mod own;
 pub mod pairs;
 pub mod parts;
 pub mod pieces;
+pub mod position_decoder;
 pub mod position_race;
 pub mod positions;
 pub mod questions;

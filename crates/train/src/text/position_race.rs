@@ -9,12 +9,12 @@
 //! ```
 //! The fields of a line are separated by tabs.
 
+use super::position_decoder::Positions;
 use super::positions::{
     EVALUATED, FACTOR, INTERPOLATED, Run, SCHEMES, STEPS, TRAINED, Texts, expect_numbers,
 };
 use crate::Result;
 use crate::frame::{Options, Subject, losses, replace, train};
-use engine::model::position_decoder::Positions;
 use engine::trainable::count;
 use std::fmt::Write;
 use std::path::Path;

@@ -12,6 +12,7 @@
 //! Source of the comparison: Press, Smith and Lewis 2022, "Train short, test long", section 2.
 
 use super::corpus::Corpus;
+use super::position_decoder::{PositionDecoder, Positions};
 use super::stories;
 use super::vocabulary::{END, joined_lines, learned};
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
@@ -19,7 +20,6 @@ use crate::{Result, TrainError};
 use engine::EngineError;
 use engine::grad::{Draw, Schedule, Tape, Var};
 use engine::model::gpt2::Config;
-use engine::model::position_decoder::{PositionDecoder, Positions};
 use engine::nn::plain::Plain;
 use engine::parameters::Parameters;
 use engine::rng::Rng;
@@ -50,7 +50,7 @@ const WARMUP: u64 = 45;
 const RATE: f32 = 4e-3;
 
 /// The schemes that are trained, with their names in the log.
-pub const SCHEMES: [(&str, Positions); 6] = [
+pub const SCHEMES: [(&str, Positions); 7] = [
     ("none", Positions::None),
     ("sines", Positions::Sines),
     ("learned", Positions::Table),
@@ -62,6 +62,7 @@ pub const SCHEMES: [(&str, Positions); 6] = [
     ),
     ("alibi", Positions::Alibi),
     ("rotary", Positions::Rotary { factor: 1.0 }),
+    ("appended", Positions::Appended),
 ];
 
 /// The name of the rotary model whose positions are divided by [`FACTOR`] when it is evaluated.

@@ -3,8 +3,8 @@
 use super::split::is_long;
 use crate::Result;
 use crate::frame::Figure;
-use engine::score::Score;
 use engine::translate::{Pair, Translator};
+use explain::score::Score;
 use std::ops::RangeInclusive;
 
 /// Number of resamplings of the sentences for an interval, and the seed of their draws.

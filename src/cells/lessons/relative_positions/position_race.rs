@@ -19,7 +19,7 @@ struct Scheme {
 }
 
 /// The schemes, in the order of the inputs.
-const SCHEMES: [Scheme; 7] = [
+const SCHEMES: [Scheme; 8] = [
     Scheme {
         input: "none",
         title: "no positions",
@@ -68,6 +68,16 @@ const SCHEMES: [Scheme; 7] = [
             "interpolated.within",
             "interpolated.within.low",
             "interpolated.within.high",
+        ],
+    },
+    Scheme {
+        input: "appended",
+        title: "sines, appended",
+        concept: Concept::Score,
+        within: [
+            "appended.within",
+            "appended.within.low",
+            "appended.within.high",
         ],
     },
 ];

@@ -55,7 +55,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut totals = Array1::zeros(e.nrows());
     let mut weights = Array2::zeros(e.dim());
     for (i, row) in e.rows().into_iter().enumerate() {
-        let steps = shown!(record, engine::explain::softmax_steps::safe, row, 1.0_f32)?;
+        let steps = shown!(record, explain::softmax_steps::safe, row, 1.0_f32)?;
         exponents.row_mut(i).assign(&steps.exponents);
         exponentials.row_mut(i).assign(&steps.exponentials);
         totals[i] = steps.total;

@@ -45,17 +45,12 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let (tokens, vocabulary) = (inputs.count("tokens")?, inputs.count("vocabulary")?);
     let (width, bits) = (inputs.count("width")?, inputs.count("bits")?);
     let mut record = Record::new();
-    let token = shown!(record, engine::explain::capacity::token_bits, vocabulary);
-    let message = shown!(
-        record,
-        engine::explain::capacity::message_bits,
-        tokens,
-        vocabulary
-    );
-    let vector = shown!(record, engine::explain::capacity::vector_bits, width, bits);
+    let token = shown!(record, explain::capacity::token_bits, vocabulary);
+    let message = shown!(record, explain::capacity::message_bits, tokens, vocabulary);
+    let vector = shown!(record, explain::capacity::vector_bits, width, bits);
     let most = shown!(
         record,
-        engine::explain::capacity::longest_message,
+        explain::capacity::longest_message,
         vocabulary,
         vector
     );
@@ -71,7 +66,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let lengths: Vec<f64> = (0..POINTS)
         .map(|n| (end * n as f64 / (POINTS - 1) as f64).round())
         .collect();
-    let line = |&length: &f64| engine::explain::capacity::message_bits(length as usize, vocabulary);
+    let line = |&length: &f64| explain::capacity::message_bits(length as usize, vocabulary);
     record.numbers("line.message", lengths.iter().map(line).collect());
     record.numbers("line.vector", vec![vector; POINTS]);
     record.numbers("line.tokens", lengths);

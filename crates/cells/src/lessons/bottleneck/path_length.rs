@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::explain::path;
+use explain::path;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -51,19 +51,19 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let paths = [
         (
             "recurrent",
-            shown!(record, engine::explain::path::recurrent, from, to),
+            shown!(record, explain::path::recurrent, from, to),
         ),
         (
             "contiguous",
-            shown!(record, engine::explain::path::contiguous, from, to, kernel)?,
+            shown!(record, explain::path::contiguous, from, to, kernel)?,
         ),
         (
             "dilated",
-            shown!(record, engine::explain::path::dilated, from, to, kernel)?,
+            shown!(record, explain::path::dilated, from, to, kernel)?,
         ),
         (
             "attention",
-            shown!(record, engine::explain::path::attention, from, to),
+            shown!(record, explain::path::attention, from, to),
         ),
     ];
     for (name, path) in paths {

@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use engine::score::Score;
 use engine::translate::{Pair, Translator};
+use explain::score::Score;
 
 use crate::computation::Computation;
 use crate::error::CellError;

@@ -1,10 +1,10 @@
 //! Change one word and look at every logit before it: with the causal mask not one bit moves,
 //! without it, or with a mistake in it, they do.
 
-use engine::explain::wrong_mask::Mistake;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use explain::wrong_mask::Mistake;
 use ndarray::{Array2, Axis, Slice};
 use std::sync::Arc;
 
@@ -141,12 +141,7 @@ fn random(
     changed[place] = new;
     let (seed, vocabulary) = (inputs.seed()?, MODEL.vocabulary);
     let mistake = mistake(inputs.choice("mistake")?);
-    let model = shown!(
-        record,
-        engine::explain::small_decoder::small_decoder,
-        &MODEL,
-        seed
-    )?;
+    let model = shown!(record, explain::small_decoder::small_decoder, &MODEL, seed)?;
     let before = shown!(record, engine::token::words::ids, &tokens[..], vocabulary);
     let after = shown!(record, engine::token::words::ids, &changed[..], vocabulary);
     let [first, second] = logits(record, &model, [&before, &after])?;
@@ -185,15 +180,8 @@ fn logits_with(
     mistake: Mistake,
     texts: [&[usize]; 2],
 ) -> Result<[Array2<f32>; 2], CellError> {
-    let [first, second] = texts.map(|ids| {
-        shown!(
-            record,
-            engine::explain::wrong_mask::forward,
-            model,
-            ids,
-            mistake
-        )
-    });
+    let [first, second] =
+        texts.map(|ids| shown!(record, explain::wrong_mask::forward, model, ids, mistake));
     Ok([first?, second?])
 }
 

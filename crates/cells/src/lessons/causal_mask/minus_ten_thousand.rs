@@ -49,7 +49,7 @@ fn masked(
     Ok(if first {
         shown!(
             record,
-            engine::explain::additive_mask::mask_then_scale,
+            explain::additive_mask::mask_then_scale,
             scores,
             mask,
             scale
@@ -57,7 +57,7 @@ fn masked(
     } else {
         shown!(
             record,
-            engine::explain::additive_mask::scale_then_mask,
+            explain::additive_mask::scale_then_mask,
             scores,
             mask,
             scale
@@ -82,7 +82,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     for (name, penalty) in [("infinite", f32::NEG_INFINITY), ("finite", penalty)] {
         let mask = shown!(
             record,
-            engine::explain::additive_mask::additive,
+            explain::additive_mask::additive,
             visible.view(),
             penalty
         );

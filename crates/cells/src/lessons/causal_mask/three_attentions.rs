@@ -1,11 +1,11 @@
 //! The three attentions of the 2017 Transformer side by side: encoder, decoder, and the decoder
 //! asking the encoder.
 
-use engine::explain::one_head::SelfAttention;
 use engine::model::transformer::Transformer;
 use engine::nn::attention::Mask;
 use engine::trace::Recorder;
 use engine::translate::Translator;
+use explain::one_head::SelfAttention;
 use ndarray::Array2;
 use std::sync::Arc;
 

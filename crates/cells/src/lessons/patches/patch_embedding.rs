@@ -236,7 +236,7 @@ impl Embedding {
         let (side, bias) = (filters.dim().2, bias.map(|bias| bias.view()));
         let map = shown!(
             record,
-            engine::explain::convolution::conv2d,
+            explain::convolution::conv2d,
             image.view(),
             filters.view(),
             bias,

@@ -36,14 +36,9 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut columns: [Vec<f64>; 4] = Default::default();
     for side in SIDES {
         let tokens = shown!(record, engine::nn::patch::count, size, size, side);
-        let scores = shown!(record, engine::explain::cost::score_count, tokens);
-        let bytes = shown!(record, engine::explain::cost::score_bytes, tokens);
-        let multiplications = shown!(
-            record,
-            engine::explain::cost::score_multiplications,
-            tokens,
-            d_k
-        );
+        let scores = shown!(record, explain::cost::score_count, tokens);
+        let bytes = shown!(record, explain::cost::score_bytes, tokens);
+        let multiplications = shown!(record, explain::cost::score_multiplications, tokens, d_k);
         for (column, value) in columns.iter_mut().zip([
             tokens as f64,
             scores as f64,

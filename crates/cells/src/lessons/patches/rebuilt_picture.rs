@@ -56,7 +56,7 @@ fn embedding(record: &mut Record, inputs: &Inputs) -> Result<Array2<f32>, CellEr
     if inputs.choice("columns")? == WAVES {
         return Ok(shown!(
             record,
-            engine::explain::waves::patterns,
+            explain::waves::patterns,
             width,
             3_usize,
             SIDE
@@ -88,11 +88,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         e.view(),
         bias
     )?;
-    let back = shown!(
-        record,
-        engine::explain::pseudo_inverse::pseudo_inverse,
-        e.view()
-    )?;
+    let back = shown!(record, explain::pseudo_inverse::pseudo_inverse, e.view())?;
     // The way back is the same step with another matrix: E⁺ in place of E.
     let rebuilt = shown!(
         record,
@@ -112,7 +108,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     )?;
     let differences = row_differences(patches.view(), rebuilt.view());
     let squares: Array1<f32> = (&patches - &rebuilt).iter().map(|x| x * x).collect();
-    let mean = shown!(record, engine::explain::stats::mean, squares.view());
+    let mean = shown!(record, explain::stats::mean, squares.view());
     let chosen = inputs.count("chosen")?.min(patches.nrows() - 1);
     record.number("inner", INNER as f64);
     record.number("width", e.nrows() as f64);

@@ -55,13 +55,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let omega: Vec<f32> = (0..width / 2)
         .map(|i| engine::nn::position::sinusoidal::frequency(i, width))
         .collect();
-    let angles = shown!(
-        record,
-        engine::explain::angle::angles,
-        &[position][..],
-        &omega[..]
-    );
-    let wavelengths = shown!(record, engine::explain::angle::wavelengths, &omega[..]);
+    let angles = shown!(record, explain::angle::angles, &[position][..], &omega[..]);
+    let wavelengths = shown!(record, explain::angle::wavelengths, &omega[..]);
     record.tensor("encoding", &table);
     record.tensor("row", &row);
     for (name, phase) in [("row.sin", 0), ("row.cos", 1)] {
@@ -80,12 +75,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
 fn curve(record: &mut Record, length: usize, dimension: usize, omega: f32) {
     let points = length.saturating_sub(1) * BETWEEN + 1;
     let places: Vec<f32> = (0..points).map(|i| i as f32 / BETWEEN as f32).collect();
-    let angles = shown!(
-        record,
-        engine::explain::angle::angles,
-        &places[..],
-        &[omega][..]
-    );
+    let angles = shown!(record, explain::angle::angles, &places[..], &[omega][..]);
     let wave = if dimension.is_multiple_of(2) {
         engine::math::sin
     } else {

@@ -16,8 +16,10 @@ use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 /// The log of the runs.
 const LOG: &str = "position-race.tsv";
 
+/// The label of the one scheme that is not shown at first: a variant of the sines.
+const APPENDED: &str = "Sines, appended";
 /// The schemes: the name of the input, that in the log, and the label.
-const SCHEMES: [(&str, &str, &str); 7] = [
+const SCHEMES: [(&str, &str, &str); 8] = [
     ("none", "none", "No positions"),
     ("sines", "sines", "Sines"),
     ("learned", "learned", "Learned table"),
@@ -29,6 +31,7 @@ const SCHEMES: [(&str, &str, &str); 7] = [
         "rotary-interpolated",
         "Rotary, interpolated",
     ),
+    ("appended", "appended", APPENDED),
 ];
 
 /// The cell `position-race`.
@@ -49,7 +52,7 @@ pub const ENTRY: Entry = Entry {
 
 /// Which lines the chart shows; the results have all.
 fn inputs() -> Vec<InputSpec> {
-    let shown = |(name, _, label)| InputSpec::toggle(name, label, true);
+    let shown = |(name, _, label)| InputSpec::toggle(name, label, label != APPENDED);
     SCHEMES.map(shown).to_vec()
 }
 
@@ -61,7 +64,7 @@ fn start(_: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
 fn compute(log: &str) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let number = |name: &str| -> Result<usize, CellError> {
-        let found = engine::explain::run_log::setting(log, name)?;
+        let found = explain::run_log::setting(log, name)?;
         let wrong = |_| CellError::Mismatch(format!("{LOG}: {name} is {found:?}"));
         found.parse().map_err(wrong)
     };
@@ -100,7 +103,7 @@ fn compute(log: &str) -> Result<Computation, CellError> {
         record.number(name, number(name)? as f64);
     }
     record.number("parameters", number("parameters of none")? as f64);
-    let command = engine::explain::run_log::setting(log, "command")?;
+    let command = explain::run_log::setting(log, "command")?;
     record.words("command", vec![command.to_owned()]);
     Ok(record.finish())
 }
@@ -118,21 +121,10 @@ struct Runs {
 impl Runs {
     fn read(log: &str, scheme: &str, ranges: &[Range<usize>]) -> Result<Self, CellError> {
         let mut record = Record::new();
-        let rows = shown!(
-            record,
-            engine::explain::run_log::rows,
-            log,
-            "position",
-            scheme
-        )?;
-        let by_position = shown!(record, engine::explain::run_log::spread, rows.view())?;
-        let within = shown!(
-            record,
-            engine::explain::run_log::means_within,
-            rows.view(),
-            ranges
-        )?;
-        let within = shown!(record, engine::explain::run_log::spread, within.view())?;
+        let rows = shown!(record, explain::run_log::rows, log, "position", scheme)?;
+        let by_position = shown!(record, explain::run_log::spread, rows.view())?;
+        let within = shown!(record, explain::run_log::means_within, rows.view(), ranges)?;
+        let within = shown!(record, explain::run_log::spread, within.view())?;
         Ok(Self {
             seeds: rows.nrows(),
             by_position,

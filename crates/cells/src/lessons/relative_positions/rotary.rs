@@ -62,14 +62,14 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let copies = (repeat(q.view(), SHIFTS + 1)?, repeat(k.view(), SHIFTS + 1)?);
     let turned_q = shown!(
         record,
-        engine::explain::rotary::rotate,
+        explain::rotary::rotate,
         copies.0.view(),
         &queries[..],
         base
     )?;
     let turned_k = shown!(
         record,
-        engine::explain::rotary::rotate,
+        explain::rotary::rotate,
         copies.1.view(),
         &keys[..],
         base
@@ -115,14 +115,14 @@ fn lengths(
 ) -> Result<(), CellError> {
     let (q, k, turned_q, turned_k) = (q.row(0), k.row(0), turned_q.row(shift), turned_k.row(shift));
     let before = [
-        shown!(record, engine::explain::similarity::dot, q, q)?,
-        shown!(record, engine::explain::similarity::dot, k, k)?,
+        shown!(record, explain::similarity::dot, q, q)?,
+        shown!(record, explain::similarity::dot, k, k)?,
     ];
     let after = [
-        shown!(record, engine::explain::similarity::dot, turned_q, turned_q)?,
-        shown!(record, engine::explain::similarity::dot, turned_k, turned_k)?,
+        shown!(record, explain::similarity::dot, turned_q, turned_q)?,
+        shown!(record, explain::similarity::dot, turned_k, turned_k)?,
     ];
-    let unturned = shown!(record, engine::explain::similarity::dot, q, k)?;
+    let unturned = shown!(record, explain::similarity::dot, q, k)?;
     record.tensor("squared_length", &ndarray::aview1(&before));
     record.tensor("squared_length_turned", &ndarray::aview1(&after));
     record.number("unturned_score", f64::from(unturned));
@@ -131,9 +131,9 @@ fn lengths(
 
 /// Frequencies, wavelengths and the angles that query (row 0) and key (row 1) have turned by.
 fn clocks(record: &mut Record, places: &[f32], base: f32) {
-    let omega = shown!(record, engine::explain::rotary::frequencies, WIDTH, base);
-    let angles = shown!(record, engine::explain::angle::angles, places, &omega[..]);
-    let waves = shown!(record, engine::explain::angle::wavelengths, &omega[..]);
+    let omega = shown!(record, explain::rotary::frequencies, WIDTH, base);
+    let angles = shown!(record, explain::angle::angles, places, &omega[..]);
+    let waves = shown!(record, explain::angle::wavelengths, &omega[..]);
     record.tensor("frequencies", &ndarray::aview1(&omega));
     record.tensor("angles", &angles);
     record.tensor("wavelengths", &waves);
@@ -151,7 +151,7 @@ fn by_offset(
     let copies = repeat(k.view(), offsets.len())?;
     let turned = shown!(
         record,
-        engine::explain::rotary::rotate,
+        explain::rotary::rotate,
         copies.view(),
         &offsets[..],
         base

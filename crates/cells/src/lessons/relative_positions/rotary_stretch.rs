@@ -41,52 +41,26 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     // How much longer the text is; a shorter one needs no stretching.
     let scale = (length as f32 / trained as f32).max(1.0);
     let mut record = Record::new();
-    let omega = shown!(record, engine::explain::rotary::frequencies, width, BASE);
+    let omega = shown!(record, explain::rotary::frequencies, width, BASE);
     let squeezed = shown!(
         record,
-        engine::explain::rotary::interpolate,
+        explain::rotary::interpolate,
         &places[..],
         trained,
         length
     );
-    let new_base = shown!(
-        record,
-        engine::explain::rotary::ntk_base,
-        BASE,
-        width,
-        scale
-    );
-    let slowed = shown!(
-        record,
-        engine::explain::rotary::frequencies,
-        width,
-        new_base
-    );
-    let plain = shown!(
-        record,
-        engine::explain::angle::angles,
-        &places[..],
-        &omega[..]
-    );
-    let inside = shown!(
-        record,
-        engine::explain::angle::angles,
-        &squeezed[..],
-        &omega[..]
-    );
-    let rebased = shown!(
-        record,
-        engine::explain::angle::angles,
-        &places[..],
-        &slowed[..]
-    );
+    let new_base = shown!(record, explain::rotary::ntk_base, BASE, width, scale);
+    let slowed = shown!(record, explain::rotary::frequencies, width, new_base);
+    let plain = shown!(record, explain::angle::angles, &places[..], &omega[..]);
+    let inside = shown!(record, explain::angle::angles, &squeezed[..], &omega[..]);
+    let rebased = shown!(record, explain::angle::angles, &places[..], &slowed[..]);
     let limits = shown!(
         record,
-        engine::explain::angle::angles,
+        explain::angle::angles,
         &[trained as f32][..],
         &omega[..]
     );
-    let waves = shown!(record, engine::explain::angle::wavelengths, &omega[..]);
+    let waves = shown!(record, explain::angle::wavelengths, &omega[..]);
     let last = length - 1;
     record.number("plane", plane as f64);
     record.number("scale", f64::from(scale));

@@ -1,7 +1,7 @@
 //! Heads minus tails of a number of coins, a thousand times: a sum of independent steps, whose
 //! spread grows with the root of their number.
 
-use engine::explain::stats::Histogram;
+use explain::stats::Histogram;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -47,31 +47,24 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     for (name, flips) in FLIPS.iter().zip(COUNTS) {
         if *name != chosen {
             // The same functions as below, so their calls are not kept again.
-            let sums = engine::explain::coin_walk::heads_minus_tails(seed, REPEATS, flips);
-            deviations.push(engine::explain::stats::standard_deviation(sums.view()));
+            let sums = explain::coin_walk::heads_minus_tails(seed, REPEATS, flips);
+            deviations.push(explain::stats::standard_deviation(sums.view()));
             continue;
         }
         let sums = shown!(
             record,
-            engine::explain::coin_walk::heads_minus_tails,
+            explain::coin_walk::heads_minus_tails,
             seed,
             REPEATS,
             flips
         );
         let x = sums.view();
-        let deviation = shown!(record, engine::explain::stats::standard_deviation, x);
+        let deviation = shown!(record, explain::stats::standard_deviation, x);
         let Histogram {
             centres,
             counts,
             outside,
-        } = shown!(
-            record,
-            engine::explain::stats::histogram,
-            x,
-            -REACH,
-            REACH,
-            BINS
-        )?;
+        } = shown!(record, explain::stats::histogram, x, -REACH, REACH, BINS)?;
         deviations.push(deviation);
         record.number("deviation", deviation);
         record.number("root", root(flips));

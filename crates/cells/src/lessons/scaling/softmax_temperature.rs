@@ -34,7 +34,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let weights = shown!(record, engine::nn::softmax::softmax_temperature, x, tau)?;
     let entropy = shown!(record, engine::nn::softmax::entropy, weights.view());
     let jacobian = shown!(record, engine::nn::softmax::jacobian, weights.view());
-    let norm = shown!(record, engine::explain::stats::frobenius, jacobian.view());
+    let norm = shown!(record, explain::stats::frobenius, jacobian.view());
     record.tensor("weights", &weights);
     record.number("entropy", f64::from(entropy));
     record.tensor("jacobian", &jacobian);
@@ -46,8 +46,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
             .fold(0.0, |most, &w| f64::max(most, f64::from(w))),
     );
 
-    let written = shown!(record, engine::explain::softmax_steps::as_written, x, tau)?;
-    let safe = shown!(record, engine::explain::softmax_steps::safe, x, tau)?;
+    let written = shown!(record, explain::softmax_steps::as_written, x, tau)?;
+    let safe = shown!(record, explain::softmax_steps::safe, x, tau)?;
     let broken = written.weights.iter().filter(|w| w.is_nan()).count();
     record.number("written.broken", broken as f64);
     for (name, steps) in [("written", written), ("safe", safe)] {

@@ -98,7 +98,7 @@ fn lengths(record: &mut Record, model: &Bert, ids: &[usize]) -> Result<(), CellE
         let mut found = Array2::zeros((config.layers, config.heads));
         for (head, value) in found.indexed_iter_mut() {
             let vectors = part(&seen, head, letter)?;
-            *value = engine::explain::stats::frobenius(vectors) as f32 / tokens;
+            *value = explain::stats::frobenius(vectors) as f32 / tokens;
         }
         record.tensor(name, &found);
     }
@@ -119,14 +119,10 @@ fn spreads(record: &mut Record, name: &str, model: &Bert, ids: &[usize]) -> Resu
         let spread = if is_first {
             let raw = shown!(record, engine::nn::attention::scores, q, k, 1.0_f32)?;
             let raw = raw.flatten();
-            shown!(
-                record,
-                engine::explain::stats::standard_deviation,
-                raw.view()
-            )
+            shown!(record, explain::stats::standard_deviation, raw.view())
         } else {
             let raw = engine::nn::attention::scores(q, k, 1.0)?;
-            engine::explain::stats::standard_deviation(raw.flatten().view())
+            explain::stats::standard_deviation(raw.flatten().view())
         };
         *value = spread as f32;
     }

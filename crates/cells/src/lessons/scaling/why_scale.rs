@@ -1,7 +1,7 @@
 //! Ten thousand scores of random queries and keys, with and without the square root, and what
 //! softmax makes of them.
 
-use engine::explain::stats::Histogram;
+use explain::stats::Histogram;
 use ndarray::{Array2, ArrayView2, Axis, Slice, aview1, stack};
 
 use crate::error::CellError;
@@ -131,27 +131,15 @@ impl Draws {
                 d_k
             );
             let (q, k) = (q.view(), k.view());
-            let raw = shown!(
-                record,
-                engine::explain::similarity::scaled_dot_rows,
-                q,
-                k,
-                1.0_f32
-            )?;
-            let scaled = shown!(
-                record,
-                engine::explain::similarity::scaled_dot_rows,
-                q,
-                k,
-                scale
-            )?;
+            let raw = shown!(record, explain::similarity::scaled_dot_rows, q, k, 1.0_f32)?;
+            let scaled = shown!(record, explain::similarity::scaled_dot_rows, q, k, scale)?;
             (raw, scaled)
         } else {
             let q = engine::rng::normal_rows(seed, "q", first, rows, d_k);
             let k = engine::rng::normal_rows(seed, "k", first, rows, d_k);
             (
-                engine::explain::similarity::scaled_dot_rows(q.view(), k.view(), 1.0)?,
-                engine::explain::similarity::scaled_dot_rows(q.view(), k.view(), scale)?,
+                explain::similarity::scaled_dot_rows(q.view(), k.view(), 1.0)?,
+                explain::similarity::scaled_dot_rows(q.view(), k.view(), scale)?,
             )
         };
         self.raw.extend(raw);
@@ -164,20 +152,13 @@ impl Draws {
         let (low, high) = (-self.reach, self.reach);
         for (name, values) in [("raw", &self.raw), ("scaled", &self.scaled)] {
             let (record, x) = (&mut self.record, aview1(values));
-            let mean = shown!(record, engine::explain::stats::mean, x);
-            let variance = shown!(record, engine::explain::stats::variance, x);
+            let mean = shown!(record, explain::stats::mean, x);
+            let variance = shown!(record, explain::stats::variance, x);
             let Histogram {
                 centres,
                 counts,
                 outside,
-            } = shown!(
-                record,
-                engine::explain::stats::histogram,
-                x,
-                low,
-                high,
-                BINS
-            )?;
+            } = shown!(record, explain::stats::histogram, x, low, high, BINS)?;
             record.number(&format!("mean.{name}"), mean);
             record.number(&format!("variance.{name}"), variance);
             record.number(&format!("outside.{name}"), outside);
@@ -193,7 +174,7 @@ impl Draws {
 
     /// The measured variance of q·k as a share of d_k: the claim of the lesson is that it is 1.
     fn variance_over_width(&self) -> f64 {
-        engine::explain::stats::variance(aview1(&self.raw)) / self.d_k as f64
+        explain::stats::variance(aview1(&self.raw)) / self.d_k as f64
     }
 
     /// Softmax of the scores of the first query with the first keys.
@@ -210,7 +191,7 @@ impl Draws {
         for (name, weights) in ["raw", "scaled"].into_iter().zip(&weights) {
             let entropy = shown!(record, engine::nn::softmax::entropy, weights.view());
             let jacobian = shown!(record, engine::nn::softmax::jacobian, weights.view());
-            let norm = shown!(record, engine::explain::stats::frobenius, jacobian.view());
+            let norm = shown!(record, explain::stats::frobenius, jacobian.view());
             record.tensor(&format!("jacobian.{name}"), &jacobian);
             record.number(&format!("entropy.{name}"), f64::from(entropy));
             record.number(&format!("norm.{name}"), norm);
@@ -275,7 +256,7 @@ fn averages(weights: ArrayView2<'_, f32>) -> (f64, f64) {
             let jacobian: Array2<f32> = engine::nn::softmax::jacobian(row);
             (
                 entropy + f64::from(engine::nn::softmax::entropy(row)),
-                norm + engine::explain::stats::frobenius(jacobian.view()),
+                norm + explain::stats::frobenius(jacobian.view()),
             )
         });
     (sums.0 / rows, sums.1 / rows)

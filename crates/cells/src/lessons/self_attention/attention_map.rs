@@ -1,10 +1,10 @@
 //! A sentence through an attention layer, of a trained model or with random weights: what each word
 //! takes from every other word.
 
-use engine::explain::one_head::SelfAttention;
 use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use explain::one_head::SelfAttention;
 use std::sync::Arc;
 
 use crate::computation::Computation;

@@ -62,7 +62,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     );
     let found = shown!(
         record,
-        engine::explain::one_head::cross_attention,
+        explain::one_head::cross_attention,
         x_q.view(),
         x_kv.view(),
         w_q.view(),

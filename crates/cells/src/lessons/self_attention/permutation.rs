@@ -1,10 +1,10 @@
 //! The same words in another order through attention, of a trained model or with random weights:
 //! F(PX) against P F(X).
 
-use engine::explain::one_head::OneHead;
 use engine::nn::attention::Mask;
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
+use explain::one_head::OneHead;
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
 

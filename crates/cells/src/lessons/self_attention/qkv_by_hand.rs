@@ -99,7 +99,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mask = Mask::None;
     let layer = shown!(
         record,
-        engine::explain::one_head::self_attention,
+        explain::one_head::self_attention,
         x.view(),
         w_q.view(),
         w_k.view(),
@@ -133,7 +133,7 @@ fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellEr
     let mut exponentials = Array2::zeros(scores.dim());
     let mut totals = Array1::zeros(scores.nrows());
     for (i, row) in scores.rows().into_iter().enumerate() {
-        let steps = shown!(record, engine::explain::softmax_steps::safe, row, 1.0_f32)?;
+        let steps = shown!(record, explain::softmax_steps::safe, row, 1.0_f32)?;
         exponents.row_mut(i).assign(&steps.exponents);
         exponentials.row_mut(i).assign(&steps.exponentials);
         totals[i] = steps.total;

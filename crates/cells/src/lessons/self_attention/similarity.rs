@@ -48,22 +48,12 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let stretched = key.mapv(|x| x * factor);
     let mut record = Record::new();
     let stretched_key = stretched.view();
-    let dot = shown!(
-        record,
-        engine::explain::similarity::dot,
-        query,
-        stretched_key
-    )?;
-    let cosine = shown!(
-        record,
-        engine::explain::similarity::cosine,
-        query,
-        stretched_key
-    )?;
-    let query_square = shown!(record, engine::explain::similarity::dot, query, query)?;
+    let dot = shown!(record, explain::similarity::dot, query, stretched_key)?;
+    let cosine = shown!(record, explain::similarity::cosine, query, stretched_key)?;
+    let query_square = shown!(record, explain::similarity::dot, query, query)?;
     let key_square = shown!(
         record,
-        engine::explain::similarity::dot,
+        explain::similarity::dot,
         stretched_key,
         stretched_key
     )?;
@@ -82,12 +72,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         keys.view(),
         1.0_f32
     )?;
-    let cosines = shown!(
-        record,
-        engine::explain::similarity::cosine_rows,
-        one,
-        keys.view()
-    )?;
+    let cosines = shown!(record, explain::similarity::cosine_rows, one, keys.view())?;
 
     record.number("dot", f64::from(dot));
     record.number("cosine", f64::from(cosine));

@@ -1,9 +1,9 @@
 //! Attention among three image patches with two-wide queries and keys: small enough for pencil and
 //! paper.
 
-use engine::explain::one_head::OneHead;
 use engine::nn::attention::{Mask, Scoring};
 use engine::trace::Observer;
+use explain::one_head::OneHead;
 use ndarray::{Array1, Array2, Axis, arr2};
 
 use crate::computation::Computation;
@@ -77,7 +77,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut exponentials = Array2::zeros(attention.scores.dim());
     let mut totals = Array1::zeros(attention.scores.nrows());
     for (i, row) in attention.scores.rows().into_iter().enumerate() {
-        let steps = shown!(record, engine::explain::softmax_steps::safe, row, 1.0_f32)?;
+        let steps = shown!(record, explain::softmax_steps::safe, row, 1.0_f32)?;
         exponents.row_mut(i).assign(&steps.exponents);
         exponentials.row_mut(i).assign(&steps.exponentials);
         totals[i] = steps.total;

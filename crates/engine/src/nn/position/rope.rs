@@ -7,18 +7,18 @@
 //! linear:  θ / factor
 //! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
 //! ```
-//! Sines and cosines are computed once for all heads and layers; [`crate::explain::rotary`] is the
+//! Sines and cosines are computed once for all heads and layers; the crate `explain` has the
 //! same rotation of one matrix, for lessons.
 //!
 //! ```
-//! use engine::explain::rotary::rotate;
 //! use engine::nn::position::rope::{Pairing, Rope, Scaling};
 //! use ndarray::array;
 //! let rope = Rope { width: 2, base: 10_000.0, pairing: Pairing::Neighbours, scaling: Scaling::None };
-//! let mut q = array![[1.0, 2.0, 3.0, 4.0]]; // Two heads.
-//! let first = q.slice(ndarray::s![.., ..2]).to_owned();
+//! let mut q = array![[1.0_f32, 0.0, 0.0, 1.0]]; // Two heads of one plane each.
 //! rope.table(&[5])?.apply(&mut q, 2)?;
-//! assert_eq!(q.slice(ndarray::s![.., ..2]), rotate(first.view(), &[5.0], 10_000.0)?);
+//! let (sin, cos) = (5.0_f64.sin(), 5.0_f64.cos()); // θ₀ = 1, so position 5 rotates by 5 radians.
+//! let expected = [cos, sin, -sin, cos];
+//! assert!(q.iter().zip(expected).all(|(&a, b)| (f64::from(a) - b).abs() < 1e-6));
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
@@ -189,7 +189,7 @@ impl Rope {
 }
 
 /// base^(−2i/D), the speed of plane i before any scaling.
-pub(crate) fn plain_angular(i: usize, width: usize, base: f64) -> f64 {
+pub fn plain_angular(i: usize, width: usize, base: f64) -> f64 {
     double::pow(base, -2.0 * i as f64 / width as f64)
 }
 
@@ -227,9 +227,6 @@ impl RotaryTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::rotary::rotate_pairs;
-    use crate::rng::normal_matrix;
-    use ndarray::s;
 
     fn rope(scaling: Scaling) -> Rope {
         Rope {
@@ -237,22 +234,6 @@ mod tests {
             base: 500_000.0,
             pairing: Pairing::Halves,
             scaling,
-        }
-    }
-
-    #[test]
-    fn every_head_turns_as_the_plain_function_says_and_the_rest_stays() {
-        let x = normal_matrix(3, "x", 2, 20, 1.0);
-        let mut turned = x.clone();
-        let rope = rope(Scaling::None);
-        rope.table(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
-        for head in [0, 10] {
-            let part = s![.., head..head + 8];
-            let (own, positions) = (x.slice(part), [4.0, 9.0]);
-            let plain = rotate_pairs(own, &positions, 500_000.0, Pairing::Halves).unwrap();
-            assert_eq!(turned.slice(part), plain);
-            let rest = s![.., head + 8..head + 10];
-            assert_eq!(turned.slice(rest), x.slice(rest));
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn is_number(character: char) -> bool {
 
 /// True for letters with their vowel signs, and for numbers (property Alphabetic or general category
 /// N).
-pub(crate) fn is_alphanumeric(character: char) -> bool {
+pub fn is_alphanumeric(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();
     }

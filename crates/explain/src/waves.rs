@@ -8,7 +8,7 @@
 //! v, then u, each once for every channel: row n of the result has channel n mod C.
 //!
 //! ```
-//! use engine::explain::waves::patterns;
+//! use explain::waves::patterns;
 //! // The first pattern of a patch of 2 by 2 pixels is its mean, up to a factor.
 //! assert_eq!(patterns(1, 1, 2)?.row(0).to_vec(), [0.5; 4]);
 //! # Ok::<(), engine::EngineError>(())
@@ -16,8 +16,8 @@
 //!
 //! Source: Ahmed, Natarajan and Rao 1974, "Discrete cosine transform".
 
-use crate::error::{EngineError, Result};
-use crate::math::double;
+use engine::error::{EngineError, Result};
+use engine::math::double;
 use ndarray::Array2;
 use std::f64::consts::PI;
 

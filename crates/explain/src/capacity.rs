@@ -8,7 +8,7 @@
 //! use every bit pattern of its numbers, far from it.
 //!
 //! ```
-//! use engine::explain::capacity::{longest_message, message_bits, vector_bits};
+//! use explain::capacity::{longest_message, message_bits, vector_bits};
 //! assert_eq!(message_bits(1_000, 50_000).round(), 15_610.0);
 //! assert_eq!(vector_bits(512, 32), 16_384.0);
 //! assert_eq!(longest_message(50_000, 16_384.0), 1_049.0);
@@ -17,7 +17,7 @@
 //! Source: Hartley 1928, "Transmission of information", equation 1 (n log s); Shannon 1948, "A
 //! mathematical theory of communication".
 
-use crate::math::double;
+use engine::math::double;
 
 /// log₂ V: the bits of one token, all V being equally likely.
 pub fn token_bits(vocabulary: usize) -> f64 {

@@ -8,7 +8,7 @@
 //! nearest to y. A Aᵀ is factored as L Lᵀ (Cholesky), in f64, and solved from both sides.
 //!
 //! ```
-//! use engine::explain::pseudo_inverse::pseudo_inverse;
+//! use explain::pseudo_inverse::pseudo_inverse;
 //! use ndarray::array;
 //! // Two numbers become their sum: the way back gives each of them half.
 //! assert_eq!(pseudo_inverse(array![[1.0, 1.0]].view())?, array![[0.5], [0.5]]);
@@ -17,8 +17,8 @@
 //!
 //! Source: Golub and Van Loan 2013, "Matrix computations", sections 4.2 (Cholesky) and 5.5.2.
 
-use crate::error::{EngineError, Result};
-use crate::math::double;
+use engine::error::{EngineError, Result};
+use engine::math::double;
 use ndarray::{Array2, ArrayView2};
 
 /// Share of a row's squared length that must be new, not a mixture of the rows above, for the row to
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_pseudo_inverse_meets_the_conditions_of_penrose() {
         for (rows, columns) in [(1, 1), (3, 8), (8, 3), (12, 12), (48, 48), (20, 48)] {
-            let a = crate::rng::normal_matrix(3, "penrose", rows, columns, 1.0).mapv(f64::from);
+            let a = engine::rng::normal_matrix(3, "penrose", rows, columns, 1.0).mapv(f64::from);
             let p = pseudo_inverse(a.mapv(|x| x as f32).view()).unwrap();
             assert_eq!(p.dim(), (columns, rows));
             let p = p.mapv(f64::from);

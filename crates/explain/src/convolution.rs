@@ -1,5 +1,5 @@
 //! Two-dimensional convolution as it is written on paper: a window slides over the picture.
-//! Networks compute it as one product ([`crate::nn::unfold`], [`crate::nn::patch`]); tests and a
+//! Networks compute it as one product ([`engine::nn::unfold`], [`engine::nn::patch`]); tests and a
 //! lesson compare them with this.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::convolution::conv2d;
+//! use explain::convolution::conv2d;
 //! use ndarray::{array, Array4};
 //! let image = array![[[1.0, 2.0], [3.0, 4.0]]];
 //! let ones = Array4::ones((1, 1, 2, 2));
@@ -20,9 +20,9 @@
 //! Source: LeCun et al. 1998, "Gradient-based learning applied to document recognition", section
 //! II.A; `torch.nn.Conv2d`.
 
-use crate::error::{EngineError, Result};
-use crate::kernel;
-use crate::shape::{contiguous, expect, mismatch};
+use engine::error::{EngineError, Result};
+use engine::kernel;
+use engine::shape::{contiguous, expect, mismatch};
 use ndarray::{Array3, ArrayView1, ArrayView3, ArrayView4};
 
 /// Convolution (cross-correlation, as in every deep-learning library) with `stride` in both
@@ -76,6 +76,8 @@ pub fn conv2d(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::nn::unfold::Windows;
+    use engine::rng::normal_matrix;
     use ndarray::{Array4, array};
 
     #[test]
@@ -91,6 +93,33 @@ mod tests {
             conv2d(image.view(), wide.view(), None, 2).unwrap(),
             array![[[6.0]]]
         );
+    }
+
+    #[test]
+    fn a_product_with_the_windows_is_the_convolution() {
+        let windows = Windows {
+            height: 5,
+            width: 6,
+            side: 3,
+            stride: 2,
+            padding: 0,
+        };
+        let x = normal_matrix(1, "x", 2 * 30, 2, 1.0);
+        let kernel = normal_matrix(1, "k", 4, 18, 1.0);
+        let found = windows.unfold(x.view()).unwrap().dot(&kernel.t());
+        let kernel = Array4::from_shape_vec((4, 2, 3, 3), kernel.into_raw_vec_and_offset().0);
+        let kernel = kernel.unwrap();
+        for b in 0..2 {
+            let image = Array3::from_shape_fn((2, 5, 6), |(c, row, column)| {
+                x[[(b * 5 + row) * 6 + column, c]]
+            });
+            let expected = conv2d(image.view(), kernel.view(), None, 2).unwrap();
+            let (_, height, width) = expected.dim();
+            for ((o, row, column), value) in expected.indexed_iter() {
+                let position = (b * height + row) * width + column;
+                assert!((found[[position, o]] - value).abs() < 1e-5);
+            }
+        }
     }
 
     #[test]

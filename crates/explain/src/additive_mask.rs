@@ -10,7 +10,7 @@
 //! a finite penalty they do not.
 //!
 //! ```
-//! use engine::explain::additive_mask::{additive, mask_then_scale, scale_then_mask};
+//! use explain::additive_mask::{additive, mask_then_scale, scale_then_mask};
 //! use ndarray::array;
 //! let scores = array![[8.0, 24.0]];
 //! let hidden = additive(array![[true, false]].view(), f32::NEG_INFINITY);
@@ -23,8 +23,8 @@
 //! Source: Vaswani et al. 2017, section 3.2.3 ("setting to −∞"); Devlin et al. 2019, the code
 //! released with BERT (`modeling.py`, `attention_layer`), which adds −10,000.
 
-use crate::error::Result;
-use crate::nn::attention::{Mask, apply_mask};
+use engine::error::Result;
+use engine::nn::attention::{Mask, apply_mask};
 use ndarray::{Array2, ArrayView2};
 
 /// 0 where a pair is visible, `penalty` where it is hidden.
@@ -64,8 +64,8 @@ pub fn mask_then_scale(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::mask::causal;
-    use crate::nn::softmax::softmax_rows;
+    use engine::nn::mask::causal;
+    use engine::nn::softmax::softmax_rows;
     use ndarray::array;
 
     #[test]

@@ -1,5 +1,5 @@
 //! Rotary positions of one matrix: pairs of numbers are planes, and position m rotates plane i by m
-//! · θᵢ. The functions are the models' own ([`crate::nn::position::rope`]), here with positions
+//! · θᵢ. The functions are the models' own ([`engine::nn::position::rope`]), here with positions
 //! between whole numbers too.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::rotary::score;
+//! use explain::rotary::score;
 //! use ndarray::array;
 //! let (q, k) = (array![0.3, -1.2, 0.5, 2.0], array![1.0, 0.4, -0.7, 0.1]);
 //! let near = score(q.view(), k.view(), 5.0, 3.0, 10_000.0)?;
@@ -27,11 +27,11 @@
 //! context window of large language models via positional interpolation", equation 4; Peng et al.
 //! 2023, "YaRN", section 3.1 (the NTK-aware base).
 
-use crate::error::Result;
-use crate::kernel;
-use crate::math::double;
-use crate::nn::position::rope::{Pairing, Rope, Scaling, plain_angular};
-use crate::shape::mismatch;
+use engine::error::Result;
+use engine::kernel;
+use engine::math::double;
+use engine::nn::position::rope::{Pairing, Rope, Scaling, plain_angular};
+use engine::shape::mismatch;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 /// θᵢ = base^(−2i/D) of each plane, in radians a position.
@@ -123,7 +123,8 @@ pub fn ntk_base(base: f32, width: usize, scale: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::normal_matrix;
+    use engine::rng::normal_matrix;
+    use ndarray::Slice;
 
     #[test]
     fn the_score_depends_on_the_offset_only_over_100_shifts() {
@@ -151,6 +152,30 @@ mod tests {
             neighbours
         );
         assert_eq!(neighbours.row(0), shuffled.row(0));
+    }
+
+    #[test]
+    fn every_head_turns_as_the_plain_function_says_and_the_rest_stays() {
+        let x = normal_matrix(3, "x", 2, 20, 1.0);
+        let mut turned = x.clone();
+        let rope = Rope {
+            width: 8,
+            base: 500_000.0,
+            pairing: Pairing::Halves,
+            scaling: Scaling::None,
+        };
+        rope.table(&[4, 9]).unwrap().apply(&mut turned, 10).unwrap();
+        for head in [0, 10] {
+            let part = |all: &Array2<f32>, from: usize, to: usize| {
+                let columns = Slice::from(from..to);
+                all.slice_axis(Axis(1), columns).to_owned()
+            };
+            let (own, positions) = (part(&x, head, head + 8), [4.0, 9.0]);
+            let plain = rotate_pairs(own.view(), &positions, 500_000.0, Pairing::Halves).unwrap();
+            assert_eq!(part(&turned, head, head + 8), plain);
+            let rest = [head + 8, head + 10];
+            assert_eq!(part(&turned, rest[0], rest[1]), part(&x, rest[0], rest[1]));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::run_log::{means_within, rows, setting, spread};
+//! use explain::run_log::{means_within, rows, setting, spread};
 //! use ndarray::array;
 //! let log = "setting\tsteps\t9\nposition\tsines\t1\t2.5\t3.5\t-\nposition\tsines\t2\t1.5\t2.5\t-\n";
 //! assert_eq!(setting(log, "steps")?, "9");
@@ -20,9 +20,9 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
-use crate::error::{EngineError, Result};
-use crate::shape;
-use ndarray::{Array2, ArrayView2, Axis, s};
+use engine::error::{EngineError, Result};
+use engine::shape;
+use ndarray::{Array2, ArrayView2, Axis, Slice};
 use std::ops::Range;
 
 /// The value of a setting.
@@ -109,7 +109,8 @@ pub fn means_within(rows: ArrayView2<'_, f32>, ranges: &[Range<usize>]) -> Resul
         |(seed, n)| {
             let range = reached[n].clone();
             let count = range.len() as f32;
-            rows.slice(s![seed, range]).sum() / count
+            let columns = Slice::from(range);
+            rows.row(seed).slice_axis(Axis(0), columns).sum() / count
         },
     ))
 }
@@ -139,6 +140,6 @@ mod tests {
         let found = means_within(rows.view(), &[0..2, 2..3, 1..4]).unwrap();
         assert_eq!(found, ndarray::array![[1.5, 4.0]]);
         assert!(means_within(rows.view(), &[Range { start: 1, end: 1 }]).is_err());
-        assert!(spread(rows.slice(s![..0, ..])).is_err());
+        assert!(spread(Array2::zeros((0, 3)).view()).is_err());
     }
 }

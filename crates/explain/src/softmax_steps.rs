@@ -10,7 +10,7 @@
 //! between 1 and N.
 //!
 //! ```
-//! use engine::explain::softmax_steps::{as_written, safe};
+//! use explain::softmax_steps::{as_written, safe};
 //! use ndarray::array;
 //! let x = array![1000.0, 1000.0];
 //! assert!(as_written(x.view(), 1.0)?.weights[0].is_nan());
@@ -21,9 +21,9 @@
 //! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithms 1
 //! and 2.
 
-use crate::error::{EngineError, Result};
-use crate::nn::softmax::{softmax_naive, softmax_temperature};
-use crate::{kernel, math};
+use engine::error::{EngineError, Result};
+use engine::nn::softmax::{softmax_naive, softmax_temperature};
+use engine::{kernel, math};
 use ndarray::{Array1, ArrayView1};
 
 /// The steps of one softmax.

@@ -12,7 +12,7 @@
 //! four words.
 //!
 //! ```
-//! use engine::score::bleu::{Counts, words};
+//! use explain::score::bleu::{Counts, words};
 //! let references = [words("il gatto era sul tappeto"), words("c'era un gatto sul tappeto")];
 //! let right = Counts::of(&words("Il gatto era sul tappeto."), &references);
 //! assert_eq!(right.bleu(), 1.0);
@@ -23,8 +23,8 @@
 //! Source: Papineni et al. 2002, "BLEU: a method for automatic evaluation of machine translation",
 //! section 2; Chen and Cherry 2014, "A systematic comparison of smoothing techniques", smoothing 3.
 
-use crate::math::double;
-use crate::token::unicode::is_alphanumeric;
+use engine::math::double;
+use engine::token::unicode::is_alphanumeric;
 use std::collections::HashMap;
 
 /// The longest n-grams that are counted.
@@ -128,11 +128,11 @@ fn grams<'w, 's>(words: &'w [&'s str], order: usize) -> HashMap<&'w [&'s str], u
 }
 
 /// The words that are compared: those of the normalised sentence
-/// ([`crate::translate::normalised`]); each mark of punctuation but the apostrophe and the hyphen
+/// ([`engine::translate::normalised`]); each mark of punctuation but the apostrophe and the hyphen
 /// is a word by itself.
 pub fn words(sentence: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for part in crate::translate::normalised(sentence).split(' ') {
+    for part in engine::translate::normalised(sentence).split(' ') {
         let mut inside = false;
         for character in part.chars() {
             let is_word = is_alphanumeric(character) || matches!(character, '\'' | '-');

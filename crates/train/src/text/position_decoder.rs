@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! x = √C · E[ids]                                          ids [T], E [V, C]                 -> [T, C]
-//!   + PE                                                   sines
+//!   + PE                                                   sines, added
+//! x = [√C · E[ids], first 3C/4 columns; PE, C/4 wide]      sines, appended
 //!   + √C · P[positions]                                    a learned table P [context, C]
 //! scores of head h += b[h, min(t − s, R)]                  a learned bias [H, R + 1], one for all blocks
 //!                   −= slope_h · (t − s)                   ALiBi
@@ -11,34 +12,35 @@
 //! ```
 //! All parameters but P and b are the same in every scheme, also in name, so they are drawn alike.
 //!
-//! The observer gets `embedding`, `input`, `blocks.n.…` (see [`crate::nn::pre_norm::PreNormBlock`])
+//! The observer gets `embedding`, `input`, `blocks.n.…` (see [`engine::nn::pre_norm::PreNormBlock`])
 //! and `norm`.
 //!
 //! Source: Vaswani et al. 2017, section 3.5 (sines, √C); Gehring et al. 2017, section 3.1 (learned
 //! table); Raffel et al. 2020 (T5), section 2.1 (learned bias, shared by the blocks); Press, Smith
 //! and Lewis 2022 (ALiBi); Su et al. 2021 (rotary); Chen et al. 2023 (interpolation).
 
-use super::gpt_trunk::{Trunk, block, block_shapes};
-use super::gpt2::Config;
-use super::names::Shapes;
-use crate::error::{EngineError, Result};
-use crate::math;
-use crate::nn::compute::Compute;
-use crate::nn::feed_forward::Activation;
-use crate::nn::grouped::GroupedAttention;
-use crate::nn::norm::{LayerNorm, Norm};
-use crate::nn::packed::ranges;
-use crate::nn::parts::Parts;
-use crate::nn::position::rope::{Pairing, Rope, RotaryTable, Scaling};
-use crate::nn::position::{alibi, sinusoidal};
-use crate::parameters::{Parameters, matrix};
-use crate::trainable::{self, Kind, Trainable, Visit};
-use ndarray::{Array2, s};
+use engine::error::{EngineError, Result};
+use engine::math;
+use engine::model::gpt_trunk::{Trunk, block};
+use engine::model::gpt2::Config;
+use engine::ndarray::Array2;
+use engine::nn::compute::Compute;
+use engine::nn::feed_forward::Activation;
+use engine::nn::grouped::GroupedAttention;
+use engine::nn::norm::{LayerNorm, Norm};
+use engine::nn::packed::ranges;
+use engine::nn::parts::Parts;
+use engine::nn::position::rope::{Pairing, Rope, RotaryTable, Scaling};
+use engine::nn::position::{alibi, sinusoidal};
+use engine::parameters::{Parameters, matrix};
+use engine::trainable::{self, Kind, Trainable, Visit};
 
 /// The name of the learned table.
 const TABLE: &str = "transformer.wpe.weight";
 /// The name of the learned bias.
 const BIAS: &str = "transformer.bias_by_distance";
+/// The width over that of appended sines.
+const APPENDED: usize = 4;
 /// The base of the rotary angles.
 const BASE: f32 = 10_000.0;
 
@@ -49,6 +51,8 @@ pub enum Positions {
     None,
     /// Sines and cosines, added to the token vectors.
     Sines,
+    /// Sines and cosines in the last quarter of the columns, in place of the token's own numbers.
+    Appended,
     /// A learned vector for each position up to the context, added to the token vectors.
     Table,
     /// A learned number for each head and distance, added to the scores.
@@ -125,25 +129,19 @@ impl PositionDecoder {
 
     /// The names of all parameters with their shapes.
     pub fn shapes(config: &Config, positions: Positions) -> Vec<(String, Vec<usize>)> {
-        let (mut all, c) = (Shapes::default(), config.width);
-        for n in 0..config.layers {
-            block_shapes(config, n, &mut all);
-        }
-        // Those of a block are listed as Hugging Face's files have them.
-        let matrices = all.0.iter_mut().filter(|(_, shape)| shape.len() == 2);
+        // Those of GPT-2 but its table of positions; matrices the other way round than in Hugging Face's files.
+        let mut all = config.shapes();
+        all.retain(|(name, _)| name != TABLE);
+        let is_matrix = |name: &str| name.starts_with("transformer.h.");
+        let matrices = all.iter_mut().filter(|(name, _)| is_matrix(name));
         matrices.for_each(|(_, shape)| shape.reverse());
-        for n in 0..config.layers {
-            all.layer(&format!("transformer.h.{n}.ln_1"), &[c]);
-            all.layer(&format!("transformer.h.{n}.ln_2"), &[c]);
-        }
-        all.layer("transformer.ln_f", &[c]);
-        all.add("transformer.wte.weight", &[config.vocabulary, c]);
+        let mut add = |name: &str, shape: [usize; 2]| all.push((name.to_owned(), shape.to_vec()));
         match positions {
-            Positions::Table => all.add(TABLE, &[config.context, c]),
-            Positions::Bias { distances } => all.add(BIAS, &[config.heads, distances]),
+            Positions::Table => add(TABLE, [config.context, config.width]),
+            Positions::Bias { distances } => add(BIAS, [config.heads, distances]),
             _ => {}
         }
-        all.0
+        all
     }
 
     /// The sizes of the model; its context is the length that it is trained on.
@@ -201,14 +199,16 @@ impl PositionDecoder {
             x = compute.add(x, &rows)?;
         }
         let mut x = compute.scale(x, root);
+        let width = self.config.width;
         if self.positions == Positions::Sines {
-            let known = sinusoidal::table(longest, self.config.width);
-            let mut rows = Array2::zeros((positions.len(), self.config.width));
-            for (mut row, &p) in rows.rows_mut().into_iter().zip(&positions) {
-                row.assign(&known.row(p));
-            }
-            let rows = compute.constant(rows.view());
-            x = compute.add(x, &rows)?;
+            let sines = compute.constant(sines(&positions, longest, width).view());
+            x = compute.add(x, &sines)?;
+        }
+        if self.positions == Positions::Appended {
+            let own = width - width / APPENDED;
+            let sines = compute.constant(sines(&positions, longest, width - own).view());
+            let words = compute.columns(&x, 0..own)?;
+            x = compute.concat(&[&words, &sines])?;
         }
         compute.trace("input", &mut x);
         let given = Given {
@@ -256,7 +256,7 @@ impl PositionDecoder {
         let mut all = Array2::zeros((heads, longest.max(1)));
         for (mut row, slope) in all.rows_mut().into_iter().zip(alibi::slopes(heads)) {
             // The first token's biases: its distance to key s is s.
-            row.assign(&alibi::bias(longest.max(1), slope).slice(s![0, ..]));
+            row.assign(&alibi::bias(longest.max(1), slope).row(0));
         }
         Ok(Some(compute.constant(all.view())))
     }
@@ -273,6 +273,17 @@ impl PositionDecoder {
         };
         rope.table(positions).map(Some)
     }
+}
+
+/// The sines and cosines of each position.
+fn sines(positions: &[usize], longest: usize, width: usize) -> Array2<f32> {
+    // positions [T] -> [T, width]
+    let known = sinusoidal::table(longest, width);
+    let mut rows = Array2::zeros((positions.len(), width));
+    for (mut row, &p) in rows.rows_mut().into_iter().zip(positions) {
+        row.assign(&known.row(p));
+    }
+    rows
 }
 
 /// The attention of a block.
@@ -312,14 +323,18 @@ impl Trainable for PositionDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formula::Formula;
-    use crate::grad::{Draw, Settings, gradients, initialise};
-    use crate::nn::plain::Plain;
-    use crate::trainable::replace;
+    use engine::formula::Formula;
+    use engine::grad::{Draw, Settings, gradients, initialise};
+    use engine::kernel::threads;
+    use engine::ndarray::{Axis, Slice};
+    use engine::nn::plain::Plain;
+    use engine::trainable::replace;
+    use std::ops::Range;
 
-    const SCHEMES: [Positions; 6] = [
+    const SCHEMES: [Positions; 7] = [
         Positions::None,
         Positions::Sines,
+        Positions::Appended,
         Positions::Table,
         Positions::Bias { distances: 3 },
         Positions::Alibi,
@@ -349,6 +364,10 @@ mod tests {
         model.run_logits(&mut plain, &hidden).unwrap()
     }
 
+    fn rows(all: &Array2<f32>, range: Range<usize>) -> Array2<f32> {
+        all.slice_axis(Axis(0), Slice::from(range)).to_owned()
+    }
+
     fn is_close(a: &Array2<f32>, b: &Array2<f32>) -> bool {
         a.dim() == b.dim() && (a - b).iter().all(|d| d.abs() < 1e-4)
     }
@@ -363,7 +382,7 @@ mod tests {
             if let Some(bias) = &mut model.bias {
                 bias[[0, 1]] = 2.0;
             }
-            let last = |ids: &[usize]| logits(&model, ids, &[3]).slice(s![2.., ..]).to_owned();
+            let last = |ids: &[usize]| rows(&logits(&model, ids, &[3]), 2..3);
             let (one, other) = (last(&[1, 2, 3]), last(&[2, 1, 3]));
             assert_eq!(
                 is_close(&one, &other),
@@ -380,9 +399,9 @@ mod tests {
             let model = model(positions);
             let both = logits(&model, &[1, 2, 3, 4, 5], &[2, 3]);
             let second = logits(&model, &[3, 4, 5], &[3]);
-            assert!(is_close(&both.slice(s![2.., ..]).to_owned(), &second));
+            assert!(is_close(&rows(&both, 2..5), &second));
             let shorter = logits(&model, &[3, 4], &[2]);
-            assert!(is_close(&both.slice(s![2..4, ..]).to_owned(), &shorter));
+            assert!(is_close(&rows(&both, 2..4), &shorter));
         }
     }
 
@@ -423,6 +442,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The bias has a gradient that adds over heads and texts, in the same order on any number of threads.
+    #[test]
+    fn a_learned_bias_has_the_same_gradient_on_any_number_of_threads() {
+        let mut model = model(Positions::Bias { distances: 3 });
+        let targets: Vec<Option<usize>> = (0..8).map(|n| Some((n + 3) % 7)).collect();
+        threads::start(3).unwrap();
+        let runs = [1, 2, 3].map(|count| {
+            threads::limit(count);
+            let (loss, found) = gradients(&mut model, &Settings::default(), |model, tape| {
+                let hidden = model.run(tape, &[1, 2, 3, 4, 5, 6, 0, 1], &[5, 3])?;
+                let logits = model.run_logits(tape, &hidden)?;
+                tape.cross_entropy(&logits, &targets, 0.0)
+            })
+            .unwrap();
+            let slopes = found.iter().flat_map(|(_, slopes)| slopes.iter());
+            let bits: Vec<u32> = slopes.map(|slope| slope.to_bits()).collect();
+            (loss.to_bits(), bits)
+        });
+        assert!(runs[0] == runs[1] && runs[1] == runs[2]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::similarity::{cosine, dot};
+//! use explain::similarity::{cosine, dot};
 //! use ndarray::array;
 //! assert_eq!(dot(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 50.0);
 //! assert_eq!(cosine(array![3.0, 4.0].view(), array![6.0, 8.0].view())?, 1.0);
@@ -15,9 +15,9 @@
 //!
 //! Source: Salton and McGill 1983, "Introduction to modern information retrieval", section 4.
 
-use crate::error::Result;
-use crate::shape::{contiguous, mismatch};
-use crate::{kernel, math};
+use engine::error::Result;
+use engine::shape::{contiguous, mismatch};
+use engine::{kernel, math};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Σᵢ aᵢ bᵢ.
@@ -34,7 +34,7 @@ pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
 }
 
 /// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where
-/// [`crate::nn::attention::scores`] gives all pairs.
+/// [`engine::nn::attention::scores`] gives all pairs.
 ///
 /// # Errors
 /// When the shapes differ.

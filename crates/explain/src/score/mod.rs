@@ -1,7 +1,7 @@
 //! Measures of translations: BLEU and exact matches, with confidence intervals.
 //!
 //! ```
-//! use engine::score::Score;
+//! use explain::score::Score;
 //! let mut score = Score::default();
 //! score.push("il gatto dorme", &["la gatta dorme".to_owned(), "il gatto dorme".to_owned()]);
 //! score.push("vedo il cielo blu", &["vediamo il cielo azzurro".to_owned()]);

@@ -1,6 +1,6 @@
-//! Formulas that lessons alone need: views of one head, costs, distances, the steps of a softmax.
-//! Models are made of [`crate::nn`]; these functions call it, or compute the same as it is written
-//! on paper.
+//! What lessons show and trainers measure, and no model needs: views of one head, costs, distances,
+//! the steps of a softmax, the scores of translations. Models are made of [`engine::nn`]; these
+//! functions call it, or compute the same as it is written on paper.
 
 pub mod additive_mask;
 pub mod angle;
@@ -13,6 +13,7 @@ pub mod path;
 pub mod pseudo_inverse;
 pub mod rotary;
 pub mod run_log;
+pub mod score;
 pub mod similarity;
 pub mod small_decoder;
 pub mod softmax_steps;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::small_decoder::small_decoder;
+//! use explain::small_decoder::small_decoder;
 //! use engine::model::{decoder::DecoderExt, gpt2::Config};
 //! let config = Config { vocabulary: 50, width: 16, heads: 2, layers: 2, inner: 64, context: 32, norm_eps: 1e-5 };
 //! let model = small_decoder(&config, 7)?;
@@ -20,13 +20,13 @@
 //! Source: Radford et al. 2019 (GPT-2), section 2.3; the tied embedding of Press and Wolf 2017;
 //! sines and cosines of Vaswani et al. 2017, section 3.5.
 
-use crate::error::Result;
-use crate::model::gpt2::{Config, Gpt2};
-use crate::nn::attention::scale;
-use crate::nn::feed_forward::Activation;
-use crate::nn::position::sinusoidal;
-use crate::parameters::Memory;
-use crate::rng::normal_matrix;
+use engine::error::Result;
+use engine::model::gpt2::{Config, Gpt2};
+use engine::nn::attention::scale;
+use engine::nn::feed_forward::Activation;
+use engine::nn::position::sinusoidal;
+use engine::parameters::Memory;
+use engine::rng::normal_matrix;
 use ndarray::{ArrayD, Axis, IxDyn, concatenate};
 
 /// The model with the parameters that [`parameters`] draws.

@@ -10,8 +10,8 @@
 //! An observer makes the mistake in each layer and head of the model, which has no mask of its own.
 //!
 //! ```
-//! use engine::explain::small_decoder::small_decoder;
-//! use engine::explain::wrong_mask::{Mistake, forward};
+//! use explain::small_decoder::small_decoder;
+//! use explain::wrong_mask::{Mistake, forward};
 //! use engine::model::gpt2::Config;
 //! let config = Config { vocabulary: 50, width: 16, heads: 2, layers: 2, inner: 64, context: 32, norm_eps: 1e-5 };
 //! let model = small_decoder(&config, 7)?;
@@ -24,12 +24,12 @@
 //!
 //! Source: Vaswani et al. 2017, section 3.2.3, for the mask without a mistake.
 
-use crate::error::Result;
-use crate::model::decoder::DecoderExt;
-use crate::model::gpt2::Gpt2;
-use crate::nn::attention::scale;
-use crate::nn::parts::Parts;
-use crate::trace::Observer;
+use engine::error::Result;
+use engine::model::decoder::DecoderExt;
+use engine::model::gpt2::Gpt2;
+use engine::nn::attention::scale;
+use engine::nn::parts::Parts;
+use engine::trace::Observer;
 use ndarray::{Array2, ArrayViewD, ArrayViewMutD, Ix3};
 
 /// A mistake in the causal mask.
@@ -100,8 +100,8 @@ impl Observer for WrongMask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::small_decoder::small_decoder;
-    use crate::model::gpt2::Config;
+    use crate::small_decoder::small_decoder;
+    use engine::model::gpt2::Config;
 
     const LAYERS: usize = 2;
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_large_penalty_hides_as_well_as_infinity() {
         let (model, ids) = (model(), [3, 1, 4, 1, 5, 9]);
-        let right = model.forward(&ids, Some(&mut crate::trace::Recorder::default()));
+        let right = model.forward(&ids, Some(&mut engine::trace::Recorder::default()));
         for penalty in [-10_000.0, f32::NEG_INFINITY] {
             let found = forward(&model, &ids, Mistake::BeforeScaling(penalty)).unwrap();
             assert_eq!(found, right.as_ref().unwrap(), "{penalty}");

@@ -12,7 +12,7 @@
 //! needs.
 //!
 //! ```
-//! use engine::explain::stats::{mean, variance};
+//! use explain::stats::{mean, variance};
 //! use ndarray::array;
 //! let x = array![1.0, 2.0, 3.0, 4.0];
 //! assert_eq!((mean(x.view()), variance(x.view())), (2.5, 1.25));
@@ -21,8 +21,8 @@
 //! Source: Golub and Van Loan 2013, "Matrix computations", section 2.3 (Frobenius norm); the rest
 //! are definitions.
 
-use crate::error::{EngineError, Result};
-use crate::math::double;
+use engine::error::{EngineError, Result};
+use engine::math::double;
 use ndarray::{ArrayView1, ArrayView2};
 
 /// Counts of numbers in bins of one width.

@@ -7,7 +7,7 @@
 //! For the difference of two systems both are scored on the same draws.
 //!
 //! ```
-//! use engine::score::bootstrap::interval;
+//! use explain::score::bootstrap::interval;
 //! let ones = [0.0, 1.0, 1.0, 1.0];
 //! let (low, high) = interval(4, 1000, 7, |drawn| drawn.iter().map(|&n| ones[n]).sum::<f64>() / 4.0);
 //! assert!(low < 0.75 && 0.75 < high && high <= 1.0);
@@ -16,7 +16,7 @@
 //! Source: Koehn 2004, "Statistical significance tests for machine translation evaluation", section
 //! 3; Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13.
 
-use crate::rng::Rng;
+use engine::rng::Rng;
 
 /// The 95 % interval of a score over `sentences`, from `draws` draws of a seed; `score` gets the
 /// indices of the sentences drawn. Without draws the interval is −∞ to ∞.

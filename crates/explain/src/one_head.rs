@@ -1,5 +1,5 @@
 //! Attention with one head and the projections of a formula, x · W: the part of
-//! [`crate::nn::attention::attend`] that a lesson shows.
+//! [`engine::nn::attention::attend`] that a lesson shows.
 //!
 //! ```text
 //! q = x · W_Q,  k = x · W_K,  v = x · W_V      x [T, C], W_Q and W_K [C, D], W_V [C, D_v]
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::one_head::self_attention;
+//! use explain::one_head::self_attention;
 //! use engine::nn::attention::Mask;
 //! use engine::rng::normal_matrix;
 //! let w = |name| normal_matrix(7, name, 4, 4, 0.5);
@@ -20,9 +20,9 @@
 //!
 //! Source: Vaswani et al. 2017, "Attention is all you need", sections 3.2.1 and 3.2.3.
 
-use crate::error::Result;
-use crate::nn::attention::{Attention, Mask, Scoring, attend, scale};
-use crate::nn::linear::project;
+use engine::error::Result;
+use engine::nn::attention::{Attention, Mask, Scoring, attend, scale};
+use engine::nn::linear::project;
 use ndarray::{Array2, Array3, ArrayView2, Axis};
 
 /// The four steps of the attention of one head.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::cost::{score_bytes, score_count};
+//! use explain::cost::{score_bytes, score_count};
 //! assert_eq!(score_count(4_096), 16_777_216);
 //! assert_eq!(score_bytes(196), 153_664);
 //! ```

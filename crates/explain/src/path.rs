@@ -12,7 +12,7 @@
 //! sides reaches half as far, so a contiguous one needs twice the layers.
 //!
 //! ```
-//! use engine::explain::path::{attention, contiguous, dilated, recurrent};
+//! use explain::path::{attention, contiguous, dilated, recurrent};
 //! assert_eq!(recurrent(2, 7), [2, 3, 4, 5, 6, 7]);
 //! assert_eq!(contiguous(2, 7, 3)?, [2, 4, 6, 7]);
 //! assert_eq!(dilated(2, 7, 3)?, [2, 4, 7]); // 5 = 2 + 1 · 3
@@ -24,7 +24,7 @@
 //! length); van den Oord et al. 2016, "WaveNet", section 2.1, and Kalchbrenner et al. 2017, "Neural
 //! machine translation in linear time" (dilations that grow with depth).
 
-use crate::error::{EngineError, Result};
+use engine::error::{EngineError, Result};
 
 /// The positions that a signal passes in a recurrent network, both ends included; the network reads
 /// in that direction.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! ```
-//! use engine::explain::angle::{angles, wavelengths};
-//! use engine::explain::rotary::frequencies;
+//! use explain::angle::{angles, wavelengths};
+//! use explain::rotary::frequencies;
 //! let omega = frequencies(4, 10_000.0);
 //! assert!((angles(&[5.0], &omega)[[0, 1]] - 0.05).abs() < 1e-6);
 //! assert!((wavelengths(&omega)[0] - 6.283_185).abs() < 1e-5);

@@ -7,7 +7,7 @@
 //! The dot product of two vectors whose entries are +1 or −1 at random is such a sum.
 //!
 //! ```
-//! use engine::explain::coin_walk::heads_minus_tails;
+//! use explain::coin_walk::heads_minus_tails;
 //! let found = heads_minus_tails(7, 3, 4);
 //! assert_eq!(found.len(), 3);
 //! assert!(found.iter().all(|x| [-4.0, -2.0, 0.0, 2.0, 4.0].contains(x)));
@@ -16,7 +16,7 @@
 //! Source: Feller 1968, "An introduction to probability theory and its applications", volume 1,
 //! chapter III (coin tossing) and section IX.5 (variance of a sum).
 
-use crate::rng::Rng;
+use engine::rng::Rng;
 use ndarray::Array1;
 
 /// Flips `flips` coins `repeats` times, and gives heads minus tails of each time. Time r has the
@@ -33,7 +33,7 @@ pub fn heads_minus_tails(seed: u64, repeats: usize, flips: usize) -> Array1<f32>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::stats::{mean, standard_deviation};
+    use crate::stats::{mean, standard_deviation};
 
     #[test]
     fn the_spread_is_the_root_of_the_number_of_flips() {
