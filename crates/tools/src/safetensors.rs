@@ -6,6 +6,7 @@ use engine::format::safetensors::{SCALES, SafeTensors, WEIGHTS};
 use engine::format::tensors::{SCALED, values};
 use engine::parameters::Memory;
 use engine::quant::{QuantError, Type, dequantize, quantize};
+use serde_json::{Map, Value};
 
 const FORMAT: &str = "safetensors";
 
@@ -162,6 +163,54 @@ pub fn write_scaled(
     Ok(file)
 }
 
+/// A part of a file: the tensors that `keeps` names, with their bytes and in their order, and the
+/// metadata, where `changed` gives texts other than those of the whole.
+///
+/// # Errors
+/// When the whole is no such file.
+pub fn part(
+    whole: &[u8],
+    changed: &[(&str, &str)],
+    keeps: impl Fn(&str) -> bool,
+) -> Result<Vec<u8>, FormatError> {
+    let file = SafeTensors::parse(whole.into())?;
+    let metadata = file.metadata().iter().map(|(key, text)| {
+        let other = changed.iter().find(|(name, _)| name == key);
+        (
+            key.clone(),
+            other.map_or(text.clone(), |(_, text)| (*text).to_owned()),
+        )
+    });
+    let metadata: Vec<(String, String)> = metadata.collect();
+    // The file is well-formed: what is looked up below is there.
+    let (length, rest) = whole.split_at_checked(8).unwrap_or_default();
+    let length = u64::from_le_bytes(length.try_into().unwrap_or_default()) as usize;
+    let (header, data) = rest.split_at_checked(length).unwrap_or_default();
+    let header: Map<String, Value> = serde_json::from_slice(header).unwrap_or_default();
+    let number = |value: &Value| value.as_u64().unwrap_or_default() as usize;
+    let described = |(name, about): (&String, &Value)| {
+        let list = |key: &str| about[key].as_array().into_iter().flatten().map(number);
+        let shape: Vec<usize> = list("shape").collect();
+        let offsets: Vec<usize> = list("data_offsets").collect();
+        let dtype = about["dtype"].as_str().unwrap_or_default().to_owned();
+        (offsets, name.clone(), dtype, shape)
+    };
+    let mut kept: Vec<_> = header
+        .iter()
+        .filter(|(name, _)| *name != "__metadata__" && keeps(name))
+        .map(described)
+        .collect();
+    kept.sort();
+    let tensors = kept.iter().map(|(offsets, name, dtype, shape)| {
+        let bytes = match offsets[..] {
+            [begin, end] => data.get(begin..end).unwrap_or_default(),
+            _ => &[],
+        };
+        (name.as_str(), dtype.as_str(), &shape[..], bytes)
+    });
+    joined(&metadata, &tensors.collect::<Vec<_>>())
+}
+
 /// True for a shape with at least two axes longer than 1.
 pub fn is_matrix(shape: &[usize]) -> bool {
     shape.iter().filter(|&&axis| axis > 1).count() >= 2
@@ -227,6 +276,34 @@ mod tests {
         }
         let empty = write(&[], &[]).unwrap();
         assert_eq!(SafeTensors::parse(empty.into()).unwrap().metadata(), []);
+    }
+
+    #[test]
+    fn a_part_has_the_bytes_of_the_whole() {
+        let mut parameters = Memory::default();
+        parameters.insert("a", array![[1.0f32, -2.5], [0.125, 3.0]].into_dyn());
+        parameters.insert("b", array![4.0f32].into_dyn());
+        parameters.insert("c", array![5.0f32, 6.0].into_dyn());
+        let metadata = [("k", "1"), ("kept", "2")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let whole = write_scaled(&metadata, &parameters, 8, none).unwrap();
+        let kept = part(&whole, &[("k", "3")], |name| !name.starts_with('b')).unwrap();
+        let (mut whole, mut kept) = (
+            SafeTensors::parse(whole.into()).unwrap(),
+            SafeTensors::parse(kept.into()).unwrap(),
+        );
+        let of = |key: &str| {
+            kept.metadata()
+                .iter()
+                .find(|(name, _)| name == key)
+                .cloned()
+        };
+        assert_eq!(of("k").unwrap().1, "3");
+        assert_eq!(of("kept").unwrap().1, "2");
+        assert!(kept.tensors.read("b").is_err());
+        for name in ["a", "c"] {
+            assert_eq!(kept.tensors.read(name), whole.tensors.read(name));
+        }
+        assert!(part(b"no file", &[], |_| true).is_err());
     }
 
     fn none(_: &str) -> bool {

@@ -12,9 +12,9 @@ use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
-use training::frame::{Options, Subject, ship, ship_again, train};
+use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
 use training::text::language::Language;
-use training::text::masked::Masked;
+use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
 use training::text::translation::{Kind, Translation};
 use training::{Result, TrainError};
@@ -53,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::Seq2seqAttention => translation(Kind::Attention, arguments),
         Model::Translator => translation(Kind::Transformer, arguments),
         Model::TinyGpt => make(&Language::read(data)?, arguments),
-        Model::TinyBert => make(&Masked::read(data)?, arguments),
+        Model::TinyBert => bert(arguments),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }
@@ -74,6 +74,17 @@ fn digits<N: Network>(arguments: &Arguments) -> Result<()> {
 
 fn translation(kind: Kind, arguments: &Arguments) -> Result<()> {
     make(&Translation::read(kind, &arguments.data)?, arguments)
+}
+
+/// Trains `tiny-bert`, and ships it whole and its first layer alone.
+fn bert(arguments: &Arguments) -> Result<()> {
+    let subject = Masked::read(&arguments.data)?;
+    make(&subject, arguments)?;
+    let whole = arguments
+        .out
+        .join(format!("{}.safetensors", subject.name()));
+    let first = first_layer(&whole, &read(&whole)?)?;
+    replace(&arguments.out.join(FIRST_LAYER), &first)
 }
 
 /// Trains a model and ships it, or ships the weights of a file again.

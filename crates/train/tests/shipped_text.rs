@@ -12,14 +12,14 @@ use std::path::PathBuf;
 
 use cards::{card, check, folder, number, start_threads};
 use engine::format::json;
-use engine::score::Score;
-use engine::score::bleu::{Counts, exact};
-use engine::score::bootstrap::interval;
 use engine::translate::{Pair, Translator, open};
+use explain::score::Score;
+use explain::score::bleu::{Counts, exact};
+use explain::score::bootstrap::interval;
 use skip::shared;
-use training::frame::Table;
+use training::frame::{Table, gzip_size};
 use training::text::language::Language;
-use training::text::masked::Masked;
+use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::pairs;
 use training::text::score::{own_figures, scored};
 use training::text::split::{Split, is_long, own};
@@ -171,6 +171,19 @@ fn tiny_bert() {
     if let Some(data) = texts_folder() {
         check(&Masked::read(&data).unwrap());
     }
+}
+
+/// With `UPDATE_MODELS=1` the file is made again.
+#[test]
+fn the_first_layer_of_tiny_bert_is_that_of_the_whole() {
+    let whole = folder().join("tiny-bert.safetensors");
+    let first = first_layer(&whole, &std::fs::read(&whole).unwrap()).unwrap();
+    let path = folder().join(FIRST_LAYER);
+    if std::env::var_os("UPDATE_MODELS").is_some() {
+        std::fs::write(&path, &first).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == first);
+    assert!(gzip_size(&first).unwrap() < 420_000);
 }
 
 #[test]

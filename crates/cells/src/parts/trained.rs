@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use engine::explain::one_head::{OneHead, SelfAttention};
 use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use explain::one_head::{OneHead, SelfAttention};
 use ndarray::{Array2, Axis, Ix2, Ix3};
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::model_cache::{ModelCache, Shipped};
+use crate::model_cache::{MaskedLm, ModelCache, Shipped};
 use crate::spec::{Job, once};
 
 /// The choice of weights that are drawn from the seed.
@@ -52,6 +52,27 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
 pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
     let chosen = inputs.choice("model").ok();
     chosen.and_then(file).into_iter().collect()
+}
+
+/// The encoder's first layer alone, in a file of its own: for cells that need no more, at the top of a
+/// page, where a reader waits for every byte.
+#[derive(Debug)]
+pub(crate) struct FirstLayer(pub(crate) Arc<MaskedLm>);
+
+impl FirstLayer {
+    const FILE: &str = "tiny-bert-first-layer.safetensors";
+
+    /// The files that a cell with the input `model` needs: this one, none for random weights.
+    pub(crate) fn files(inputs: &Inputs) -> Vec<&'static str> {
+        let is_trained = inputs.choice("model").is_ok_and(|name| name == BERT);
+        is_trained.then_some(Self::FILE).into_iter().collect()
+    }
+}
+
+impl Offered for FirstLayer {
+    fn open(_: &str, cache: &ModelCache) -> Result<Self, CellError> {
+        cache.opened(Self::FILE).map(Self)
+    }
 }
 
 /// The most layers and heads that a shipped model has: limits of the inputs that choose one.

@@ -19,8 +19,9 @@ use super::own;
 use super::parts::{parts, words};
 use super::pieces::{self, Pieces};
 use super::questions::{Asked, questions};
-use crate::Result;
 use crate::frame::{Card, Choice, Evaluation, Figure, Recipe, Subject};
+use crate::{Result, TrainError};
+use engine::format::safetensors::SafeTensors;
 use engine::grad::{Draw, Schedule, Tape, Var};
 use engine::model::bert::{Bert, Config};
 use engine::nn::compute::Compute;
@@ -30,6 +31,7 @@ use engine::parameters::Parameters;
 use engine::rng::Rng;
 use serde_json::{Value, json};
 use std::path::Path;
+use tools::safetensors::part;
 
 /// The most pieces of a text, its ends counted.
 const CONTEXT: usize = 64;
@@ -44,6 +46,31 @@ const HIDDEN: usize = 20;
 const LEAST: f32 = -20.0;
 const STEPS: u64 = 24_000;
 const RATE: f32 = 2e-3;
+
+/// The file of the first layer alone, beside that of the whole model: two cells need no more, and
+/// wait for two thirds of the bytes.
+pub const FIRST_LAYER: &str = "tiny-bert-first-layer.safetensors";
+
+/// Those parts of a shipped `tiny-bert` that its first layer computes with, in a file of its own: a
+/// model with one layer.
+///
+/// # Errors
+/// When the file is no such model.
+pub fn first_layer(path: &Path, whole: &[u8]) -> Result<Vec<u8>> {
+    let file = SafeTensors::parse(whole.into()).map_err(TrainError::format(path))?;
+    let config = file.metadata().iter().find(|(key, _)| key == "config");
+    let config = config.and_then(|(_, text)| serde_json::from_str(text).ok());
+    let mut config: Value =
+        config.ok_or_else(|| TrainError::content(path, "the sizes of a model", "none"))?;
+    config["num_hidden_layers"] = json!(1);
+    let is_above = |name: &str| {
+        let layer = name.split_once("encoder.layer.").map(|(_, rest)| rest);
+        layer.is_some_and(|rest| !rest.starts_with("0."))
+    };
+    let changed = [("config", config.to_string())];
+    let changed = [(changed[0].0, changed[0].1.as_str())];
+    part(whole, &changed, |name| !is_above(name)).map_err(TrainError::format(path))
+}
 
 fn sizes(vocabulary: usize) -> Config {
     Config {

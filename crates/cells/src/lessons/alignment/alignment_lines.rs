@@ -188,6 +188,15 @@ mod tests {
         assert_eq!(c.at("crossings", &[]), Some(2.0));
     }
 
+    /// The lesson's note on annotations that tell of other words.
+    #[test]
+    fn a_verb_that_agrees_with_its_pronoun_looks_mostly_at_the_verb() {
+        let c = of("They have blue eyes", "words");
+        assert_eq!(c.words("target")[0], "hanno");
+        let weight = |s| c.at("weights", &[0, s]).unwrap();
+        assert!(weight(1) > 0.7 && weight(0) < 0.2, "{} {}", weight(0), weight(1));
+    }
+
     /// The lesson's claim about an adjective that comes before its noun.
     #[test]
     fn an_adjective_that_goes_first_crosses_nothing() {

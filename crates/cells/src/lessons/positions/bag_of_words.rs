@@ -1,10 +1,9 @@
-//! Words in two orders through a trained model, or through one random attention layer, without and
+//! Words in two orders through the first layer of a trained model, or through a random one, without and
 //! with position vectors.
 
 use engine::nn::parts::Parts;
 use engine::trace::Recorder;
 use ndarray::{Array2, Axis, Slice};
-use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -13,7 +12,7 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::MaskedLm;
 use crate::parts::measure::{largest, row_differences};
-use crate::parts::trained::{self, BERT, Pieces, RANDOM, told};
+use crate::parts::trained::{self, BERT, FirstLayer, Pieces, RANDOM, told};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, order_in_use, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -30,7 +29,7 @@ const SHOWN: usize = 16;
 /// The cell `bag-of-words`.
 pub const SPEC: CellSpec = CellSpec {
     name: "bag-of-words",
-    summary: "The outputs of a trained model, or of a random attention layer, for the same words in two orders, without and with positions.",
+    summary: "The outputs of the first layer of a trained model, or of a random one, for the same words in two orders, without and with positions.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -38,7 +37,7 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: trained::files,
+    files: FirstLayer::files,
     start: |inputs, cache| trained::job(inputs, cache, compute),
     partial_from: None,
 };
@@ -85,7 +84,7 @@ fn both(
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&FirstLayer>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "First sentence", MOST_WORDS)?;
     let order = order_in_use(inputs, words.len())?;
     let mut record = Record::new();
@@ -94,7 +93,7 @@ fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation
     record.numbers("order", order.iter().map(|&i| i as f64).collect());
     match model {
         None => random(&mut record, inputs, words, &order)?,
-        Some(bert) => encoder(&mut record, bert, &words, &order)?,
+        Some(first) => encoder(&mut record, &first.0, &words, &order)?,
     }
     Ok(record.finish())
 }
@@ -128,7 +127,7 @@ fn random(
     Ok(())
 }
 
-/// All layers of an encoder, with and without the rows of its position table. The pieces of a word
+/// The first layer of an encoder, with and without the rows of its position table. The pieces of a word
 /// move together; the tokens for beginning and end stay where they are.
 fn encoder(
     record: &mut Record,
@@ -145,7 +144,6 @@ fn encoder(
     let inner = order.iter().flat_map(of_word);
     let rows: Vec<usize> = std::iter::once(0).chain(inner).chain([last]).collect();
     let moved: Vec<usize> = rows.iter().map(|&row| pieces.ids[row]).collect();
-    let output = format!("blocks.{}.output", bert.model.config().layers - 1);
     for (name, positions) in [("without", false), ("with", true)] {
         let parts = Parts {
             positions,
@@ -162,7 +160,7 @@ fn encoder(
                 ids,
                 Some(&mut seen)
             )?;
-            told(&seen, &output)
+            told(&seen, "blocks.0.output")
         });
         both(record, name, &first?, &second?, &rows);
     }

@@ -2,7 +2,6 @@
 //! up, added, and at its end.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
-use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -10,7 +9,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::MaskedLm;
-use crate::parts::trained::{self, BERT, Pieces, RANDOM};
+use crate::parts::trained::{self, BERT, FirstLayer, Pieces, RANDOM};
 use crate::parts::untrained::{drawn, embedded, placed, positions};
 use crate::parts::words;
 use crate::spec::{CellSpec, Run, WorkerKind};
@@ -32,7 +31,7 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: trained::files,
+    files: FirstLayer::files,
     start: |inputs, cache| trained::job(inputs, cache, compute),
     partial_from: None,
 };
@@ -49,12 +48,12 @@ fn inputs() -> Vec<InputSpec> {
 }
 
 /// Computes the cell with the weights that the reader chose.
-fn compute(inputs: &Inputs, model: Option<&Arc<MaskedLm>>) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: Option<&FirstLayer>) -> Result<Computation, CellError> {
     let words = words::tokens(inputs, "sentence", "Sentence", MOST_WORDS)?;
     let mut record = Record::new();
     match model {
         None => random(&mut record, inputs, words)?,
-        Some(bert) => learned(&mut record, bert, &words)?,
+        Some(first) => learned(&mut record, &first.0, &words)?,
     }
     Ok(record.finish())
 }
@@ -96,14 +95,14 @@ fn show(
     let sum = placed(record, x.view(), table.view())?;
     let learned = shown!(
         record,
-        engine::explain::similarity::cosine_rows,
+        explain::similarity::cosine_rows,
         table.view(),
         table.view()
     )?;
     let waves = positions(record, rows, width);
     let waves = shown!(
         record,
-        engine::explain::similarity::cosine_rows,
+        explain::similarity::cosine_rows,
         waves.view(),
         waves.view()
     )?;
