@@ -31,6 +31,7 @@ mod e2e {
     mod lab;
     mod lab_kept;
     mod lab_kinds;
+    mod leaving;
     mod make;
     mod masks;
     mod menu;

@@ -51,7 +51,8 @@ impl Strip {
     fn focus(self, place: usize) {
         // After the new order has been drawn.
         request_animation_frame(move || {
-            if let Some(list) = self.list.get_untracked() {
+            // The page may have been left.
+            if let Some(Some(list)) = self.list.try_get_untracked() {
                 focus_place(&list, (0, place));
             }
         });

@@ -123,7 +123,8 @@ impl Browser {
                         .filter(cell => cell.dataset.state !== 'ready')
                         .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
                         .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])
-                        .concat(folded.map(more => `${more.textContent}: just opened`))",
+                        .concat(folded.map(more => `${more.textContent}: just opened`))
+                        .concat(document.fonts.status === 'loaded' ? [] : ['the fonts: not loaded'])",
                     &[],
                 )
                 .await;

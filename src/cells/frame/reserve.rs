@@ -18,7 +18,11 @@ pub(crate) fn release_when_drawn(cx: CellCx, body: &HtmlElement) {
     });
     let released = StoredValue::new(false);
     let release = move || {
-        if drawn.get_untracked() && !released.get_value() && is_out_of_sight(&body) {
+        // In the next frame the page may have been left, and its signals with it.
+        let is_due = drawn.try_get_untracked() == Some(true)
+            && released.try_get_value() == Some(false)
+            && is_out_of_sight(&body);
+        if is_due {
             let _ = body.style().set_property("min-height", "0");
             released.set_value(true);
         }
