@@ -256,6 +256,11 @@ impl<'a> Renderer<'a> {
             .filter(|&i| matches!(events[i].0, Event::Start(Tag::TableCell)))
             .map(|i| plain_text(&events[i + 1..end_of(events, i)]))
             .collect();
+        // A head without any text marks a table that has none.
+        let unnamed = heads.iter().filter(|head| head.is_empty()).count();
+        if 0 < unnamed && unnamed < heads.len() {
+            self.fail(events[start].1.start, "a column of this table has no name");
+        }
         let outside = std::mem::take(&mut self.waiting);
         let (first, last) = (&events[start], &events[end]);
         self.event(&first.0, &first.1, None);

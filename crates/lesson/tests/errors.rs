@@ -241,6 +241,15 @@ fn inline_values() {
 }
 
 #[test]
+fn tables() {
+    let table = |head: &str| format!("| {head} |\n|---|---|\n| 1 | 2 |\n");
+    assert!(body(&table("a | b")).is_ok());
+    assert!(body(&table(" | ")).is_ok());
+    wrong(&table(" | b"), 1, "no name");
+    wrong(&format!("text\n\n{}", table("a | ")), 3, "no name");
+}
+
+#[test]
 fn guesses() {
     let whole = "question = \"Q\"\ncell = \"table\"\nchoices = [\n { text = \"a\", claim = \"weights[0,0] > 0\" },\n { text = \"b\", claim = \"weights[0,0] < 0\" },\n]\nexplain = \"E\"";
     let guess = |toml: &str| format!("```guess g\n{toml}\n```\n");
