@@ -60,7 +60,7 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
 
 /// Makes everything below `main` known, restores the edits of the address, and begins to mount the
 /// views: those that the reader sees first, then the other cells in their order, then the other
-/// exercises, whose code is fetched only now. Between two of them, and between the tools and the
+/// exercises, whose code is fetched only when the cells that the reader sees have their numbers. Between two of them, and between the tools and the
 /// body of a cell, the browser gets a turn, so the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
@@ -147,6 +147,10 @@ async fn mount_all(
                 cell_steps(cx, view, &section, sheet)
             }
             None => {
+                run::wait_for_numbers(&cells, || {
+                    page.strong_count() == 0 || dom::is_in_view(&section)
+                })
+                .await;
                 let form = exercise::load().await.ok();
                 let by_id = by_id.clone();
                 vec![Box::new(move |mounted| match form {

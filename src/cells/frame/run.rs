@@ -126,6 +126,23 @@ fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapse
 
 /// Time between two looks at whether the page has nothing to compute, in milliseconds.
 const IDLE_MS: u32 = 500;
+/// Time between two looks at whether a cell still computes, in milliseconds.
+const LOOK_MS: u32 = 100;
+
+/// Waits until those of the cells that have begun to compute are done, or `is_pressing` says that
+/// what waits cannot wait any longer.
+pub(crate) async fn wait_for_numbers(cells: &[CellCx], is_pressing: impl Fn() -> bool) {
+    loop {
+        if is_pressing() {
+            return;
+        }
+        // A cell in the window begins once an observer has told that it is there.
+        clock::wait_ms(LOOK_MS).await;
+        if is_pressing() || !cells.iter().any(|cell| cell.is_busy()) {
+            return;
+        }
+    }
+}
 
 /// Lets the cells that nobody has come near begin, one after the other, while nothing else
 /// computes; `is_open` says whether the page still is.
