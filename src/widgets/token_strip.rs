@@ -114,7 +114,7 @@ pub fn TokenStrip(
             .collect_view()
     };
     view! {
-        <div class="token-strip" role="group" aria-label=label>
+        <div class="token-strip" class:is-sortable=on_reorder.is_some() role="group" aria-label=label>
             <ol
                 class="tokens"
                 node_ref=strip.list

@@ -168,7 +168,7 @@ fn the_first_cell_has_one_worker_and_its_weights_once() {
             (
                 "lesson/positions/",
                 "bag-of-words",
-                "models/tiny-bert.safetensors",
+                "models/tiny-bert-first-layer.safetensors",
             ),
         ] {
             let server = site::serve(Habits::ROOT);

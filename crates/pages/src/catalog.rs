@@ -289,7 +289,10 @@ mod tests {
         let files = |props| needs("bag-of-words", props).map(|needs| (needs.kind, needs.files));
         assert_eq!(
             files(json!({})),
-            Some((WorkerKind::Models, vec!["tiny-bert.safetensors"]))
+            Some((
+                WorkerKind::Models,
+                vec!["tiny-bert-first-layer.safetensors"]
+            ))
         );
         assert_eq!(
             files(json!({"model": "random"})),

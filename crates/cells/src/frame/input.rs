@@ -249,7 +249,7 @@ impl InputSpec {
                 let count = text.chars().count();
                 if count > *max_chars {
                     return Err(self.refuse(format!(
-                        "this is {count} characters long; at most {max_chars} can be shown here. Your text is kept: shorten it to go on."
+                        "this is {count} characters long; at most {max_chars} can be shown here. Your text is kept: shorten it to continue."
                     )));
                 }
                 Ok(())

@@ -84,7 +84,7 @@ pub(crate) fn typed(
     }
     if ids.len() > most {
         let message = format!(
-            "this cell reads at most {most} tokens, and these are {}. Your text is kept: shorten it to go on.",
+            "this cell reads at most {most} tokens, and these are {}. Your text is kept: shorten it to continue.",
             ids.len()
         );
         return Err(CellError::input(name, label, message));

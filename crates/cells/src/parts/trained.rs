@@ -259,7 +259,7 @@ impl Pieces {
             return Ok(self);
         }
         let message = format!(
-            "this is {} tokens, and {who} at most {most}: unknown words are split. Your text is kept: shorten it to go on.",
+            "this is {} tokens, and {who} at most {most}: unknown words are split. Your text is kept: shorten it to continue.",
             self.ids.len()
         );
         Err(CellError::input(name, label, message))

@@ -23,7 +23,7 @@ pub(crate) fn tokens(
     }
     if words.len() > most {
         let message = format!(
-            "this cell shows at most {most} words and signs, and there are more. Your text is kept: shorten it to go on."
+            "this cell shows at most {most} words and signs, and there are more. Your text is kept: shorten it to continue."
         );
         return Err(CellError::input(name, label, message));
     }

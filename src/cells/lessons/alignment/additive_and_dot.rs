@@ -99,10 +99,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let score = curves(cx, computed, "curve.score", SCORES, "score");
     let weight = curves(cx, computed, "curve.weight", WEIGHTS, "weight");
     view! {
-        <div class="controls">
+        <div class="controls snug">
             {walk.edit("input:s", Concept::Query, &["s"], &[])} {walk.edit("input:h", Concept::Value, SOURCE, &[])}
         </div>
-        <section class="panel stack">
+        <section class="panel stack snug">
             <p class="panel-title">"Additive: a small network"</p>
             <div class="flow is-four">
                 <div class="chain">

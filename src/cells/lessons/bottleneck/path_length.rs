@@ -83,7 +83,7 @@ const GRID: (f64, f64) = (20.0, 22.0);
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        {cx.text_box("sentence")}
+        <div class="controls">{cx.text_box("sentence")} {cx.slider("kernel", Format::Count)}</div>
         {words(cx)}
         <p>
             "From " {ends(cx, "from")} " to " {ends(cx, "to")} " is a distance of "
@@ -91,7 +91,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.num("count", &[], Format::Count)} " tokens."
         </p>
         <div class="cols-2">{WAYS.map(|way| panel(cx, computed, way)).collect_view()}</div>
-        {cx.slider("kernel", Format::Count)}
         <More summary="Steps against the length of the sentence">{chart(cx, computed)}</More>
     }
     .into_any()

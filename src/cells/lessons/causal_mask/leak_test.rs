@@ -58,12 +58,14 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.text_box("word")} {model_box(cx)}</div>
         {pieces_note(cx)}
-        <div>
-            <p class="panel-title">"Choose the word to change"</p>
-            {chooser(cx)}
-            {cut(cx)}
+        <div class="row">
+            <div>
+                <p class="panel-title">"Choose the word to change"</p>
+                {chooser(cx)}
+                {cut(cx)}
+            </div>
+            {cx.choice_box("mistake")}
         </div>
-        {cx.choice_box("mistake")}
         <div class="cols-2 twins" style="--parts: 4">{side(cx, WITH, right, domain)} {side(cx, OTHER, wrong, domain)}</div>
         {model_note(cx)}
     }

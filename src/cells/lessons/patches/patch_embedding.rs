@@ -22,8 +22,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let trained = Signal::derive(move || !random.get());
     let unfolded = RwSignal::new(false);
     view! {
-        {cx.picture_box("picture")}
         <div class="controls">
+            {cx.picture_box("picture")}
             {model_box(cx)}
             {only_if(random, move || view! {
                 {cx.slider("size", Format::Count)} {cx.slider("patch", Format::Count)} {cx.slider("width", Format::Count)}

@@ -95,8 +95,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             "Logged runs, not trained in this tab: " {cx.num("seeds", &[], Format::Count)}
             " seeds for each scheme, " {cx.num("steps", &[], Format::Count)}
             " steps on texts of " {cx.num("trained", &[], Format::Count)} " tokens, "
-            {cx.num("parameters", &[], Format::Count)} " parameters. Each point is a mean over the seeds and "
-            {cx.num("windows", &[], Format::Count)} " held-out texts."
+            {cx.num("parameters", &[], Format::Count)} " parameters besides those for positions. Each point is a mean over the seeds, "
+            {cx.num("windows", &[], Format::Count)} " held-out texts and "
+            {cx.num("bucket", &[], Format::Count)} " neighbouring positions."
         </p>
         <More summary="Losses and their spread">{table(cx)} {command(cx)}</More>
     }

@@ -209,12 +209,12 @@ fn row(cx: CellCx) -> AnyView {
                         <tr>
                             <th scope="row">{set(ROWS[0])}</th>
                             <td>{cx.num("entropy.raw", &[], Format::Fixed(4))}</td>
-                            <td>{cx.num("norm.raw", &[], Format::Fixed(4))}</td>
+                            <td>{cx.num("norm.raw", &[], Format::Power(1))}</td>
                         </tr>
                         <tr>
                             <th scope="row">{set(ROWS[1])}</th>
                             <td>{cx.num("entropy.scaled", &[], Format::Fixed(4))}</td>
-                            <td>{cx.num("norm.scaled", &[], Format::Fixed(4))}</td>
+                            <td>{cx.num("norm.scaled", &[], Format::Power(1))}</td>
                         </tr>
                         <tr>
                             <th scope="row">"equal shares"</th>

@@ -31,6 +31,22 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             cx.set("order", InputValue::Order(next));
         }
     });
+    let sides = [
+        Side {
+            title: "The sentence",
+            words: "tokens",
+            weights: ("weights", "Weights A"),
+            output: ("output", "Output F(X)"),
+            row: word,
+        },
+        Side {
+            title: "In the new order",
+            words: "moved",
+            weights: ("weights_moved", "Weights $P A P^\u{22a4}$"),
+            output: ("output_moved", "Output F(PX)"),
+            row: moved,
+        },
+    ];
     view! {
         <div class="controls">{cx.text_box("sentence")} {cx.toggle_box("positions")}</div>
         {pieces_note(cx)}
@@ -38,29 +54,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <p class="panel-title">"Drag the words into any order"</p>
             <TokenStrip tokens=cx.words("moved") label="The words in their new order" selected=moved on_reorder=reorder />
         </section>
-        <div class="cols-2">
-            {side(
-                cx,
-                Side {
-                    title: "The sentence",
-                    words: "tokens",
-                    weights: ("weights", "Weights A"),
-                    output: ("output", "Output F(X)"),
-                    row: word,
-                },
-            )}
-            {side(
-                cx,
-                Side {
-                    title: "In the new order",
-                    words: "moved",
-                    weights: ("weights_moved", "Weights $P A P^\u{22a4}$"),
-                    output: ("output_moved", "Output F(PX)"),
-                    row: moved,
-                },
-            )}
-        </div>
+        <div class="cols-2">{sides.map(|side| weights(cx, side)).collect_view()}</div>
         {verdict(cx)}
+        <More summary="The outputs"><div class="cols-2">{sides.map(|side| outputs(cx, side)).collect_view()}</div></More>
         <More summary="Model and head"><div class="controls">{model_box(cx)} {head_box(cx)}</div></More>
         {model_note(cx)}
     }
@@ -83,6 +79,7 @@ fn order_in_use(cx: CellCx, stored: Signal<Vec<usize>>, words: Signal<Vec<String
 }
 
 /// One side: words, weights and outputs.
+#[derive(Clone, Copy)]
 struct Side {
     title: &'static str,
     /// Words that name the rows.
@@ -95,54 +92,62 @@ struct Side {
     row: Selected<usize>,
 }
 
-/// Weights and outputs of one order, with the row of the followed word outlined.
-fn side(cx: CellCx, side: Side) -> AnyView {
-    let Side {
-        title, words, row, ..
-    } = side;
-    let prefix = Signal::stored(Vec::new());
-    let weights = cx.grid_with(side.weights.0, prefix, words, words);
-    let output = cx.grid_with(side.output.0, prefix, words, "");
-    let mark = move |grid: Signal<Option<Grid>>| {
-        Signal::derive(move || match row.get() {
-            Some(i) => {
-                let cols = grid.with(|g| g.as_ref().map_or(0, |g| g.cols));
-                (0..cols).map(|j| (i, j)).collect::<Vec<Place>>()
-            }
-            None => Vec::new(),
-        })
-    };
+/// The weights of one order, with the row of the followed word outlined.
+fn weights(cx: CellCx, side: Side) -> AnyView {
+    let grid = cx.grid_with(
+        side.weights.0,
+        Signal::stored(Vec::new()),
+        side.words,
+        side.words,
+    );
     view! {
         <section class="panel stack">
-            <p class="panel-title">{title}</p>
+            <p class="panel-title">{side.title}</p>
             <HeatMap
-                grid=weights
+                grid
                 label=side.weights.1
                 domain=Domain::Fixed(0.0, 1.0)
                 format=Format::Fixed(2)
                 concept=Concept::Weight
                 numbers=false
-                selected=of_rows(row)
-                mark=mark(weights)
+                selected=of_rows(side.row)
+                mark=followed(side, grid)
                 no_legend=true
             />
-            <More summary="The outputs">
-            <HeatMap
-                grid=output
-                label=side.output.1
-                palette=Palette::Diverging
-                domain=Domain::Fixed(-2.0, 2.0)
-                format=Format::Fixed(3)
-                concept=Concept::Output
-                numbers=false
-                selected=of_rows(row)
-                mark=mark(output)
-                no_legend=true
-            />
-            </More>
         </section>
     }
     .into_any()
+}
+
+/// The outputs of one order, with the same row outlined.
+fn outputs(cx: CellCx, side: Side) -> AnyView {
+    let grid = cx.grid_with(side.output.0, Signal::stored(Vec::new()), side.words, "");
+    view! {
+        <HeatMap
+            grid
+            label=side.output.1
+            palette=Palette::Diverging
+            domain=Domain::Fixed(-2.0, 2.0)
+            format=Format::Fixed(3)
+            concept=Concept::Output
+            numbers=false
+            selected=of_rows(side.row)
+            mark=followed(side, grid)
+            no_legend=true
+        />
+    }
+    .into_any()
+}
+
+/// All entries in the row of the followed word.
+fn followed(side: Side, grid: Signal<Option<Grid>>) -> Signal<Vec<Place>> {
+    Signal::derive(move || match side.row.get() {
+        Some(i) => {
+            let cols = grid.with(|g| g.as_ref().map_or(0, |g| g.cols));
+            (0..cols).map(|j| (i, j)).collect()
+        }
+        None => Vec::new(),
+    })
 }
 
 fn verdict(cx: CellCx) -> AnyView {

@@ -77,7 +77,7 @@ fn compute(inputs: &Inputs, translator: &Attentive) -> Result<Computation, CellE
     }
     if count > MOST_WORDS {
         return Err(refuse(format!(
-            "this cell shows at most {MOST_WORDS} words, and there are {count}. Your text is kept: shorten it to go on."
+            "this cell shows at most {MOST_WORDS} words, and there are {count}. Your text is kept: shorten it to continue."
         )));
     }
     let mut record = Record::new();
@@ -90,7 +90,7 @@ fn compute(inputs: &Inputs, translator: &Attentive) -> Result<Computation, CellE
     if source.len() > MOST_PIECES {
         let found = source.len();
         return Err(refuse(format!(
-            "this text has {found} pieces of words, and this cell shows at most {MOST_PIECES}. Your text is kept: shorten it to go on."
+            "this text has {found} pieces of words, and this cell shows at most {MOST_PIECES}. Your text is kept: shorten it to continue."
         )));
     }
     let found = shown!(record, engine::translate::aligned, translator, &source)?;
@@ -194,7 +194,12 @@ mod tests {
         let c = of("They have blue eyes", "words");
         assert_eq!(c.words("target")[0], "hanno");
         let weight = |s| c.at("weights", &[0, s]).unwrap();
-        assert!(weight(1) > 0.7 && weight(0) < 0.2, "{} {}", weight(0), weight(1));
+        assert!(
+            weight(1) > 0.7 && weight(0) < 0.2,
+            "{} {}",
+            weight(0),
+            weight(1)
+        );
     }
 
     /// The lesson's claim about an adjective that comes before its noun.

@@ -98,6 +98,7 @@ fn compute(log: &str) -> Result<Computation, CellError> {
         "factor",
         "steps",
         "windows",
+        "bucket",
         "vocabulary",
     ] {
         record.number(name, number(name)? as f64);
