@@ -77,7 +77,7 @@ const WAYS: [Way; 4] = [
 ];
 
 /// Distance between two words, and between two layers, in the picture.
-const GRID: (f64, f64) = (20.0, 22.0);
+const GRID: (f64, f64) = (20.0, 20.0);
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
