@@ -60,6 +60,12 @@ async fn heights(browser: &Browser, url: &str) -> BTreeMap<String, u32> {
                  for (const cell of cells) {
                      cell.scrollIntoView({ behavior: 'instant' });
                      await frames(6);
+                     // A map chooses its density once an observer has told its width.
+                     const height = () => cell.getBoundingClientRect().height;
+                     for (let looks = 0, before = -1; looks < 20 && before !== height(); looks++) {
+                         before = height();
+                         await new Promise(then => setTimeout(then, 250));
+                     }
                  }
                  done(Object.fromEntries(cells.map(cell => [cell.id, Math.ceil(cell.getBoundingClientRect().height)])));
              })();",
