@@ -60,7 +60,8 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
 
 /// Makes everything below `main` known, restores the edits of the address, and begins to mount the
 /// views: those that the reader sees first, then the other cells in their order, then the other
-/// exercises, whose code is fetched only when the cells that the reader sees have their numbers. Between two of them, and between the tools and the
+/// exercises, whose code is fetched when one comes into view or the cells in the window have their
+/// numbers. Between two of them, and between the tools and the
 /// body of a cell, the browser gets a turn, so the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
@@ -138,6 +139,8 @@ async fn mount_all(
     page: Weak<RefCell<Vec<Box<dyn Any>>>>,
 ) {
     let mut cells = Vec::new();
+    let exercises = parts.iter().filter(|(_, cell)| cell.is_none());
+    let exercises: Vec<HtmlElement> = exercises.map(|(section, _)| section.clone()).collect();
     for (section, cell) in parts {
         let steps: Vec<Step> = match cell {
             Some((cx, view)) => {
@@ -148,7 +151,8 @@ async fn mount_all(
             }
             None => {
                 run::wait_for_numbers(&cells, || {
-                    page.strong_count() == 0 || dom::is_in_view(&section)
+                    page.strong_count() == 0
+                        || exercises.iter().any(|section| dom::is_in_view(section))
                 })
                 .await;
                 let form = exercise::load().await.ok();

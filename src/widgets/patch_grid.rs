@@ -38,6 +38,9 @@ pub fn PatchGrid(
     /// Whether another grid with the same selection says which patch is selected.
     #[prop(optional)]
     is_quiet: bool,
+    /// Number of the first patch, row and column, as the cell around the grid counts them.
+    #[prop(default = 1)]
+    counts_from: usize,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
     let shape = Memo::new(move |_| {
@@ -102,7 +105,7 @@ pub fn PatchGrid(
             ></canvas>
             {(!is_quiet).then(|| view! {
                 <p class="vh" aria-live="polite" data-label="">
-                    {move || spoken(selected.get()?, shape.get())}
+                    {move || spoken(selected.get()?, shape.get(), counts_from)}
                 </p>
             })}
         </div>
@@ -150,19 +153,27 @@ fn patch_at((x, y): (f64, f64), (width, height): (usize, usize), patch: usize) -
 }
 
 /// Text for assistive technology when another patch is selected.
-fn spoken(patch: usize, (_, cols): (usize, usize)) -> Option<String> {
+fn spoken(patch: usize, (_, cols): (usize, usize), first: usize) -> Option<String> {
     let (row, col) = (patch.checked_div(cols)?, patch % cols);
     Some(format!(
         "Patch {}: row {}, column {}",
-        patch + 1,
-        row + 1,
-        col + 1
+        patch + first,
+        row + first,
+        col + first
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::patch_at;
+    use super::{patch_at, spoken};
+
+    #[test]
+    fn a_patch_is_numbered_as_its_cell_counts() {
+        let said = |first| spoken(130, (14, 14), first).unwrap();
+        assert_eq!(said(1), "Patch 131: row 10, column 5");
+        assert_eq!(said(0), "Patch 130: row 9, column 4");
+        assert_eq!(spoken(3, (0, 0), 1), None);
+    }
 
     #[test]
     fn a_point_in_the_margin_belongs_to_no_patch() {

@@ -59,7 +59,7 @@ impl CodeBook {
 
     fn look_up(&self, shown: &Shown) -> Result<Excerpt, BuildError> {
         self.item(&shown.path)?.map_err(|missing| {
-            let message = format!("shown!(…, {}) is not in the engine: {missing}", shown.path);
+            let message = format!("shown!(…, {}) is not in the sources: {missing}", shown.path);
             BuildError::Source {
                 path: self.relative(&shown.file),
                 line: shown.line,

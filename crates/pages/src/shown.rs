@@ -201,7 +201,7 @@ impl<'ast> Visit<'ast> for Calls<'_> {
     }
 }
 
-/// The second argument, as text, when it is a path in the engine or in the formulas of the lessons.
+/// The second argument, as text, when it is a path that starts with `engine` or `explain`.
 fn path_argument(tokens: TokenStream) -> Option<String> {
     let mut tokens = tokens.into_iter();
     // The record is an expression: everything up to the first comma outside brackets.
@@ -217,11 +217,8 @@ fn path_argument(tokens: TokenStream) -> Option<String> {
             _ => return None,
         }
     }
-    let crates = ["engine::", "explain::"];
-    crates
-        .iter()
-        .any(|name| path.starts_with(name))
-        .then_some(path)
+    let is_ours = path.starts_with("engine::") || path.starts_with("explain::");
+    is_ours.then_some(path)
 }
 
 #[cfg(test)]

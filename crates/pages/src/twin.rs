@@ -69,7 +69,8 @@ fn excerpts(project: &Path, code: &Code) -> Result<Vec<Excerpt>, Refusal> {
         let found = book
             .item(path)
             .map_err(|e| Refusal::of(key, e.to_string()))?;
-        found.map_err(|missing| Refusal::of(key, format!("{path} is not in the engine: {missing}")))
+        found
+            .map_err(|missing| Refusal::of(key, format!("{path} is not in the sources: {missing}")))
     };
     let mut all = vec![find("function", &code.function)?];
     if let Some(also) = &code.also {

@@ -298,7 +298,7 @@ fn a_function_that_the_engine_lacks_fails_the_build() {
         "fn f() {\n\n    shown!(record, engine::nn::attention::attent, q);\n}\n",
     );
     let error = project.build("./", false, false).unwrap_err().to_string();
-    assert!(error.starts_with("crates/cells/src/lessons/self_attention/three_patches.rs:3: shown!(…, engine::nn::attention::attent) is not in the engine"), "{error}");
+    assert!(error.starts_with("crates/cells/src/lessons/self_attention/three_patches.rs:3: shown!(…, engine::nn::attention::attent) is not in the sources"), "{error}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn mistakes_in_code_are_found() {
         (
             attend,
             also("linear::group"),
-            "engine::nn::linear::group is not in the engine",
+            "engine::nn::linear::group is not in the sources",
         ),
         (
             "\"output\"",

@@ -84,7 +84,7 @@ fn what_is_missing_is_named_with_the_place_of_its_shown() {
         let error = look_up(path).unwrap_err();
         assert!(
             error.starts_with(&format!(
-                "crates/cells/src/lessons/a_lesson/a_cell.rs:2: shown!(…, engine::{path}) is not in the engine"
+                "crates/cells/src/lessons/a_lesson/a_cell.rs:2: shown!(…, engine::{path}) is not in the sources"
             )),
             "{error}"
         );

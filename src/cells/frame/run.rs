@@ -132,10 +132,7 @@ const LOOK_MS: u32 = 100;
 /// Waits until those of the cells that have begun to compute are done, or `is_pressing` says that
 /// what waits cannot wait any longer.
 pub(crate) async fn wait_for_numbers(cells: &[CellCx], is_pressing: impl Fn() -> bool) {
-    loop {
-        if is_pressing() {
-            return;
-        }
+    while !is_pressing() {
         // A cell in the window begins once an observer has told that it is there.
         clock::wait_ms(LOOK_MS).await;
         if is_pressing() || !cells.iter().any(|cell| cell.is_busy()) {

@@ -67,9 +67,8 @@ pub fn first_layer(path: &Path, whole: &[u8]) -> Result<Vec<u8>> {
         let layer = name.split_once("encoder.layer.").map(|(_, rest)| rest);
         layer.is_some_and(|rest| !rest.starts_with("0."))
     };
-    let changed = [("config", config.to_string())];
-    let changed = [(changed[0].0, changed[0].1.as_str())];
-    part(whole, &changed, |name| !is_above(name)).map_err(TrainError::format(path))
+    let config = config.to_string();
+    part(whole, &[("config", &config)], |name| !is_above(name)).map_err(TrainError::format(path))
 }
 
 fn sizes(vocabulary: usize) -> Config {

@@ -3,8 +3,8 @@
 //! ```text
 //! x = √C · E[ids]                                          ids [T], E [V, C]                 -> [T, C]
 //!   + PE                                                   sines, added
-//! x = [√C · E[ids], first 3C/4 columns; PE, C/4 wide]      sines, appended
 //!   + √C · P[positions]                                    a learned table P [context, C]
+//!   with PE in the last C/4 columns                        sines, appended
 //! scores of head h += b[h, min(t − s, R)]                  a learned bias [H, R + 1], one for all blocks
 //!                   −= slope_h · (t − s)                   ALiBi
 //! queries and keys rotated by their positions              rotary; interpolated: by position / factor

@@ -196,7 +196,7 @@ fn written_out(cx: CellCx, selected: Selected<Place>) -> AnyView {
         <section class="panel">
             <p class="panel-title">
                 "\u{201c}" <span data-label="">{asking}</span> "\u{201d} sees "
-                {cx.num_at("visible", index, Format::Count)} " words"
+                {cx.num_at("visible", index, Format::Count)} " of the words"
             </p>
             <p class="sum">
                 {terms} <span class="op">"="</span> <strong>{cx.num_at("sums", index, Format::Fixed(3))}</strong>

@@ -22,7 +22,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <div class="cols-2">
             <PatchGrid pixels=seen(cx, "picture") patch=Signal::derive(move || side.get() as usize)
-                label="The picture, cut into patches" selected=selected />
+                label="The picture, cut into patches" selected=selected counts_from=0 />
             <div class="stack">
                 {counts(cx)}
                 {place(cx)}
