@@ -19,6 +19,8 @@ pub fn implementations() -> Vec<&'static Kernels> {
         super::x86_avx2::detect(),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect_vnni(),
+        #[cfg(target_arch = "x86_64")]
+        super::x86_avx512::detect(),
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         Some(&super::wasm_simd128::KERNELS),
         #[cfg(all(

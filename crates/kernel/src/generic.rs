@@ -248,22 +248,19 @@ struct Panel {
 /// As `product`.
 #[inline(always)]
 unsafe fn rows<V: Vector, const N: usize>(panel: &Panel, shape: &ProductShape) {
-    let steps = [shape.a_row, shape.a_col];
     // SAFETY: each tile starts at a row below `rows` and holds R rows.
     unsafe {
         let mut row = 0;
+        while V::EIGHT_ROWS && row + 8 <= shape.rows {
+            tile::<V, 8, N>(row, panel, shape);
+            row += 8;
+        }
         while row + 4 <= shape.rows {
-            match panel.tiles {
-                Some(tiles) => {
-                    let a = tiles.add(row * panel.depth);
-                    tile::<V, 4, N>(a, [1, 4], row, panel, shape);
-                }
-                None => tile::<V, 4, N>(panel.a.add(row * steps[0]), steps, row, panel, shape),
-            }
+            tile::<V, 4, N>(row, panel, shape);
             row += 4;
         }
         while row < shape.rows {
-            tile::<V, 1, N>(panel.a.add(row * steps[0]), steps, row, panel, shape);
+            tile::<V, 1, N>(row, panel, shape);
             row += 1;
         }
     }
@@ -272,18 +269,24 @@ unsafe fn rows<V: Vector, const N: usize>(panel: &Panel, shape: &ProductShape) {
 /// A tile of C, `R` rows from `row` on by `N` vectors, kept in registers over all steps of k.
 ///
 /// # Safety
-/// As `product`; `a` is at `R` rows, as far apart as the steps say.
+/// As `product`, which has `R` rows from `row` on.
 #[inline(always)]
 unsafe fn tile<V: Vector, const R: usize, const N: usize>(
-    a: *const f32,
-    [row_step, k_step]: [usize; 2],
     row: usize,
     panel: &Panel,
     shape: &ProductShape,
 ) {
-    // SAFETY: k < depth and r < R stay inside `a`; rows of the panel hold N vectors, those of `out`
-    // the numbers that are left.
+    // SAFETY: k < depth and r < R stay inside A, whose tiles hold all rows but those of tiles of one
+    // row; rows of the panel hold N vectors, those of `out` the numbers that are left.
     unsafe {
+        // From one row of A to the next, from four to the next four, from one step of k to the next.
+        let (a, row_step, four_step, k_step) = match panel.tiles {
+            Some(tiles) if R > 1 => (tiles.add(row * panel.depth), 1, 4 * panel.depth, 4),
+            _ => {
+                let a = panel.a.add(row * shape.a_row);
+                (a, shape.a_row, 4 * shape.a_row, shape.a_col)
+            }
+        };
         let out = panel.out.add(row * shape.out_row);
         let mut totals = [[V::splat(0.0); N]; R];
         if panel.start == Start::Partial {
@@ -301,7 +304,7 @@ unsafe fn tile<V: Vector, const R: usize, const N: usize>(
                 *value = V::load(from.add(n * V::LANES));
             }
             for r in 0..R {
-                let factor = V::splat(*a.add(r * row_step + k * k_step));
+                let factor = V::splat(*a.add(r / 4 * four_step + r % 4 * row_step + k * k_step));
                 for n in 0..N {
                     totals[r][n] = factor.mul_add(values[n], totals[r][n]);
                 }

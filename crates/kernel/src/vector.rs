@@ -1,8 +1,8 @@
 //! The trait of a small vector, over which the fast kernels are written, and the macro that turns a
 //! vector into a table of kernels.
 
-/// The most lanes that any implementation has; scratch buffers are this long.
-pub(crate) const MAX_LANES: usize = 8;
+/// The most lanes that any implementation of this processor has; scratch buffers are this long.
+pub(crate) const MAX_LANES: usize = if cfg!(target_arch = "x86_64") { 16 } else { 8 };
 
 /// A vector of `f32` lanes that the machine adds and multiplies at once.
 ///
@@ -13,6 +13,8 @@ pub(crate) const MAX_LANES: usize = 8;
 pub(crate) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
+    /// Whether the processor has the registers for products in tiles of eight rows and not of four.
+    const EIGHT_ROWS: bool = false;
 
     /// A vector with `x` in every lane.
     unsafe fn splat(x: f32) -> Self;
@@ -150,7 +152,7 @@ macro_rules! implementation {
         pub(crate) static KERNELS: $crate::Kernels = TABLE;
 
         /// The same, for tables that differ from it in a function or two.
-        const TABLE: $crate::Kernels = $crate::Kernels {
+        pub(crate) const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
             silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
         };

@@ -52,7 +52,7 @@ unsafe fn first(count: usize) -> __m256i {
 
 /// A vector of eight lanes.
 #[derive(Clone, Copy)]
-struct Avx2(__m256);
+pub(crate) struct Avx2(pub(crate) __m256);
 
 impl Vector for Avx2 {
     const LANES: usize = 8;

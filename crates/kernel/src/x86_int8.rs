@@ -1,4 +1,5 @@
-//! The int8 kernels of x86-64: with AVX2, and with AVX-VNNI where the processor has it.
+//! The int8 kernels of x86-64: with AVX2, and with AVX-VNNI or the VNNI of AVX-512 where the
+//! processor has it.
 
 use super::int8_gemm::Int8Kernel;
 use std::arch::x86_64::*;
@@ -24,6 +25,8 @@ pub(crate) trait Dot {
 pub(crate) struct Avx2;
 /// The dot product with AVX-VNNI.
 pub(crate) struct Vnni;
+/// The same dot product with the VNNI of AVX-512, another encoding of the instruction.
+pub(crate) struct Vnni512;
 
 impl Dot for Avx2 {
     const BIAS: i8 = 0;
@@ -62,6 +65,23 @@ impl Dot for Vnni {
     unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX-VNNI. The tokens, 0 to 254, are its unsigned operand.
         unsafe { _mm256_dpbusd_avx_epi32(sums, tokens, weights) }
+    }
+}
+
+impl Dot for Vnni512 {
+    const BIAS: i8 = Vnni::BIAS;
+
+    #[inline(always)]
+    unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX-512 VNNI and VL.
+        unsafe { _mm256_dpbusd_epi32(sums, weights, tokens) }
+    }
+
+    #[inline(always)]
+    unsafe fn dot(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX-512 VNNI and VL. The tokens, 0 to 254, are its unsigned
+        // operand.
+        unsafe { _mm256_dpbusd_epi32(sums, tokens, weights) }
     }
 }
 

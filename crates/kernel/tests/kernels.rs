@@ -59,6 +59,7 @@ stamp!(run, reference = "reference", #[test]);
 stamp!(run, portable = "portable", #[test]);
 stamp!(run, avx2 = "avx2", #[test]);
 stamp!(run, avx_vnni = "avx-vnni", #[test]);
+stamp!(run, avx_512 = "avx-512", #[test]);
 
 #[test]
 fn the_fastest_implementation_is_chosen() {
@@ -68,6 +69,11 @@ fn the_fastest_implementation_is_chosen() {
         || !is_x86_feature_detected!("f16c")
     {
         "portable"
+    } else if is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vnni")
+    {
+        "avx-512"
     } else if is_x86_feature_detected!("avxvnni") {
         "avx-vnni"
     } else {
