@@ -6,7 +6,7 @@ use std::path::Path;
 use lesson::{Catalog, Kind, Lesson, LessonError, check_links, compile};
 
 use crate::error::{BuildError, names, read};
-use crate::model_cards;
+use crate::{model_cards, moved_digits};
 
 /// The cards of the shipped models, which their trainers write.
 const MODELS: &str = "public/models/MODELS.md";
@@ -44,6 +44,8 @@ pub struct Content {
     pub not_found: Lesson,
     /// The cards of the shipped models.
     pub models: Lesson,
+    /// The chart among these cards.
+    pub(crate) moved_digits: String,
     /// The lessons, in order of their numbers.
     pub lessons: Vec<Lesson>,
 }
@@ -81,11 +83,8 @@ impl Content {
                 Err(found) => errors.extend(found),
             }
         }
-        match compiled.page(
-            MODELS,
-            model_cards::page(&read(&project.join(MODELS))?),
-            catalog,
-        ) {
+        let cards = read(&project.join(MODELS))?;
+        match compiled.page(MODELS, model_cards::page(&cards), catalog) {
             Ok(page) => pages.push(page),
             Err(found) => errors.extend(found),
         }
@@ -116,6 +115,7 @@ impl Content {
             home,
             not_found,
             models,
+            moved_digits: moved_digits::figure(&cards),
             lessons: pages,
         })
     }

@@ -23,6 +23,7 @@ mod highlight;
 mod machine;
 mod meta;
 mod model_cards;
+mod moved_digits;
 mod offline;
 mod order;
 mod page;

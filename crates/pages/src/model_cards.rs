@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::moved_digits;
+
 /// The page's front matter and introduction.
 const FRONT: &str = "+++\n\
      title = \"Models\"\n\
@@ -28,12 +30,9 @@ const LAST: &str = "time taken";
 /// The row with the scores of the same model in half precision, in their order.
 const HALF: &str = "the same scores with weights in half precision";
 
-/// The parts of a row's name around the distance by which test digits were moved.
-const MOVED: (&str, &str) = (", each moved ", " pixels in 4 directions, %");
-
 /// The page in Markdown, from the text of `MODELS.md`.
 pub(crate) fn page(cards: &str) -> String {
-    let mut out = FRONT.to_owned();
+    let mut out = FRONT.to_owned() + &moved_digits::section(cards);
     for card in cards.split("\n## ").skip(1) {
         let (name, rest) = card.split_once('\n').unwrap_or((card, ""));
         let (about, table) = rest.split_once("\n|").unwrap_or((rest, ""));
@@ -41,10 +40,9 @@ pub(crate) fn page(cards: &str) -> String {
         let rows = &compared(&rows);
         // Writing to a text cannot fail, here and below.
         let _ = write!(out, "\n## {name}\n\n{}\n\n| | |\n|---|---|\n", about.trim());
-        for (name, value) in rows.iter().filter(|(name, _)| moved(name).is_none()) {
+        for (name, value) in rows.iter().filter(|(name, _)| !moved_digits::is_one(name)) {
             write_row(&mut out, name, value);
         }
-        write_moved(&mut out, rows);
     }
     out
 }
@@ -68,7 +66,7 @@ fn compared<'a>(rows: &[(&'a str, &str)]) -> Vec<(&'a str, String)> {
 }
 
 /// Name and value of a line of a table; `None` for the rule under its head.
-fn row(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn row(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.trim().trim_matches('|').split_once(" | ")?;
     let (name, value) = (name.trim(), value.trim());
     (!name.is_empty()).then_some((name, value))
@@ -95,34 +93,8 @@ fn seed(command: &str) -> Option<&str> {
     rest.split(|c: char| !c.is_ascii_digit()).next()
 }
 
-/// The distance that a row's name names, after the text before it.
-fn moved(name: &str) -> Option<(&str, &str)> {
-    let (before, rest) = name.split_once(MOVED.0)?;
-    Some((before, rest.strip_suffix(MOVED.1)?))
-}
-
-/// The scores on moved digits as one table: a row for each distance.
-fn write_moved(out: &mut String, rows: &[(&str, String)]) {
-    let scores: Vec<(&str, &str, &str)> = rows
-        .iter()
-        .filter_map(|(name, value)| moved(name).map(|(what, far)| (what, far, value.as_str())))
-        .collect();
-    let Some((what, ..)) = scores.first() else {
-        return;
-    };
-    let _ = writeln!(
-        out,
-        "\nThe same for {}, each moved by some pixels to the left, right, top and bottom:\n",
-        with_separators(what.trim_start_matches("right of "))
-    );
-    out.push_str("| moved by, pixels | right, % |\n|---:|---:|\n");
-    for (_, far, score) in scores {
-        let _ = writeln!(out, "| {far} | {score} |");
-    }
-}
-
 /// Text with a comma before each group of three digits of its whole numbers.
-fn with_separators(text: &str) -> String {
+pub(crate) fn with_separators(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 4);
     let letters: Vec<char> = text.chars().collect();
     for (at, &letter) in letters.iter().enumerate() {
@@ -161,7 +133,6 @@ mod tests {
         for present in [
             "\n## digit\n\nReads digits.\n",
             "| bytes | 1,280,132 |\n| seed | 12 |\n| right of 10,000 test digits, % | 99.2345 |\n",
-            "| moved by, pixels | right, % |\n|---:|---:|\n| 0 | 99.40 |\n| 1 | 99.15 |\n",
         ] {
             assert!(page.contains(present), "{present} is not in {page}");
         }
@@ -170,12 +141,10 @@ mod tests {
     #[test]
     fn scores_in_half_precision_show_where_they_differ() {
         let cards = CARDS.replace("| right of 10000", "| time taken | 1 s |\n| right of 10000")
-            + &format!("| {HALF} | 99.2345, 99.30, 99.15 |\n");
+            + &format!("| {HALF} | 99.24, 99.30, 99.15 |\n");
         let page = page(&cards);
-        for present in [
-            "| right of 10,000 test digits, % | 99.2345 |\n",
-            "| 0 | 99.40 (99.30 in half precision) |\n| 1 | 99.15 |\n",
-        ] {
+        for present in ["| right of 10,000 test digits, % | 99.2345 (99.24 in half precision) |\n"]
+        {
             assert!(page.contains(present), "{present} is not in {page}");
         }
         assert!(!page.contains(HALF));

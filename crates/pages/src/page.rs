@@ -6,7 +6,7 @@ use lesson::html::{escape, escape_single_quoted};
 use lesson::{Heading, Lesson, ROOT};
 
 use crate::course::{PART, course_map};
-use crate::machine;
+use crate::{machine, moved_digits};
 
 /// Where a page's Markdown wants the course map: an HTML comment on a line of its own.
 const MAP_MARK: &str = "<!-- course-map -->";
@@ -223,8 +223,8 @@ pub(crate) fn not_found_main(page: &Lesson, lessons: &[Lesson]) -> String {
     )
 }
 
-/// The cards of the shipped models: prose and tables, nothing that computes.
-pub(crate) fn models_main(page: &Lesson) -> String {
+/// The cards of the shipped models: prose, tables and the chart `moved_digits`, nothing that computes.
+pub(crate) fn models_main(page: &Lesson, moved_digits: &str) -> String {
     let (title, description) = (escape(&page.title), escape(&page.description));
     format!(
         "<main id=\"main\" data-page=\"{slug}\" data-inputs='{{}}' tabindex=\"-1\">\n<article class=\"lesson with-toc model-cards\">\n\
@@ -232,7 +232,7 @@ pub(crate) fn models_main(page: &Lesson) -> String {
          <div class=\"lesson-body\">\n{body}</div>\n</article>\n</main>",
         slug = page.slug,
         toc = toc(&page.headings),
-        body = named_rows(&page.article(ROOT)),
+        body = named_rows(&page.article(ROOT)).replace(moved_digits::MARK, moved_digits),
     )
 }
 

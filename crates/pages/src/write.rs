@@ -271,7 +271,7 @@ impl Site<'_> {
         let main = match page.kind {
             Kind::Home => home_main(page, lessons, has_golden),
             Kind::NotFound => not_found_main(page, lessons),
-            Kind::Models => models_main(page),
+            Kind::Models => models_main(page, &self.content.moved_digits),
             Kind::Lesson(_) => {
                 let at = lessons
                     .iter()
