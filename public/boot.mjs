@@ -1,5 +1,8 @@
 // What Trunk runs around loading the engine, and what every page does once scripts run.
 
+// The engine is fetched when this module has run (crates/pages/assets/head.js).
+await globalThis.painted;
+
 /** Lets the keyboard scroll what is wider than the page: formulas, tables, code. */
 function scrollable() {
   const sized = new ResizeObserver((entries) => {

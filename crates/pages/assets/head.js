@@ -12,6 +12,16 @@
   const rootUrl = new URL(root, location.href).href;
   html.dataset.root = rootUrl;
 
+  // The engine comes after the first paint: text and fonts need the processor first. Where the answer of the host took
+  // long, the line is what the reader waits for, and it comes at once. `public/boot.mjs` waits for the same.
+  const [visit] = performance.getEntriesByType("navigation");
+  const isSlow = !visit || visit.responseStart - visit.requestStart > 100;
+  const painted = (done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 1000); // A tab that is not seen has no frames.
+  };
+  globalThis.painted = isSlow ? Promise.resolve() : new Promise(painted);
+
   // What the module needs, fetched early. As tags, the browser's look-ahead would request them before the
   // address above is right.
   for (const [rel, file, as] of /*preload*/[]) {
@@ -20,7 +30,9 @@
     if (as) link.as = as;
     link.crossOrigin = "anonymous";
     link.href = rootUrl + file;
-    document.head.append(link);
+    const add = () => document.head.append(link);
+    if (as === "fetch") globalThis.painted.then(add);
+    else add();
   }
 
   const system = matchMedia("(prefers-color-scheme: dark)");
