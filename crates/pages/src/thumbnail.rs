@@ -4,12 +4,9 @@ use lesson::Lesson;
 
 use crate::frame::attribute;
 
-/// What is taken out of a figure, in this order: where it begins and ends.
-const DRAWINGS: [(&str, &str); 3] = [
-    ("<svg ", "</svg>"),
-    ("<canvas ", "</canvas>"),
-    ("<tbody>", "</tbody>"),
-];
+/// What is taken out of a figure, where it begins and ends: the first drawing, else the first table.
+const DRAWINGS: [(&str, &str); 2] = [("<svg ", "</svg>"), ("<canvas ", "</canvas>")];
+const TABLE: (&str, &str) = ("<tbody>", "</tbody>");
 
 /// The picture of a lesson; `None` where its pages are made without figures.
 pub(crate) fn of(lesson: &Lesson) -> Option<String> {
@@ -37,9 +34,14 @@ pub(crate) fn drawing_of(page: &Lesson) -> Option<String> {
 
 /// The drawing in a figure.
 fn drawing(figure: &str) -> Option<String> {
-    let found = DRAWINGS
-        .iter()
-        .find_map(|(begin, end)| cut(figure, begin, end))?;
+    let drawings = DRAWINGS.iter().filter_map(|(begin, end)| {
+        let start = figure.find(begin)?;
+        Some((start, cut(figure, begin, end)?))
+    });
+    let found = match drawings.min() {
+        Some((_, drawing)) => drawing,
+        None => cut(figure, TABLE.0, TABLE.1)?,
+    };
     if found.starts_with("<tbody>") {
         let squares = without_text(found);
         return Some(format!("<table class=\"ramp c-weight\">{squares}</table>"));
@@ -142,5 +144,11 @@ mod tests {
             "<svg viewBox=\"0 0 1 1\"><g></g></svg>"
         );
         assert_eq!(drawing("<p>No drawing</p>"), None);
+        let figure = "<canvas style=\"color:red\"></canvas><svg viewBox=\"0 0 1 1\"></svg>";
+        assert_eq!(
+            drawing(figure).unwrap(),
+            "<canvas style=\"color:red\"></canvas>",
+            "the first drawing is what the cell shows"
+        );
     }
 }
