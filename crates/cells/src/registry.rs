@@ -46,8 +46,8 @@ macro_rules! for_each_lesson {
                 softmax_temperature: page,
             }
             causal_mask {
-                next_word_guesses: models,
                 mask_editor: page,
+                next_word_guesses: models,
                 leak_test: models,
                 minus_ten_thousand: page,
                 three_attentions: models,
