@@ -10,7 +10,7 @@ const TABLE: (&str, &str) = ("<tbody>", "</tbody>");
 
 /// The picture of a lesson; `None` where its pages are made without figures.
 pub(crate) fn of(lesson: &Lesson) -> Option<String> {
-    let drawing = drawing_of(lesson)?;
+    let drawing = out_of_reach(&drawing_of(lesson)?);
     let drawing = if drawing.contains("plane-ring") {
         // Its lines have the widths of a small plane.
         format!("<div class=\"plane is-small\">{drawing}</div>")
@@ -20,6 +20,11 @@ pub(crate) fn of(lesson: &Lesson) -> Option<String> {
     Some(format!(
         "<div class=\"thumbnail\" aria-hidden=\"true\">{drawing}</div>"
     ))
+}
+
+/// A drawing that nobody reaches by keyboard: in its cell, the tips of arrows can be moved with it.
+fn out_of_reach(drawing: &str) -> String {
+    drawing.replace(" tabindex=\"0\"", "")
 }
 
 /// The drawing of the cell that stands for a page, as SVG or HTML; `None` where pages are made
@@ -118,6 +123,14 @@ mod tests {
         assert_eq!(
             drawing(figure).unwrap(),
             "<table class=\"ramp c-weight\"><tr><td class=\"heat-cell\" style=\"--x: 1\"></td></tr></table>"
+        );
+    }
+
+    #[test]
+    fn a_thumbnail_is_out_of_reach_of_the_keyboard() {
+        assert_eq!(
+            out_of_reach("<svg><g role=\"slider\" tabindex=\"0\"></g></svg>"),
+            "<svg><g role=\"slider\"></g></svg>"
         );
     }
 
