@@ -146,7 +146,11 @@ mod tests {
             let found = angle(right.view(), other.view()).unwrap();
             assert!((found - degrees).abs() < 1e-4, "{found} {degrees}");
         }
-        assert!(angle(right.view(), array![0.0, 0.0].view()).unwrap().is_nan());
+        assert!(
+            angle(right.view(), array![0.0, 0.0].view())
+                .unwrap()
+                .is_nan()
+        );
         assert!(angle(right.view(), array![1.0].view()).is_err());
     }
 
