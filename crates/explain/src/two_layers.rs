@@ -182,6 +182,27 @@ mod tests {
         }
     }
 
+    /// One layer has no better loss than ln 2 on these points, whatever its parameters: the loss is
+    /// convex in its logits, whose sum over the four points, with the signs of the classes, is 0.
+    #[test]
+    fn without_the_nonlinearity_no_parameters_beat_an_even_answer() {
+        for seed in 0..300 {
+            let mut network = TwoLayers::new(8, seed, false).unwrap();
+            let size = [0.01, 0.3, 1.0, 4.0][seed as usize % 4];
+            let mut draw = |parameter: engine::trainable::Parameter<'_>| {
+                let mut rng = engine::rng::Rng::named(seed + 1, parameter.name);
+                parameter
+                    .values
+                    .iter_mut()
+                    .for_each(|v| *v = size * rng.normal());
+                Ok(())
+            };
+            network.parameters(&mut draw).unwrap();
+            let loss = network.loss(points().view(), &CLASSES).unwrap();
+            assert!(loss > std::f32::consts::LN_2 - 1e-6, "{seed}: {loss}");
+        }
+    }
+
     /// Both kinds start from the same parameters.
     #[test]
     fn the_nonlinearity_is_the_only_difference() {
