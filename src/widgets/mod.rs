@@ -51,7 +51,7 @@ pub use matrix_edit::MatrixEdit;
 pub use more::More;
 pub use patch_grid::PatchGrid;
 pub use picture_box::PictureBox;
-pub use plane::{Mark, Plane, Tip};
+pub use plane::{Mark, Net, Plane, Tip};
 pub use seed_box::SeedBox;
 pub use selected::Selected;
 pub use slider::Slider;

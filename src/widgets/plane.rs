@@ -9,8 +9,8 @@ use super::Concept;
 use super::events::{capture, share_within};
 use super::ids::fresh;
 use super::plane_geometry::{
-    GRIP, NamePlace, Named, Point, VIEW, drawn, hull, is_inside, name_places, nearest, step, ticks,
-    tidy, under,
+    GRIP, NamePlace, Named, Point, VIEW, drawn, hull, is_inside, name_places, nearest, segments,
+    step, ticks, tidy, under,
 };
 
 /// How far a point may be outside a polygon and count as inside: half of the last printed digit.
@@ -18,6 +18,9 @@ const INSIDE: f64 = 0.005;
 
 /// Where the tip of an arrow is, or a point: right, and up; none while it is not known.
 pub type Tip = Signal<Option<(f64, f64)>>;
+
+/// The two ends of each line of a net.
+pub type Net = Signal<Vec<[(f64, f64); 2]>>;
 
 /// An arrow or a point of a plane.
 #[derive(Debug, Clone)]
@@ -153,6 +156,9 @@ pub fn Plane(
     /// Pairs of marks that a line connects, in the colour of the first.
     #[prop(optional)]
     lines: Vec<(usize, usize)>,
+    /// Lines under the marks, such as a grid that a matrix has moved, in the colour of a concept.
+    #[prop(optional)]
+    net: Option<(Concept, Net)>,
     /// Without caption, names, numbers and grid: for a small picture beside its numbers.
     #[prop(optional)]
     is_small: bool,
@@ -196,6 +202,11 @@ pub fn Plane(
                 on:pointercancel=move |_| plane.held.set(None)
             >
                 {axes(reach, is_small)}
+                {net.map(|(concept, lines)| {
+                    let class = format!("plane-net {}", concept.class());
+                    let path = move || lines.with(|lines| segments(lines, reach.get()));
+                    view! { <path class=class aria-hidden="true" d=path /> }
+                })}
                 {(!hull_of.is_empty()).then(|| polygon(plane, hull_of))}
                 {lines.into_iter().map(|ends| connection(plane, ends)).collect_view()}
                 {drawn}

@@ -46,6 +46,17 @@ pub(crate) fn drawn((x, y): Point, reach: f64) -> (f64, f64) {
     (x / reach, -y / reach)
 }
 
+/// Lines between pairs of points, as the path that draws them. Thousandths of the reach are finer
+/// than a screen.
+pub(crate) fn segments(lines: &[[Point; 2]], reach: f64) -> String {
+    let text = |at: Point| {
+        let (x, y) = drawn(at, reach);
+        format!("{x:.3} {y:.3}")
+    };
+    let line = |[from, to]: &[Point; 2]| format!("M{}L{}", text(*from), text(*to));
+    lines.iter().map(line).collect()
+}
+
 /// The coordinates of a position in the drawing, given as shares of its width and height.
 pub(crate) fn under((right, down): (f64, f64), reach: f64) -> Point {
     let span = 2.0 * VIEW * reach;
@@ -271,6 +282,14 @@ mod tests {
         assert!(!is_inside(&line, (1.1, 1.1), 1e-6), "beyond its end");
         assert!(is_inside(&[(1.0, 0.0)], (1.0, 0.0), 1e-6));
         assert!(!is_inside(&[], (0.0, 0.0), 1e-6));
+    }
+
+    #[test]
+    fn segments_are_drawn_in_units_of_the_reach() {
+        let lines = [[(0.0, 0.0), (2.0, 1.0)], [(-1.0, 4.0), (0.5, -2.0)]];
+        let path = segments(&lines, 2.0);
+        assert_eq!(path, "M0.000 -0.000L1.000 -0.500M-0.500 -2.000L0.250 1.000");
+        assert_eq!(segments(&[], 1.0), "");
     }
 
     #[test]

@@ -16,6 +16,14 @@ use crate::frame::spec::{CellSpec, Run, WorkerKind};
 macro_rules! for_each_lesson {
     ($callback:ident) => {
         $callback! {
+            basics {
+                dot_product: page,
+                matrix_vector: page,
+                softmax_bars: page,
+                learn_xor: training,
+                gradient_step: training,
+                five_nodes: training,
+            }
             bottleneck {
                 information_budget: page,
                 forgetting: models,

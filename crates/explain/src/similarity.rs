@@ -3,6 +3,7 @@
 //! ```text
 //! dot(a, b)    = Σᵢ aᵢ bᵢ                 a [N], b [N] -> scalar, grows with both lengths
 //! cosine(a, b) = dot(a, b) / (|a| |b|)    a [N], b [N] -> −1 … 1, direction alone
+//! angle(a, b)  = arccos(cosine(a, b))     a [N], b [N] -> 0 … 180 degrees
 //! ```
 //!
 //! ```
@@ -31,6 +32,19 @@ pub fn dot(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
         return Err(mismatch("similarity", expected, a.shape(), b.shape()));
     }
     Ok(kernel::dot(&contiguous(&a), &contiguous(&b)))
+}
+
+/// aᵢ bᵢ for each i: the terms of the dot product.
+///
+/// # Errors
+/// When the lengths differ.
+pub fn products(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<Array1<f32>> {
+    // a [N], b [N] -> [N]
+    if a.len() != b.len() {
+        let expected = "two vectors of one length";
+        return Err(mismatch("products", expected, a.shape(), b.shape()));
+    }
+    Ok(&a * &b)
 }
 
 /// scale · Σᵢ aᵢ bᵢ for each row of `a` with the same row of `b`: N separate scores, where
@@ -66,6 +80,20 @@ pub fn cosine(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
     }
 }
 
+/// The angle between two vectors in degrees; NaN when one of them is all 0 and has no direction.
+///
+/// # Errors
+/// When the lengths differ.
+pub fn angle(a: ArrayView1<'_, f32>, b: ArrayView1<'_, f32>) -> Result<f32> {
+    // a [N], b [N] -> scalar
+    if dot(a, a)? == 0.0 || dot(b, b)? == 0.0 {
+        return Ok(f32::NAN);
+    }
+    // Rounding may lead beyond the ends.
+    let cosine = cosine(a, b)?.clamp(-1.0, 1.0);
+    Ok(math::acos(cosine).to_degrees())
+}
+
 /// The cosine of every row of `a` with every row of `b`.
 ///
 /// # Errors
@@ -95,6 +123,35 @@ mod tests {
             Ok(array![8.5, 26.5])
         );
         assert!(scaled_dot_rows(a.view(), array![[1.0, 2.0]].view(), 1.0).is_err());
+    }
+
+    #[test]
+    fn the_terms_add_up_to_the_dot_product() {
+        let (a, b) = (array![1.0, 2.0, -1.0], array![3.0, 0.5, 4.0]);
+        let terms = products(a.view(), b.view()).unwrap();
+        assert_eq!(terms, array![3.0, 1.0, -4.0]);
+        assert_eq!(dot(a.view(), b.view()), Ok(terms.sum()));
+        assert!(products(a.view(), array![1.0].view()).is_err());
+    }
+
+    #[test]
+    fn angles_in_degrees() {
+        let right = array![2.0, 0.0];
+        for (other, degrees) in [
+            (array![3.0, 0.0], 0.0),
+            (array![1.0, 1.0], 45.0),
+            (array![0.0, -5.0], 90.0),
+            (array![-1.0, 0.0], 180.0),
+        ] {
+            let found = angle(right.view(), other.view()).unwrap();
+            assert!((found - degrees).abs() < 1e-4, "{found} {degrees}");
+        }
+        assert!(
+            angle(right.view(), array![0.0, 0.0].view())
+                .unwrap()
+                .is_nan()
+        );
+        assert!(angle(right.view(), array![1.0].view()).is_err());
     }
 
     #[test]

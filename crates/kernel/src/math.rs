@@ -37,6 +37,11 @@ pub fn cos(x: f32) -> f32 {
     libm::cosf(x)
 }
 
+/// The angle in radians, 0 to π, whose cosine is `x`; NaN outside −1 to 1.
+pub fn acos(x: f32) -> f32 {
+    libm::acosf(x)
+}
+
 /// Error function, (2/√π) ∫₀ˣ exp(−t²) dt.
 pub fn erf(x: f32) -> f32 {
     libm::erff(x)
@@ -78,6 +83,11 @@ pub mod double {
     /// Cosine of an angle in radians.
     pub fn cos(x: f64) -> f64 {
         libm::cos(x)
+    }
+
+    /// The angle in radians, 0 to π, whose cosine is `x`; NaN outside −1 to 1.
+    pub fn acos(x: f64) -> f64 {
+        libm::acos(x)
     }
 
     /// Error function, (2/√π) ∫₀ˣ exp(−t²) dt.

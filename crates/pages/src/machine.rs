@@ -39,6 +39,7 @@ const fn part(
 /// Every part, in the order in which data meets them.
 #[rustfmt::skip]
 const PARTS: &[Part] = &[
+    part("tools", "Basic operations", "basics", Some("dot-product"), "Dot product, matrix, softmax, nonlinearity and gradient: every other part is made of these."),
     part("tokens", "Tokens", "tokens", None, "Cuts a text into pieces of a fixed vocabulary and gives each a vector."),
     part("patches", "Patches", "patches", Some("patch-embedding"), "Cuts a picture into squares and turns each into a vector."),
     part("positions", "Positions", "positions", Some("sinusoid-map"), "Adds to every vector where it is in the sequence."),
@@ -161,7 +162,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
          <div class=\"lesson-body\">\n<figure class=\"machine whole\">{}<figcaption>Data flows from the bottom \
          to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
          The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
-         happens inside every attention. A dashed part has no lesson yet. \
+         happens inside every attention, and the box above it leads to the operations that all parts are made of. A dashed part has no lesson yet. \
          <a href=\"{ROOT}reference/\">Symbols, equations and terms</a> have a page of their own.</figcaption></figure>\n\
          <h2>The parts</h2>\n<div class=\"wide parts\">\n{list}</div></div>\n</article>\n</main>",
         drawing(lessons, None)
@@ -213,6 +214,9 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
         pen.block(id, text, (column, FLOOR + 4), WIDTH);
     }
     pen.svg.push_str("</g>");
+    // In the free corner above the steps.
+    let y = SIZE.1 - 2 * HEIGHT - 13;
+    pen.block("tools", "basic operations", (COLUMNS[2], y), WIDTH);
     let _ = write!(
         pen.svg,
         "<text class=\"name\" x=\"8\" y=\"{}\">Inside every attention</text>",
@@ -319,11 +323,11 @@ mod tests {
         let svg = drawing(&[], None);
         assert_eq!(
             svg.matches("rx=").count(),
-            BLOCKS.len() + 1 + COLUMNS.len() + STEPS.len()
+            BLOCKS.len() + 2 + COLUMNS.len() + STEPS.len()
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
-        let boxes = boxes.chain(["loss", "encoder", "decoder", "vision"]);
+        let boxes = boxes.chain(["loss", "tools", "encoder", "decoder", "vision"]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }
 

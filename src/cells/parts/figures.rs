@@ -9,7 +9,7 @@ use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Kind, Series};
-use crate::widgets::{Concept, Grid, Mark, Place, Plane, Tip, set};
+use crate::widgets::{Concept, Grid, Mark, Num, Place, Plane, Tip, set};
 
 /// Label of the factor that keeps the scores of wide heads small.
 pub(crate) const SCALE: &str = "scale factor $1/\u{221a}d_k$";
@@ -173,6 +173,15 @@ pub(crate) fn input_tip(
     (tip, write)
 }
 
+/// An entry of a matrix input as text, as the reader typed it.
+pub(crate) fn input_num(cx: CellCx, name: &'static str, (row, column): Place) -> AnyView {
+    let matrix = cx.matrix(name);
+    let at = move |m: &Array2<f32>| m.get((row, column)).map(|&x| f64::from(x));
+    let value = Signal::derive(move || matrix.with(at));
+    let from = format!("input:{name}[{row},{column}]");
+    view! { <Num value from format=cells::format::Format::Typed /> }.into_any()
+}
+
 /// The reach of a plane that shows the rows of some inputs: their largest coordinate, rounded up to
 /// a whole number, so that a plane does not breathe while an arrow is dragged.
 pub(crate) fn reach_of<const N: usize>(cx: CellCx, inputs: [&'static str; N]) -> Signal<f64> {
@@ -252,7 +261,7 @@ pub(crate) fn untrained(cx: CellCx) -> AnyView {
     view! {
         <p class="cell-note">
             "untrained: random parameters, seed "
-            <crate::widgets::Num value from="input:seed" format=cells::format::Format::Count />
+            <Num value from="input:seed" format=cells::format::Format::Count />
         </p>
     }
     .into_any()

@@ -12,8 +12,10 @@ use engine::nn::parts::Parts;
 use engine::parameters::Weight;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
+use explain::descent::{Nodes, OneParameter, Path};
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
+use explain::two_layers::TwoLayers;
 use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
@@ -132,6 +134,36 @@ impl Describe for AdditiveAttention {
 impl Describe for OneWord {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         "scores, annotations, words and the right one".describe(name, out);
+    }
+}
+
+/// A model of one parameter is described by what its functions return.
+impl Describe for OneParameter {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        "one parameter, an input and the right answer".describe(name, out);
+    }
+}
+
+impl Describe for Nodes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.values.describe("values", out);
+        self.gradients.describe("gradients", out);
+        self.local.describe("local", out);
+        self.passed.describe("passed", out);
+    }
+}
+
+impl Describe for Path {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.w.describe("w", out);
+        self.losses.describe("losses", out);
+        self.gradients.describe("gradients", out);
+    }
+}
+
+impl Describe for TwoLayers {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        "a network of two layers".describe(name, out);
     }
 }
 
