@@ -43,7 +43,9 @@ const WATCHED: &str = "
 
 /// A script: leads to the cell `arguments[0]` as a reader does who scrolls, and gives the time.
 const SCROLL: &str = "
-    document.getElementById(arguments[0]).scrollIntoView({ block: 'start', behavior: 'instant' });
+    const cell = document.getElementById(arguments[0]);
+    for (let fold = cell.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+    cell.scrollIntoView({ block: 'start', behavior: 'instant' });
     return performance.now()";
 
 /// Measures the home page and every lesson of the site in `dist`, or those that the options choose,

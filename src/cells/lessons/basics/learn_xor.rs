@@ -44,15 +44,17 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// The probability of class 1 at each point of the plane.
 fn map(cx: CellCx, tensor: &'static str, label: &'static str) -> AnyView {
     view! {
-        <HeatMap
-            grid=cx.grid_with(tensor, Signal::stored(Vec::new()), "down", "across")
-            label
-            domain=Domain::Fixed(0.0, 1.0)
-            concept=Concept::Output
-            format=Format::Fixed(2)
-            mark=Signal::stored(POINTS.to_vec())
-            picture=true
-        />
+        <div class="small-map">
+            <HeatMap
+                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), "down", "across")
+                label
+                domain=Domain::Fixed(0.0, 1.0)
+                concept=Concept::Output
+                format=Format::Fixed(2)
+                mark=Signal::stored(POINTS.to_vec())
+                picture=true
+            />
+        </div>
     }
     .into_any()
 }
