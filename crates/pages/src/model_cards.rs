@@ -143,10 +143,8 @@ mod tests {
         let cards = CARDS.replace("| right of 10000", "| time taken | 1 s |\n| right of 10000")
             + &format!("| {HALF} | 99.24, 99.30, 99.15 |\n");
         let page = page(&cards);
-        for present in ["| right of 10,000 test digits, % | 99.2345 (99.24 in half precision) |\n"]
-        {
-            assert!(page.contains(present), "{present} is not in {page}");
-        }
+        let present = "| right of 10,000 test digits, % | 99.2345 (99.24 in half precision) |\n";
+        assert!(page.contains(present), "{present} is not in {page}");
         assert!(!page.contains(HALF));
     }
 
