@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use cells::format::Format;
 use cells::{Computation, InputKind, InputValue};
 use leptos::prelude::*;
 use ndarray::Array2;
@@ -173,13 +174,29 @@ pub(crate) fn input_tip(
     (tip, write)
 }
 
+/// The entries of a vector of weights as bars, each with its word.
+pub(crate) fn shares(cx: CellCx, weights: &'static str, words: &[&'static str]) -> AnyView {
+    let bars = words.iter().enumerate().map(|(place, &word)| {
+        let weight = cx.value(weights, vec![place]);
+        let share = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
+        view! {
+            <li class="share" style=share>
+                <span class="share-word" data-label="">{word}</span>
+                <span class="share-bar"></span>
+                {cx.num(weights, &[place], Format::Fixed(3))}
+            </li>
+        }
+    });
+    view! { <ul class="shares">{bars.collect_view()}</ul> }.into_any()
+}
+
 /// An entry of a matrix input as text, as the reader typed it.
 pub(crate) fn input_num(cx: CellCx, name: &'static str, (row, column): Place) -> AnyView {
     let matrix = cx.matrix(name);
     let at = move |m: &Array2<f32>| m.get((row, column)).map(|&x| f64::from(x));
     let value = Signal::derive(move || matrix.with(at));
     let from = format!("input:{name}[{row},{column}]");
-    view! { <Num value from format=cells::format::Format::Typed /> }.into_any()
+    view! { <Num value from format=Format::Typed /> }.into_any()
 }
 
 /// The reach of a plane that shows the rows of some inputs: their largest coordinate, rounded up to
@@ -261,7 +278,7 @@ pub(crate) fn untrained(cx: CellCx) -> AnyView {
     view! {
         <p class="cell-note">
             "untrained: random parameters, seed "
-            <Num value from="input:seed" format=cells::format::Format::Count />
+            <Num value from="input:seed" format=Format::Count />
         </p>
     }
     .into_any()

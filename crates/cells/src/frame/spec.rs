@@ -60,6 +60,15 @@ pub fn once(
     Box::new(Once(Some(compute)))
 }
 
+/// The computation of a cell from its inputs alone, in one go, as a job.
+pub fn once_from(
+    inputs: &Inputs,
+    compute: fn(&Inputs) -> Result<Computation, CellError>,
+) -> Box<dyn Job> {
+    let inputs = inputs.clone();
+    once(move || compute(&inputs))
+}
+
 /// The place where a cell computes.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::alignment::alignment_scores::{FEATURES, SOURCE};
+use crate::cells::parts::figures::shares;
 use crate::widgets::More;
 
 /// The inputs: a score for each source word, in the order of [`SOURCE`].
@@ -27,7 +28,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {loss(cx)}
         <section class="panel">
             <p class="panel-title">"Weights while \u{201c}occhi\u{201d} is written"</p>
-            {weights(cx)}
+            {shares(cx, "weights", SOURCE)}
         </section>
         <More summary="Context and probabilities">{mixture(cx)}</More>
         <More summary="The gradient for each score">{gradient(cx)}</More>
@@ -82,21 +83,6 @@ fn loss(cx: CellCx) -> AnyView {
         </dl>
     }
     .into_any()
-}
-
-fn weights(cx: CellCx) -> AnyView {
-    let bars = SOURCE.iter().enumerate().map(|(place, &word)| {
-        let weight = cx.value("weights", vec![place]);
-        let share = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=share>
-                <span class="share-word" data-label="">{word}</span>
-                <span class="share-bar"></span>
-                {cx.num("weights", &[place], Format::Fixed(3))}
-            </li>
-        }
-    });
-    view! { <ul class="shares">{bars.collect_view()}</ul> }.into_any()
 }
 
 fn mixture(cx: CellCx) -> AnyView {

@@ -4,6 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::shares;
 use crate::widgets::{More, set};
 
 /// The inputs: a score for each word, in the order of the tensors.
@@ -18,27 +19,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <section class="panel">
             <p class="panel-title">"The cat sat on the \u{2026}"</p>
-            {bars(cx)}
+            {shares(cx, "weights", &SCORES)}
         </section>
         <More summary="Softmax step by step">{steps(cx)}</More>
     }
     .into_any()
-}
-
-/// The weight of each word.
-fn bars(cx: CellCx) -> AnyView {
-    let bars = SCORES.iter().enumerate().map(|(place, &word)| {
-        let weight = cx.value("weights", vec![place]);
-        let share = move || format!("--share: {:.4}", weight.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=share>
-                <span class="share-word" data-label="">{word}</span>
-                <span class="share-bar"></span>
-                {cx.num("weights", &[place], Format::Fixed(3))}
-            </li>
-        }
-    });
-    view! { <ul class="shares">{bars.collect_view()}</ul> }.into_any()
 }
 
 /// Score, power of e and weight of each word.

@@ -9,7 +9,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::{Entry, no_files};
 use crate::parts::measure::largest;
-use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind, once_from};
 
 /// The words that may come next, in the order of the rows of U.
 const TARGET: &[&str] = &["occhi", "blu", "ha"];
@@ -29,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: no_files,
-    start: |inputs, _| start(inputs),
+    start: |inputs, _| Ok(once_from(inputs, compute)),
     partial_from: None,
 };
 
@@ -56,15 +56,6 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("updates", "Updates", (0.0, MOST as f64, 1.0), 0.0),
         InputSpec::number("rate", "Learning rate", (0.1, 4.0, 0.1), 1.0),
     ]
-}
-
-/// Begins to compute.
-///
-/// # Errors
-/// An input that does not fit.
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
-    let inputs = inputs.clone();
-    Ok(once(move || compute(&inputs)))
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {

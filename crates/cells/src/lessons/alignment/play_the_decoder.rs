@@ -9,7 +9,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::{Entry, no_files};
-use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind, once_from};
 
 /// The names of the inputs: a score for each source word.
 const SCORES: [(&str, &str); 4] = [
@@ -40,7 +40,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: no_files,
-    start: |inputs, _| start(inputs),
+    start: |inputs, _| Ok(once_from(inputs, compute)),
     partial_from: None,
 };
 
@@ -52,15 +52,6 @@ fn inputs() -> Vec<InputSpec> {
 
 /// The row of *occhi*, the correct word.
 const RIGHT: usize = 0;
-
-/// Begins to compute.
-///
-/// # Errors
-/// An input that does not fit.
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
-    let inputs = inputs.clone();
-    Ok(once(move || compute(&inputs)))
-}
 
 fn word(scores: Array1<f32>) -> Result<OneWord, CellError> {
     let (annotations, words) = example();

@@ -7,7 +7,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::{Entry, no_files};
-use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind, once_from};
 
 /// The cell `five-nodes`.
 pub const SPEC: CellSpec = CellSpec {
@@ -21,7 +21,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: no_files,
-    start: |inputs, _| start(inputs),
+    start: |inputs, _| Ok(once_from(inputs, compute)),
     partial_from: None,
 };
 
@@ -33,15 +33,6 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("y", "Right answer $y$", limits, 6.0),
         InputSpec::entry("node", "Selected node", 1, Some(&[3])),
     ]
-}
-
-/// Begins to compute.
-///
-/// # Errors
-/// An input that does not fit.
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
-    let inputs = inputs.clone();
-    Ok(once(move || compute(&inputs)))
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {

@@ -8,7 +8,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::{Entry, no_files};
-use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind, once_from};
 
 /// The example: the input and the right answer.
 const EXAMPLE: (f32, f32) = (2.0, 6.0);
@@ -32,7 +32,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: no_files,
-    start: |inputs, _| start(inputs),
+    start: |inputs, _| Ok(once_from(inputs, compute)),
     partial_from: None,
 };
 
@@ -42,15 +42,6 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("rate", "Learning rate $\u{3b7}$", (0.005, 0.4, 0.005), 0.05),
         InputSpec::number("updates", "Steps so far", (0.0, MOST as f64, 1.0), 0.0),
     ]
-}
-
-/// Begins to compute.
-///
-/// # Errors
-/// An input that does not fit.
-fn start(inputs: &Inputs) -> Result<Box<dyn Job>, CellError> {
-    let inputs = inputs.clone();
-    Ok(once(move || compute(&inputs)))
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
