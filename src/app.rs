@@ -147,8 +147,7 @@ fn bring_to_life(
     let page = owner.with(|| {
         let state = PageState::new();
         let sheet: SheetSignal = RwSignal::new(None);
-        let mounted = adopt::adopt(main, state, sheet, edits);
-        mount_page_parts(main, state, sheet, &mounted);
+        let mounted = adopt::adopt(main, state, sheet, edits, page_parts(main, state, sheet));
         if let (Some(draw), Some(slot)) = (tool, dom::find(main, ".tool")) {
             slot.set_inner_html("");
             mounted.keep(mount_to(slot, draw));
@@ -176,19 +175,30 @@ fn close() {
     }
 }
 
-fn mount_page_parts(main: &HtmlElement, state: PageState, sheet: SheetSignal, mounted: &Mounted) {
+/// The steps of mounting what a page has besides its cells: tools, a place for notices, and the sheets
+/// that cells open.
+fn page_parts(main: &HtmlElement, state: PageState, sheet: SheetSignal) -> Vec<adopt::Step> {
     let can_verify = main.has_attribute("data-golden");
     let has_cells = main.query_selector("[data-cell]").ok().flatten().is_some();
+    let mut steps: Vec<adopt::Step> = Vec::new();
     if let (Some(slot), true) = (dom::find(main, ".page-tools"), has_cells) {
-        slot.set_inner_html("");
-        mounted.keep(mount_to(slot, move || {
-            page_tools::tools(state, sheet, can_verify)
+        steps.push(Box::new(move |mounted| {
+            slot.set_inner_html("");
+            mounted.keep(mount_to(slot, move || {
+                page_tools::tools(state, sheet, can_verify)
+            }));
         }));
     }
     if let Some(slot) = dom::find(main, ".page-notice") {
-        mounted.keep(mount_to(slot, move || page_tools::notice(state)));
+        steps.push(Box::new(move |mounted| {
+            mounted.keep(mount_to(slot, move || page_tools::notice(state)));
+        }));
     }
-    mounted.keep(mount_to(main.clone(), move || sheet::sheets(sheet)));
+    let main = main.clone();
+    steps.push(Box::new(move |mounted| {
+        mounted.keep(mount_to(main, move || sheet::sheets(sheet)));
+    }));
+    steps
 }
 
 /// Scrolls to where the reader wants to be: back to where the page was left, to a heading, or to

@@ -59,7 +59,7 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
 }
 
 /// Makes everything below `main` known, restores the edits of the address, and begins to mount the
-/// views: those that the reader sees first, then the other cells in their order, then the other
+/// page's own parts, each a step of `first`, and then the views: those that the reader sees first, then the other cells in their order, then the other
 /// exercises, whose code is fetched when one comes into view or the cells in the window have their
 /// numbers. Between two of them, and between the tools and the
 /// body of a cell, the browser gets a turn, so the page answers meanwhile.
@@ -68,6 +68,7 @@ pub(crate) fn adopt(
     page: PageState,
     sheet: SheetSignal,
     edits: Result<Option<State>, String>,
+    first: Vec<Step>,
 ) -> Mounted {
     let shared: BTreeMap<String, Value> =
         serde_json::from_str(&dom::data(main, "inputs")).unwrap_or_default();
@@ -99,6 +100,7 @@ pub(crate) fn adopt(
     open_in_print(main);
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
+        first,
         parts,
         by_id,
         sheet,
@@ -127,11 +129,12 @@ pub(super) type ById = BTreeMap<String, CellCx>;
 type Part = (HtmlElement, Option<(CellCx, registry::View)>);
 
 /// A step of mounting a part, after which the browser gets a turn.
-type Step = Box<dyn FnOnce(&Mounted)>;
+pub(crate) type Step = Box<dyn FnOnce(&Mounted)>;
 
 /// Mounts the parts of a page, each in tasks of its own, and lets those that the reader has not come
 /// near compute in the end, except those that are folded away.
 async fn mount_all(
+    first: Vec<Step>,
     parts: Vec<Part>,
     by_id: ById,
     sheet: SheetSignal,
@@ -141,6 +144,20 @@ async fn mount_all(
     let mut cells = Vec::new();
     let exercises = parts.iter().filter(|(_, cell)| cell.is_none());
     let exercises: Vec<HtmlElement> = exercises.map(|(section, _)| section.clone()).collect();
+    let take = async |steps: Vec<Step>| {
+        for step in steps {
+            clock::give_way().await;
+            let mounted = page.upgrade().map(Mounted)?;
+            match &owner {
+                Some(owner) => owner.with(|| step(&mounted)),
+                None => step(&mounted),
+            }
+        }
+        Some(())
+    };
+    if take(first).await.is_none() {
+        return;
+    }
     for (section, cell) in parts {
         let steps: Vec<Step> = match cell {
             Some((cx, view)) => {
@@ -167,15 +184,8 @@ async fn mount_all(
                 })]
             }
         };
-        for step in steps {
-            clock::give_way().await;
-            let Some(mounted) = page.upgrade().map(Mounted) else {
-                return;
-            };
-            match &owner {
-                Some(owner) => owner.with(|| step(&mounted)),
-                None => step(&mounted),
-            }
+        if take(steps).await.is_none() {
+            return;
         }
     }
     // What nobody reads is not fetched for who saves data.
