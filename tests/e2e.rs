@@ -17,6 +17,7 @@ mod e2e {
     mod arriving;
     mod axe;
     mod bad_input;
+    mod basics;
     mod bench;
     mod bottleneck;
     mod browser;

@@ -16,22 +16,10 @@ const TARGET: &str = "#alignment-lines .alignment-target .token";
 
 async fn open(browser: &Browser, server: &Server, look: Look) {
     browser.look(look).await;
-    let page = site::lessons()
-        .into_iter()
-        .find(|page| page.contains("alignment"));
-    let page = page.expect("the site has the lesson on alignment");
     browser
-        .open_ready(&server.url(&page))
+        .open_ready(&server.url(&site::lesson("alignment")))
         .await
         .expect("the lesson works");
-}
-
-/// The texts of all elements that fit.
-async fn texts(browser: &Browser, selector: &str) -> Vec<String> {
-    let script =
-        "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())";
-    let found = browser.script(script, &[json!(selector)]).await;
-    serde_json::from_value(found).expect("a list of texts")
 }
 
 /// Types a sentence and waits until its words stand there.
@@ -49,7 +37,9 @@ async fn translate(browser: &Browser, sentence: &str, words: &[&str]) {
 
 /// The shares of the source words, in percent.
 async fn shares(browser: &Browser) -> Vec<f64> {
-    let all = texts(browser, "#alignment-lines .alignment-share .num").await;
+    let all = browser
+        .texts("#alignment-lines .alignment-share .num")
+        .await;
     all.iter()
         .map(|text| {
             let digits = text.trim_end_matches('%').trim();
@@ -82,8 +72,8 @@ fn a_word_of_the_translation_shows_its_lines() {
             &["she", "has", "a", "white", "cat"],
         )
         .await;
-        let written = texts(browser, "#alignment-lines .translation").await;
-        let target = texts(browser, TARGET).await;
+        let written = browser.texts("#alignment-lines .translation").await;
+        let target = browser.texts(TARGET).await;
         assert_eq!(
             target.last().map(String::as_str),
             Some("\u{27e8}end\u{27e9}")
@@ -155,7 +145,7 @@ fn pieces_are_shown_when_asked_for_and_an_empty_sentence_is_not_translated() {
         .await;
         let more = format!("return document.querySelectorAll('{SOURCE}').length > 4");
         browser.wait_for("pieces", &more).await;
-        let pieces = texts(browser, SOURCE).await.concat().replace('-', "");
+        let pieces = browser.texts(SOURCE).await.concat().replace('-', "");
         assert_eq!(pieces, words.concat());
 
         let field = browser.client().find(SENTENCE).await.expect("a text box");
@@ -174,7 +164,7 @@ fn scores_follow_the_gradient_and_come_back() {
         open(browser, &server, Look::DESK_LIGHT).await;
         let all = "#alignment-gradient .readout .num";
         let loss = "#alignment-gradient .readout [data-from=loss]";
-        let (before, high) = (texts(browser, all).await, texts(browser, loss).await);
+        let (before, high) = (browser.texts(all).await, browser.texts(loss).await);
         click(
             browser,
             Locator::XPath("//section[@id='alignment-gradient']//button[.='Ten updates']"),
@@ -185,7 +175,7 @@ fn scores_follow_the_gradient_and_come_back() {
             json!(high[0])
         );
         browser.wait_for("another loss", &changed).await;
-        let low = texts(browser, loss).await;
+        let low = browser.texts(loss).await;
         let number = |text: &str| text.parse::<f64>().expect("a loss");
         assert!(number(&low[0]) < number(&high[0]), "{low:?} {high:?}");
         click(
@@ -198,6 +188,6 @@ fn scores_follow_the_gradient_and_come_back() {
             json!(high[0])
         );
         browser.wait_for("the loss of the beginning", &back).await;
-        assert_eq!(texts(browser, all).await, before);
+        assert_eq!(browser.texts(all).await, before);
     });
 }

@@ -32,12 +32,6 @@ async fn note(browser: &Browser) {
         .await;
 }
 
-/// The page of a lesson by a part of its address.
-fn lesson(part: &str) -> String {
-    let page = site::lessons().into_iter().find(|page| page.contains(part));
-    page.expect("the site has this lesson")
-}
-
 /// A copy of the site without one of its models.
 struct Without {
     folder: PathBuf,
@@ -72,7 +66,7 @@ fn a_cell_of_three_models_shows_those_that_arrived() {
     let server = Server::start(&site.folder, Habits::ROOT).expect("a free port");
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        browser.open(&server.url(&lesson("bottleneck"))).await;
+        browser.open(&server.url(&site::lesson("bottleneck"))).await;
         let views =
             "return document.querySelectorAll('#seq2seq-race[data-state] textarea').length > 0";
         browser.wait_for("the view", views).await;
@@ -134,6 +128,46 @@ fn the_offline_copy_waits_for_the_cells_in_the_window() {
             answered.bytes
         );
     });
+}
+
+/// Runs before the scripts of a page: notes, for each wasm file of its own that the page asks for
+/// early, whether a frame had begun by then.
+const FRAMED: &str = "
+    let framed = false;
+    requestAnimationFrame(() => { framed = true; });
+    window.early = [];
+    new MutationObserver(records => {
+        for (const { addedNodes } of records) {
+            for (const node of addedNodes) {
+                if (node.localName === 'link' && node.as === 'fetch') window.early.push(framed);
+            }
+        }
+    }).observe(document, { childList: true, subtree: true });
+";
+
+/// On a fast line the engine is asked for once the page is being painted, on a slow one at once.
+#[test]
+fn the_engine_comes_after_the_first_paint_where_the_line_is_fast() {
+    for (habits, expected) in [(Habits::COMPRESSED, true), (Habits::SLOW, false)] {
+        let server = site::serve(habits);
+        with_browser(async |browser| {
+            browser.look(Look::DESK_LIGHT).await;
+            let note = json!({ "source": FRAMED });
+            browser
+                .devtools("Page.addScriptToEvaluateOnNewDocument", note)
+                .await;
+            browser.open(&server.url(&site::lesson("scaling"))).await;
+            let live = "return 'live' in document.documentElement.dataset";
+            browser.wait_for("the page to be live", live).await;
+            let early = browser.script("return window.early", &[]).await;
+            let early = early.as_array().cloned().unwrap_or_default();
+            assert!(!early.is_empty());
+            assert!(
+                early.iter().all(|framed| *framed == json!(expected)),
+                "{early:?}, {expected}"
+            );
+        });
+    }
 }
 
 /// Far cells of a reader who saves data stay as they were served, and no copy is made.

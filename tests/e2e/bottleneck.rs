@@ -23,12 +23,8 @@ async fn press(browser: &Browser, cell: &str, name: &str) {
 
 async fn open(browser: &Browser, server: &Server) {
     browser.look(Look::DESK_LIGHT).await;
-    let page = site::lessons()
-        .into_iter()
-        .find(|page| page.contains("bottleneck"));
-    let page = page.expect("the site has the lesson on the bottleneck");
     browser
-        .open_ready(&server.url(&page))
+        .open_ready(&server.url(&site::lesson("bottleneck")))
         .await
         .expect("the lesson works");
 }

@@ -151,6 +151,14 @@ impl Browser {
         }
     }
 
+    /// The texts of all elements that fit.
+    pub(crate) async fn texts(&self, selector: &str) -> Vec<String> {
+        let script =
+            "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())";
+        let found = self.script(script, &[json!(selector)]).await;
+        serde_json::from_value(found).expect("a list of texts")
+    }
+
     /// Runs a script in the page and returns its value; `arguments` are its `arguments`.
     pub(crate) async fn script(&self, script: &str, arguments: &[Value]) -> Value {
         let result = self.client().execute(script, arguments.to_vec()).await;

@@ -2,7 +2,6 @@
 //! without, mistakes in a mask that the leak test finds, and coins.
 
 use fantoccini::Locator;
-use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
 use super::interactions::click;
@@ -12,26 +11,13 @@ use browser_harness::{Habits, Server};
 
 async fn open(browser: &Browser, server: &Server, lesson: &str) {
     browser.look(Look::DESK_LIGHT).await;
-    let page = site::lessons()
-        .into_iter()
-        .find(|page| page.contains(lesson));
-    let opened = browser
-        .open_ready(&server.url(&page.expect("the site has this lesson")))
-        .await;
+    let opened = browser.open_ready(&server.url(&site::lesson(lesson))).await;
     opened.expect("the lesson works");
-}
-
-/// The texts of all elements that fit.
-async fn texts(browser: &Browser, selector: &str) -> Vec<String> {
-    let script =
-        "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())";
-    let found = browser.script(script, &[json!(selector)]).await;
-    serde_json::from_value(found).expect("a list of texts")
 }
 
 /// Right first guesses that the table shows.
 async fn right(browser: &Browser) -> String {
-    let verdicts = texts(browser, "#next-word-guesses td.verdict").await;
+    let verdicts = browser.texts("#next-word-guesses td.verdict").await;
     let right = verdicts.iter().filter(|verdict| *verdict == "right");
     right.count().to_string()
 }
@@ -39,7 +25,7 @@ async fn right(browser: &Browser) -> String {
 /// The number with this origin in the line below the table.
 async fn counted(browser: &Browser, name: &str) -> String {
     let selector = format!("#next-word-guesses p.verdict [data-from='{name}']");
-    texts(browser, &selector).await.concat()
+    browser.texts(&selector).await.concat()
 }
 
 #[test]
@@ -48,7 +34,7 @@ fn without_the_mask_every_position_sees_the_sentence_and_guesses_worse() {
     with_browser(async |browser| {
         open(browser, &server, "causal-mask").await;
         let seen = "#next-word-guesses tbody th";
-        let beginnings = texts(browser, seen).await;
+        let beginnings = browser.texts(seen).await;
         assert!(
             beginnings
                 .windows(2)
@@ -81,7 +67,7 @@ fn the_leak_test_finds_every_mistake() {
             "before-scaling",
         ] {
             choose(browser, "leak-test", mistake).await;
-            let sides = texts(browser, "#leak-test p.verdict").await;
+            let sides = browser.texts("#leak-test p.verdict").await;
             assert!(
                 sides[0].starts_with("Nothing leaks"),
                 "{mistake}: {sides:?}"
@@ -103,7 +89,7 @@ fn more_coins_spread_further() {
     with_browser(async |browser| {
         open(browser, &server, "scaling").await;
         let spread = "#coin-flips td [data-from^='deviations']";
-        let before = texts(browser, spread).await;
+        let before = browser.texts(spread).await;
         assert_eq!(before.len(), 4);
         let drawing = "document.querySelector('#coin-flips .chart-drawing svg')?.outerHTML";
         choose(browser, "coin-flips", "16").await;
@@ -114,6 +100,6 @@ fn more_coins_spread_further() {
         choose(browser, "coin-flips", "256").await;
         let changed = format!("return {drawing} !== {narrow}");
         browser.wait_for("another histogram", &changed).await;
-        assert_eq!(texts(browser, spread).await, before);
+        assert_eq!(browser.texts(spread).await, before);
     });
 }

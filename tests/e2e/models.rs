@@ -48,12 +48,6 @@ async fn note(browser: &Browser, cell: &str) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// The page of a lesson by a part of its address.
-fn lesson(part: &str) -> String {
-    let page = site::lessons().into_iter().find(|page| page.contains(part));
-    page.expect("the site has this lesson")
-}
-
 #[test]
 fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
     let server = site::serve(Habits::ROOT);
@@ -61,12 +55,20 @@ fn a_cell_goes_from_the_trained_model_to_random_weights_and_back() {
         browser.look(Look::DESK_LIGHT).await;
         let pages = [
             (String::new(), "try-it", "tiny-bert"),
-            (lesson("self-attention"), "permutation", "tiny-bert"),
-            (lesson("causal-mask"), "leak-test", "tiny-gpt"),
-            (lesson("causal-mask"), "three-attentions", "translator"),
+            (site::lesson("self-attention"), "permutation", "tiny-bert"),
+            (site::lesson("causal-mask"), "leak-test", "tiny-gpt"),
+            (
+                site::lesson("causal-mask"),
+                "three-attentions",
+                "translator",
+            ),
             ("lesson/positions/".to_owned(), "bag-of-words", "tiny-bert"),
-            (lesson("relative-positions"), "learned-table", "tiny-bert"),
-            (lesson("patches"), "patch-embedding", "digit-vit"),
+            (
+                site::lesson("relative-positions"),
+                "learned-table",
+                "tiny-bert",
+            ),
+            (site::lesson("patches"), "patch-embedding", "digit-vit"),
         ];
         for (page, cell, model) in pages {
             let opened = browser.open_ready(&server.url(&page)).await;

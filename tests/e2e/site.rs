@@ -41,6 +41,12 @@ pub(crate) const ABOUT: &str = "about/";
 /// The pages without cells that are no tools.
 pub(crate) const WITHOUT_CELLS: [&str; 4] = [CARDS, MAP, REFERENCE, ABOUT];
 
+/// The page of a lesson by a part of its address.
+pub(crate) fn lesson(part: &str) -> String {
+    let page = lessons().into_iter().find(|page| page.contains(part));
+    page.expect("the site has this lesson")
+}
+
 /// Every page, those without cells too.
 pub(crate) fn all_pages() -> Vec<String> {
     let others = TOOLS.into_iter().chain(WITHOUT_CELLS).map(str::to_owned);

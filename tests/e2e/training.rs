@@ -50,12 +50,8 @@ pub(crate) async fn wait_for_steps_of(browser: &Browser, cell: &str, condition: 
 
 async fn open(browser: &Browser, server: &Server) {
     browser.look(Look::DESK_LIGHT).await;
-    let page = site::lessons()
-        .into_iter()
-        .find(|page| page.contains("training"));
-    let page = page.expect("the site has the lesson on training");
     browser
-        .open_ready(&server.url(&page))
+        .open_ready(&server.url(&site::lesson("training")))
         .await
         .expect("the lesson works");
 }
