@@ -34,9 +34,14 @@ async function fill() {
  */
 async function load(path, priority = "auto") {
   const address = registration.scope + path.replace(/(^|\/)index\.html$/, "$1");
+  let found = "of another build";
   for (const cache of ["force-cache", "no-cache"]) {
     const response = await fetch(address, { cache, priority });
-    if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+    // Browsers keep a refusal, too: the host may have the file by now.
+    if (!response.ok) {
+      found = `status ${response.status}`;
+      continue;
+    }
     const body = await response.arrayBuffer();
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
     const hash = Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -44,7 +49,7 @@ async function load(path, priority = "auto") {
       return new Response(body, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
     }
   }
-  throw new Error(`${path} is of another build`);
+  throw new Error(`${path}: ${found}`);
 }
 
 addEventListener("activate", (event) => event.waitUntil(tidy()));
