@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 use web_sys::HtmlElement;
 
-use crate::browser::{address, clock, dom, full_screen, page};
+use crate::browser::{address, clock, dom, full_screen, page, reader, turns};
 use crate::cells::frame::sheet::{self, SheetSignal};
 use crate::lesson::adopt::{self, Mounted};
 use crate::route::{Fragment, Route};
@@ -45,8 +45,8 @@ fn page_state() -> Option<PageState> {
 
 /// Adopts the page that the browser has loaded and follows the reader from there.
 pub(crate) fn start() {
-    // Already initialised when a test page starts the site twice, which does no harm.
-    let _ = any_spawner::Executor::init_wasm_bindgen();
+    turns::init();
+    reader::follow();
     address::find_root();
     page::pin_links_outside_main();
     navigate::follow_links(PAGES);

@@ -14,7 +14,7 @@ use web_sys::HtmlElement;
 
 use super::declared::Named;
 use super::{exercise, inline, served};
-use crate::browser::{abilities, clock, dom, near};
+use crate::browser::{abilities, clock, dom, near, reader, turns};
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::sheet::SheetSignal;
 use crate::cells::frame::{layout, reserve, run};
@@ -59,10 +59,11 @@ pub(crate) async fn load(main: &HtmlElement) -> Result<(), NotLoaded> {
 }
 
 /// Makes everything below `main` known, restores the edits of the address, and begins to mount the
-/// page's own parts, each a step of `first`, and then the views: those that the reader sees first, then the other cells in their order, then the other
-/// exercises, whose code is fetched when one comes into view or the cells in the window have their
-/// numbers. Between two of them, and between the tools and the
-/// body of a cell, the browser gets a turn, so the page answers meanwhile.
+/// page's own parts, each a step of `first`, and then the views: those in the window, and once the
+/// reader has begun to use the page the other cells in their order, and then the other exercises,
+/// whose code is fetched when one comes into view or the cells in the window have their numbers.
+/// Between two of them, and between the tools and the body of a cell, the browser gets a turn, so
+/// the page answers meanwhile.
 pub(crate) fn adopt(
     main: &HtmlElement,
     page: PageState,
@@ -96,7 +97,6 @@ pub(crate) fn adopt(
     inline::fill(main, &by_id);
     let exercises = dom::find_all(main, EXERCISES);
     parts.extend(exercises.into_iter().map(|section| (section, None)));
-    parts.sort_by_cached_key(|(section, cell)| (!dom::is_in_view(section), cell.is_none()));
     open_in_print(main);
     let mounted = Mounted::default();
     leptos::task::spawn_local(mount_all(
@@ -131,8 +131,8 @@ type Part = (HtmlElement, Option<(CellCx, registry::View)>);
 /// A step of mounting a part, after which the browser gets a turn.
 pub(crate) type Step = Box<dyn FnOnce(&Mounted)>;
 
-/// Mounts the parts of a page, each in tasks of its own, and lets those that the reader has not come
-/// near compute in the end, except those that are folded away.
+/// Mounts the parts of a page, and lets the cells that the reader has not come near compute in the
+/// end, except those that are folded away.
 async fn mount_all(
     first: Vec<Step>,
     parts: Vec<Part>,
@@ -141,24 +141,40 @@ async fn mount_all(
     owner: Option<Owner>,
     page: Weak<RefCell<Vec<Box<dyn Any>>>>,
 ) {
-    let mut cells = Vec::new();
-    let exercises = parts.iter().filter(|(_, cell)| cell.is_none());
-    let exercises: Vec<HtmlElement> = exercises.map(|(section, _)| section.clone()).collect();
+    let cells = mount_in_steps(first, parts, by_id, sheet, owner, &page).await;
+    // What nobody reads is not fetched for who saves data.
+    if let (Some(cells), false) = (cells, abilities::saves_data()) {
+        run::begin_when_idle(cells, || page.strong_count() > 0).await;
+    }
+}
+
+/// Mounts the parts of a page, each in tasks of its own: those in the window, and the others once
+/// the reader has begun to use the page. Gives the cells that are not folded away, or none where the
+/// page has been left meanwhile.
+async fn mount_in_steps(
+    first: Vec<Step>,
+    parts: Vec<Part>,
+    by_id: ById,
+    sheet: SheetSignal,
+    owner: Option<Owner>,
+    page: &Weak<RefCell<Vec<Box<dyn Any>>>>,
+) -> Option<Vec<CellCx>> {
     let take = async |steps: Vec<Step>| {
         for step in steps {
             clock::give_way().await;
             let mounted = page.upgrade().map(Mounted)?;
-            match &owner {
+            turns::in_turns(|| match &owner {
                 Some(owner) => owner.with(|| step(&mounted)),
                 None => step(&mounted),
-            }
+            })
+            .await;
         }
         Some(())
     };
-    if take(first).await.is_none() {
-        return;
-    }
-    for (section, cell) in parts {
+    let mut cells = Vec::new();
+    let exercises = parts.iter().filter(|(_, cell)| cell.is_none());
+    let exercises: Vec<HtmlElement> = exercises.map(|(section, _)| section.clone()).collect();
+    let mut mount = async |(section, cell): Part| {
         let steps: Vec<Step> = match cell {
             Some((cx, view)) => {
                 if !is_folded(&section) {
@@ -184,14 +200,21 @@ async fn mount_all(
                 })]
             }
         };
-        if take(steps).await.is_none() {
-            return;
-        }
+        take(steps).await
+    };
+    take(first).await?;
+    let (seen, mut others): (Vec<Part>, Vec<Part>) = parts
+        .into_iter()
+        .partition(|(section, _)| dom::is_in_view(section));
+    for part in seen {
+        mount(part).await?;
     }
-    // What nobody reads is not fetched for who saves data.
-    if !abilities::saves_data() {
-        run::begin_when_idle(cells, || page.strong_count() > 0).await;
+    reader::until_active().await;
+    others.sort_by_cached_key(|(section, cell)| (!dom::is_in_view(section), cell.is_none()));
+    for part in others {
+        mount(part).await?;
     }
+    Some(cells)
 }
 
 /// Whether a cell is in a fold that nobody has opened.

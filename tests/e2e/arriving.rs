@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fantoccini::Locator;
+use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use super::bench::copy;
@@ -102,6 +104,29 @@ fn a_cell_of_three_models_shows_those_that_arrived() {
             return cell.dataset.state === 'ready'
                 && [...cell.querySelectorAll('.cell-view td[data-race]')].every(td => td.textContent)";
         browser.wait_for("all three translations", whole).await;
+    });
+}
+
+/// Cells below the window come to life once the reader does something; their figures are there
+/// before.
+#[test]
+fn cells_below_the_window_wait_for_the_reader() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open(&server.url(&site::lesson("self-attention")))
+            .await;
+        let first = "return document.querySelector('[data-cell]').dataset.state === 'ready'";
+        browser.wait_for("the first cell", first).await;
+        let last = "const last = [...document.querySelectorAll('[data-cell]')].at(-1);
+            return [last.dataset.state ?? 'asleep', last.querySelector('.served') !== null]";
+        let found = browser.script(last, &[]).await;
+        assert_eq!(found, json!(["asleep", true]), "{found:?}");
+        let page = browser.client().find(Locator::Css("body")).await.unwrap();
+        page.send_keys(&Key::Shift.to_string()).await.unwrap();
+        let awake = "return [...document.querySelectorAll('[data-cell]')].at(-1).dataset.state !== undefined";
+        browser.wait_for("the last cell", awake).await;
     });
 }
 
