@@ -2,7 +2,7 @@
 //! uses.
 //!
 //! A test of a published vocabulary is skipped where its file is absent from the shared folder.
-//! `tests/golden/engine/make_tokens.py` made `tokens.json`.
+//! `tests/golden/engine/make_tokenizers.py` made `tokens.json`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
