@@ -143,10 +143,7 @@ mod tests {
     /// The engine's trainer, which counts only what changes, learns the same.
     #[test]
     fn the_merges_are_those_of_the_engines_trainer() {
-        let (plain, fast) = (
-            learn(TEXT, 100),
-            train(TEXT, 100, Split::Gpt2).unwrap(),
-        );
+        let (plain, fast) = (learn(TEXT, 100), train(TEXT, 100, Split::Gpt2).unwrap());
         assert!(plain.merges.len() > 20, "{}", plain.merges.len());
         let found: Vec<_> = plain
             .merges
@@ -167,8 +164,17 @@ mod tests {
     fn a_text_is_cut_as_the_engine_cuts_it() {
         let tokenizer = train(TEXT, 100, Split::Gpt2).unwrap().tokenizer;
         let merges = learn(TEXT, 100).merges;
-        for text in [TEXT, "He sells shoes by the shore.", "s\u{e9}ance 10000!", ""] {
-            assert_eq!(cut(text, &merges), tokenizer.encode(text).unwrap(), "{text}");
+        for text in [
+            TEXT,
+            "He sells shoes by the shore.",
+            "s\u{e9}ance 10000!",
+            "",
+        ] {
+            assert_eq!(
+                cut(text, &merges),
+                tokenizer.encode(text).unwrap(),
+                "{text}"
+            );
         }
         let learned = learn(TEXT, 100);
         assert_eq!(cut(TEXT, &learned.merges), learned.words.concat());

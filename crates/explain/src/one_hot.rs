@@ -45,7 +45,10 @@ mod tests {
         for id in [0, 1, 150, 300] {
             let found = times(one_hot(id, 301).view(), table.view()).unwrap();
             let row = embed(table.view(), &[id]).unwrap();
-            let bits = found.iter().zip(&row).map(|(a, b)| a.to_bits() ^ b.to_bits());
+            let bits = found
+                .iter()
+                .zip(&row)
+                .map(|(a, b)| a.to_bits() ^ b.to_bits());
             assert!(bits.into_iter().all(|differing| differing == 0));
         }
         assert!(times(one_hot(0, 300).view(), table.view()).is_err());

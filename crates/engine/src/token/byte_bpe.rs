@@ -285,7 +285,10 @@ mod tests {
         let tokenizer = ByteBpe::new(files).unwrap();
         // "!" is the first byte that is written as itself, and a space the 221st of all.
         assert_eq!(tokenizer.encode("! hello").unwrap(), [0, 220, 257, 75, 78]);
-        assert_eq!((tokenizer.size(), tokenizer.special().end), (259, Some(258)));
+        assert_eq!(
+            (tokenizer.size(), tokenizer.special().end),
+            (259, Some(258))
+        );
     }
 
     #[test]
