@@ -45,7 +45,7 @@ pub(crate) fn vocabulary_note(cx: CellCx) -> AnyView {
             Some(text) => view! { <span data-label="">{text}</span> }.into_any(),
             None => view! {
                 "The vocabulary of " <a href=card(&name) data-label="">{name.clone()}</a>
-                ", learned from texts like those that the model was trained on."
+                ", learned from the texts that the model was trained on."
             }
             .into_any(),
         }

@@ -116,8 +116,8 @@ def token_tax(yours, encode, given=None):
         "tokens": tensor(counts, EXACT),
         "characters": tensor([len(text) for text in sentences], EXACT),
         "bytes": tensor([len(text.encode()) for text in sentences], EXACT),
-        "shares": tensor(counts / counts.max(), 1e-9),
-        "ratios": tensor(counts / counts[0], 1e-9),
+        "shares": tensor(counts / counts.max(), 1e-8),
+        "ratios": tensor(counts / counts[0], 1e-7),
     }
     return cell("token-tax", tensors, given)
 
@@ -156,7 +156,7 @@ def embedding_rows(word, given=None):
     tensors = {
         "id": tensor(ids[0], EXACT),
         "pieces": tensor(len(ids), EXACT),
-        "rows": tensor(torch.cat([row, product])[:, :16], 1e-7),
+        "rows": tensor(torch.cat([row, product])[:, :8], 1e-7),
         "differing": tensor((row != product).sum(), EXACT),
         "nearest.ids": tensor(others[:8], EXACT),
         "cosines": tensor(alike[others[:8]], 1e-6),

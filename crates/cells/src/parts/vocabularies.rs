@@ -1,6 +1,7 @@
 //! The vocabularies that cells cut a text with: characters and bytes, those of the shipped models,
 //! and those of GPT-2 and BERT.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::token::byte_bpe::ByteBpe;
@@ -187,7 +188,8 @@ pub(crate) fn spelled(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         text.push_str(&visible(chunk.valid()));
         for byte in chunk.invalid() {
-            text.push_str(&format!("\u{27e8}{byte:02X}\u{27e9}"));
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\u{27e8}{byte:02X}\u{27e9}");
         }
     }
     text

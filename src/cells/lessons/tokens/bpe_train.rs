@@ -29,7 +29,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
         </div>
         {token_boxes(cx, "tokens", None, "The text as tokens", newest(cx))}
-        {next(cx)}
         <div class="cols-2">
             <section class="panel">
                 <p class="panel-title">
@@ -37,6 +36,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                     {cx.num("possible", &[], Format::Count)}
                 </p>
                 {merges(cx)}
+                {next(cx)}
             </section>
             {chart(cx)}
         </div>
@@ -123,6 +123,6 @@ fn chart(cx: CellCx) -> AnyView {
         })
     });
     cx.offer_chart("merges", chart);
-    view! { <ChartView chart label="Tokens of both texts after each merge" height=180 /> }
+    view! { <ChartView chart label="Tokens of both texts after each merge" height=150 /> }
         .into_any()
 }

@@ -39,24 +39,29 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 "The word is " {cx.num("pieces", &[], Format::Count)} " tokens; this is the first."
             })}
         </p>
-        <HeatMap
-            grid=rows
-            label="The first numbers of the row of the table, and of the product with the one-hot vector"
-            palette=Palette::Diverging
-            format=Format::Fixed(2)
-            concept=Concept::Residual
-        />
-        <p class="verdict good">
-            "Of the " {cx.num("width", &[], Format::Count)} " numbers of the two, "
-            {cx.num("differing", &[], Format::Count)} " differ in any bit."
-        </p>
-        <section class="panel">
-            <p class="panel-title">"Nearest tokens, by the cosine of their rows"</p>
-            {nearest(cx)}
-            <p class="hint">
-                "Average over all other tokens: " {cx.num("cosine.mean", &[], Format::Fixed(2))}
-            </p>
-        </section>
+        <div class="cols-2">
+            <section class="panel">
+                <p class="panel-title">"The first numbers, computed in two ways"</p>
+                <HeatMap
+                    grid=rows
+                    label="The row of the table, and the product with the one-hot vector"
+                    palette=Palette::Diverging
+                    format=Format::Fixed(2)
+                    concept=Concept::Residual
+                />
+                <p class="verdict good">
+                    "Of all " {cx.num("width", &[], Format::Count)} " numbers, "
+                    {cx.num("differing", &[], Format::Count)} " differ in any bit."
+                </p>
+            </section>
+            <section class="panel">
+                <p class="panel-title">"Nearest tokens, by the cosine of their rows"</p>
+                {nearest(cx)}
+                <p class="hint">
+                    "Average over all other tokens: " {cx.num("cosine.mean", &[], Format::Fixed(2))}
+                </p>
+            </section>
+        </div>
         {trained(&["tiny-gpt"])}
     }
     .into_any()

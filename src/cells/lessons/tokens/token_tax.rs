@@ -15,7 +15,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         .iter()
         .enumerate()
         .map(|(place, &(language, code, sentence))| {
-            let text = view! { <span lang=code data-label="">{sentence}</span> }.into_any();
+            let text = view! { <span lang=(!code.is_empty()).then_some(code) data-label="">{sentence}</span> }.into_any();
             row(cx, place, language, text)
         });
     let own = row(

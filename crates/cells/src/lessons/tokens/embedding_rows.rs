@@ -15,7 +15,7 @@ use crate::spec::{CellSpec, Run, WorkerKind, once};
 use engine::token::tokenizer::Tokenizer;
 
 /// Numbers of the row that the page shows.
-const SHOWN: usize = 16;
+const SHOWN: usize = 8;
 
 /// Tokens in the list of the nearest.
 pub const NEAREST: usize = 8;
