@@ -165,13 +165,36 @@ impl Vocabulary {
     /// A token as the page shows it.
     fn spelled(&self, id: usize) -> String {
         match self {
-            Self::Characters => visible(&character(id).to_string()),
-            Self::Bytes => spelled(&[u8::try_from(id).unwrap_or(b'?')]),
+            Self::WordPiece(tokenizer) => tokenizer.token(id).unwrap_or_default().to_owned(),
+            _ => spelled(&self.bytes(id)),
+        }
+    }
+
+    /// The whole characters of a token, without the marks and the bytes that the page shows.
+    pub(crate) fn letters(&self, id: usize) -> String {
+        match self {
+            Self::WordPiece(tokenizer) if tokenizer.special().unknown == Some(id) => String::new(),
+            Self::WordPiece(tokenizer) => {
+                let token = tokenizer.token(id).unwrap_or_default();
+                token.trim_start_matches("##").to_owned()
+            }
+            _ => {
+                let bytes = self.bytes(id);
+                bytes.utf8_chunks().map(|chunk| chunk.valid()).collect()
+            }
+        }
+    }
+
+    /// The bytes of a token of a vocabulary that loses nothing.
+    fn bytes(&self, id: usize) -> Vec<u8> {
+        match self {
+            Self::Characters => character(id).to_string().into_bytes(),
+            Self::Bytes => u8::try_from(id).into_iter().collect(),
             Self::Bpe(tokenizer) => {
                 let bytes = tokenizer.token_bytes(id, false).ok().flatten();
-                spelled(&bytes.unwrap_or_default())
+                bytes.unwrap_or_default().into_owned()
             }
-            Self::WordPiece(tokenizer) => tokenizer.token(id).unwrap_or_default().to_owned(),
+            Self::WordPiece(_) => Vec::new(),
         }
     }
 }

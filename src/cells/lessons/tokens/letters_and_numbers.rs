@@ -54,6 +54,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// Tokens, ids and letters of the word, a row for each token.
 fn word(cx: CellCx) -> AnyView {
     let tokens = cx.words("plain.tokens");
+    let letter = cx.words("counted");
+    let counted = move || letter.with(|letters| letters.first().cloned());
     let rows = move || {
         let rows = tokens.get().into_iter().enumerate();
         rows.map(|(n, token)| {
@@ -73,7 +75,9 @@ fn word(cx: CellCx) -> AnyView {
                 <tr>
                     <th scope="col">"token"</th>
                     <th scope="col">"id"</th>
-                    <th scope="col">"times the letter"</th>
+                    <th scope="col">
+                        "letters " <b data-from="counted[0]">{counted}</b>
+                    </th>
                 </tr>
             </thead>
             <tbody>

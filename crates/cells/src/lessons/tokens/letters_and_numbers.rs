@@ -60,16 +60,16 @@ fn compute(inputs: &Inputs, vocabulary: &Vocabulary) -> Result<Computation, Cell
         );
         return Err(CellError::input(WORD.0, WORD.1, message));
     }
-    let mut letters = inputs.text(LETTER.0)?.trim().chars();
-    let (Some(letter), None) = (letters.next(), letters.next()) else {
-        return Err(CellError::input(LETTER.0, LETTER.1, "type one character."));
-    };
+    // Of a longer text the first character; the page says which one is counted.
+    let letter = not_blank(inputs, LETTER)?.trim().chars().next();
+    let letter = letter.unwrap_or_default();
     let mut record = Record::new();
     for (form, text) in FORMS.into_iter().zip(spellings(word)) {
         let cut = vocabulary.cut(&mut record, &text)?.shown(WORD)?;
         cut.keep(&mut record, &format!("{form}."));
         if form == FORMS[0] {
-            let found = counted(&cut, letter);
+            let found = counted(vocabulary, &cut, letter);
+            record.words("counted", vec![letter.to_string()]);
             record.number("letters", found.iter().sum());
             record.numbers("plain.letters", found);
         }
@@ -95,10 +95,10 @@ fn spellings(word: &str) -> [String; 4] {
 }
 
 /// How often the letter is in each token, small or capital.
-fn counted(cut: &Cut, letter: char) -> Vec<f64> {
+fn counted(vocabulary: &Vocabulary, cut: &Cut, letter: char) -> Vec<f64> {
     let is_it = |c: &char| c.to_lowercase().eq(letter.to_lowercase());
-    let count = |text: &String| text.chars().filter(is_it).count() as f64;
-    cut.texts.iter().map(count).collect()
+    let count = |&id: &usize| vocabulary.letters(id).chars().filter(is_it).count() as f64;
+    cut.ids.iter().map(count).collect()
 }
 
 /// Keeps how many numbers of one to four digits are a single token, alone and after a space.
@@ -179,13 +179,31 @@ mod tests {
         }
     }
 
+    /// The signs with which the page shows bytes and pieces are no letters.
+    #[test]
+    fn marks_are_not_counted_as_letters() {
+        let count = |word: &str, letter: &str, vocabulary: &str| {
+            let given = Inputs::defaults(&inputs())
+                .with("word", text(word))
+                .with("letter", text(letter))
+                .with("vocabulary", choice(vocabulary));
+            computed(&SPEC, &given).unwrap().at("letters", &[]).unwrap()
+        };
+        // The bytes of the letter are shown as C3 and AF.
+        assert_eq!(count("na\u{ef}ve", "c", BYTES), 0.0);
+        assert_eq!(count("na\u{ef}ve", "V", BYTES), 1.0);
+        assert_eq!(count("strawberries", "#", BERT), 0.0);
+        assert_eq!(count("\u{5bff}", "u", BERT), 0.0);
+        assert_eq!(count("strawberry", "ry", BERT), 3.0);
+    }
+
     #[test]
     fn a_word_and_one_letter_are_needed() {
         for (name, value) in [
             ("word", " "),
             ("word", &"w".repeat(61)),
             ("letter", ""),
-            ("letter", "rr"),
+            ("letter", " "),
         ] {
             let given = Inputs::defaults(&inputs()).with(name, text(value));
             let error = computed(&SPEC, &given).unwrap_err();
