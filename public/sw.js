@@ -4,8 +4,8 @@
 const VERSION = "@version";
 const FILES = {/*files*/};
 
-/** What many readers never use is kept when it is first used: a browser runs one build of the engine, a lesson one or two models. */
-const KEPT_ON_USE = /^(engine|lab)-|^models\/.*\.(safetensors|gguf)$/;
+/** What many readers never use is kept when it is first used: a browser runs one build of the engine, a lesson one or two models or vocabularies. */
+const KEPT_ON_USE = /^(engine|lab)-|^models\/.*\.(safetensors|gguf|json|txt)$/;
 
 const PREFIX = `notebook ${registration.scope} `;
 const CACHE = PREFIX + VERSION;

@@ -49,6 +49,7 @@ mod e2e {
     mod selection;
     mod site;
     mod state;
+    mod tokens;
     mod tour;
     mod training;
     mod workers;

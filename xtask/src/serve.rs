@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use crate::failure::Failure;
 use crate::process::{cargo, run, run_in_place, say};
 use crate::system::{self, Need};
-use crate::tools;
+use crate::{npm, tools};
 
 /// Makes sure of the linker and the wasm target, then runs the development server
-/// (`crates/devserver`), which needs no other tool. With `--release` Trunk builds and serves what
+/// (`crates/devserver`), which needs no other tool; without npm two vocabularies of the lesson on
+/// tokens are missing. With `--release` Trunk builds and serves what
 /// is published.
 ///
 /// # Errors
@@ -20,6 +21,11 @@ pub(crate) fn serve(options: &[String]) -> Result<ExitCode, Failure> {
     say("[1/5] looking for a C linker and the wasm target");
     system::ensure(&[Need::Linker])?;
     tools::ensure_target()?;
+    if let Err(failure) = npm::ensure() {
+        say(format!(
+            "the site is served without the vocabularies of GPT-2 and BERT: {failure}"
+        ));
+    }
     say("[2/5] compiling the development server");
     let server = ["--quiet", "--package", "devserver"];
     run(cargo().args(["build", "--package", "devserver"]))?;

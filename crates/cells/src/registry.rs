@@ -24,6 +24,13 @@ macro_rules! for_each_lesson {
                 gradient_step: training,
                 five_nodes: training,
             }
+            tokens {
+                tokenize: models,
+                bpe_train: models,
+                token_tax: models,
+                letters_and_numbers: models,
+                embedding_rows: models,
+            }
             bottleneck {
                 information_budget: page,
                 forgetting: models,

@@ -2,7 +2,7 @@
 //! uses.
 //!
 //! A test of a published vocabulary is skipped where its file is absent from the shared folder.
-//! `tests/golden/engine/make_tokens.py` made `tokens.json`.
+//! `tests/golden/engine/make_tokenizers.py` made `tokens.json`.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +16,7 @@ mod packages;
 #[path = "tokenizers/random.rs"]
 mod random;
 
+use engine::token::byte_bpe::{ByteBpe, ByteBpeFiles};
 use engine::token::json;
 use engine::token::llama::Llama;
 use engine::token::llama_files::{from_model, from_tokenizer_bin, from_vocab};
@@ -42,7 +43,13 @@ fn gpt2_vectors() {
     let vocab = shared_text("gpt2-tokenizer/encoder.json").unwrap();
     let merges = shared_text("gpt2-tokenizer/vocab.bpe").unwrap();
     let json = json::byte_bpe(&vocab, &merges).unwrap();
-    for (name, tokenizer) in [("GPT-2, GGUF", &*gguf), ("GPT-2, JSON", &json)] {
+    let lines = ByteBpe::new(ByteBpeFiles::from_merges_txt(&merges)).unwrap();
+    let all: [(&str, &dyn Tokenizer); 3] = [
+        ("GPT-2, GGUF", &*gguf),
+        ("GPT-2, JSON", &json),
+        ("GPT-2, merges", &lines),
+    ];
+    for (name, tokenizer) in all {
         check_vectors(name, tokenizer, &vectors);
         assert_eq!(tokenizer.size(), 50_257);
         assert_eq!(tokenizer.special().end, Some(50_256));

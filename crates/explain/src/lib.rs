@@ -4,12 +4,14 @@
 
 pub mod additive_mask;
 pub mod angle;
+pub mod byte_pairs;
 pub mod capacity;
 pub mod coin_walk;
 pub mod convolution;
 pub mod cost;
 pub mod descent;
 pub mod one_head;
+pub mod one_hot;
 pub mod path;
 pub mod pseudo_inverse;
 pub mod rotary;

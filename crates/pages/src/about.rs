@@ -71,7 +71,7 @@ pub(crate) fn text(address: Option<&SiteAddress>) -> String {
          <p>For a single lesson, put its title first and give the address of its page. The entry for BibTeX:</p>\n\
          <pre><code>{}</code></pre>\n\
          <p>Code and text may be used under the MIT licence or the Apache licence 2.0, as you choose. \
-         <a href=\"{ROOT}credits.txt\">Credits for fonts and pictures</a>.</p>\n\
+         <a href=\"{ROOT}credits.txt\">Credits for fonts, pictures and vocabularies</a>.</p>\n\
          <h2 id=\"stored\">What is stored on this device</h2>\n{STORED}",
         escape(authors),
         escape(&bibtex(address)),

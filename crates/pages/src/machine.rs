@@ -40,7 +40,7 @@ const fn part(
 #[rustfmt::skip]
 const PARTS: &[Part] = &[
     part("tools", "Basic operations", "basics", Some("dot-product"), "Dot product, matrix, softmax, nonlinearity and gradient: every other part is made of these."),
-    part("tokens", "Tokens", "tokens", None, "Cuts a text into pieces of a fixed vocabulary and gives each a vector."),
+    part("tokens", "Tokens", "tokens", Some("tokenize"), "Cuts a text into pieces of a fixed vocabulary and gives each a vector."),
     part("patches", "Patches", "patches", Some("patch-embedding"), "Cuts a picture into squares and turns each into a vector."),
     part("positions", "Positions", "positions", Some("sinusoid-map"), "Adds to every vector where it is in the sequence."),
     part("attention", "Self-attention", "self-attention", Some("attention-map"), "Lets every position take information from the others."),

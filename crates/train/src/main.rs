@@ -17,6 +17,7 @@ use training::text::language::Language;
 use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
 use training::text::translation::{Kind, Translation};
+use training::text::vocabulary_file::vocabulary_file;
 use training::{Result, TrainError};
 
 fn main() -> ExitCode {
@@ -87,8 +88,19 @@ fn bert(arguments: &Arguments) -> Result<()> {
     replace(&arguments.out.join(FIRST_LAYER), &first)
 }
 
-/// Trains a model and ships it, or ships the weights of a file again.
+/// Trains a model and ships it, with its vocabulary where cells need that alone.
 fn make<S: Subject>(subject: &S, arguments: &Arguments) -> Result<()> {
+    make_model(subject, arguments)?;
+    let name = subject.name();
+    let whole = arguments.out.join(format!("{name}.safetensors"));
+    if let Some((name, text)) = vocabulary_file(name, &whole, &read(&whole)?)? {
+        replace(&arguments.out.join(name), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Trains a model and ships it, or ships the weights of a file again.
+fn make_model<S: Subject>(subject: &S, arguments: &Arguments) -> Result<()> {
     if let Some(from) = &arguments.from {
         return ship_again(subject, from, &arguments.out);
     }

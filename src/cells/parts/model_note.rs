@@ -147,7 +147,7 @@ pub(crate) fn trained(names: &[&str]) -> AnyView {
 }
 
 /// The address of a model's card.
-fn card(name: &str) -> String {
+pub(crate) fn card(name: &str) -> String {
     site_url(&format!("models/#{name}"))
 }
 

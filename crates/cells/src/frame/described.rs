@@ -10,8 +10,12 @@ use engine::model::transformer::Transformer;
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::parts::Parts;
 use engine::parameters::Weight;
+use engine::token::byte_bpe::ByteBpe;
+use engine::token::tokenizer::Tokenizer;
+use engine::token::word_piece::WordPiece;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
+use explain::byte_pairs::{Learned, Merge};
 use explain::descent::{Nodes, OneParameter, Path};
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
@@ -277,6 +281,32 @@ impl Describe for Mistake {
 impl Describe for Parts {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{self:?}").describe(name, out);
+    }
+}
+
+/// Vocabularies are shown by their sizes.
+macro_rules! describe_vocabularies {
+    ($($tokenizer:ty),*) => {$(
+        impl Describe for $tokenizer {
+            fn describe(&self, name: &str, out: &mut Vec<Described>) {
+                format!("a vocabulary of {} tokens", self.size()).describe(name, out);
+            }
+        }
+    )*};
+}
+describe_vocabularies!(ByteBpe, WordPiece);
+
+impl Describe for [Merge] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{} merges", self.len()).describe(name, out);
+    }
+}
+
+impl Describe for Learned {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.merges.as_slice().describe("merges", out);
+        format!("{} tokens", self.tokens.len()).describe("tokens", out);
+        format!("{} words", self.words.len()).describe("words", out);
     }
 }
 

@@ -7,4 +7,5 @@ pub(crate) mod test_models;
 pub(crate) mod trained;
 pub(crate) mod training;
 pub(crate) mod untrained;
+pub(crate) mod vocabularies;
 pub(crate) mod words;

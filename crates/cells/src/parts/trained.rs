@@ -286,7 +286,7 @@ impl Pieces {
 pub(crate) const START: &str = "\u{27e8}start\u{27e9}";
 
 /// A piece's text with its spaces and line breaks to be seen.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.replace(' ', "\u{2423}").replace('\n', "\u{21b5}")
 }
 

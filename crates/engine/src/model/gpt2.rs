@@ -28,7 +28,7 @@ use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::LayerNorm;
 use crate::nn::parts::Parts;
 use crate::nn::plain::Plain;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, Weight};
 use crate::trace::Observer;
 use crate::trainable::{Trainable, Visit};
 use ndarray::{Array2, ArrayView2};
@@ -154,6 +154,11 @@ impl Gpt2 {
     /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The token table, a row for each token of the vocabulary, `[V, C]`.
+    pub fn tokens(&self) -> &Weight {
+        &self.trunk.tokens
     }
 
     /// The same model with these parts in use. Without the mask whole texts are read, and the

@@ -47,6 +47,13 @@ pub fn bytes(token: &str) -> Vec<u8> {
     read.unwrap_or_else(|| token.as_bytes().to_vec())
 }
 
+/// The bytes in the order of GPT-2's ids: first those that are written as themselves.
+pub fn in_order() -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..=255).collect();
+    bytes.sort_by_key(|&byte| !is_itself(byte));
+    bytes
+}
+
 /// The spelling of bytes in a vocabulary's file.
 pub fn written(bytes: &[u8]) -> String {
     bytes.iter().copied().map(character).collect()

@@ -53,6 +53,43 @@ pub struct ByteBpeFiles {
     pub whole_words: bool,
 }
 
+impl ByteBpeFiles {
+    /// Reads a `merges.txt` (GPT-2's `vocab.bpe`), a merge on each line, from which the ids of GPT-2
+    /// follow: the bytes in the order of [`byte_alphabet::in_order`], the merged tokens in the order
+    /// of learning, and `<|endoftext|>`.
+    pub fn from_merges_txt(file: &str) -> Self {
+        let merges = file
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with("#version"));
+        let merges: Vec<String> = merges.map(str::to_owned).collect();
+        let bytes = byte_alphabet::in_order().into_iter();
+        let bytes = bytes.map(|byte| byte_alphabet::character(byte).to_string());
+        let merged = merges.iter().map(|line| line.replacen(' ', "", 1));
+        let mut tokens: Vec<String> = bytes.chain(merged).collect();
+        let end = tokens.len();
+        tokens.push(END.to_owned());
+        Self {
+            tokens,
+            merges,
+            added: vec![AddedToken {
+                text: END.to_owned(),
+                id: end,
+                special: true,
+                ..AddedToken::default()
+            }],
+            special: SpecialTokens {
+                begin: Some(end),
+                end: Some(end),
+                ..SpecialTokens::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
+/// The token that begins and ends a text of GPT-2.
+const END: &str = "<|endoftext|>";
+
 /// A byte-level vocabulary with its merges.
 #[derive(Debug, Clone)]
 pub struct ByteBpe {
@@ -239,6 +276,18 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "ByteBpe::encode: text must be written in the bytes of the vocabulary, found byte 0x3c"
+        );
+    }
+
+    #[test]
+    fn the_ids_of_gpt2_follow_from_its_merges() {
+        let files = ByteBpeFiles::from_merges_txt("#version: 0.2\nh e\nhe l\n");
+        let tokenizer = ByteBpe::new(files).unwrap();
+        // "!" is the first byte that is written as itself, and a space the 221st of all.
+        assert_eq!(tokenizer.encode("! hello").unwrap(), [0, 220, 257, 75, 78]);
+        assert_eq!(
+            (tokenizer.size(), tokenizer.special().end),
+            (259, Some(258))
         );
     }
 

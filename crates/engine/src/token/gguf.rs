@@ -13,7 +13,7 @@ use super::byte_bpe::{ByteBpe, ByteBpeFiles};
 use super::llama::{Llama, LlamaFiles, TokenKind};
 use super::split::Split;
 use super::tokenizer::{SpecialTokens, Tokenizer};
-use super::word_piece::{WordPiece, WordPieceFiles, is_name};
+use super::word_piece::{WordPiece, WordPieceFiles};
 use crate::error::{EngineError, Result};
 
 /// The values under `tokenizer.ggml` in a GGUF file's metadata, unchanged.
@@ -178,18 +178,7 @@ impl GgufVocabulary {
     }
 
     fn word_piece(self) -> Result<WordPiece> {
-        const START: char = '\u{2581}';
-        let spelled = |token: &String| match token.strip_prefix(START) {
-            Some(start) => start.to_owned(),
-            None if is_name(token) => token.clone(),
-            None => format!("##{token}"),
-        };
-        // Files in which no token begins with the sign have BERT's own spelling.
-        let is_marked = self.tokens.iter().any(|token| token.starts_with(START));
-        let named = WordPieceFiles::named(match is_marked {
-            true => self.tokens.iter().map(spelled).collect(),
-            false => self.tokens,
-        });
+        let named = WordPieceFiles::marked(self.tokens);
         let special = SpecialTokens {
             begin: self.class.or(self.begin).or(named.special.begin),
             end: self.separator.or(named.special.end),

@@ -81,6 +81,22 @@ impl WordPieceFiles {
         }
     }
 
+    /// A vocabulary whose tokens that begin a word are marked with U+2581, in place of `##` before
+    /// those inside one. Tokens of which none is marked have BERT's own spelling.
+    pub fn marked(tokens: Vec<String>) -> Self {
+        const START: char = '\u{2581}';
+        let spelled = |token: &String| match token.strip_prefix(START) {
+            Some(start) => start.to_owned(),
+            None if is_name(token) => token.clone(),
+            None => format!("{INSIDE}{token}"),
+        };
+        let is_marked = tokens.iter().any(|token| token.starts_with(START));
+        Self::named(match is_marked {
+            true => tokens.iter().map(spelled).collect(),
+            false => tokens,
+        })
+    }
+
     /// Reads a `vocab.txt`: one token on each line.
     pub fn from_vocab_txt(file: &str) -> Self {
         Self::named(file.lines().map(str::to_owned).collect())
@@ -88,7 +104,7 @@ impl WordPieceFiles {
 }
 
 /// True for the spelling of a special token, `[CLS]`.
-pub(super) fn is_name(token: &str) -> bool {
+fn is_name(token: &str) -> bool {
     token.starts_with('[') && token.ends_with(']')
 }
 

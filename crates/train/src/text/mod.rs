@@ -20,3 +20,4 @@ pub mod split;
 pub mod stories;
 pub mod translation;
 pub mod vocabulary;
+pub mod vocabulary_file;

@@ -1,6 +1,6 @@
 """Makes tokens.json: what the `regex`, `tokenizers` and `sentencepiece` packages make of texts in many scripts.
 
-    pip install regex tokenizers sentencepiece protobuf && python tests/golden/engine/make_tokens.py
+    pip install regex tokenizers sentencepiece protobuf && python tests/golden/engine/make_tokenizers.py
 """
 
 import io
@@ -122,7 +122,7 @@ def main():
     bert_texts = split_texts[:80] + list(any_characters(draw, 60))
     golden = {
         "header": {
-            "script": "tests/golden/engine/make_tokens.py",
+            "script": "tests/golden/engine/make_tokenizers.py",
             "seed": SEED,
             "regex": regex.__version__,
             "tokenizers": tokenizers.__version__,
