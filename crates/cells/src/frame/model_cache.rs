@@ -23,7 +23,9 @@ use crate::error::CellError;
 /// they are.
 const SIZES: &[(&str, u64)] = &[
     ("digit-vit.safetensors", 157_628),
+    ("digits-200.tsv", 314_200),
     ("eval-en-it.tsv", 50_646),
+    ("head-race.tsv", 9_840),
     ("position-race.tsv", 11_665),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
