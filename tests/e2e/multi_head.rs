@@ -47,8 +47,8 @@ fn two_cells_share_their_heads_and_a_head_can_be_switched_off() {
         choose(browser, "heads-split", "Heads", "1").await;
         wait_for(browser, "heads-split", "head.width", "4").await;
         wait_for(browser, "heads-split", "parameters", "64").await;
-        let parts = "return document.querySelectorAll('#output-slices .gallery > *').length === 1";
-        browser.wait_for("one part", parts).await;
+        let parts = "return document.querySelectorAll('#output-slices .gallery > *').length === 2";
+        browser.wait_for("one part and the sum", parts).await;
         choose(browser, "output-slices", "Heads", "2").await;
         wait_for(browser, "heads-split", "head.width", "2").await;
         choose(browser, "output-slices", "Head switched off", "2").await;

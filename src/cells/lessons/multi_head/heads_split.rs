@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {edit("w_k", Concept::Key, &FEATURES, columns)}
             {edit("w_v", Concept::Value, &FEATURES, columns)}
         </div>
-        <div class="gallery">
+        <div class="gallery snug">
             {move || (0..heads.get()).map(|head| card(cx, head, pair)).collect_view()}
         </div>
         <More summary="Queries, keys and values of each head">{projections(cx, heads)}</More>
@@ -117,7 +117,7 @@ fn card(cx: CellCx, head: usize, pair: Selected<[usize; 3]>) -> AnyView {
     let output = cx.grid_with("output", prefix, "", "");
     let output = named_rows(output, word);
     view! {
-        <div class="stack tight">
+        <div class="gallery">
             <HeatMap
                 grid=weights
                 label=format!("Weights of head {}", head + 1)

@@ -51,15 +51,15 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {w_o(cx, heads)}
             {map(whole, "Heads side by side $\u{b7} W_O$".to_owned())}
         </div>
-        <div class="gallery">{move || (0..heads.get()).map(part).collect_view()}</div>
-        <div class="row center">
-            {map(sum, "Sum of the parts".to_owned())}
-            <dl class="readout">
-                <div>
-                    <dt>"largest difference from the product"</dt>
-                    <dd>{cx.num("difference", &[], Format::Power(1))}</dd>
-                </div>
-            </dl>
+        <div class="gallery snug">
+            {move || (0..heads.get()).map(part).collect_view()}
+            <div class="stack tight">
+                {map(sum, "Sum of the parts".to_owned())}
+                <p class="hint">
+                    "largest difference from the product "
+                    {cx.num("difference", &[], Format::Power(1))}
+                </p>
+            </div>
         </div>
     }
     .into_any()
