@@ -94,7 +94,12 @@ impl TwoQuestions {
     pub fn new(heads: usize, seed: u64) -> Result<Self> {
         if heads == 0 || !WIDTH.is_multiple_of(heads) {
             let expected = format!("a divisor of {WIDTH}");
-            return Err(EngineError::value("two_questions", "heads", expected, heads));
+            return Err(EngineError::value(
+                "two_questions",
+                "heads",
+                expected,
+                heads,
+            ));
         }
         let layer = |inputs: usize, outputs: usize, bias: bool| Projection {
             weight: Weight::Dense(Array2::zeros((outputs, inputs))),
@@ -142,7 +147,9 @@ impl TwoQuestions {
         let x = compute.add(x, &at)?;
         let x = compute.scale(x, math::sqrt(WIDTH as f32));
         let lengths = vec![LENGTH; count];
-        let y = self.attention.run(compute, &x, &lengths, Parts::default())?;
+        let y = self
+            .attention
+            .run(compute, &x, &lengths, Parts::default())?;
         self.readout.run(compute, &y)
     }
 
@@ -182,15 +189,14 @@ impl TwoQuestions {
     }
 
     /// Loss and gradients on some sequences.
-    fn gradients(
-        &mut self,
-        symbols: &[usize],
-        questions: Questions,
-    ) -> Result<(f32, Gradients)> {
+    fn gradients(&mut self, symbols: &[usize], questions: Questions) -> Result<(f32, Gradients)> {
         let known = (0..symbols.len()).map(|n| answers(symbols, n));
         let known: Vec<Option<[usize; 2]>> = known.collect();
         let of = |which: usize| -> Vec<Option<usize>> {
-            known.iter().map(|both| both.map(|both| both[which])).collect()
+            known
+                .iter()
+                .map(|both| both.map(|both| both[which]))
+                .collect()
         };
         let (before, first) = (of(0), of(1));
         gradients(self, &Settings::same_bits(), |model, tape: &mut Tape| {

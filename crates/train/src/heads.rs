@@ -58,7 +58,10 @@ fn settings(seed: u64) -> Result<String> {
     let mut all = String::new();
     let parameters = TwoQuestions::new(1, seed)?.count()?;
     for (name, value) in [
-        ("command", format!("cargo xtask train head-race --seed {seed}")),
+        (
+            "command",
+            format!("cargo xtask train head-race --seed {seed}"),
+        ),
         ("steps", STEPS.to_string()),
         ("seeds", TASKS[0].2.to_string()),
         ("seeds of one question", TASKS[1].2.to_string()),

@@ -53,7 +53,11 @@ fn a_run_repeats_its_first_losses() {
             for n in 0..FIRST {
                 let loss = run.step().unwrap();
                 let logged = expected[[seed as usize - 1, n]];
-                assert_eq!(loss.to_bits(), logged.to_bits(), "{task}-{heads}, seed {seed}");
+                assert_eq!(
+                    loss.to_bits(),
+                    logged.to_bits(),
+                    "{task}-{heads}, seed {seed}"
+                );
             }
         }
     }

@@ -200,7 +200,6 @@ def reshape_bug(steps, given):
     tensors = {f"{name}.count": tensor(float(count), 0) for name, count in right.items()}
     tensors["example.right"] = tensor(x.view(4, 2, 2).transpose(0, 1), 0)
     tensors["example.wrong"] = tensor(x.view(2, 4, 2), 0)
-    print(steps, right)
     return cell("reshape-bug", tensors, given)
 
 
@@ -223,7 +222,7 @@ write(
         heads_split(2, {"heads": "2"}),
         heads_split(1, {}),
         heads_split(4, {"heads": "4"}),
-        two_questions(1, 0, {}),
+        two_questions(2, 0, {"heads": "2"}),
         two_questions(8, 4, {"heads": "8", "steps": 4}),
         output_slices(2, None, {"heads": "2"}),
         output_slices(4, 3, {"heads": "4", "off": "3"}),

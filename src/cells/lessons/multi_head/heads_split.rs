@@ -26,7 +26,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         let head = head.filter(|head| *head < heads.get());
         let own = head.map(|head| head * width..(head + 1) * width);
         let rows = 0..FEATURES.len();
-        let places = own.map(|own| rows.flat_map(move |row| own.clone().map(move |col| (row, col))));
+        let places =
+            own.map(|own| rows.flat_map(move |row| own.clone().map(move |col| (row, col))));
         places.into_iter().flatten().collect::<Vec<Place>>()
     });
     let words = Signal::derive(move || {
@@ -72,7 +73,11 @@ fn matrix(
 ) -> AnyView {
     let own = |labels: &[&str]| labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>();
     // The columns of W_Q, W_K and W_V belong to heads, not to features.
-    let cols = if input == "x" { own(&FEATURES) } else { Vec::new() };
+    let cols = if input == "x" {
+        own(&FEATURES)
+    } else {
+        Vec::new()
+    };
     let label = cx.input_spec(input).map(|spec| spec.label);
     view! {
         <MatrixEdit

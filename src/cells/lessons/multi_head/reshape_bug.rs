@@ -22,7 +22,11 @@ const WORDS: Words = Words {
 const VARIANTS: [(&str, &str, &str); 3] = [
     ("view, then transpose: right", "right.count", "right.share"),
     ("no transpose at the cut", "split.count", "split.share"),
-    ("no transpose at the cut and the joint", "both.count", "both.share"),
+    (
+        "no transpose at the cut and the joint",
+        "both.count",
+        "both.share",
+    ),
 ];
 
 /// The view of the cell.

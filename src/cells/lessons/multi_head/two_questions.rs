@@ -61,9 +61,19 @@ fn race(cx: CellCx, computed: Computed) -> AnyView {
                 x_label: "heads".to_owned(),
                 y_label: "share right".to_owned(),
                 series: vec![
-                    series("logged", "both questions, mean", Kind::Line, Concept::Weight),
+                    series(
+                        "logged",
+                        "both questions, mean",
+                        Kind::Line,
+                        Concept::Weight,
+                    ),
                     series("logged.low", "lowest seed", Kind::Points, Concept::Plain),
-                    series("logged.high", "highest seed", Kind::Points, Concept::Residual),
+                    series(
+                        "logged.high",
+                        "highest seed",
+                        Kind::Points,
+                        Concept::Residual,
+                    ),
                     series("single", "one question, mean", Kind::Line, Concept::Score),
                     now,
                 ],

@@ -104,7 +104,10 @@ mod tests {
             .with("w_q", crate::input::InputValue::Matrix(w_q));
         let (before, after) = (compute(&given).unwrap(), compute(&edited).unwrap());
         for (row, col) in [(0, 0), (2, 1), (2, 2)] {
-            assert_eq!(weight(&before, [0, row, col]), weight(&after, [0, row, col]));
+            assert_eq!(
+                weight(&before, [0, row, col]),
+                weight(&after, [0, row, col])
+            );
         }
         assert_ne!(weight(&before, [1, 2, 0]), weight(&after, [1, 2, 0]));
     }

@@ -51,7 +51,11 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let off = off.filter(|&off| off <= heads);
     if let Some(off) = off {
         let head = off - 1;
-        layer.attention.output.index_axis_mut(Axis(0), head).fill(0.0);
+        layer
+            .attention
+            .output
+            .index_axis_mut(Axis(0), head)
+            .fill(0.0);
         let columns = Slice::from(head * head_width..off * head_width);
         layer.joined.slice_axis_mut(Axis(1), columns).fill(0.0);
     }

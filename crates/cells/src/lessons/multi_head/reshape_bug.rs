@@ -14,8 +14,8 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
-use crate::parts::training::{Steps, Training};
 use crate::parts::trained::{self, VIT};
+use crate::parts::training::{Steps, Training};
 use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// The digits.
@@ -63,7 +63,12 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: |_| [trained::file(VIT), Some(SET)].into_iter().flatten().collect(),
+    files: |_| {
+        [trained::file(VIT), Some(SET)]
+            .into_iter()
+            .flatten()
+            .collect()
+    },
     start,
     partial_from: None,
 };
@@ -107,7 +112,9 @@ struct Runner {
 impl Runner {
     fn right(&self) -> usize {
         let pairs = self.answers.iter().zip(self.digits.iter());
-        pairs.filter(|(answer, digit)| **answer == digit.label).count()
+        pairs
+            .filter(|(answer, digit)| **answer == digit.label)
+            .count()
     }
 }
 

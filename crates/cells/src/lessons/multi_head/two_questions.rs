@@ -139,7 +139,10 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
     let heads = weights.dim().0;
     record.number("heads.now", heads as f64);
     // As a vector, for a chart.
-    record.numbers("run.now", course.right[2].last().copied().into_iter().collect());
+    record.numbers(
+        "run.now",
+        course.right[2].last().copied().into_iter().collect(),
+    );
     record.number("answers", (HELD_OUT * (LENGTH - 2)) as f64);
     Ok(record.finish())
 }
@@ -185,7 +188,10 @@ fn logged(record: &mut Record, log: &str) -> Result<(), CellError> {
         found.parse().map_err(wrong)
     };
     let width = number("width")?;
-    record.numbers("head.width", HEADS.map(|heads| width / heads as f64).to_vec());
+    record.numbers(
+        "head.width",
+        HEADS.map(|heads| width / heads as f64).to_vec(),
+    );
     for name in ["seeds", "symbols", "length", "width", "parameters"] {
         record.number(name, number(name)?);
     }
@@ -257,7 +263,11 @@ mod tests {
                 let all: Vec<f64> = lines
                     .map(|line| line.split('\t').nth(1 + column).unwrap().parse().unwrap())
                     .collect();
-                let seeds = if task == "both" { "seeds" } else { "single.seeds" };
+                let seeds = if task == "both" {
+                    "seeds"
+                } else {
+                    "single.seeds"
+                };
                 assert_eq!(now(&c, seeds), all.len() as f64);
                 let mean = all.iter().sum::<f64>() / all.len() as f64;
                 assert!((c.at(name, &[n]).unwrap() - mean).abs() < 1e-6);
