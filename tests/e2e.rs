@@ -37,6 +37,7 @@ mod e2e {
     mod masks;
     mod menu;
     mod models;
+    mod multi_head;
     mod near;
     mod noscript;
     mod offline;

@@ -60,6 +60,13 @@ macro_rules! for_each_lesson {
                 trained_scores: models,
                 softmax_temperature: page,
             }
+            multi_head {
+                heads_split: page,
+                two_questions: training,
+                output_slices: page,
+                reshape_bug: models,
+                head_gallery: models,
+            }
             causal_mask {
                 mask_editor: page,
                 next_word_guesses: models,

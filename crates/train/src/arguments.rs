@@ -26,6 +26,7 @@ Models:
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
+  head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -56,10 +57,11 @@ pub(crate) enum Model {
     TinyGpt,
     TinyBert,
     PositionRace,
+    HeadRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 11] = [
+    const ALL: [(&'static str, Self); 12] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -71,6 +73,7 @@ impl Model {
         ("tiny-gpt", Self::TinyGpt),
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
+        ("head-race", Self::HeadRace),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -137,6 +140,14 @@ impl Arguments {
         }
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
+        }
+        if model == Some(Model::HeadRace) {
+            let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
+            if !is_whole {
+                return Err("head-race ships no weights and logs whole runs: it takes only --seed and --out".into());
+            }
+            // It draws its sequences itself.
+            data = data.or_else(|| Some(PathBuf::new()));
         }
         Ok(Some(Self {
             model: model.ok_or("name a model; --help lists them")?,
@@ -205,6 +216,12 @@ mod tests {
     }
 
     #[test]
+    fn the_race_of_heads_needs_no_data() {
+        let found = read(&["head-race", "--seed", "2"]).unwrap().unwrap();
+        assert_eq!((found.model, found.seed), (Model::HeadRace, 2));
+    }
+
+    #[test]
     fn the_help_names_every_model() {
         for (name, _) in Model::ALL {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
@@ -235,6 +252,7 @@ mod tests {
                 &["position-race", "--data", "x", "--stop-after", "3"],
                 "whole runs",
             ),
+            (&["head-race", "--steps", "3"], "whole runs"),
         ] {
             let why = read(words).unwrap_err();
             assert!(why.contains(part), "{why}");

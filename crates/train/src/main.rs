@@ -13,6 +13,7 @@ use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
+use training::heads;
 use training::text::language::Language;
 use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
@@ -55,6 +56,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::Translator => translation(Kind::Transformer, arguments),
         Model::TinyGpt => make(&Language::read(data)?, arguments),
         Model::TinyBert => bert(arguments),
+        Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }

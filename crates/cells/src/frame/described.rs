@@ -7,6 +7,7 @@ use engine::model::gpt2::{Config, Gpt2};
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::model::transformer::Transformer;
+use engine::model::vit::Vit;
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::parts::Parts;
 use engine::parameters::Weight;
@@ -17,9 +18,11 @@ use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 use explain::byte_pairs::{Learned, Merge};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::multi_head::{Heads, WithoutTranspose};
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::two_layers::TwoLayers;
+use explain::two_questions::{Run, TwoQuestions};
 use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
@@ -171,6 +174,42 @@ impl Describe for TwoLayers {
     }
 }
 
+/// A run is described by its model and how far it is.
+impl Describe for Run {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.model.describe(name, out);
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for TwoQuestions {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("a layer with H = {}", self.heads()).describe(name, out);
+    }
+}
+
+impl Describe for Heads {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.q.describe("q", out);
+        self.k.describe("k", out);
+        self.v.describe("v", out);
+        self.attention.describe(name, out);
+        self.joined.describe("joined", out);
+    }
+}
+
+impl Describe for WithoutTranspose {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let text = match (self.split, self.join) {
+            (false, false) => "no transpose is forgotten",
+            (true, false) => "no transpose where the heads are cut",
+            (false, true) => "no transpose where the heads are joined",
+            (true, true) => "no transpose where the heads are cut and joined",
+        };
+        text.describe(name, out);
+    }
+}
+
 impl Describe for Seen {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.scores.describe("scores", out);
@@ -242,7 +281,7 @@ macro_rules! describe_models {
         }
     )*};
 }
-describe_models!(Seq2Seq, AttentiveSeq2Seq);
+describe_models!(Seq2Seq, AttentiveSeq2Seq, Vit);
 
 /// Their sizes without the small number in their norms.
 macro_rules! describe_trunks {

@@ -24,8 +24,10 @@ use crate::error::CellError;
 const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
     ("digit-vit.safetensors", 157_628),
+    ("digits-200.tsv", 314_200),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
+    ("head-race.tsv", 9_840),
     ("position-race.tsv", 11_665),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),

@@ -2,6 +2,8 @@
 
 pub(crate) mod measure;
 pub(crate) mod race;
+pub(crate) mod readers;
+pub(crate) mod small_layer;
 #[cfg(test)]
 pub(crate) mod test_models;
 pub(crate) mod trained;

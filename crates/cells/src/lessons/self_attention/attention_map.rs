@@ -1,19 +1,15 @@
 //! A sentence through an attention layer, of a trained model or with random weights: what each word
 //! takes from every other word.
 
-use engine::nn::attention::Mask;
-use engine::token::tokenizer::Tokenizer;
-use engine::trace::Recorder;
 use explain::one_head::SelfAttention;
-use std::sync::Arc;
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
-use crate::parts::trained::{self, BERT, GPT, Head, Offered, Pieces, RANDOM, START};
+use crate::parts::readers::Reader;
+use crate::parts::trained::{self, BERT, GPT, Head, RANDOM};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
 use crate::selection::Selection;
@@ -128,28 +124,18 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-/// The trained models that read the sentence.
-enum Reader {
-    Bert(Arc<MaskedLm>),
-    Gpt(Arc<CausalLm>),
-}
-
-impl Offered for Reader {
-    fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError> {
-        match name {
-            GPT => Offered::open(name, cache).map(Self::Gpt),
-            _ => Offered::open(name, cache).map(Self::Bert),
-        }
-    }
-}
-
 /// Computes the cell with the weights that the reader chose.
 fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let layer = match model {
         None => random(&mut record, inputs)?,
-        Some(Reader::Bert(bert)) => encoder(&mut record, inputs, bert)?,
-        Some(Reader::Gpt(gpt)) => decoder(&mut record, inputs, gpt)?,
+        Some(reader) => {
+            let text = inputs.text(SENTENCE.0)?;
+            let reading = reader.read(&mut record, text, SENTENCE, None)?;
+            let head = Head::chosen(&mut record, inputs, reading.sizes)?;
+            let (place, mask) = (("", "attention"), &reading.mask);
+            head.attention(&mut record, &reading.seen, place, mask)?
+        }
     };
     record.tensor("q", &layer.q);
     record.tensor("k", &layer.k);
@@ -173,67 +159,15 @@ fn random(record: &mut Record, inputs: &Inputs) -> Result<SelfAttention, CellErr
     layer.run(record, x.view(), &mask)
 }
 
-/// A head of an encoder, which reads the text between the tokens for beginning and end.
-fn encoder(
-    record: &mut Record,
-    inputs: &Inputs,
-    bert: &MaskedLm,
-) -> Result<SelfAttention, CellError> {
-    let (model, config) = (&bert.model, bert.model.config());
-    let words = engine::token::words::split(inputs.text(SENTENCE.0)?, usize::MAX);
-    let special = bert.tokenizer.special();
-    let added = special.begin.iter().chain(&special.end).count();
-    let pieces = Pieces::of_words(&bert.tokenizer, &words)?
-        .within(BERT, (config.context, added), SENTENCE)?
-        .enclosed(&bert.tokenizer);
-    let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
-    let (mut seen, ids) = (Recorder::default(), &pieces.ids[..]);
-    shown!(
-        record,
-        engine::model::bert::Bert::forward,
-        model,
-        ids,
-        Some(&mut seen)
-    )?;
-    record.words("tokens", pieces.texts);
-    head.attention(record, &seen, ("", "attention"), &Mask::None)
-}
-
-/// A head of a decoder, which reads the token that begins every text and then the pieces.
-fn decoder(
-    record: &mut Record,
-    inputs: &Inputs,
-    gpt: &CausalLm,
-) -> Result<SelfAttention, CellError> {
-    let (model, config) = (&gpt.model, gpt.model.config());
-    let start = gpt.tokenizer.special().end;
-    let added = start.iter().count();
-    let pieces = Pieces::of_text(&gpt.tokenizer, inputs.text(SENTENCE.0)?.trim())?.within(
-        GPT,
-        (config.context, added),
-        SENTENCE,
-    )?;
-    let ids: Vec<usize> = start.into_iter().chain(pieces.ids).collect();
-    let head = Head::chosen(record, inputs, (config.layers, config.heads))?;
-    let (mut seen, ids) = (Recorder::default(), &ids[..]);
-    shown!(
-        record,
-        engine::model::decoder::DecoderExt::forward,
-        model,
-        ids,
-        Some(&mut seen)
-    )?;
-    let texts = std::iter::once(START.to_owned()).chain(pieces.texts);
-    record.words("tokens", texts.collect());
-    let mask = causal_or_none(record, true, ids.len());
-    head.attention(record, &seen, ("", "attention"), &mask)
-}
-
 #[cfg(test)]
 mod tests {
+    use engine::trace::Recorder;
+
     use super::*;
     use crate::input::InputValue;
+    use crate::model_cache::MaskedLm;
     use crate::parts::test_models::{choice, computed, number, text};
+    use crate::parts::trained::{Pieces, START};
 
     fn given(model: &str) -> Inputs {
         Inputs::defaults(&inputs()).with("model", choice(model))

@@ -1,0 +1,144 @@
+//! The log of `head-race`: it is complete, a run repeats its first losses, and it holds what the
+//! lesson says of it. And the digits of the same lesson, which are those of the test set.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use explain::digit_set;
+use explain::run_log::{rows, setting};
+use explain::two_questions::{HEADS, Questions, Run, STEPS};
+use skip::shared;
+use std::path::{Path, PathBuf};
+use training::digits::data::{Digits, Mnist};
+use training::heads::{FILE, FIRST, TASKS};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../public/models")
+}
+
+fn log() -> String {
+    std::fs::read_to_string(folder().join(FILE)).unwrap()
+}
+
+#[test]
+fn every_run_is_in_the_log() {
+    let log = log();
+    let number = |name: &str| setting(&log, name).unwrap().parse::<u64>().unwrap();
+    assert_eq!((number("steps"), number("seeds")), (STEPS, TASKS[0].2));
+    for (task, _, seeds) in TASKS {
+        for heads in HEADS {
+            let name = format!("{task}-{heads}");
+            for (kind, width) in [("first", FIRST), ("training", 10), ("right", 3)] {
+                let found = rows(&log, kind, &name).unwrap().dim();
+                assert_eq!(found, (seeds as usize, width), "{kind} {name}");
+            }
+        }
+    }
+    assert!(log.len() <= 20_000, "{} bytes", log.len());
+}
+
+/// Runs of the log, begun again: their first losses have the same bits.
+#[test]
+fn a_run_repeats_its_first_losses() {
+    let log = log();
+    for (task, questions, heads) in [
+        ("both", Questions::Both, 1),
+        ("both", Questions::Both, 64),
+        ("before", Questions::Before, 8),
+    ] {
+        let expected = rows(&log, "first", &format!("{task}-{heads}")).unwrap();
+        for seed in 1..=3 {
+            let mut run = Run::new(heads, seed, questions).unwrap();
+            for n in 0..FIRST {
+                let loss = run.step().unwrap();
+                let logged = expected[[seed as usize - 1, n]];
+                assert_eq!(
+                    loss.to_bits(),
+                    logged.to_bits(),
+                    "{task}-{heads}, seed {seed}"
+                );
+            }
+        }
+    }
+}
+
+/// One whole run of the log: its answers are right as often as the log says.
+#[test]
+fn a_whole_run_ends_as_in_the_log() {
+    let log = log();
+    let mut run = Run::new(2, 1, Questions::Both).unwrap();
+    for _ in 0..STEPS {
+        run.step().unwrap();
+    }
+    let expected = rows(&log, "right", "both-2").unwrap();
+    for (found, logged) in run.evaluate().unwrap().iter().zip(expected.row(0)) {
+        assert!((found - f64::from(*logged)).abs() < 1e-4);
+    }
+}
+
+/// Shares of right answers to both questions at once, or to the one question, of each seed.
+fn right(log: &str, task: &str, heads: usize) -> Vec<f32> {
+    let found = rows(log, "right", &format!("{task}-{heads}")).unwrap();
+    let column = if task == "both" { 2 } else { 0 };
+    found.column(column).to_vec()
+}
+
+/// Each sentence of the lesson on the race, for every seed.
+#[test]
+fn the_lesson_says_what_every_seed_shows() {
+    let log = log();
+    let one = rows(&log, "right", "both-1").unwrap();
+    for seed in 0..5 {
+        // Four runs with one head answer one question and guess the other, one of 16 symbols; the fifth
+        // answers most of both.
+        if seed < 4 {
+            assert!(one[[seed, 1]] > 0.999 && one[[seed, 0]] < 0.08);
+        } else {
+            assert!(one[[seed, 2]] > 0.9);
+        }
+        let both = |heads| right(&log, "both", heads)[seed];
+        assert!(both(2) > 0.97);
+        for heads in [4, 8, 16] {
+            assert!(both(heads) == 1.0, "{heads}: {}", both(heads));
+        }
+        // Narrow heads fail: 64 heads of one number each, and they fail at the symbol before.
+        assert!(both(64) < 0.77 && both(64) < both(32));
+        assert!(rows(&log, "right", "both-64").unwrap()[[seed, 1]] > 0.999);
+    }
+    // With one question, one head is as good as any, and 64 are worse.
+    for seed in 0..3 {
+        let before = |heads| right(&log, "before", heads)[seed];
+        assert!(before(1) == 1.0 && before(64) < 0.96, "{}", before(64));
+    }
+}
+
+/// The digits of the cell on the reshape bug: every fiftieth of the test set, to the last bit. With
+/// UPDATE_DIGITS set, the file is written anew.
+#[test]
+fn the_digits_are_those_of_the_test_set() {
+    if shared("data/mnist").is_none() {
+        return;
+    }
+    let mnist = Mnist::read(&shared("data/mnist").unwrap()).unwrap();
+    let test: &Digits = &mnist.test;
+    let bytes = |n: usize| -> Vec<u8> {
+        let picture = test.picture(n);
+        picture.iter().map(|x| (x * 255.0).round() as u8).collect()
+    };
+    let chosen: Vec<(usize, Vec<u8>)> = (0..test.len())
+        .step_by(50)
+        .map(|n| (test.labels[n], bytes(n)))
+        .collect();
+    let text = digit_set::write(chosen.iter().map(|(label, pixels)| (*label, &pixels[..])));
+    let path = folder().join("digits-200.tsv");
+    if std::env::var_os("UPDATE_DIGITS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == text);
+    let read = digit_set::read(&text).unwrap();
+    assert_eq!(read.len(), 200);
+    for (n, digit) in read.iter().enumerate() {
+        assert!(digit.image.iter().eq(test.picture(50 * n).iter()));
+    }
+}
