@@ -26,6 +26,8 @@ Models:
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
+  depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
+                     each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -56,10 +58,11 @@ pub(crate) enum Model {
     TinyGpt,
     TinyBert,
     PositionRace,
+    DepthRuns,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 11] = [
+    const ALL: [(&'static str, Self); 12] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -71,6 +74,7 @@ impl Model {
         ("tiny-gpt", Self::TinyGpt),
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
+        ("depth-runs", Self::DepthRuns),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -134,6 +138,12 @@ impl Arguments {
                 Arg::Long("help") | Arg::Short('h') => return Ok(None),
                 other => return Err(other.unexpected()),
             }
+        }
+        if model == Some(Model::DepthRuns) {
+            if from.is_some() || steps.is_some() || stop_after.is_some() {
+                return Err("depth-runs ships no weights and has its own steps: it takes neither --from nor --steps nor --stop-after".into());
+            }
+            data = data.or(Some(PathBuf::new()));
         }
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());

@@ -3,8 +3,9 @@
 //! [`frame`] is what all trainings share: steps, checkpoints, the log, the picture of the loss, the
 //! shipped file and its card. A model to be trained is a [`frame::Subject`]: its data, its loss on
 //! a batch, and how well it does on data that it is not trained on. Each folder beside `frame`
-//! holds the subjects of one kind of data.
+//! holds the subjects of one kind of data; [`depth`] needs none.
 
+pub mod depth;
 pub mod digits;
 pub mod error;
 pub mod frame;
