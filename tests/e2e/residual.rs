@@ -98,14 +98,14 @@ fn a_vector_is_moved_and_the_other_sentence_gets_longer() {
     with_browser(async |browser| {
         open(browser, &server).await;
         let cell = "layer-norm-circle";
-        wait_until(browser, cell, "layer[0]", "text === '1.019'").await;
+        wait_until(browser, cell, "layer[0]", "text === '\u{2212}1.409'").await;
         press(
             browser,
             "#layer-norm-circle .plane-tip",
             &[Key::Right, Key::Right, Key::Right],
         )
         .await;
-        wait_until(browser, cell, "layer[0]", "text !== '1.019'").await;
+        wait_until(browser, cell, "layer[0]", "text !== '\u{2212}1.409'").await;
         wait_until(browser, cell, "length.layer", "text === '1.732'").await;
         wait_until(browser, cell, "length.rms", "text === '1.732'").await;
 

@@ -229,7 +229,7 @@ if __name__ == "__main__":
         deep_plain_stack(8),
         residual_stream(),
         residual_stream((1, 6), {"mlp-1": False, "attention-4": False}),
-        layer_norm_circle([2, 1, -1.5]),
+        layer_norm_circle([-0.4, 0.6, 0.7]),
         layer_norm_circle([0.3, -2, 0.1], 0.5, -10, 1e-3, {"x": [[0.3, -2, 0.1]], "times": 0.5, "plus": -10, "power": -3}),
         batch_norm_moves(3),
         batch_norm_moves(6, given={"length": 6}),

@@ -11,8 +11,8 @@ use crate::cells::parts::figures::values;
 use crate::cells::parts::space::{circle, outline, seen, unseen};
 use crate::widgets::{Concept, Mark, More, Num, Plane, Tip, set};
 
-/// Farthest coordinate of the drawing.
-const REACH: f64 = 3.0;
+/// Farthest coordinate of the drawing, where x is not farther.
+const REACH: f64 = 2.2;
 
 /// Length of the axes.
 const AXIS: f64 = 2.3;
@@ -101,6 +101,17 @@ fn drawing(cx: CellCx) -> AnyView {
     });
     let sphere = Signal::derive(move || outline(radius.get().unwrap_or_default()));
     let ring = Signal::derive(move || circle(radius.get().unwrap_or_default(), tilt.get()));
+    // What is dragged stays within it, so the drawing does not breathe.
+    let reach: Signal<f64> = Memo::new(move |_| {
+        let (right, up) = seen(x.get().unwrap_or_default(), tilt.get());
+        let farthest = right.abs().max(up.abs());
+        if farthest > REACH + 1e-6 {
+            farthest.ceil()
+        } else {
+            REACH
+        }
+    })
+    .into();
     let words = Signal::derive(move || {
         let said = |name: &str, point: Option<[f64; 3]>| {
             let point = point.unwrap_or_default();
@@ -116,7 +127,7 @@ fn drawing(cx: CellCx) -> AnyView {
             label="Drag x: the circle of layer norm, the sphere of RMSNorm"
             marks
             lines=vec![(6, 3)]
-            reach=Signal::stored(REACH)
+            reach=reach
             nets=vec![(Concept::Plain, axes), (Concept::Key, sphere), (Concept::Output, ring)]
             view_of=words
         />
