@@ -11,15 +11,19 @@ use crate::widgets::{Concept, Domain, HeatMap, More, Palette};
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let largest = largest_of(cx, ["batch", "batch.norm", "layer.norm"]);
     let domain = Signal::derive(move || Domain::Fixed(-largest.get(), largest.get()));
+    // The scale under the first map is that of all three.
     let map = move |tensor: &'static str, rows: &'static str, label: &'static str, concept| {
+        let no_legend = tensor != "batch";
         view! {
             <HeatMap
-                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), rows, "columns")
+                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), rows, "")
                 label
                 palette=Palette::Diverging
                 domain
                 concept
                 format=Format::Fixed(2)
+                no_legend
+                no_readout=no_legend
             />
         }
     };

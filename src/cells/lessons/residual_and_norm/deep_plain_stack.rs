@@ -82,13 +82,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-3">
             {map(cx, "plain.deep.map", "The deep plain stack")}
             {map(cx, "residual.deep.map", "The deep residual stack")}
-            {losses(cx, computed)}
+            <div class="stack">{losses(cx, computed)} {table(cx)}</div>
         </div>
-        {table(cx)}
-        <More summary="Layers of the deep stacks, and the seed">
+        <More summary="Our logged runs, the layers of the deep stacks, and the seed">
             <div class="controls">{cx.slider("deep", Format::Count)} {cx.seed_box()}</div>
+            {logged(cx)}
         </More>
-        <More summary="Our logged runs">{logged(cx)}</More>
         {beginning(cx)}
     }
     .into_any()
@@ -127,7 +126,7 @@ fn losses(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("loss", loss);
-    view! { <ChartView chart=loss label="Training loss of all four stacks" height=230 until=UNTIL /> }
+    view! { <ChartView chart=loss label="Training loss of all four stacks" height=180 until=UNTIL /> }
         .into_any()
 }
 

@@ -27,26 +27,34 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// A bar as long as a share of the longest.
-fn bar(cx: CellCx, share: &'static str, at: usize, class: &'static str) -> AnyView {
+/// A length as a bar, as a share of the longest, and as a number.
+fn bar(
+    cx: CellCx,
+    (share, length): (&'static str, &'static str),
+    at: usize,
+    class: &'static str,
+) -> AnyView {
     let share = cx.value(share, vec![at]);
     let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-    view! { <span class=format!("share-bar {class}") style=style></span> }.into_any()
+    view! {
+        <div class=format!("bus-bar {class}")>
+            <span class="share-bar" style=style></span>
+            {cx.num(length, &[at], Format::Fixed(1))}
+        </div>
+    }
+    .into_any()
 }
 
 /// The stream, the input at the bottom as in the drawing of the machine.
 fn bus(cx: CellCx) -> AnyView {
+    let added = move |n| bar(cx, ("added.share", "added"), n, "c-output");
+    let stream = move |n| bar(cx, ("lengths.share", "lengths"), n, "c-residual");
     let row = |n: usize| {
         view! {
             <tr>
                 <th scope="row">{cx.toggle_box(SUB_LAYERS[n].0)}</th>
-                <td class="bus-bar">
-                    {bar(cx, "added.share", n, "is-added")} {cx.num("added", &[n], Format::Fixed(1))}
-                </td>
-                <td class="bus-bar">
-                    {bar(cx, "lengths.share", n + 1, "is-stream")}
-                    {cx.num("lengths", &[n + 1], Format::Fixed(1))}
-                </td>
+                <td>{added(n)}</td>
+                <td>{stream(n + 1)}</td>
             </tr>
         }
     };
@@ -54,12 +62,12 @@ fn bus(cx: CellCx) -> AnyView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="The residual stream at the last token">
             <table class="bus">
-                <caption>"At the last token, from the bottom to the top: the length of what each sub-layer adds, and of the stream after it"</caption>
+                <caption class="vh">"From the top down: the length of what each sub-layer adds at the last token, and of the stream after it"</caption>
                 <thead>
                     <tr>
                         <th scope="col">"sub-layer"</th>
                         <th scope="col">"adds"</th>
-                        <th scope="col">"stream"</th>
+                        <th scope="col">"stream after it"</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -67,10 +75,7 @@ fn bus(cx: CellCx) -> AnyView {
                     <tr>
                         <th scope="row">"Embedding"</th>
                         <td></td>
-                        <td class="bus-bar">
-                            {bar(cx, "lengths.share", 0, "is-stream")}
-                            {cx.num("lengths", &[0], Format::Fixed(1))}
-                        </td>
+                        <td>{stream(0)}</td>
                     </tr>
                 </tbody>
             </table>
