@@ -198,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn depth_runs_need_no_data_and_have_their_own_steps() {
+        let found = read(&["depth-runs", "--out", "o"]).unwrap().unwrap();
+        assert_eq!(
+            (found.model, found.out.as_path()),
+            (Model::DepthRuns, Path::new("o"))
+        );
+        for option in ["--steps", "--stop-after", "--from"] {
+            assert!(read(&["depth-runs", option, "3"]).is_err(), "{option}");
+        }
+        assert!(read(&["position-race"]).is_err());
+    }
+
+    #[test]
     fn every_option_is_read() {
         let words = "--data d digit-vit --out o --work w --seed 7 --steps 9 --stop-after 3 \
             --checkpoint-every 2 --resume --from f --threads 2";
