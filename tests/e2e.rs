@@ -45,6 +45,7 @@ mod e2e {
     mod perturb;
     mod progress;
     mod provenance;
+    mod residual;
     mod room;
     mod search;
     mod selection;

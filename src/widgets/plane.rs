@@ -156,9 +156,14 @@ pub fn Plane(
     /// Pairs of marks that a line connects, in the colour of the first.
     #[prop(optional)]
     lines: Vec<(usize, usize)>,
-    /// Lines under the marks, such as a grid that a matrix has moved, in the colour of a concept.
+    /// Lines under the marks, such as a grid that a matrix has moved, each net in the colour of a
+    /// concept.
     #[prop(optional)]
-    net: Option<(Concept, Net)>,
+    nets: Vec<(Concept, Net)>,
+    /// What there is to see, where the coordinates of the marks do not say it: then the plane is a
+    /// view of something else, and has no axes and no grid.
+    #[prop(optional, into)]
+    view_of: Option<Signal<String>>,
     /// Without caption, names, numbers and grid: for a small picture beside its numbers.
     #[prop(optional)]
     is_small: bool,
@@ -177,7 +182,10 @@ pub fn Plane(
     let view_box = format!("{} {} {} {}", half(-1.0), half(-1.0), half(2.0), half(2.0));
     let sentence_id = fresh("plane");
     let hull_tips = hull_of.clone();
-    let sentence = move || marks.with_value(|marks| sentence(marks, &hull_tips));
+    let sentence = move || match view_of {
+        Some(words) => words.get(),
+        None => marks.with_value(|marks| sentence(marks, &hull_tips)),
+    };
     let (fixed, movable): (Vec<usize>, Vec<usize>) = marks.with_value(|marks| {
         (0..marks.len()).partition(|&i| marks.get(i).is_none_or(|mark| mark.on_move.is_none()))
     });
@@ -201,12 +209,12 @@ pub fn Plane(
                 on:pointerup=move |_| plane.held.set(None)
                 on:pointercancel=move |_| plane.held.set(None)
             >
-                {axes(reach, is_small)}
-                {net.map(|(concept, lines)| {
+                {view_of.is_none().then(|| axes(reach, is_small))}
+                {nets.into_iter().map(|(concept, lines)| {
                     let class = format!("plane-net {}", concept.class());
                     let path = move || lines.with(|lines| segments(lines, reach.get()));
                     view! { <path class=class aria-hidden="true" d=path /> }
-                })}
+                }).collect_view()}
                 {(!hull_of.is_empty()).then(|| polygon(plane, hull_of))}
                 {lines.into_iter().map(|ends| connection(plane, ends)).collect_view()}
                 {drawn}

@@ -93,6 +93,13 @@ macro_rules! for_each_lesson {
                 break_it: training,
                 gradient_check: training,
             }
+            residual_and_norm {
+                deep_plain_stack: training,
+                residual_stream: models,
+                layer_norm_circle: page,
+                batch_norm_moves: page,
+                norm_and_depth: training,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -27,6 +27,8 @@ Models:
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
+  depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
+                     each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -58,6 +60,7 @@ pub(crate) enum Model {
     TinyBert,
     PositionRace,
     HeadRace,
+    DepthRuns,
 }
 
 impl Model {
@@ -74,6 +77,7 @@ impl Model {
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
         ("head-race", Self::HeadRace),
+        ("depth-runs", Self::DepthRuns),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -138,6 +142,12 @@ impl Arguments {
                 other => return Err(other.unexpected()),
             }
         }
+        if model == Some(Model::DepthRuns) {
+            if from.is_some() || steps.is_some() || stop_after.is_some() {
+                return Err("depth-runs ships no weights and has its own steps: it takes neither --from nor --steps nor --stop-after".into());
+            }
+            data = data.or(Some(PathBuf::new()));
+        }
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
@@ -196,6 +206,19 @@ mod tests {
         );
         assert_eq!(found.threads, None);
         assert!(!found.resume && found.from.is_none());
+    }
+
+    #[test]
+    fn depth_runs_need_no_data_and_have_their_own_steps() {
+        let found = read(&["depth-runs", "--out", "o"]).unwrap().unwrap();
+        assert_eq!(
+            (found.model, found.out.as_path()),
+            (Model::DepthRuns, Path::new("o"))
+        );
+        for option in ["--steps", "--stop-after", "--from"] {
+            assert!(read(&["depth-runs", option, "3"]).is_err(), "{option}");
+        }
+        assert!(read(&["position-race"]).is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use training::depth::depth_runs;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
@@ -57,6 +58,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::TinyGpt => make(&Language::read(data)?, arguments),
         Model::TinyBert => bert(arguments),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
+        Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod figures;
 pub(crate) mod model_note;
 pub(crate) mod player;
+pub(crate) mod space;
 pub(crate) mod vocabulary;
 pub(crate) mod walk;
 mod walk_sum;

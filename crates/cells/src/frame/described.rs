@@ -17,10 +17,14 @@ use engine::token::word_piece::WordPiece;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 use explain::byte_pairs::{Learned, Merge};
+use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
 use explain::multi_head::{Heads, WithoutTranspose};
+use explain::norm_stack::NormStack;
+use explain::norm_steps::NormSteps;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
+use explain::sub_layers::Stream;
 use explain::two_layers::TwoLayers;
 use explain::two_questions::{Run, TwoQuestions};
 use explain::wrong_mask::Mistake;
@@ -207,6 +211,44 @@ impl Describe for WithoutTranspose {
             (true, true) => "no transpose where the heads are cut and joined",
         };
         text.describe(name, out);
+    }
+}
+
+impl Describe for NormSteps {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.mean.describe("mean", out);
+        self.centred.describe("centred", out);
+        self.variance.describe("variance", out);
+        self.deviation.describe("deviation", out);
+        self.output.describe("output", out);
+    }
+}
+
+impl Describe for Stream {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.lengths.describe("lengths", out);
+        self.added.describe("added", out);
+        self.difference.describe("difference", out);
+        self.logits.describe("logits", out);
+    }
+}
+
+impl Describe for StackRun {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.stack.describe(name, out);
+    }
+}
+
+impl Describe for DeepStack {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{:?}, {} layers", self.kind(), self.depth()).describe(name, out);
+    }
+}
+
+impl Describe for NormStack {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let (place, depth) = (self.place(), self.depth());
+        format!("norms {place:?} the sums, {depth} blocks").describe(name, out);
     }
 }
 

@@ -23,6 +23,7 @@ use crate::error::CellError;
 /// they are.
 const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
+    ("depth-runs.tsv", 11_705),
     ("digit-vit.safetensors", 157_628),
     ("digits-200.tsv", 314_200),
     ("eval-en-it.tsv", 50_646),

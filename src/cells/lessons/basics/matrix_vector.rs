@@ -105,7 +105,7 @@ fn after(cx: CellCx) -> AnyView {
             label="After: the grid and x, multiplied by W"
             marks
             reach=Signal::stored(REACH)
-            net=(Concept::Output, net)
+            nets=vec![(Concept::Output, net)]
         />
     }
     .into_any()
