@@ -74,8 +74,8 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     )?;
     let sum: Array2<f32> = parts.sum_axis(Axis(0));
     let differences = row_differences(whole.view(), sum.view());
-    let size = |part| explain::stats::frobenius(part);
-    let sizes = parts.axis_iter(Axis(0)).map(size).collect();
+    let sizes = parts.axis_iter(Axis(0)).map(explain::stats::frobenius);
+    let sizes = sizes.collect();
     record.tensor("joined", &layer.joined);
     record.tensor("whole", &whole);
     record.tensor("parts", &parts);
