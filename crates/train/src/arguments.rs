@@ -64,7 +64,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 12] = [
+    const ALL: [(&'static str, Self); 13] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -142,21 +142,15 @@ impl Arguments {
                 other => return Err(other.unexpected()),
             }
         }
-        if model == Some(Model::DepthRuns) {
-            if from.is_some() || steps.is_some() || stop_after.is_some() {
-                return Err("depth-runs ships no weights and has its own steps: it takes neither --from nor --steps nor --stop-after".into());
-            }
-            data = data.or(Some(PathBuf::new()));
-        }
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
-        if model == Some(Model::HeadRace) {
+        if matches!(model, Some(Model::HeadRace | Model::DepthRuns)) {
             let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
             if !is_whole {
-                return Err("head-race ships no weights and logs whole runs: it takes only --seed and --out".into());
+                return Err("head-race and depth-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
-            // It draws its sequences itself.
+            // They draw their sequences themselves.
             data = data.or_else(|| Some(PathBuf::new()));
         }
         Ok(Some(Self {
@@ -209,14 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn depth_runs_need_no_data_and_have_their_own_steps() {
-        let found = read(&["depth-runs", "--out", "o"]).unwrap().unwrap();
-        assert_eq!(
-            (found.model, found.out.as_path()),
-            (Model::DepthRuns, Path::new("o"))
-        );
-        for option in ["--steps", "--stop-after", "--from"] {
-            assert!(read(&["depth-runs", option, "3"]).is_err(), "{option}");
+    fn runs_that_draw_their_data_need_none_and_have_their_own_steps() {
+        for (name, model) in [("depth-runs", Model::DepthRuns), ("head-race", Model::HeadRace)] {
+            let found = read(&[name, "--out", "o", "--seed", "2"]).unwrap().unwrap();
+            assert_eq!(
+                (found.model, found.out.as_path(), found.seed),
+                (model, Path::new("o"), 2)
+            );
+            for option in ["--steps", "--stop-after", "--from"] {
+                assert!(read(&[name, option, "3"]).is_err(), "{name} {option}");
+            }
         }
         assert!(read(&["position-race"]).is_err());
     }
@@ -236,12 +232,6 @@ mod tests {
         assert_eq!(found.out, Path::new("o"));
         assert_eq!(found.work.as_deref(), Some(Path::new("w")));
         assert_eq!(found.from.as_deref(), Some(Path::new("f")));
-    }
-
-    #[test]
-    fn the_race_of_heads_needs_no_data() {
-        let found = read(&["head-race", "--seed", "2"]).unwrap().unwrap();
-        assert_eq!((found.model, found.seed), (Model::HeadRace, 2));
     }
 
     #[test]
