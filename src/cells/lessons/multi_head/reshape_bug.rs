@@ -35,7 +35,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let most = cx.value("digits", Vec::new());
     view! {
         <div class="cols-2">
-            {example(cx, "example.right", "Head 1, cut rightly: the token of each number")}
+            {example(cx, "example.right", "Head 1, cut correctly: the token of each number")}
             {example(cx, "example.wrong", "Head 1, without the transpose")}
         </div>
         <div class="row center">
