@@ -11,7 +11,7 @@ pub mod convolution;
 pub mod cost;
 pub mod deep_stack;
 pub mod descent;
-pub mod digit_set;
+pub mod drawn_digits;
 pub mod multi_head;
 pub mod norm_stack;
 pub mod norm_steps;

@@ -204,7 +204,10 @@ mod tests {
 
     #[test]
     fn runs_that_draw_their_data_need_none_and_have_their_own_steps() {
-        for (name, model) in [("depth-runs", Model::DepthRuns), ("head-race", Model::HeadRace)] {
+        for (name, model) in [
+            ("depth-runs", Model::DepthRuns),
+            ("head-race", Model::HeadRace),
+        ] {
             let found = read(&[name, "--out", "o", "--seed", "2"]).unwrap().unwrap();
             assert_eq!(
                 (found.model, found.out.as_path(), found.seed),

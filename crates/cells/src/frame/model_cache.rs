@@ -25,7 +25,6 @@ const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
     ("depth-runs.tsv", 11_705),
     ("digit-vit.safetensors", 157_628),
-    ("digits-200.tsv", 314_200),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
     ("head-race.tsv", 9_840),
