@@ -21,20 +21,25 @@ use crate::offline::hash;
 const SITE: &str = "transformer-notebook-";
 
 /// Most files that a chunk of the site needs besides its own. With the first file and those of the
-/// worker a page then asks for eight at most; the cells of two lessons come in several files of the
-/// worker.
+/// worker a page then asks for few; the cells of some lessons come in several files of the worker.
 fn most_shared(lesson: &str) -> usize {
     match lesson {
-        "bottleneck" => 1,
-        "causal_mask" => 2,
+        "bottleneck" | "multi_head" | "residual_and_norm" => 1,
+        "causal_mask" | "training" => 2,
         _ => 3,
     }
 }
 
-/// The same for a chunk of a worker. One cell of a lesson computes without the models that the others
-/// have: what it would share is in a file that none of these needs.
+/// The same for a chunk of a worker. Some cells of a lesson compute without the models that the others
+/// have: what they would share is in a file that none of these needs.
 fn most_shared_in_worker(cells: &str) -> usize {
-    usize::from(cells != "train_the_race")
+    let alone = [
+        "train_the_race",
+        "two_questions",
+        "reshape_bug",
+        "deep_plain_stack",
+    ];
+    usize::from(!alone.contains(&cells))
 }
 
 /// The part of a program that starts.

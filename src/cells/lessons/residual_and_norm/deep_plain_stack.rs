@@ -78,6 +78,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <p>
                 "Steps: " <span data-train="steps">{cx.num("steps", &[], Format::Count)}</span>
             </p>
+            <p>
+                "Layers: " {cx.num("layers.shallow", &[], Format::Count)} " (shallow), "
+                {cx.num("layers.deep", &[], Format::Count)} " (deep)"
+            </p>
         </div>
         <div class="cols-3">
             {map(cx, "plain.deep.map", "The deep plain stack")}
@@ -136,7 +140,6 @@ fn table(cx: CellCx) -> AnyView {
         view! {
             <tr>
                 <th scope="row">{stack.name}</th>
-                <td>{cx.num(stack.layers, &[], Format::Count)}</td>
                 <td>{cx.num(stack.now, &[], Format::Fixed(3))}</td>
                 <td data-train=stack.right>{cx.num(stack.right, &[], Format::Count)}</td>
             </tr>
@@ -145,12 +148,11 @@ fn table(cx: CellCx) -> AnyView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="The four stacks">
             <table>
-                <caption class="vh">"Layers, training loss and right points of each stack"</caption>
+                <caption class="vh">"Training loss and right points of each stack"</caption>
                 <thead>
                     <tr>
                         <th scope="col">"stack"</th>
-                        <th scope="col">"layers"</th>
-                        <th scope="col">"training loss"</th>
+                        <th scope="col">"loss"</th>
                         <th scope="col">"right of " {cx.num("points", &[], Format::Count)}</th>
                     </tr>
                 </thead>

@@ -92,7 +92,7 @@ fn gradients(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("gradients", chart);
-    view! { <ChartView chart label="Gradient of each block" height=240 /> }.into_any()
+    view! { <ChartView chart label="Gradient of each block" height=228 /> }.into_any()
 }
 
 fn runs(cx: CellCx, computed: Computed) -> AnyView {
@@ -118,7 +118,7 @@ fn runs(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("runs", chart);
-    view! { <ChartView chart label="Loss of the logged runs" height=240 /> }.into_any()
+    view! { <ChartView chart label="Loss of the logged runs" height=228 /> }.into_any()
 }
 
 /// The last block against a stack of one block.
