@@ -3,21 +3,12 @@
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
-use serde_json::json;
 
-use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::browser::{Browser, with_browser};
+use super::interactions::{click, open_lesson, press, wait_for_shown};
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
-use browser_harness::{Habits, Server};
-
-async fn open(browser: &Browser, server: &Server) {
-    browser.look(Look::DESK_LIGHT).await;
-    let opened = browser
-        .open_ready(&server.url(&site::lesson("basics")))
-        .await;
-    opened.expect("the lesson works");
-}
+use browser_harness::Habits;
 
 /// The number of a cell with this origin.
 async fn shown(browser: &Browser, cell: &str, from: &str) -> String {
@@ -28,39 +19,13 @@ async fn shown(browser: &Browser, cell: &str, from: &str) -> String {
         .unwrap_or_else(|| panic!("no {from} in {cell}"))
 }
 
-/// Waits until a number of a cell is this one.
-async fn wait_for(browser: &Browser, cell: &str, from: &str, text: &str) {
-    let condition = format!(
-        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
-        json!(text)
-    );
-    browser
-        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
-        .await;
-}
-
-/// Gives an element the focus and presses keys there.
-async fn press(browser: &Browser, selector: &str, keys: &[Key]) {
-    let focus = "const element = document.querySelector(arguments[0]);
-        element.scrollIntoView({ block: 'center', behavior: 'instant' });
-        element.focus()";
-    browser.script(focus, &[json!(selector)]).await;
-    let element = browser.client().find(Locator::Css(selector)).await;
-    let keys: String = keys.iter().map(ToString::to_string).collect();
-    element
-        .expect("an element")
-        .send_keys(&keys)
-        .await
-        .expect("keys");
-}
-
 /// Steps to the left take the tip of a = (2, 1) nearer to zero; the dot product with b = (1, 2) falls.
 #[test]
 fn an_arrow_is_moved_by_keys_and_the_dot_product_follows() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
-        wait_for(browser, "dot-product", "dot", "4.00").await;
+        open_lesson(browser, &server, "basics").await;
+        wait_for_shown(browser, "dot-product", "dot", "4.00").await;
         press(browser, "#dot-product .plane-tip", &[Key::Left; 3]).await;
         let changed = "return document.querySelector(\"#dot-product [data-from='dot']\").textContent.trim() !== '4.00'";
         browser.wait_for("another dot product", changed).await;
@@ -87,21 +52,21 @@ fn an_arrow_is_moved_by_keys_and_the_dot_product_follows() {
 fn a_matrix_and_a_temperature_are_changed() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
-        wait_for(browser, "matrix-vector", "output[1]", "2.00").await;
+        open_lesson(browser, &server, "basics").await;
+        wait_for_shown(browser, "matrix-vector", "output[1]", "2.00").await;
         // The last example, Flatten: both rows along one line.
         click(
             browser,
             Locator::Css("#matrix-vector [aria-label=Examples] button:last-child"),
         )
         .await;
-        wait_for(browser, "matrix-vector", "output[1]", "1.50").await;
-        wait_for(browser, "matrix-vector", "output[0]", "3.00").await;
+        wait_for_shown(browser, "matrix-vector", "output[1]", "1.50").await;
+        wait_for_shown(browser, "matrix-vector", "output[0]", "3.00").await;
 
         let first = shown(browser, "softmax-bars", "weights[0]").await;
         let sliders = "#softmax-bars .slider:nth-child(5) input[type=range]";
         press(browser, sliders, &[Key::Home]).await;
-        wait_for(browser, "softmax-bars", "weights[0]", "1.000").await;
+        wait_for_shown(browser, "softmax-bars", "weights[0]", "1.000").await;
         assert_ne!(first, "1.000");
     });
 }
@@ -111,7 +76,7 @@ fn a_matrix_and_a_temperature_are_changed() {
 fn only_one_of_two_networks_learns_xor() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "basics").await;
         click(browser, Locator::Css("#learn-xor [data-train=start]")).await;
         wait_for_steps_of(browser, "learn-xor", "> 300").await;
         click(browser, Locator::Css("#learn-xor [data-train=start]")).await;
@@ -124,28 +89,28 @@ fn only_one_of_two_networks_learns_xor() {
 fn steps_lead_down_a_curve_and_a_node_says_what_it_passes_back() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
-        wait_for(browser, "gradient-step", "here[0]", "0.500").await;
+        open_lesson(browser, &server, "basics").await;
+        wait_for_shown(browser, "gradient-step", "here[0]", "0.500").await;
         let step = "#gradient-step [role=group] button:first-child";
         click(browser, Locator::Css(step)).await;
-        wait_for(browser, "gradient-step", "here[0]", "1.500").await;
+        wait_for_shown(browser, "gradient-step", "here[0]", "1.500").await;
         click(
             browser,
             Locator::Css("#gradient-step [role=group] button:last-child"),
         )
         .await;
-        wait_for(browser, "gradient-step", "here[0]", "0.500").await;
+        wait_for_shown(browser, "gradient-step", "here[0]", "0.500").await;
 
         // The fold is open since the page was laid out as for print.
-        wait_for(browser, "five-nodes", "gradients[3]", "\u{2212}10.00").await;
+        wait_for_shown(browser, "five-nodes", "gradients[3]", "\u{2212}10.00").await;
         click(
             browser,
             Locator::Css("#five-nodes .node-graph > button:nth-of-type(5)"),
         )
         .await;
         // L passes 2 (p - y) = -10 on to p.
-        wait_for(browser, "five-nodes", "passed[4,3]", "\u{2212}10.00").await;
-        wait_for(browser, "five-nodes", "passed[4,2]", "10.00").await;
+        wait_for_shown(browser, "five-nodes", "passed[4,3]", "\u{2212}10.00").await;
+        wait_for_shown(browser, "five-nodes", "passed[4,2]", "10.00").await;
         let complaints = browser.complaints(&server.origin()).await;
         assert!(complaints.is_empty(), "{complaints:?}");
     });

@@ -2,11 +2,12 @@
 //! link to a heading.
 
 use fantoccini::Locator;
+use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, pause, with_browser};
 use super::site;
-use browser_harness::Habits;
+use browser_harness::{Habits, Server};
 
 /// Clicks the first element that a locator finds, scrolled into view as a reader would.
 pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
@@ -31,6 +32,39 @@ pub(crate) async fn cell_tool(browser: &Browser, cell: &str, entry: &str) {
     click(browser, Locator::Css(&menu)).await;
     let entry = format!("{cell} .cell-menu[open] button[aria-label^='{entry}']");
     click(browser, Locator::Css(&entry)).await;
+}
+
+/// Gives an element the focus and presses keys there.
+pub(crate) async fn press(browser: &Browser, selector: &str, keys: &[Key]) {
+    let focus = "const element = document.querySelector(arguments[0]);
+        element.scrollIntoView({ block: 'center', behavior: 'instant' });
+        element.focus()";
+    browser.script(focus, &[json!(selector)]).await;
+    let element = browser.client().find(Locator::Css(selector)).await;
+    let keys: String = keys.iter().map(ToString::to_string).collect();
+    element
+        .expect("an element")
+        .send_keys(&keys)
+        .await
+        .expect("keys");
+}
+
+/// Waits until what a cell shows with this origin is this text.
+pub(crate) async fn wait_for_shown(browser: &Browser, cell: &str, from: &str, text: &str) {
+    let condition = format!(
+        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
+        json!(text)
+    );
+    browser
+        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
+        .await;
+}
+
+/// Opens a lesson on a desk and waits until its cells are ready.
+pub(crate) async fn open_lesson(browser: &Browser, server: &Server, slug: &str) {
+    browser.look(Look::DESK_LIGHT).await;
+    let opened = browser.open_ready(&server.url(&site::lesson(slug))).await;
+    opened.unwrap_or_else(|error| panic!("{slug}: {error}"));
 }
 
 /// The button that turns the theme.

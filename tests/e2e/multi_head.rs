@@ -2,32 +2,12 @@
 //! a head that is switched off, digits read with a bug, and a head chosen from a gallery.
 
 use fantoccini::Locator;
-use serde_json::json;
 
-use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::browser::{Browser, with_browser};
+use super::interactions::{click, open_lesson, wait_for_shown};
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
-use browser_harness::{Habits, Server};
-
-async fn open(browser: &Browser, server: &Server) {
-    browser.look(Look::DESK_LIGHT).await;
-    let opened = browser
-        .open_ready(&server.url(&site::lesson("multi-head")))
-        .await;
-    opened.expect("the lesson works");
-}
-
-/// Waits until a number of a cell is this one.
-async fn wait_for(browser: &Browser, cell: &str, from: &str, text: &str) {
-    let condition = format!(
-        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
-        json!(text)
-    );
-    browser
-        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
-        .await;
-}
+use browser_harness::Habits;
 
 /// Chooses an option of a segmented control of a cell.
 async fn choose(browser: &Browser, cell: &str, legend: &str, option: &str) {
@@ -42,17 +22,17 @@ async fn choose(browser: &Browser, cell: &str, legend: &str, option: &str) {
 fn two_cells_share_their_heads_and_a_head_can_be_switched_off() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
-        wait_for(browser, "heads-split", "head.width", "2").await;
+        open_lesson(browser, &server, "multi-head").await;
+        wait_for_shown(browser, "heads-split", "head.width", "2").await;
         choose(browser, "heads-split", "Heads", "1").await;
-        wait_for(browser, "heads-split", "head.width", "4").await;
-        wait_for(browser, "heads-split", "parameters", "64").await;
+        wait_for_shown(browser, "heads-split", "head.width", "4").await;
+        wait_for_shown(browser, "heads-split", "parameters", "64").await;
         let parts = "return document.querySelectorAll('#output-slices .gallery > *').length === 2";
         browser.wait_for("one part and the sum", parts).await;
         choose(browser, "output-slices", "Heads", "2").await;
-        wait_for(browser, "heads-split", "head.width", "2").await;
+        wait_for_shown(browser, "heads-split", "head.width", "2").await;
         choose(browser, "output-slices", "Head switched off", "2").await;
-        wait_for(browser, "output-slices", "sizes[1]", "0").await;
+        wait_for_shown(browser, "output-slices", "sizes[1]", "0").await;
         choose(browser, "output-slices", "Head switched off", "none").await;
         let back = "return document.querySelector(\"#output-slices [data-from='sizes[1]']\").textContent.trim() !== '0'";
         browser.wait_for("the part of head 2", back).await;
@@ -64,13 +44,13 @@ fn two_cells_share_their_heads_and_a_head_can_be_switched_off() {
 fn two_heads_learn_two_answers() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "multi-head").await;
         click(browser, Locator::Css("#two-questions [data-train=start]")).await;
         wait_for_steps_of(browser, "two-questions", "> 350").await;
         let both = readout_of(browser, "two-questions", "both").await;
         assert!(both.starts_with("100.0"), "{both}");
         click(browser, Locator::Css("#two-questions [data-train=rewind]")).await;
-        wait_for(browser, "two-questions", "steps", "0").await;
+        wait_for_shown(browser, "two-questions", "steps", "0").await;
     });
 }
 
@@ -78,12 +58,12 @@ fn two_heads_learn_two_answers() {
 fn digits_are_read_with_the_bug_and_a_head_is_chosen() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "multi-head").await;
         for _ in 0..2 {
             click(browser, Locator::Css("#reshape-bug [data-train=step]")).await;
         }
-        wait_for(browser, "reshape-bug", "steps", "2").await;
-        wait_for(browser, "reshape-bug", "right.count", "2").await;
+        wait_for_shown(browser, "reshape-bug", "steps", "2").await;
+        wait_for_shown(browser, "reshape-bug", "right.count", "2").await;
 
         let chosen = ".head-map:nth-child(6)";
         click(

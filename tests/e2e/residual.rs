@@ -3,21 +3,12 @@
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
-use serde_json::json;
 
-use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::browser::{Browser, with_browser};
+use super::interactions::{click, open_lesson, press};
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
-use browser_harness::{Habits, Server};
-
-async fn open(browser: &Browser, server: &Server) {
-    browser.look(Look::DESK_LIGHT).await;
-    let opened = browser
-        .open_ready(&server.url(&site::lesson("residual-and-norm")))
-        .await;
-    opened.expect("the lesson works");
-}
+use browser_harness::Habits;
 
 /// Waits until a condition on the text of a number holds; `text` is its name in the condition.
 async fn wait_until(browser: &Browser, cell: &str, from: &str, condition: &str) {
@@ -30,27 +21,12 @@ async fn wait_until(browser: &Browser, cell: &str, from: &str, condition: &str) 
         .await;
 }
 
-/// Gives an element the focus and presses keys there.
-async fn press(browser: &Browser, selector: &str, keys: &[Key]) {
-    let focus = "const element = document.querySelector(arguments[0]);
-        element.scrollIntoView({ block: 'center', behavior: 'instant' });
-        element.focus()";
-    browser.script(focus, &[json!(selector)]).await;
-    let element = browser.client().find(Locator::Css(selector)).await;
-    let keys: String = keys.iter().map(ToString::to_string).collect();
-    element
-        .expect("an element")
-        .send_keys(&keys)
-        .await
-        .expect("keys");
-}
-
 /// After a few hundred steps only the deep plain stack is behind.
 #[test]
 fn only_the_deep_plain_stack_does_not_learn() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "residual-and-norm").await;
         let start = "#deep-plain-stack [data-train=start]";
         click(browser, Locator::Css(start)).await;
         wait_for_steps_of(browser, "deep-plain-stack", "> 280").await;
@@ -78,7 +54,7 @@ fn only_the_deep_plain_stack_does_not_learn() {
 fn a_sub_layer_is_switched_off_and_on() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "residual-and-norm").await;
         let cell = "residual-stream";
         wait_until(browser, cell, "first.now", "parseFloat(text) > 50").await;
         // The lowest row but the embedding.
@@ -96,7 +72,7 @@ fn a_sub_layer_is_switched_off_and_on() {
 fn a_vector_is_moved_and_the_other_sentence_gets_longer() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "residual-and-norm").await;
         let cell = "layer-norm-circle";
         wait_until(browser, cell, "layer[0]", "text === '\u{2212}1.409'").await;
         press(
@@ -129,7 +105,7 @@ fn a_vector_is_moved_and_the_other_sentence_gets_longer() {
 fn more_blocks_make_the_last_gradient_of_pre_norm_smaller() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "residual-and-norm").await;
         let cell = "norm-and-depth";
         wait_until(browser, cell, "ratio.before", "parseFloat(text) > 0.55").await;
         press(

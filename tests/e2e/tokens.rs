@@ -4,30 +4,11 @@
 use fantoccini::Locator;
 use serde_json::json;
 
-use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::browser::{Browser, with_browser};
+use super::interactions::{click, open_lesson, wait_for_shown};
 use super::models::choose;
 use super::site;
-use browser_harness::{Habits, Server};
-
-async fn open(browser: &Browser, server: &Server) {
-    browser.look(Look::DESK_LIGHT).await;
-    let opened = browser
-        .open_ready(&server.url(&site::lesson("tokens")))
-        .await;
-    opened.expect("the lesson works");
-}
-
-/// Waits until what a cell shows with this origin is this text.
-async fn wait_for(browser: &Browser, cell: &str, from: &str, text: &str) {
-    let condition = format!(
-        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
-        json!(text)
-    );
-    browser
-        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
-        .await;
-}
+use browser_harness::Habits;
 
 /// The tokens in the boxes with this label.
 async fn tokens(browser: &Browser, cell: &str, label: &str) -> Vec<String> {
@@ -51,26 +32,26 @@ async fn type_over(browser: &Browser, cell: &str, place: usize, text: &str) {
 fn a_text_is_cut_by_the_vocabulary_that_the_reader_chooses() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "tokens").await;
         let label = "Tokens with their ids";
         let own = tokens(browser, "tokenize", label).await;
         assert!(own.contains(&"raw".to_owned()), "{own:?}");
         choose(browser, "tokenize", "characters").await;
-        wait_for(browser, "tokenize", "count", "37").await;
+        wait_for_shown(browser, "tokenize", "count", "37").await;
         type_over(browser, "tokenize", 0, "hello world!").await;
-        wait_for(browser, "tokenize", "count", "12").await;
+        wait_for_shown(browser, "tokenize", "count", "12").await;
         // A vocabulary of 30,522 tokens, fetched now.
         choose(browser, "tokenize", "BERT").await;
-        wait_for(browser, "tokenize", "size", "30,522").await;
+        wait_for_shown(browser, "tokenize", "size", "30,522").await;
         assert_eq!(
             tokens(browser, "tokenize", label).await,
             ["hello", "world", "!"]
         );
         for (place, id) in ["7592", "2088", "999"].into_iter().enumerate() {
-            wait_for(browser, "tokenize", &format!("ids[{place}]"), id).await;
+            wait_for_shown(browser, "tokenize", &format!("ids[{place}]"), id).await;
         }
         choose(browser, "tokenize", "GPT-2").await;
-        wait_for(browser, "tokenize", "size", "50,257").await;
+        wait_for_shown(browser, "tokenize", "size", "50,257").await;
         let verdict = browser.texts("#tokenize .verdict.good").await.concat();
         assert!(verdict.contains("the same text"), "{verdict}");
         let complaints = browser.complaints(&server.origin()).await;
@@ -83,7 +64,7 @@ fn a_text_is_cut_by_the_vocabulary_that_the_reader_chooses() {
 fn a_vocabulary_that_cannot_be_fetched_is_tried_again() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "tokens").await;
         super::failing::block(browser, &["*gpt2-merges.txt"]).await;
         let script =
             "document.querySelector(\"#tokenize input[value='GPT-2']\").closest('label').click()";
@@ -96,7 +77,7 @@ fn a_vocabulary_that_cannot_be_fetched_is_tried_again() {
         let retry =
             "[...document.querySelectorAll('#tokenize .cell-message button')].at(-1).click()";
         browser.script(retry, &[]).await;
-        wait_for(browser, "tokenize", "size", "50,257").await;
+        wait_for_shown(browser, "tokenize", "size", "50,257").await;
     });
 }
 
@@ -104,16 +85,16 @@ fn a_vocabulary_that_cannot_be_fetched_is_tried_again() {
 fn pairs_are_merged_one_by_one_taken_back_and_all_at_once() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
+        open_lesson(browser, &server, "tokens").await;
         let count = async || -> usize {
             let all = tokens(browser, "bpe-train", "The text as tokens").await;
             all.len()
         };
-        wait_for(browser, "bpe-train", "merges", "3").await;
+        wait_for_shown(browser, "bpe-train", "merges", "3").await;
         let before = count().await;
         let step = "#bpe-train [aria-label=Merges] button:nth-child(1)";
         click(browser, Locator::Css(step)).await;
-        wait_for(browser, "bpe-train", "merges", "4").await;
+        wait_for_shown(browser, "bpe-train", "merges", "4").await;
         assert!(count().await < before);
         let marked = browser.texts("#bpe-train .token[aria-current=true]").await;
         assert!(
@@ -125,7 +106,7 @@ fn pairs_are_merged_one_by_one_taken_back_and_all_at_once() {
             Locator::Css("#bpe-train [aria-label=Merges] button:nth-child(2)"),
         )
         .await;
-        wait_for(browser, "bpe-train", "merges", "3").await;
+        wait_for_shown(browser, "bpe-train", "merges", "3").await;
         assert_eq!(count().await, before);
         click(
             browser,
@@ -137,7 +118,7 @@ fn pairs_are_merged_one_by_one_taken_back_and_all_at_once() {
         browser.wait_for("all merges", all).await;
         // The other text is cut anew.
         type_over(browser, "bpe-train", 1, "shells").await;
-        wait_for(browser, "bpe-train", "other.bytes", "6").await;
+        wait_for_shown(browser, "bpe-train", "other.bytes", "6").await;
     });
 }
 
@@ -145,20 +126,20 @@ fn pairs_are_merged_one_by_one_taken_back_and_all_at_once() {
 fn languages_letters_and_neighbours_follow_what_is_typed() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        open(browser, &server).await;
-        wait_for(browser, "token-tax", "tokens[4]", "71").await;
+        open_lesson(browser, &server, "tokens").await;
+        wait_for_shown(browser, "token-tax", "tokens[4]", "71").await;
         choose(browser, "token-tax", "translator").await;
-        wait_for(browser, "token-tax", "tokens[1]", "11").await;
-        wait_for(browser, "letters-and-numbers", "letters", "3").await;
+        wait_for_shown(browser, "token-tax", "tokens[1]", "11").await;
+        wait_for_shown(browser, "letters-and-numbers", "letters", "3").await;
         type_over(browser, "letters-and-numbers", 1, "b").await;
-        wait_for(browser, "letters-and-numbers", "letters", "1").await;
-        wait_for(browser, "embedding-rows", "differing", "0").await;
-        wait_for(browser, "embedding-rows", "nearest[0]", "\u{2423}father").await;
+        wait_for_shown(browser, "letters-and-numbers", "letters", "1").await;
+        wait_for_shown(browser, "embedding-rows", "differing", "0").await;
+        wait_for_shown(browser, "embedding-rows", "nearest[0]", "\u{2423}father").await;
         click(
             browser,
             Locator::Css("#embedding-rows .examples button:nth-child(3)"),
         )
         .await;
-        wait_for(browser, "embedding-rows", "nearest[0]", "\u{2423}small").await;
+        wait_for_shown(browser, "embedding-rows", "nearest[0]", "\u{2423}small").await;
     });
 }
