@@ -358,6 +358,6 @@ mod tests {
         let bits = ink(8).iter().fold(0u64, |hash, value| {
             engine::rng::mix(hash ^ u64::from(value.to_bits()))
         });
-        assert_eq!(bits, 12_169_216_503_187_476_190);
+        assert_eq!(bits, 4_575_260_931_451_729_333);
     }
 }
