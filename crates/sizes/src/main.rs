@@ -27,7 +27,7 @@ const LAB_WASM_BYTES: Bounds = [293_000, 350_000];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 80;
 /// Most wasm files that one page asks for, those of the worker included.
-const PAGE_WASM_FILES: usize = 10;
+const PAGE_WASM_FILES: usize = 9;
 /// Most that a page needs before its prose stands with JavaScript off: HTML, style sheets, fonts;
 /// bytes after gzip; of a page with formulas, which needs their font too, and of any other page.
 const FIRST_PAINT_BYTES: [usize; 2] = [170_000, 120_000];
