@@ -229,10 +229,14 @@ fn go_to(main: &HtmlElement, heading: &str, arrival: Arrival) {
             dom::focus_text(&focused);
         }
         // The browser keeps what is in view in place while the cells above it grow, which leads
-        // away from the place.
+        // away from the place. The last cells come after a second.
         if let Some(y) = left_at {
-            for wait_ms in [100, 200] {
+            let acts = reader::deliberate_acts();
+            for wait_ms in [100, 200, 400, 800, 1_600] {
                 clock::wait_ms(wait_ms).await;
+                if reader::deliberate_acts() != acts {
+                    return;
+                }
                 dom::scroll_at_once(y);
             }
         }

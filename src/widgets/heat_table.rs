@@ -75,7 +75,7 @@ pub(crate) fn heat_table(
                     }
                 }
             >
-                <caption class="vh">{label}</caption>
+                <caption class="vh" data-label="">{label}</caption>
                 <thead>{heads}</thead>
                 <tbody inner_html=markup></tbody>
             </table>
