@@ -34,15 +34,15 @@ async fn note(browser: &Browser) {
         .await;
 }
 
-/// A copy of the site without one of its models.
-struct Without {
-    folder: PathBuf,
+/// A copy of the site without one of its models or vocabularies.
+pub(crate) struct Without {
+    pub(crate) folder: PathBuf,
     model: String,
 }
 
 impl Without {
-    fn new(file: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arriving");
+    pub(crate) fn new(file: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("without-{file}"));
         // An earlier run may have left the folder.
         let _ = std::fs::remove_dir_all(&folder);
         copy(&site::dist(), &folder);
@@ -51,7 +51,7 @@ impl Without {
         Self { folder, model }
     }
 
-    fn put_back(&self) {
+    pub(crate) fn put_back(&self) {
         std::fs::copy(
             site::dist().join(&self.model),
             self.folder.join(&self.model),

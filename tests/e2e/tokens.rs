@@ -4,11 +4,12 @@
 use fantoccini::Locator;
 use serde_json::json;
 
+use super::arriving::Without;
 use super::browser::{Browser, with_browser};
 use super::interactions::{click, open_lesson, wait_for_shown};
 use super::models::choose;
 use super::site;
-use browser_harness::Habits;
+use browser_harness::{Habits, Server};
 
 /// The tokens in the boxes with this label.
 async fn tokens(browser: &Browser, cell: &str, label: &str) -> Vec<String> {
@@ -62,10 +63,10 @@ fn a_text_is_cut_by_the_vocabulary_that_the_reader_chooses() {
 /// A vocabulary that does not arrive gets a message and a button that tries again.
 #[test]
 fn a_vocabulary_that_cannot_be_fetched_is_tried_again() {
-    let server = site::serve(Habits::ROOT);
+    let site = Without::new("gpt2-merges.txt");
+    let server = Server::start(&site.folder, Habits::ROOT).expect("a free port");
     with_browser(async |browser| {
         open_lesson(browser, &server, "tokens").await;
-        super::failing::block(browser, &["*gpt2-merges.txt"]).await;
         let script =
             "document.querySelector(\"#tokenize input[value='GPT-2']\").closest('label').click()";
         browser.script(script, &[]).await;
@@ -73,7 +74,7 @@ fn a_vocabulary_that_cannot_be_fetched_is_tried_again() {
         browser.wait_for("a message", failed).await;
         let message = browser.texts("#tokenize .cell-message").await.concat();
         assert!(message.contains("gpt2-merges.txt"), "{message}");
-        super::failing::block(browser, &[]).await;
+        site.put_back();
         let retry =
             "[...document.querySelectorAll('#tokenize .cell-message button')].at(-1).click()";
         browser.script(retry, &[]).await;
