@@ -10,7 +10,7 @@ use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::plot::{Kind, Series};
-use crate::widgets::{Concept, Grid, Mark, Num, Place, Plane, Tip, set};
+use crate::widgets::{Concept, Domain, Grid, HeatMap, Mark, Num, Place, Plane, Tip, set};
 
 /// Label of the factor that keeps the scores of wide heads small.
 pub(crate) const SCALE: &str = "scale factor $1/\u{221a}d_k$";
@@ -306,4 +306,41 @@ mod tests {
         let names: Vec<String> = (0..4).map(wave_name).collect();
         assert_eq!(names, ["sin 0", "cos 0", "sin 1", "cos 1"]);
     }
+}
+
+/// The probability of one of two classes at each point of the plane, with some points marked.
+pub(crate) fn probability_map(
+    cx: CellCx,
+    tensor: &'static str,
+    label: &'static str,
+    marked: Vec<Place>,
+) -> AnyView {
+    view! {
+        <div class="small-map">
+            <HeatMap
+                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), "down", "across")
+                label
+                domain=Domain::Fixed(0.0, 1.0)
+                concept=Concept::Output
+                format=Format::Fixed(2)
+                mark=Signal::stored(marked)
+                picture=true
+            />
+        </div>
+    }
+    .into_any()
+}
+
+/// The command that makes the log of a cell's runs again.
+pub(crate) fn command_of_runs(cx: CellCx) -> AnyView {
+    let command = cx.words("command");
+    view! {
+        <p>
+            "The command of the runs: "
+            <code data-from="command[0]">
+                {move || command.with(|c| c.first().cloned()).unwrap_or_default()}
+            </code>
+        </p>
+    }
+    .into_any()
 }

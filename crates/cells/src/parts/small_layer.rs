@@ -1,5 +1,5 @@
-//! A layer of several heads over three words, with every matrix small enough to read: what two cells
-//! of the lesson on heads compute with.
+//! A layer over three words, with every matrix small enough to read: what the cell on one head and two
+//! cells on several heads compute with.
 
 use explain::multi_head::Heads;
 use ndarray::arr2;
@@ -9,7 +9,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 
 /// Words of the example.
-const TOKENS: usize = 3;
+pub(crate) const TOKENS: usize = 3;
 
 /// C: the width of word vectors, and of all heads together.
 pub(crate) const WIDTH: usize = 4;
@@ -17,56 +17,58 @@ pub(crate) const WIDTH: usize = 4;
 /// The numbers of heads that divide the width.
 const HEADS: &[&str] = &["1", "2", "4"];
 
+/// A matrix of the layer that the reader edits.
+pub(crate) fn square(
+    name: &'static str,
+    label: &'static str,
+    entries: [[f32; WIDTH]; WIDTH],
+) -> InputSpec {
+    InputSpec::matrix(name, label, (WIDTH, WIDTH), (WIDTH, WIDTH), arr2(&entries))
+}
+
+/// The word vectors X and the matrices of queries, keys and values.
+pub(crate) fn matrices(
+    x: [[f32; WIDTH]; TOKENS],
+    [w_q, w_k, w_v]: [[[f32; WIDTH]; WIDTH]; 3],
+) -> Vec<InputSpec> {
+    let (tokens, width) = ((TOKENS, TOKENS), (WIDTH, WIDTH));
+    vec![
+        InputSpec::matrix("x", "X: word vectors", tokens, width, arr2(&x)),
+        square("w_q", "$W_Q$: what a word looks for", w_q),
+        square("w_k", "$W_K$: what a word offers", w_k),
+        square("w_v", "$W_V$: what a word passes on", w_v),
+    ]
+}
+
 /// The layer's inputs. The example is made by hand: the features of a word are article, thing, action
 /// and alive. In the first two columns an action looks for a thing, in the last two for an article.
 pub(crate) fn inputs() -> Vec<InputSpec> {
-    let square = |name, label, entries: [[f32; WIDTH]; WIDTH]| {
-        InputSpec::matrix(name, label, (WIDTH, WIDTH), (WIDTH, WIDTH), arr2(&entries))
-    };
-    vec![
-        InputSpec::matrix(
-            "x",
-            "X: word vectors",
-            (TOKENS, TOKENS),
-            (WIDTH, WIDTH),
-            arr2(&[
-                [1.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 1.0],
-                [0.0, 0.0, 1.0, 0.0],
-            ]),
-        ),
-        square(
-            "w_q",
-            "$W_Q$: what a word looks for",
-            [
-                [2.0, 0.0, 0.0, 2.0],
-                [0.0, 2.0, 2.0, 0.0],
-                [2.0, 0.0, 2.0, 0.0],
-                [0.0, 0.0, 0.0, 0.0],
-            ],
-        ),
-        square(
-            "w_k",
-            "$W_K$: what a word offers",
-            [
-                [0.0, 0.0, 2.0, 0.0],
-                [2.0, 0.0, 0.0, 0.0],
-                [0.0, 2.0, 0.0, 0.0],
-                [0.0, 0.0, 0.0, 2.0],
-            ],
-        ),
-        square(
-            "w_v",
-            "$W_V$: what a word passes on",
-            [
-                [0.0, 0.0, 1.0, 0.0],
-                [1.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 0.0],
-                [0.0, 0.0, 0.0, 1.0],
-            ],
-        ),
-        InputSpec::choice("heads", "Heads, H", HEADS),
-    ]
+    let x = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0, 0.0],
+    ];
+    let w_q = [
+        [2.0, 0.0, 0.0, 2.0],
+        [0.0, 2.0, 2.0, 0.0],
+        [2.0, 0.0, 2.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0],
+    ];
+    let w_k = [
+        [0.0, 0.0, 2.0, 0.0],
+        [2.0, 0.0, 0.0, 0.0],
+        [0.0, 2.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 2.0],
+    ];
+    let w_v = [
+        [0.0, 0.0, 1.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ];
+    let mut all = matrices(x, [w_q, w_k, w_v]);
+    all.push(InputSpec::choice("heads", "Heads, H", HEADS));
+    all
 }
 
 /// H.

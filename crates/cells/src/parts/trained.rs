@@ -13,7 +13,7 @@ use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::model_cache::{MaskedLm, ModelCache, Shipped};
+use crate::model_cache::{CausalLm, MaskedLm, ModelCache, Shipped};
 use crate::spec::{Job, once};
 
 /// The choice of weights that are drawn from the seed.
@@ -321,4 +321,15 @@ pub(crate) fn job<M: Offered>(
     };
     let inputs = inputs.clone();
     Ok(once(move || compute(&inputs, model.as_ref())))
+}
+
+/// A computation in one slice on the reader's inputs and tiny-gpt.
+pub(crate) fn once_with_gpt(
+    inputs: &Inputs,
+    cache: &ModelCache,
+    compute: fn(&Inputs, &CausalLm) -> Result<Computation, CellError>,
+) -> Result<Box<dyn Job>, CellError> {
+    let gpt = cache.opened::<CausalLm>("tiny-gpt.safetensors")?;
+    let inputs = inputs.clone();
+    Ok(once(move || compute(&inputs, &gpt)))
 }

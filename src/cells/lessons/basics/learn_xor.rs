@@ -5,10 +5,10 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, curve};
+use crate::cells::parts::figures::{Computed, curve, probability_map};
 use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, Domain, HeatMap, More, Place};
+use crate::widgets::{Concept, More, Place};
 
 /// Steps that the cell makes by itself: enough for one of the two networks to have learned.
 const UNASKED: f64 = 400.0;
@@ -27,8 +27,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </p>
         </div>
         <div class="cols-3">
-            {map(cx, "with.map", "With the nonlinearity")}
-            {map(cx, "without.map", "Without the nonlinearity")}
+            {probability_map(cx, "with.map", "With the nonlinearity", POINTS.to_vec())}
+            {probability_map(cx, "without.map", "Without the nonlinearity", POINTS.to_vec())}
             <div class="stack">{losses(cx, computed)} {table(cx)}</div>
         </div>
         <More summary="Hidden numbers, learning rate and seed">
@@ -37,24 +37,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
         </More>
         {beginning(cx)}
-    }
-    .into_any()
-}
-
-/// The probability of class 1 at each point of the plane.
-fn map(cx: CellCx, tensor: &'static str, label: &'static str) -> AnyView {
-    view! {
-        <div class="small-map">
-            <HeatMap
-                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), "down", "across")
-                label
-                domain=Domain::Fixed(0.0, 1.0)
-                concept=Concept::Output
-                format=Format::Fixed(2)
-                mark=Signal::stored(POINTS.to_vec())
-                picture=true
-            />
-        </div>
     }
     .into_any()
 }

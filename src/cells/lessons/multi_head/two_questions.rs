@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, values};
+use crate::cells::parts::figures::{Computed, command_of_runs, values};
 use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, Domain, HeatMap, More};
@@ -27,7 +27,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
         </div>
         <More summary="Weights of the heads on one sequence">{heads(cx)}</More>
-        <More summary="The logged runs as a table">{table(cx)} {command(cx)}</More>
+        <More summary="The logged runs as a table">{table(cx)} {command_of_runs(cx)}</More>
         <More summary="Seed">{cx.seed_box()}</More>
         {beginning(cx)}
     }
@@ -221,20 +221,6 @@ fn table(cx: CellCx) -> AnyView {
                 <tbody>{(0..7).map(row).collect_view()}</tbody>
             </table>
         </div>
-    }
-    .into_any()
-}
-
-/// The command that makes the log again.
-fn command(cx: CellCx) -> AnyView {
-    let command = cx.words("command");
-    view! {
-        <p>
-            "The command of the runs: "
-            <code data-from="command[0]">
-                {move || command.with(|c| c.first().cloned()).unwrap_or_default()}
-            </code>
-        </p>
     }
     .into_any()
 }

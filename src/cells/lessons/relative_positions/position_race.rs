@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, values};
+use crate::cells::parts::figures::{Computed, command_of_runs, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More};
 
@@ -99,7 +99,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.num("windows", &[], Format::Count)} " held-out texts and "
             {cx.num("bucket", &[], Format::Count)} " neighbouring positions."
         </p>
-        <More summary="Losses and their spread">{table(cx)} {command(cx)}</More>
+        <More summary="Losses and their spread">{table(cx)} {command_of_runs(cx)}</More>
     }
     .into_any()
 }
@@ -187,20 +187,6 @@ fn table(cx: CellCx) -> AnyView {
                 <tbody>{rows.collect_view()}</tbody>
             </table>
         </div>
-    }
-    .into_any()
-}
-
-/// The command that makes the log again.
-fn command(cx: CellCx) -> AnyView {
-    let command = cx.words("command");
-    view! {
-        <p>
-            "The command of the runs: "
-            <code data-from="command[0]">
-                {move || command.with(|c| c.first().cloned()).unwrap_or_default()}
-            </code>
-        </p>
     }
     .into_any()
 }

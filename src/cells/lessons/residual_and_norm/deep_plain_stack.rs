@@ -5,10 +5,10 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, curve};
+use crate::cells::parts::figures::{Computed, command_of_runs, curve, probability_map};
 use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView};
-use crate::widgets::{Concept, Domain, HeatMap, More};
+use crate::widgets::{Concept, More};
 
 /// Steps that the cell makes by itself.
 const UNASKED: f64 = 300.0;
@@ -84,8 +84,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </p>
         </div>
         <div class="cols-3">
-            {map(cx, "plain.deep.map", "The deep plain stack")}
-            {map(cx, "residual.deep.map", "The deep residual stack")}
+            {probability_map(cx, "plain.deep.map", "The deep plain stack", Vec::new())}
+            {probability_map(cx, "residual.deep.map", "The deep residual stack", Vec::new())}
             <div class="stack">{losses(cx, computed)} {table(cx)}</div>
         </div>
         <More summary="Our logged runs, the layers of the deep stacks, and the seed">
@@ -93,23 +93,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {logged(cx)}
         </More>
         {beginning(cx)}
-    }
-    .into_any()
-}
-
-/// The probability of one spiral at each point of the plane.
-fn map(cx: CellCx, tensor: &'static str, label: &'static str) -> AnyView {
-    view! {
-        <div class="small-map">
-            <HeatMap
-                grid=cx.grid_with(tensor, Signal::stored(Vec::new()), "down", "across")
-                label
-                domain=Domain::Fixed(0.0, 1.0)
-                concept=Concept::Output
-                format=Format::Fixed(2)
-                picture=true
-            />
-        </div>
     }
     .into_any()
 }
@@ -186,7 +169,6 @@ fn logged(cx: CellCx) -> AnyView {
             </tr>
         }
     });
-    let command = cx.words("command");
     view! {
         <p>
             {cx.num("seeds", &[], Format::Count)} " seeds for each stack, "
@@ -207,12 +189,7 @@ fn logged(cx: CellCx) -> AnyView {
                 <tbody>{rows.collect_view()}</tbody>
             </table>
         </div>
-        <p>
-            "The command of the runs: "
-            <code data-from="command[0]">
-                {move || command.with(|c| c.first().cloned()).unwrap_or_default()}
-            </code>
-        </p>
+        {command_of_runs(cx)}
     }
     .into_any()
 }

@@ -14,7 +14,7 @@ use crate::jobs::Entry;
 use crate::model_cache::CausalLm;
 use crate::parts::measure::{largest, row_differences};
 use crate::parts::trained::{self, GPT, Pieces, START};
-use crate::spec::{CellSpec, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most tokens, each of which has a row of the table.
 const MOST_TOKENS: usize = 16;
@@ -37,11 +37,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| {
-        let gpt = cache.opened::<CausalLm>("tiny-gpt.safetensors")?;
-        let inputs = inputs.clone();
-        Ok(once(move || compute(&inputs, &gpt)))
-    },
+    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
     partial_from: None,
 };
 

@@ -12,7 +12,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::CausalLm;
 use crate::parts::trained::{self, GPT, Pieces};
-use crate::spec::{CellSpec, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind};
 
 /// Most tokens that are read.
 const MOST_TOKENS: usize = 24;
@@ -47,11 +47,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| {
-        let gpt = cache.opened::<CausalLm>("tiny-gpt.safetensors")?;
-        let inputs = inputs.clone();
-        Ok(once(move || compute(&inputs, &gpt)))
-    },
+    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
     partial_from: None,
 };
 

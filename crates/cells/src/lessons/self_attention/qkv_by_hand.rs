@@ -1,19 +1,14 @@
 //! Self-attention from X to Y with every matrix small enough to follow by hand.
 
 use engine::nn::attention::Mask;
-use ndarray::{Array1, Array2, arr2};
+use ndarray::{Array1, Array2};
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
+use crate::parts::small_layer::{matrices, square};
 use crate::spec::{CellSpec, Run};
-
-/// Words of the example.
-const TOKENS: usize = 3;
-
-/// Width of word vectors, queries, keys, values and outputs.
-const WIDTH: usize = 4;
 
 /// The cell `qkv-by-hand`.
 pub const SPEC: CellSpec = CellSpec {
@@ -26,66 +21,43 @@ pub const SPEC: CellSpec = CellSpec {
 /// The example is made by hand so that it can be read: the four features of a word are article,
 /// thing, action, alive.
 fn inputs() -> Vec<InputSpec> {
-    let square = |name, label, entries: [[f32; WIDTH]; WIDTH]| {
-        InputSpec::matrix(name, label, (WIDTH, WIDTH), (WIDTH, WIDTH), arr2(&entries))
-    };
-    vec![
-        InputSpec::matrix(
-            "x",
-            "X: word vectors",
-            (TOKENS, TOKENS),
-            (WIDTH, WIDTH),
-            arr2(&[
-                [1.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 0.8],
-                [0.0, 0.2, 1.0, 0.3],
-            ]),
-        ),
-        // Articles look for things; things for articles and actions; actions for things that are
-        // alive.
-        square(
-            "w_q",
-            "$W_Q$: what a word looks for",
-            [
-                [0.0, 2.0, 0.0, 0.0],
-                [1.0, 0.0, 1.0, 0.0],
-                [0.0, 1.5, 0.0, 1.5],
-                [0.0, 0.0, 1.0, 0.0],
-            ],
-        ),
-        square(
-            "w_k",
-            "$W_K$: what a word offers",
-            [
-                [1.5, 0.0, 0.0, 0.0],
-                [0.0, 1.5, 0.0, 0.5],
-                [0.0, 0.0, 1.0, 0.0],
-                [0.0, 0.5, 0.0, 2.0],
-            ],
-        ),
-        square(
-            "w_v",
-            "$W_V$: what a word passes on",
-            [
-                [0.5, 0.0, 0.0, 0.1],
-                [0.0, 1.0, 0.2, 0.0],
-                [0.3, 0.0, 1.0, 0.0],
-                [0.0, 0.4, 0.0, 1.0],
-            ],
-        ),
-        square(
-            "w_o",
-            "$W_O$: back to the width of $X$",
-            [
-                [1.0, 0.0, 0.0, 0.5],
-                [0.0, 1.0, 0.5, 0.0],
-                [0.0, 0.5, 1.0, 0.0],
-                [0.5, 0.0, 0.0, 1.0],
-            ],
-        ),
+    let x = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.8],
+        [0.0, 0.2, 1.0, 0.3],
+    ];
+    // Articles look for things; things for articles and actions; actions for things that are alive.
+    let w_q = [
+        [0.0, 2.0, 0.0, 0.0],
+        [1.0, 0.0, 1.0, 0.0],
+        [0.0, 1.5, 0.0, 1.5],
+        [0.0, 0.0, 1.0, 0.0],
+    ];
+    let w_k = [
+        [1.5, 0.0, 0.0, 0.0],
+        [0.0, 1.5, 0.0, 0.5],
+        [0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.5, 0.0, 2.0],
+    ];
+    let w_v = [
+        [0.5, 0.0, 0.0, 0.1],
+        [0.0, 1.0, 0.2, 0.0],
+        [0.3, 0.0, 1.0, 0.0],
+        [0.0, 0.4, 0.0, 1.0],
+    ];
+    let w_o = [
+        [1.0, 0.0, 0.0, 0.5],
+        [0.0, 1.0, 0.5, 0.0],
+        [0.0, 0.5, 1.0, 0.0],
+        [0.5, 0.0, 0.0, 1.0],
+    ];
+    let mut all = matrices(x, [w_q, w_k, w_v]);
+    all.extend([
+        square("w_o", "$W_O$: back to the width of $X$", w_o),
         InputSpec::toggle("with_output", "Multiply by $W_O$ at the end", false),
         InputSpec::entry("step", "Selected step of the walk", 3, Some(&[0, 2, 1])),
-    ]
+    ]);
+    all
 }
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
@@ -146,6 +118,7 @@ fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellEr
 
 #[cfg(test)]
 mod tests {
+    use crate::parts::small_layer::{TOKENS, WIDTH};
     use super::*;
     use crate::input::InputValue;
 

@@ -11,7 +11,7 @@ use crate::jobs::Entry;
 use crate::model_cache::CausalLm;
 use crate::parts::trained::{self, GPT};
 use crate::parts::vocabularies::{not_blank, spelled};
-use crate::spec::{CellSpec, Run, WorkerKind, once};
+use crate::spec::{CellSpec, Run, WorkerKind};
 use engine::token::tokenizer::Tokenizer;
 
 /// Numbers of the row that the page shows.
@@ -35,11 +35,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| {
-        let gpt = cache.opened::<CausalLm>("tiny-gpt.safetensors")?;
-        let inputs = inputs.clone();
-        Ok(once(move || compute(&inputs, &gpt)))
-    },
+    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
     partial_from: None,
 };
 
