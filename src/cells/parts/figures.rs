@@ -284,30 +284,6 @@ pub(crate) fn untrained(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{later_pairs, spread, wave_name};
-
-    #[test]
-    fn indices_are_spread_from_end_to_end() {
-        assert_eq!(spread(2, 6), [0, 1]);
-        assert_eq!(spread(32, 6), [0, 6, 12, 18, 24, 31]);
-        assert!(spread(0, 6).is_empty());
-    }
-
-    #[test]
-    fn no_token_may_look_at_a_later_one() {
-        assert_eq!(later_pairs(3), [(0, 1), (0, 2), (1, 2)]);
-        assert!(later_pairs(0).is_empty());
-    }
-
-    #[test]
-    fn dimensions_are_named_by_their_pair() {
-        let names: Vec<String> = (0..4).map(wave_name).collect();
-        assert_eq!(names, ["sin 0", "cos 0", "sin 1", "cos 1"]);
-    }
-}
-
 /// The probability of one of two classes at each point of the plane, with some points marked.
 pub(crate) fn probability_map(
     cx: CellCx,
@@ -343,4 +319,28 @@ pub(crate) fn command_of_runs(cx: CellCx) -> AnyView {
         </p>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{later_pairs, spread, wave_name};
+
+    #[test]
+    fn indices_are_spread_from_end_to_end() {
+        assert_eq!(spread(2, 6), [0, 1]);
+        assert_eq!(spread(32, 6), [0, 6, 12, 18, 24, 31]);
+        assert!(spread(0, 6).is_empty());
+    }
+
+    #[test]
+    fn no_token_may_look_at_a_later_one() {
+        assert_eq!(later_pairs(3), [(0, 1), (0, 2), (1, 2)]);
+        assert!(later_pairs(0).is_empty());
+    }
+
+    #[test]
+    fn dimensions_are_named_by_their_pair() {
+        let names: Vec<String> = (0..4).map(wave_name).collect();
+        assert_eq!(names, ["sin 0", "cos 0", "sin 1", "cos 1"]);
+    }
 }
