@@ -174,7 +174,9 @@ mod tests {
             public: project.join("public"),
         };
         let content = Content::load(&project, &catalog, false).unwrap();
-        let page = reference::compiled(&project, &content, &catalog).unwrap();
+        let page = reference::compiled(&project, &content, &catalog)
+            .unwrap()
+            .page;
         (content, reference::terms(&project).unwrap(), page)
     }
 

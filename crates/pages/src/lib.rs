@@ -34,6 +34,7 @@ mod search_index;
 mod shown;
 mod smaller;
 mod stamp;
+mod systems;
 mod thumbnail;
 mod twin;
 mod workers;

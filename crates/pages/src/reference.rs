@@ -1,5 +1,6 @@
-//! The page `/reference/`: the symbols, the equations and the glossary of all lessons. The equations
-//! are taken from the compiled lessons; `lessons/reference.toml` holds the rest.
+//! The page `/reference/`: the symbols, the equations and the glossary of all lessons, and the
+//! systems of the field. The equations are taken from the compiled lessons, the systems from
+//! `lessons/systems.toml`; `lessons/reference.toml` holds the rest.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,6 +13,7 @@ use crate::catalog::Cells;
 use crate::content::Content;
 use crate::error::{BuildError, read};
 use crate::page::toc;
+use crate::systems::{self, System};
 
 /// Source of the symbols and the glossary.
 const FILE: &str = "lessons/reference.toml";
@@ -23,10 +25,17 @@ const NAME: &str = "99-reference.md";
 pub(crate) const TITLE: &str = "Reference";
 
 /// Description of the page.
-pub(crate) const DESCRIPTION: &str = "The symbols, the equations and the terms of all lessons, each with a link to the section that explains it.";
+pub(crate) const DESCRIPTION: &str = "The symbols, the equations and the terms of all lessons, and the systems of the field, each with a link to the section that explains it.";
 
 /// Where the equations belong in the page's Markdown.
 const EQUATIONS: &str = "<!-- equations -->";
+
+/// Where the time line belongs in the page's Markdown.
+const TIME_LINE: &str = "<!-- time-line -->";
+
+/// Introduction of the time line and the table.
+const SYSTEMS: &str = "Who first had which idea, and where it runs on this site. Parts that many \
+     models share, such as a norm or a rule for positions, stand in the table only.";
 
 /// Start of a displayed formula in a lesson, and its end.
 const FORMULA: (&str, &str) = ("<div class=\"math", "</div>");
@@ -98,25 +107,34 @@ pub(crate) fn terms(project: &Path) -> Result<Vec<Term>, BuildError> {
     Ok(source(project)?.term)
 }
 
-/// The page, compiled; its equations are still to come.
+/// The page.
+pub(crate) struct Reference {
+    /// Compiled; its equations and its time line are still to come.
+    pub(crate) page: Lesson,
+    systems: Vec<System>,
+}
+
+/// The page, compiled.
 ///
 /// # Errors
-/// A file that cannot be read, and every symbol and term that its lesson does not hold.
+/// A file that cannot be read, and every symbol, term and system whose lesson does not hold it.
 pub(crate) fn compiled(
     project: &Path,
     content: &Content,
     catalog: &Cells,
-) -> Result<Lesson, BuildError> {
+) -> Result<Reference, BuildError> {
     let source = source(project)?;
     let lessons = &content.lessons;
     let mut mistakes = Vec::new();
+    let systems = systems::systems(project, lessons)?;
     let mut texts = Vec::with_capacity(lessons.len());
     for lesson in lessons {
         texts.push(formulas_of(&read(&project.join(&lesson.file))?));
     }
     let markdown = format!(
-        "+++\ntitle = \"{TITLE}\"\ndescription = \"{DESCRIPTION}\"\npart = \"Reference\"\n+++\n\n{}\n## Equations\n\n{EQUATIONS}\n\n## Glossary\n\n{}",
+        "+++\ntitle = \"{TITLE}\"\ndescription = \"{DESCRIPTION}\"\npart = \"Reference\"\n+++\n\n{}\n## Equations\n\n{EQUATIONS}\n\n## Systems\n\n{SYSTEMS}\n\n{TIME_LINE}\n\n{}\n## Glossary\n\n{}",
         symbols(&source.symbol, lessons, &texts, &mut mistakes),
+        systems::table(&systems, lessons),
         glossary(&source.term, lessons, &mut mistakes),
     );
     if !mistakes.is_empty() {
@@ -128,14 +146,16 @@ pub(crate) fn compiled(
     if !broken.is_empty() {
         return Err(BuildError::Lessons(broken));
     }
-    Ok(page)
+    Ok(Reference { page, systems })
 }
 
 /// The `<main>` of the compiled page.
-pub(crate) fn reference_main(page: &Lesson, lessons: &[Lesson]) -> String {
+pub(crate) fn reference_main(reference: &Reference, lessons: &[Lesson]) -> String {
+    let page = &reference.page;
     let body = page
         .article(ROOT)
-        .replacen(EQUATIONS, &equations(lessons), 1);
+        .replacen(EQUATIONS, &equations(lessons), 1)
+        .replacen(TIME_LINE, &systems::time_line(&reference.systems), 1);
     let parts = page.headings.iter().filter(|heading| heading.level == 2);
     let parts: Vec<Heading> = parts.cloned().collect();
     format!(
@@ -341,7 +361,8 @@ mod tests {
             .sum();
         assert_eq!(page.matches(FORMULA.0).count(), shown, "every equation");
         assert!(shown > 30, "{shown}");
-        assert!(!page.contains(EQUATIONS));
+        assert!(!page.contains(EQUATIONS) && !page.contains(TIME_LINE));
+        assert!(page.contains("class=\"descent\""), "the time line");
     }
 
     #[test]

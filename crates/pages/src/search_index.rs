@@ -139,7 +139,9 @@ mod tests {
             public: project.join("public"),
         };
         let content = Content::load(&project, &catalog, false).unwrap();
-        let reference = crate::reference::compiled(&project, &content, &catalog).unwrap();
+        let reference = crate::reference::compiled(&project, &content, &catalog)
+            .unwrap()
+            .page;
         let ids = content
             .lessons
             .iter()

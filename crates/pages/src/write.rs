@@ -22,7 +22,7 @@ use crate::machine;
 use crate::offline;
 use crate::page::{TOOLS, home_main, lesson_main, models_main, not_found_main, tool_main};
 use crate::preview::{self, Image};
-use crate::reference::{self, Term};
+use crate::reference::{self, Reference, Term};
 use crate::root::Root;
 use crate::search_index;
 use crate::workers;
@@ -226,14 +226,14 @@ impl Site<'_> {
             written.push(format!("{}/", about::NAME));
         }
         let reference = self.reference()?;
-        if let Some(page) = &reference {
-            let main = reference::reference_main(page, &self.content.lessons);
+        if let Some(reference) = &reference {
+            let main = reference::reference_main(reference, &self.content.lessons);
             let said = (reference::TITLE, reference::DESCRIPTION);
             if self.write_plain("reference", said, main)? {
                 written.push("reference/".to_owned());
             }
         }
-        self.write_lists(reference.as_ref())?;
+        self.write_lists(reference.as_ref().map(|reference| &reference.page))?;
         for page in self.content.pages() {
             written.extend(self.write(page, book)?);
         }
@@ -316,9 +316,9 @@ impl Site<'_> {
         Some(format!("{start}&cell={}&weights={weights}", cell.name))
     }
 
-    /// The page with symbols, equations and glossary, compiled. A draft prints the mistakes and has
+    /// The page with symbols, equations, systems and glossary, compiled. A draft prints the mistakes and has
     /// none, so the page stays as it was.
-    fn reference(&self) -> Result<Option<Lesson>, BuildError> {
+    fn reference(&self) -> Result<Option<Reference>, BuildError> {
         let catalog = Cells {
             public: self.job.project.join("public"),
         };

@@ -121,6 +121,19 @@ fn the_reference_has_a_page_and_its_mistakes_stop_the_build() {
         error.to_string(),
         "lessons/reference.toml: Key: the lesson two has no Key in bold"
     );
+    assert!(
+        page.contains("<td data-head=\"here\"><a href=\"../lesson/one/\">lesson 1</a></td>"),
+        "{page}"
+    );
+    project.put(
+        "lessons/systems.toml",
+        "[[system]]\nname = \"A\"\nyear = 2017\npaper = \"B\"\nnew = \"C.\"\nplace = \"one#none\"\n",
+    );
+    let error = project.build("./", false, false).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "lessons/systems.toml: A: no lesson holds one#none"
+    );
 }
 
 /// The number of a file only sorts: readers see no gaps.

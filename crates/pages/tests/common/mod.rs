@@ -74,6 +74,10 @@ impl Project {
             "lessons/reference.toml",
             "[[symbol]]\nlatex = \"x\"\nmeans = \"a number\"\nlessons = [\"one\"]\n",
         );
+        project.put(
+            "lessons/systems.toml",
+            "[[system]]\nname = \"A\"\nyear = 2017\nfamily = \"both\"\npaper = \"B\"\nnew = \"C.\"\nplace = \"one\"\n",
+        );
         project.put("tests/golden/lessons/one.json", "{\"cells\":[]}");
         for script in ["public/sw.js", "public/worker_start.js"] {
             let text = std::fs::read_to_string(real().join(script)).unwrap();
