@@ -169,8 +169,9 @@ impl Form {
 }
 
 /// Models of this site that can be opened at once, with what each does.
-const READY: [(&str, &str); 3] = [
+const READY: [(&str, &str); 4] = [
     ("tiny-gpt", "writes simple English"),
+    ("tiny-gpt-no-lists", "the same, never taught to look back"),
     ("tiny-bert", "fills gaps in sentences"),
     ("digit-vit", "reads a digit"),
 ];

@@ -24,6 +24,7 @@ Models:
   seq2seq-attention  English to Italian with additive attention (data: eng-ita-tatoeba)
   translator         English to Italian by the Transformer of 2017 (data: eng-ita-tatoeba)
   tiny-gpt           a decoder that writes simple English (data: eng-ita-tatoeba, tinystories-sample, tinystories-more)
+  tiny-gpt-no-lists  tiny-gpt without lists of random tokens in its training (data: as tiny-gpt)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
@@ -57,6 +58,7 @@ pub(crate) enum Model {
     Seq2seqAttention,
     Translator,
     TinyGpt,
+    TinyGptNoLists,
     TinyBert,
     PositionRace,
     HeadRace,
@@ -64,7 +66,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 13] = [
+    const ALL: [(&'static str, Self); 14] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -74,6 +76,7 @@ impl Model {
         ("seq2seq-attention", Self::Seq2seqAttention),
         ("translator", Self::Translator),
         ("tiny-gpt", Self::TinyGpt),
+        ("tiny-gpt-no-lists", Self::TinyGptNoLists),
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
         ("head-race", Self::HeadRace),

@@ -56,6 +56,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::Seq2seqAttention => translation(Kind::Attention, arguments),
         Model::Translator => translation(Kind::Transformer, arguments),
         Model::TinyGpt => make(&Language::read(data)?, arguments),
+        Model::TinyGptNoLists => make(&Language::read(data)?.without_lists(), arguments),
         Model::TinyBert => bert(arguments),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),

@@ -146,6 +146,28 @@ fn tiny_gpt() {
 }
 
 #[test]
+fn tiny_gpt_without_lists() {
+    if let Some(data) = texts_folder() {
+        check(&Language::read(&data).unwrap().without_lists());
+    }
+}
+
+/// Induction was taught: without the lists no head does it, and none looks mainly at the token
+/// before.
+#[test]
+fn heads_that_look_back_come_from_the_lists() {
+    let [with, without] = ["tiny-gpt", "tiny-gpt-no-lists"].map(card);
+    let (induction, previous) = (
+        "induction score of the best head",
+        "mean weight of the best previous-token head",
+    );
+    assert!(number(&with, induction) >= 0.9 && number(&without, induction) <= 0.1);
+    assert!(number(&with, previous) >= 0.8 && number(&without, previous) <= 0.5);
+    let better = "bits per byte better than the 4-gram";
+    assert!(number(&with, better) > number(&without, better));
+}
+
+#[test]
 fn the_card_of_tiny_gpt_keeps_what_lessons_promise() {
     let card = card("tiny-gpt");
     assert!(number(&card, "bits per byte better than the 4-gram") >= 0.12);
