@@ -36,6 +36,7 @@ mod e2e {
     mod make;
     mod masks;
     mod menu;
+    mod mlp;
     mod models;
     mod multi_head;
     mod near;

@@ -100,6 +100,13 @@ macro_rules! for_each_lesson {
                 batch_norm_moves: page,
                 norm_and_depth: training,
             }
+            mlp {
+                two_matrices: page,
+                block_budget: page,
+                neuron: models,
+                activations: training,
+                experts: training,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -4,6 +4,7 @@
 
 pub mod additive_mask;
 pub mod angle;
+pub mod budget;
 pub mod byte_pairs;
 pub mod capacity;
 pub mod coin_walk;
@@ -12,7 +13,10 @@ pub mod cost;
 pub mod deep_stack;
 pub mod descent;
 pub mod drawn_digits;
+pub mod expert_words;
+pub mod fact_memory;
 pub mod multi_head;
+pub mod neuron;
 pub mod norm_stack;
 pub mod norm_steps;
 pub mod one_head;
@@ -28,6 +32,7 @@ pub mod softmax_steps;
 pub mod stats;
 pub mod sub_layers;
 pub mod two_layers;
+pub mod two_matrices;
 pub mod two_questions;
 pub mod waves;
 pub mod wrong_mask;

@@ -53,7 +53,7 @@ const PARTS: &[Part] = &[
     part("values", "Weighted sum", "self-attention", Some("qkv-by-hand"), "Adds up the values, each times its weight."),
     part("heads", "Heads", "multi-head", Some("heads-split"), "Runs several attentions side by side and joins their outputs."),
     part("norm", "Residual and norm", "residual-and-norm", Some("residual-stream"), "Adds what a step computed to its input, and keeps the numbers in range."),
-    part("mlp", "MLP", "mlp", None, "Two matrix products and a nonlinearity, for every position alone."),
+    part("mlp", "MLP", "mlp", Some("two-matrices"), "Two matrix products and a nonlinearity, for every position alone."),
     part("encoder", "Encoder", "encoder-only", None, "Reads a whole text at once; BERT is an encoder by itself."),
     part("memory", "The encoder's output", "bottleneck", Some("information-budget"), "Hands one vector a word to the decoder. Before attention, a single vector had to hold the whole sentence."),
     part("cross", "Cross-attention", "alignment", Some("alignment-lines"), "Lets the decoder look at every word of the source."),

@@ -30,6 +30,8 @@ Models:
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
   depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
+  mlp-runs           MLPs with four nonlinearities at four learning rates, and mixtures of experts with a balance loss and
+                     without, five seeds each: only their log is shipped, as mlp-runs.tsv (no data)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -63,6 +65,7 @@ pub(crate) enum Model {
     PositionRace,
     HeadRace,
     DepthRuns,
+    MlpRuns,
 }
 
 impl Model {
@@ -81,6 +84,7 @@ impl Model {
         ("position-race", Self::PositionRace),
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
+        ("mlp-runs", Self::MlpRuns),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -148,10 +152,13 @@ impl Arguments {
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
-        if matches!(model, Some(Model::HeadRace | Model::DepthRuns)) {
+        if matches!(
+            model,
+            Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns)
+        ) {
             let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
             if !is_whole {
-                return Err("head-race and depth-runs ship no weights and log whole runs: they take only --seed and --out".into());
+                return Err("head-race, depth-runs and mlp-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
             // They draw their sequences themselves.
             data = data.or_else(|| Some(PathBuf::new()));
@@ -210,6 +217,7 @@ mod tests {
         for (name, model) in [
             ("depth-runs", Model::DepthRuns),
             ("head-race", Model::HeadRace),
+            ("mlp-runs", Model::MlpRuns),
         ] {
             let found = read(&[name, "--out", "o", "--seed", "2"]).unwrap().unwrap();
             assert_eq!(

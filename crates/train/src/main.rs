@@ -15,6 +15,7 @@ use training::digits::gpt::DigitGpt;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
 use training::heads;
+use training::mlp::mlp_runs;
 use training::text::language::Language;
 use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
@@ -60,6 +61,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::TinyBert => bert(arguments),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
+        Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }

@@ -9,6 +9,7 @@ use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::model::transformer::Transformer;
 use engine::model::vit::Vit;
 use engine::nn::bahdanau::AdditiveAttention;
+use engine::nn::feed_forward::Activation;
 use engine::nn::parts::Parts;
 use engine::parameters::Weight;
 use engine::token::byte_bpe::ByteBpe;
@@ -16,9 +17,12 @@ use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::WordPiece;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
+use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::expert_words::ExpertRun;
+use explain::fact_memory::FactRun;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
@@ -211,6 +215,38 @@ impl Describe for WithoutTranspose {
             (true, true) => "no transpose where the heads are cut and joined",
         };
         text.describe(name, out);
+    }
+}
+
+impl Describe for Activation {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Budget {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.matrices[..].describe("matrices", out);
+        self.rest.describe("rest", out);
+        self.attention.describe("attention", out);
+        self.mlp.describe("mlp", out);
+        self.norms.describe("norms", out);
+        self.tokens.describe("tokens", out);
+        self.positions.describe("positions", out);
+        self.total.describe("total", out);
+    }
+}
+
+/// Runs are shown by how far they are.
+impl Describe for FactRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for ExpertRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
     }
 }
 

@@ -28,6 +28,7 @@ const SIZES: &[(&str, u64)] = &[
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
     ("head-race.tsv", 9_840),
+    ("mlp-runs.tsv", 13_341),
     ("position-race.tsv", 11_665),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),

@@ -2,6 +2,7 @@
 
 pub(crate) mod depth_runs;
 pub(crate) mod measure;
+pub(crate) mod mlp_runs;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod small_layer;

@@ -23,7 +23,7 @@ use super::gpt_trunk::{Trunk, block_shapes};
 use super::names::{Shapes, prefix};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::feed_forward::Activation;
+use crate::nn::feed_forward::{Activation, FeedForward};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::norm::LayerNorm;
 use crate::nn::parts::Parts;
@@ -159,6 +159,11 @@ impl Gpt2 {
     /// The token table, a row for each token of the vocabulary, `[V, C]`.
     pub fn tokens(&self) -> &Weight {
         &self.trunk.tokens
+    }
+
+    /// The MLP of a block.
+    pub fn mlp(&self, block: usize) -> Option<&FeedForward> {
+        self.trunk.blocks.get(block).map(|block| &block.mlp)
     }
 
     /// The same model with these parts in use. Without the mask whole texts are read, and the
