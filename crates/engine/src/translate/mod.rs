@@ -19,7 +19,7 @@ pub use reading::Reading;
 pub use set::{Pair, read_set};
 pub use text::{length, normalised};
 
-use crate::beam::{Beam, Hypothesis, NextToken, search};
+use crate::beam::{Beam, Hypothesis, NextToken, search_watched};
 use crate::error::{EngineError, Result};
 use crate::model::encoder_decoder::EncoderDecoder;
 use crate::model::seq2seq::Seq2Seq;
@@ -77,6 +77,15 @@ pub struct Translator<M = TranslationModel> {
     pub model: M,
     tokenizer: ByteBpe,
     end: usize,
+}
+
+/// A beam search: what it found, and its way there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeamTree {
+    /// The best translations, best first.
+    pub best: Vec<Hypothesis>,
+    /// The texts that were kept after each token: those that it ended, then those that continue.
+    pub kept: Vec<Vec<Hypothesis>>,
 }
 
 /// The most tokens that are written for a source.
@@ -180,6 +189,14 @@ impl Translator {
     /// # Errors
     /// As [`Self::read`], and when a number of the search has no meaning.
     pub fn beam(&self, source: &[usize], width: usize, penalty: f32) -> Result<Vec<Hypothesis>> {
+        Ok(self.beam_tree(source, width, penalty)?.best)
+    }
+
+    /// As [`Self::beam`], with all texts that the search kept on its way.
+    ///
+    /// # Errors
+    /// As [`Self::beam`].
+    pub fn beam_tree(&self, source: &[usize], width: usize, penalty: f32) -> Result<BeamTree> {
         let mut next = Again {
             start: self.read(source)?,
         };
@@ -189,7 +206,10 @@ impl Translator {
             max_tokens: LONGEST,
             end: Some(self.end),
         };
-        search(&mut next, &[self.end], &beam)
+        let mut kept = Vec::new();
+        let mut watch = |texts: &[Hypothesis]| kept.push(texts.to_vec());
+        let best = search_watched(&mut next, &[self.end], &beam, &mut watch)?;
+        Ok(BeamTree { best, kept })
     }
 }
 
