@@ -31,7 +31,7 @@ fn boxes_of_the_figure_are_counted() {
         wait_for_shown(browser, cell, "total", "63,082,496").await;
         choose(browser, cell, 4).await;
         wait_for_shown(browser, cell, "all[4]", "12,598,272").await;
-        click(browser, Locator::Css("#paper-figure input[value=big]")).await;
+        click(browser, Locator::Css("#paper-figure .segment:has(input[value=big])")).await;
         wait_for_shown(browser, cell, "published", "213").await;
         wait_for_shown(browser, cell, "needed", "35,784").await;
         let complaints = browser.complaints(&server.origin()).await;

@@ -12,9 +12,12 @@
 
 use engine::error::Result;
 use engine::math::double;
+use engine::model::encoder_decoder::EncoderDecoder;
+use engine::nn::packed::Packed;
+use engine::nn::plain::Plain;
 use engine::sample::greedy;
-use engine::translate::Translator;
-use ndarray::Array1;
+use engine::translate::{Reading, Translator};
+use ndarray::ArrayView1;
 
 /// What [`both_prefixes`] finds, position by position.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +38,7 @@ impl BothPrefixes {
 }
 
 /// The losses of the tokens of `target`, whose last one should be the end, after both prefixes.
+/// Until they part, both are the same computation.
 ///
 /// # Errors
 /// When the source has no token, or an id is outside the vocabulary.
@@ -45,7 +49,7 @@ pub fn both_prefixes(
 ) -> Result<BothPrefixes> {
     // source [S], target [T]
     let mut given = translator.read(source)?;
-    let mut free = given.clone();
+    let mut free = None;
     let mut found = BothPrefixes {
         right: Vec::new(),
         own: Vec::new(),
@@ -54,19 +58,39 @@ pub fn both_prefixes(
     let (mut before, mut own) = (translator.end(), translator.end());
     for &id in target {
         let logits = given.feed(before)?;
-        found.right.push(loss(&logits, id)?);
-        let logits = free.feed(own)?;
-        found.own.push(loss(&logits, id)?);
+        found.right.push(loss(logits.view(), id)?);
+        let logits = match &mut free {
+            Some(free) => Reading::feed(free, own)?,
+            None => logits,
+        };
+        found.own.push(loss(logits.view(), id)?);
         own = greedy(logits.view())?;
         found.chosen.push(own);
+        if free.is_none() && own != id {
+            free = Some(given.clone());
+        }
         before = id;
     }
     Ok(found)
 }
 
+/// The loss of a whole target after the right tokens, in one pass: the sum over its tokens.
+///
+/// # Errors
+/// As [`both_prefixes`].
+pub fn right_loss(translator: &Translator, source: &[usize], target: &[usize]) -> Result<f64> {
+    // source [S], target [T]
+    let fed = std::iter::once(translator.end()).chain(target.iter().copied());
+    let fed: Vec<usize> = fed.take(target.len()).collect();
+    let (reads, writes) = (Packed::one(source), Packed::one(&fed));
+    let logits = (translator.model).run(&mut Plain::silent(), &reads, &writes)?;
+    let rows = logits.rows().into_iter().zip(target);
+    rows.map(|(row, &id)| loss(row, id)).sum()
+}
+
 /// −ln softmax(logits)[id], in f64.
-fn loss(logits: &Array1<f32>, id: usize) -> Result<f64> {
-    let largest = f64::from(logits[greedy(logits.view())?]);
+fn loss(logits: ArrayView1<'_, f32>, id: usize) -> Result<f64> {
+    let largest = f64::from(logits[greedy(logits)?]);
     let parts = logits.iter().map(|&x| double::exp(f64::from(x) - largest));
     let total: f64 = parts.sum();
     let chosen = logits.get(id).copied().map_or(f64::NEG_INFINITY, f64::from);

@@ -197,8 +197,9 @@ impl Translator {
     /// # Errors
     /// As [`Self::beam`].
     pub fn beam_tree(&self, source: &[usize], width: usize, penalty: f32) -> Result<BeamTree> {
-        let mut next = Again {
+        let mut next = Beams {
             start: self.read(source)?,
+            known: Vec::new(),
         };
         let beam = Beam {
             width,
@@ -225,18 +226,38 @@ pub fn ids(tokenizer: &ByteBpe, sentence: &str) -> Result<Vec<usize>> {
     tokenizer.encode(&format!(" {sentence}"))
 }
 
-/// Reads the target again from its beginning for each token: short targets cost little.
-struct Again<'a> {
+/// Continues the readings of the texts that were asked for last: a search asks for all texts of one
+/// length before the next.
+struct Beams<'a> {
     start: Reading<'a>,
+    /// Texts of the two latest lengths, each with its reading.
+    known: Vec<(Vec<usize>, Reading<'a>)>,
 }
 
-impl NextToken for Again<'_> {
+impl NextToken for Beams<'_> {
     fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
-        let mut reading = self.start.clone();
-        let mut logits = None;
-        for &id in ids {
-            logits = Some(reading.feed(id)?);
-        }
-        logits.ok_or_else(|| EngineError::value("translator", "target", "at least 1 token", 0))
+        let Some((&last, before)) = ids.split_last() else {
+            return Err(EngineError::value(
+                "translator",
+                "target",
+                "at least 1 token",
+                0,
+            ));
+        };
+        self.known.retain(|(text, _)| text.len() >= before.len());
+        let known = self.known.iter().find(|(text, _)| text == before);
+        let mut reading = match known {
+            Some((_, reading)) => reading.clone(),
+            None => {
+                let mut reading = self.start.clone();
+                for &id in before {
+                    reading.feed(id)?;
+                }
+                reading
+            }
+        };
+        let logits = reading.feed(last)?;
+        self.known.push((ids.to_vec(), reading));
+        Ok(logits)
     }
 }

@@ -90,19 +90,19 @@ fn tree(cx: CellCx) -> AnyView {
                 let place = format!("grid-area: {} / {}", node.row + 1, node.step + 1);
                 let share = (n > 0).then(|| cx.num("tree.share", &[n], Format::Percent(0)));
                 view! {
-                    <li class="beam-node" style=place class:is-best=node.best class:is-greedy=node.greedy>
+                    <div class="beam-node" style=place class:is-best=node.best class:is-greedy=node.greedy>
                         <span lang="it" data-from=format!("tree.tokens[{n}]")>{node.token.clone()}</span>
                         {share}
-                    </li>
+                    </div>
                 }
             });
             view! {
-                <ol class="beam-tree" style=format!("--columns: {columns}; --rows: {rows}")>
+                <div class="beam-tree" style=format!("--columns: {columns}")>
                     <svg viewBox=format!("0 0 {} {}", 2 * columns, 2 * rows) preserveAspectRatio="none" aria-hidden="true">
                         {lines.collect_view()}
                     </svg>
                     {boxes.collect_view()}
-                </ol>
+                </div>
             }
         })
     };

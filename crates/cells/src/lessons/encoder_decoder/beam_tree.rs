@@ -94,27 +94,13 @@ fn nodes(kept: &[Vec<Hypothesis>], columns: usize) -> Vec<Node> {
     all
 }
 
-fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, CellError> {
-    let mut record = Record::new();
-    let source = race::typed(inputs, "sentence", "English sentence", translator, MOST)?;
-    let (reads, beam, alpha) = (
-        &source[..],
-        inputs.count("beam")?,
-        inputs.number("alpha")? as f32,
-    );
-    let found = shown!(
-        record,
-        engine::translate::Translator::beam_tree,
-        translator,
-        reads,
-        beam,
-        alpha
-    )?;
-    let alone = translator.beam(reads, 1, alpha)?;
-    let nothing = || CellError::Missing("a translation".to_owned());
-    let best = found.best.first().ok_or_else(nothing)?;
-    let greedy = alone.first().ok_or_else(nothing)?;
-    let tree = nodes(&found.kept, best.ids.len());
+/// Notes the texts of the tree, and which of them lead to the best text and to the greedy one.
+fn keep_tree(
+    record: &mut Record,
+    translator: &Translator,
+    tree: &[Node],
+    [best, greedy]: [&Hypothesis; 2],
+) -> Result<(), CellError> {
     let numbers = |of: &dyn Fn(&Node) -> f64| tree.iter().map(of).collect::<Vec<f64>>();
     let is = |yes: bool| f64::from(u8::from(yes));
     record.numbers("tree.step", numbers(&|node| node.ids.len() as f64));
@@ -140,6 +126,31 @@ fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, Cell
     record.words("tree.tokens", tokens);
     let rows = tree.iter().map(|node| node.row + 1).max().unwrap_or(1);
     record.number("rows", rows as f64);
+    Ok(())
+}
+
+fn compute(inputs: &Inputs, translator: &Translator) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let source = race::typed(inputs, "sentence", "English sentence", translator, MOST)?;
+    let (reads, beam, alpha) = (
+        &source[..],
+        inputs.count("beam")?,
+        inputs.number("alpha")? as f32,
+    );
+    let found = shown!(
+        record,
+        engine::translate::Translator::beam_tree,
+        translator,
+        reads,
+        beam,
+        alpha
+    )?;
+    let alone = translator.beam(reads, 1, alpha)?;
+    let nothing = || CellError::Missing("a translation".to_owned());
+    let best = found.best.first().ok_or_else(nothing)?;
+    let greedy = alone.first().ok_or_else(nothing)?;
+    let tree = nodes(&found.kept, best.ids.len());
+    keep_tree(&mut record, translator, &tree, [best, greedy])?;
     record.number("columns", (best.ids.len() + 1) as f64);
     for (name, text) in [("best", best), ("greedy", greedy)] {
         record.words(name, vec![race::text(translator, &text.ids)?]);

@@ -147,31 +147,11 @@ fn compute(
         predictions(&mut record, &seen, translator)?;
     }
     lengths(&mut record, &seen, model.config().width)?;
-    let sizes = model.config();
-    let [v, c, f, n] = [
-        sizes.vocabulary,
-        sizes.width,
-        sizes.inner,
-        sizes.encoder_layers,
-    ];
-    let [v, c, f, n] = [v, c, f, n].map(|size| size as u64);
-    let count = shown!(record, explain::parameter_count::parameters, v, c, f, n);
-    for (name, number) in [
-        ("step", step as f64),
-        ("count", written.len() as f64),
-        ("source.count", source.len() as f64),
-        ("target.count", fed.len() as f64),
-        ("width", c as f64),
-        ("heads", sizes.heads as f64),
-        ("layers", n as f64),
-        ("vocabulary", v as f64),
-        ("parameters", count.total as f64),
-        ("table", count.table as f64),
-        ("table.share", count.table as f64 / count.total as f64),
-        ("untied", (count.total + 2 * count.table) as f64),
-    ] {
-        record.number(name, number);
-    }
+    sizes(&mut record, model);
+    record.number("step", step as f64);
+    record.number("count", written.len() as f64);
+    record.number("source.count", source.len() as f64);
+    record.number("target.count", fed.len() as f64);
     record.words("source", race::pieces(translator, &source)?);
     let mut target = race::texts(translator, &fed)?;
     if let Some(first) = target.first_mut() {
@@ -182,6 +162,31 @@ fn compute(
     record.words("written", steps[..step].to_vec());
     record.words("steps", [vec!["encode".to_owned()], steps].concat());
     Ok(record.finish())
+}
+
+/// The sizes of the model, and how many parameters it has.
+fn sizes(record: &mut Record, model: &Transformer) {
+    let sizes = model.config();
+    let all = [
+        sizes.vocabulary,
+        sizes.width,
+        sizes.inner,
+        sizes.encoder_layers,
+    ];
+    let [v, c, f, n] = all.map(|size| size as u64);
+    let count = shown!(record, explain::parameter_count::parameters, v, c, f, n);
+    for (name, number) in [
+        ("vocabulary", v),
+        ("width", c),
+        ("layers", n),
+        ("heads", sizes.heads as u64),
+        ("parameters", count.total),
+        ("table", count.table),
+        ("untied", count.total + 2 * count.table),
+    ] {
+        record.number(name, number as f64);
+    }
+    record.number("table.share", count.table as f64 / count.total as f64);
 }
 
 /// The most likely next tokens: their logits and probabilities.
@@ -241,6 +246,12 @@ mod tests {
             let c = at_step(step as f64);
             let rows = c.tensor("decoder.block").unwrap().shape()[0];
             assert_eq!(rows, step);
+            // Earlier rows stay as they are.
+            for row in 1..step {
+                let [now, before] = [&c, &at_step((step - 1) as f64)]
+                    .map(|c| c.at("decoder.block", &[row - 1, 0]).unwrap());
+                assert!((now - before).abs() < 1e-4);
+            }
             // The token that follows is the most likely one.
             assert_eq!(c.words("top")[0], c.words("written")[step - 1]);
         }
