@@ -46,7 +46,7 @@ pub(crate) fn figure(
         let value = number.map(|name| cx.value(name, vec![n]));
         let count = move || {
             let is_some = value.is_some_and(|value| value.get().is_some_and(|count| count > 0.0));
-            (is_some).then(|| {
+            is_some.then(|| {
                 number.map(|name| view! { <small>{cx.num(name, &[n], Format::Count)}</small> })
             })
         };

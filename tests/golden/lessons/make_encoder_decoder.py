@@ -195,9 +195,10 @@ def learning_rate(width, warmup, given=None):
         optimizer.step()
         schedule.step()
     steps = [1, *range(100, 20_001, 100)]
+    rates = torch.tensor(rates, dtype=torch.float64)
     tensors = {
         "step": tensor(torch.tensor(steps).double(), 0),
-        "rate": tensor([rates[n - 1] for n in steps], 1e-12),
+        "rate": tensor(rates[torch.tensor(steps) - 1], 1e-12),
         "peak": tensor(rates[warmup - 1], 1e-12),
         "last": tensor(rates[-1], 1e-12),
     }
