@@ -31,7 +31,11 @@ fn boxes_of_the_figure_are_counted() {
         wait_for_shown(browser, cell, "total", "63,082,496").await;
         choose(browser, cell, 4).await;
         wait_for_shown(browser, cell, "all[4]", "12,598,272").await;
-        click(browser, Locator::Css("#paper-figure .segment:has(input[value=big])")).await;
+        click(
+            browser,
+            Locator::Css("#paper-figure .segment:has(input[value=big])"),
+        )
+        .await;
         wait_for_shown(browser, cell, "published", "213").await;
         wait_for_shown(browser, cell, "needed", "35,784").await;
         let complaints = browser.complaints(&server.origin()).await;
@@ -95,5 +99,30 @@ fn another_head_and_another_sentence_are_chosen() {
         wait_for_shown(browser, cell, "english[0]", "we sleep").await;
         let complaints = browser.complaints(&server.origin()).await;
         assert!(complaints.is_empty(), "{complaints:?}");
+    });
+}
+
+/// The folded cells work once they are opened: one sentence is measured, the warm-up and the
+/// smoothing are changed.
+#[test]
+fn folded_cells_are_opened_and_used() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "encoder-decoder").await;
+        for cell in ["beam-lengths", "learning-rate", "label-smoothing"] {
+            let fold = format!(".cell-fold:has(#{cell}) > summary");
+            click(browser, Locator::Css(&fold)).await;
+        }
+        wait_for_shown(browser, "beam-lengths", "steps", "0").await;
+        click(browser, Locator::Css("#beam-lengths [data-train=step]")).await;
+        wait_for_shown(browser, "beam-lengths", "steps", "1").await;
+        wait_for_element(browser, "#beam-lengths [data-from='bleu[3]']").await;
+        let warmup = "#learning-rate .slider:last-of-type input[type=range]";
+        press(browser, warmup, &[Key::End]).await;
+        wait_for_shown(browser, "learning-rate", "warmup", "16,000").await;
+        wait_for_shown(browser, "label-smoothing", "target[0]", "0.920").await;
+        let smoothing = "#label-smoothing .slider input[type=range]";
+        press(browser, smoothing, &[Key::Home]).await;
+        wait_for_shown(browser, "label-smoothing", "target[0]", "1.000").await;
     });
 }
