@@ -107,6 +107,16 @@ macro_rules! for_each_lesson {
                 activations: training,
                 experts: training,
             }
+            encoder_decoder {
+                paper_figure: page,
+                live_figure: models,
+                cross_heads: models,
+                beam_tree: models,
+                beam_lengths: models,
+                teacher_forcing: models,
+                learning_rate: page,
+                label_smoothing: page,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -106,6 +106,20 @@ struct Continuation {
 /// When a parameter of the search is out of range, or the model refuses or gives scores that are
 /// NaN.
 pub fn search(model: &mut dyn NextToken, prompt: &[usize], beam: &Beam) -> Result<Vec<Hypothesis>> {
+    search_watched(model, prompt, beam, &mut |_| {})
+}
+
+/// As [`search`]. `watch` gets, after each token, the texts that the search keeps: those that this
+/// token has ended, then those that continue, best first.
+///
+/// # Errors
+/// As [`search`].
+pub fn search_watched(
+    model: &mut dyn NextToken,
+    prompt: &[usize],
+    beam: &Beam,
+    watch: &mut dyn FnMut(&[Hypothesis]),
+) -> Result<Vec<Hypothesis>> {
     beam.check()?;
     let mut live = vec![Live {
         ids: Vec::new(),
@@ -114,7 +128,14 @@ pub fn search(model: &mut dyn NextToken, prompt: &[usize], beam: &Beam) -> Resul
     let mut ended: Vec<Hypothesis> = Vec::new();
     for _ in 0..beam.max_tokens {
         let steps = best_steps(model, prompt, &live, beam.width.saturating_mul(2))?;
-        live = advance(&live, &steps, beam, &mut ended);
+        let (next, done) = advance(&live, &steps, beam);
+        live = next;
+        let open = live
+            .iter()
+            .map(|text| hypothesis(text.ids.clone(), text.log_probability, false, beam));
+        watch(&done.iter().cloned().chain(open).collect::<Vec<_>>());
+        ended.extend(done);
+        rank(&mut ended, beam.width);
         // log P only falls and lp only grows: no live text can become better than this.
         let most = (live.first()).map(|best| best.log_probability / beam.penalty(beam.max_tokens));
         let worst = ended.get(beam.width - 1).map(|hypothesis| hypothesis.score);
@@ -171,15 +192,10 @@ fn log_sum(scores: &Array1<f32>) -> Result<f64> {
     Ok(largest + double::ln(sum))
 }
 
-/// The live texts after the best steps, at most `width` of them; texts that a step ends are added
-/// to `ended`. Only one of the `width` best steps may end a text.
-fn advance(
-    live: &[Live],
-    steps: &[Continuation],
-    beam: &Beam,
-    ended: &mut Vec<Hypothesis>,
-) -> Vec<Live> {
-    let mut next = Vec::with_capacity(beam.width);
+/// The live texts after the best steps, at most `width` of them, and the texts that a step ends.
+/// Only one of the `width` best steps may end a text.
+fn advance(live: &[Live], steps: &[Continuation], beam: &Beam) -> (Vec<Live>, Vec<Hypothesis>) {
+    let (mut next, mut ended) = (Vec::with_capacity(beam.width), Vec::new());
     for (n, step) in steps.iter().enumerate() {
         let mut ids = live[step.live].ids.clone();
         ids.push(step.id);
@@ -194,8 +210,7 @@ fn advance(
             });
         }
     }
-    rank(ended, beam.width);
-    next
+    (next, ended)
 }
 
 fn hypothesis(ids: Vec<usize>, log_probability: f64, ended: bool, beam: &Beam) -> Hypothesis {
@@ -280,6 +295,21 @@ mod tests {
         let found = search(&mut table(), &[7], &beam(3, 1.0)).unwrap();
         assert_eq!(found[0].ids, [1, 0, 2]);
         assert!((found[0].score - 0.36f64.ln() * 0.75).abs() < 1e-6);
+    }
+
+    /// The trap, token by token: the text that wins is not the first for a while.
+    #[test]
+    fn a_watcher_sees_the_texts_that_are_kept() {
+        let mut rounds = Vec::new();
+        let mut watch = |kept: &[Hypothesis]| {
+            let ids = kept.iter().map(|text| (text.ids.clone(), text.ended));
+            rounds.push(ids.collect::<Vec<_>>());
+        };
+        let found = search_watched(&mut trap(), &[7], &beam(2, 0.0), &mut watch).unwrap();
+        assert_eq!(found, search(&mut trap(), &[7], &beam(2, 0.0)).unwrap());
+        assert_eq!(rounds[0], [(vec![0], false), (vec![1], false)]);
+        assert_eq!(rounds[1][0], (vec![1, 0], false));
+        assert_eq!(rounds[2][0], (vec![1, 0, 2], true));
     }
 
     /// A model whose scores are random, but always the same after the same text.

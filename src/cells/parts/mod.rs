@@ -1,7 +1,9 @@
 //! Parts of views that several cells share.
 
 pub(crate) mod figures;
+pub(crate) mod head_maps;
 pub(crate) mod model_note;
+pub(crate) mod paper_figure;
 pub(crate) mod player;
 pub(crate) mod space;
 pub(crate) mod vocabulary;

@@ -1,5 +1,6 @@
 //! Descriptions for "Show the Rust" of results that are neither arrays nor numbers.
 
+use engine::beam::Hypothesis;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
 use engine::model::encoder_decoder::EncoderDecoder;
@@ -16,6 +17,7 @@ use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::WordPiece;
 use engine::trace::Recorder;
+use engine::translate::{Alignments, BeamTree, Pair, TranslationModel, Translator};
 use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
@@ -23,9 +25,12 @@ use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
+use explain::forced::BothPrefixes;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
+use explain::parameter_count::Parameters;
+use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
@@ -237,6 +242,50 @@ impl Describe for Budget {
     }
 }
 
+/// A text that a search found.
+impl Describe for Hypothesis {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.ids.describe(name, out);
+        self.log_probability.describe("log_probability", out);
+        self.score.describe("score", out);
+    }
+}
+
+/// The texts that a search found, best first: the first one.
+impl Describe for Vec<Hypothesis> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.first().describe(name, out);
+    }
+}
+
+impl Describe for BeamTree {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.best.describe("best", out);
+        let kept: Vec<usize> = self.kept.iter().map(Vec::len).collect();
+        kept.describe("texts kept", out);
+    }
+}
+
+impl Describe for BothPrefixes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.right.describe("right", out);
+        self.own.describe("own", out);
+        self.chosen.describe("chosen", out);
+    }
+}
+
+impl Describe for Parameters {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.attention.describe("attention", out);
+        self.mlp.describe("mlp", out);
+        self.norm.describe("norm", out);
+        self.encoder_block.describe("encoder_block", out);
+        self.decoder_block.describe("decoder_block", out);
+        self.table.describe("table", out);
+        self.total.describe("total", out);
+    }
+}
+
 /// Runs are shown by how far they are.
 impl Describe for FactRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
@@ -247,6 +296,16 @@ impl Describe for FactRun {
 impl Describe for ExpertRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Smoothed {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.probabilities.describe("probabilities", out);
+        self.target.describe("target", out);
+        self.gradient.describe("gradient", out);
+        self.loss.describe("loss", out);
+        self.least.describe("least", out);
     }
 }
 

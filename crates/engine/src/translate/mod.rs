@@ -19,7 +19,7 @@ pub use reading::Reading;
 pub use set::{Pair, read_set};
 pub use text::{length, normalised};
 
-use crate::beam::{Beam, Hypothesis, NextToken, search};
+use crate::beam::{Beam, Hypothesis, NextToken, search_watched};
 use crate::error::{EngineError, Result};
 use crate::model::encoder_decoder::EncoderDecoder;
 use crate::model::seq2seq::Seq2Seq;
@@ -77,6 +77,15 @@ pub struct Translator<M = TranslationModel> {
     pub model: M,
     tokenizer: ByteBpe,
     end: usize,
+}
+
+/// A beam search: what it found, and its way there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeamTree {
+    /// The best translations, best first.
+    pub best: Vec<Hypothesis>,
+    /// The texts that were kept after each token: those that it ended, then those that continue.
+    pub kept: Vec<Vec<Hypothesis>>,
 }
 
 /// The most tokens that are written for a source.
@@ -180,8 +189,17 @@ impl Translator {
     /// # Errors
     /// As [`Self::read`], and when a number of the search has no meaning.
     pub fn beam(&self, source: &[usize], width: usize, penalty: f32) -> Result<Vec<Hypothesis>> {
-        let mut next = Again {
+        Ok(self.beam_tree(source, width, penalty)?.best)
+    }
+
+    /// As [`Self::beam`], with all texts that the search kept on its way.
+    ///
+    /// # Errors
+    /// As [`Self::beam`].
+    pub fn beam_tree(&self, source: &[usize], width: usize, penalty: f32) -> Result<BeamTree> {
+        let mut next = Beams {
             start: self.read(source)?,
+            known: Vec::new(),
         };
         let beam = Beam {
             width,
@@ -189,7 +207,10 @@ impl Translator {
             max_tokens: LONGEST,
             end: Some(self.end),
         };
-        search(&mut next, &[self.end], &beam)
+        let mut kept = Vec::new();
+        let mut watch = |texts: &[Hypothesis]| kept.push(texts.to_vec());
+        let best = search_watched(&mut next, &[self.end], &beam, &mut watch)?;
+        Ok(BeamTree { best, kept })
     }
 }
 
@@ -205,18 +226,38 @@ pub fn ids(tokenizer: &ByteBpe, sentence: &str) -> Result<Vec<usize>> {
     tokenizer.encode(&format!(" {sentence}"))
 }
 
-/// Reads the target again from its beginning for each token: short targets cost little.
-struct Again<'a> {
+/// Continues the readings of the texts that were asked for last: a search asks for all texts of one
+/// length before the next.
+struct Beams<'a> {
     start: Reading<'a>,
+    /// Texts of the two latest lengths, each with its reading.
+    known: Vec<(Vec<usize>, Reading<'a>)>,
 }
 
-impl NextToken for Again<'_> {
+impl NextToken for Beams<'_> {
     fn logits(&mut self, ids: &[usize]) -> Result<Array1<f32>> {
-        let mut reading = self.start.clone();
-        let mut logits = None;
-        for &id in ids {
-            logits = Some(reading.feed(id)?);
-        }
-        logits.ok_or_else(|| EngineError::value("translator", "target", "at least 1 token", 0))
+        let Some((&last, before)) = ids.split_last() else {
+            return Err(EngineError::value(
+                "translator",
+                "target",
+                "at least 1 token",
+                0,
+            ));
+        };
+        self.known.retain(|(text, _)| text.len() >= before.len());
+        let known = self.known.iter().find(|(text, _)| text == before);
+        let mut reading = match known {
+            Some((_, reading)) => reading.clone(),
+            None => {
+                let mut reading = self.start.clone();
+                for &id in before {
+                    reading.feed(id)?;
+                }
+                reading
+            }
+        };
+        let logits = reading.feed(last)?;
+        self.known.push((ids.to_vec(), reading));
+        Ok(logits)
     }
 }

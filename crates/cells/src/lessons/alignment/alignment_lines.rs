@@ -12,6 +12,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
+use crate::parts::race::END;
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// The translator with additive attention.
@@ -25,9 +26,6 @@ const MOST_WORDS: usize = 18;
 
 /// Most tokens of a sentence: an unknown word becomes many.
 const MOST_PIECES: usize = 48;
-
-/// Text of the token that ends a translation.
-const END: &str = "\u{27e8}end\u{27e9}";
 
 /// The cell `alignment-lines`.
 pub const SPEC: CellSpec = CellSpec {

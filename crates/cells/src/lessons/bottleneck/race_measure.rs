@@ -13,15 +13,9 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
-use crate::parts::race::{self, MODELS};
+use crate::parts::race::{self, MODELS, SENTENCES, SET, in_turn};
 use crate::parts::training::{Steps, Training};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
-
-/// The sentences, with their accepted translations.
-const SET: &str = "eval-en-it.tsv";
-
-/// Number of sentences.
-const SENTENCES: usize = 273;
 
 /// Words of the sentences that are measured together.
 const BUCKETS: [RangeInclusive<usize>; 6] = [2..=4, 5..=6, 7..=8, 9..=10, 11..=12, 13..=14];
@@ -66,13 +60,8 @@ fn files(inputs: &Inputs) -> Vec<&'static str> {
 
 /// Begins to measure.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let text = cache.opened::<String>(SET)?;
-    let (mut record, text) = (Record::new(), text.as_str());
-    let pairs = in_turn(shown!(record, engine::translate::read_set, text)?);
-    if pairs.len() != SENTENCES {
-        let found = format!("{SET}: {} sentences, not {SENTENCES}", pairs.len());
-        return Err(CellError::Mismatch(found));
-    }
+    let mut record = Record::new();
+    let pairs = in_turn(race::sentences(&mut record, cache)?);
     let mut measuring = Measuring {
         pairs: Arc::new(pairs),
         reading: record.finish().calls,
@@ -129,23 +118,6 @@ impl Job for Measuring {
         self.training.start_counting();
         Ok(true)
     }
-}
-
-/// One sentence of each length, then the second of each, and so on: whenever somebody stops, all
-/// lengths have been measured.
-fn in_turn(mut pairs: Vec<Pair>) -> Vec<Pair> {
-    pairs.sort_by_key(Pair::words);
-    let (mut round, mut length) = (0, 0);
-    let mut placed: Vec<(usize, Pair)> = pairs
-        .into_iter()
-        .map(|pair| {
-            round = if pair.words() == length { round + 1 } else { 0 };
-            length = pair.words();
-            (round, pair)
-        })
-        .collect();
-    placed.sort_by_key(|(round, pair)| (*round, pair.words()));
-    placed.into_iter().map(|(_, pair)| pair).collect()
 }
 
 /// One of the three, and how it did so far.
