@@ -29,6 +29,8 @@ Models:
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
   depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
+  story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
+                     shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -61,10 +63,11 @@ pub(crate) enum Model {
     PositionRace,
     HeadRace,
     DepthRuns,
+    StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 13] = [
+    const ALL: [(&'static str, Self); 14] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -78,6 +81,7 @@ impl Model {
         ("position-race", Self::PositionRace),
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
+        ("story-race", Self::StoryRace),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -145,8 +149,11 @@ impl Arguments {
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
+        let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
+        if model == Some(Model::StoryRace) && !is_whole {
+            return Err("story-race trains nothing: it takes only --data and --out".into());
+        }
         if matches!(model, Some(Model::HeadRace | Model::DepthRuns)) {
-            let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
             if !is_whole {
                 return Err("head-race and depth-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
@@ -269,6 +276,11 @@ mod tests {
                 "whole runs",
             ),
             (&["head-race", "--steps", "3"], "whole runs"),
+            (
+                &["story-race", "--data", "x", "--steps", "3"],
+                "trains nothing",
+            ),
+            (&["story-race"], "--data"),
         ] {
             let why = read(words).unwrap_err();
             assert!(why.contains(part), "{why}");

@@ -18,6 +18,7 @@ use training::heads;
 use training::text::language::Language;
 use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
+use training::text::story_race;
 use training::text::translation::{Kind, Translation};
 use training::text::vocabulary_file::vocabulary_file;
 use training::{Result, TrainError};
@@ -59,6 +60,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::TinyBert => bert(arguments),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
+        Model::StoryRace => story_race::race(data, &arguments.out),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }
