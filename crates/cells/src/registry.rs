@@ -100,6 +100,15 @@ macro_rules! for_each_lesson {
                 batch_norm_moves: page,
                 norm_and_depth: training,
             }
+            decoder_only {
+                sampling: page,
+                race_the_model: models,
+                perplexity: models,
+                write_on: models,
+                kv_race: models,
+                gpt_sizes: page,
+                logit_lens: models,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -137,7 +137,10 @@ mod tests {
     fn the_order_gives_nothing_away() {
         for place in 0..CHOICES {
             let gaps = (0..COUNT).flat_map(|n| story(n).gaps);
-            assert!(gaps.filter(|gap| gap.right == place).count() >= 1, "{place}");
+            assert!(
+                gaps.filter(|gap| gap.right == place).count() >= 1,
+                "{place}"
+            );
         }
     }
 

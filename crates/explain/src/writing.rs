@@ -10,9 +10,8 @@
 //! assert_eq!(repeated(&[1, 2, 1, 2, 1], 2), 0.5);
 //! ```
 //!
-//! Source: Holtzman et al. 2020, "The curious case of neural text degeneration", section 3
-//! (repetition); Welleck et al. 2020, "Neural text generation with unlikelihood training", section
-//! 3.1 (seq-rep-n).
+//! Source: Holtzman et al. 2020, "The curious case of neural text degeneration", figure 1 (loops);
+//! Welleck et al. 2020, "Neural text generation with unlikelihood training" (seq-rep-n).
 
 use engine::error::Result;
 use engine::model::decoder::Session;
