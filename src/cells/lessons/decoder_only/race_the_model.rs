@@ -194,7 +194,7 @@ fn last(game: Game) -> AnyView {
             view! {
                 <tr>
                     <th scope="row" data-label="">
-                        {word} {(n == right).then_some(" \u{2713}")}
+                        {word} {(n == right).then_some(" (right)")}
                     </th>
                     {cells.into_iter().collect_view()}
                 </tr>
