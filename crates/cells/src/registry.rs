@@ -117,6 +117,15 @@ macro_rules! for_each_lesson {
                 learning_rate: page,
                 label_smoothing: page,
             }
+            decoder_only {
+                sampling: page,
+                race_the_model: models,
+                perplexity: models,
+                write_on: models,
+                kv_race: models,
+                gpt_sizes: page,
+                logit_lens: models,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

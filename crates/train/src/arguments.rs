@@ -32,6 +32,8 @@ Models:
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
   mlp-runs           MLPs with four nonlinearities at four learning rates, and mixtures of experts with a balance loss and
                      without, five seeds each: only their log is shipped, as mlp-runs.tsv (no data)
+  story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
+                     shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
 
 Options:
@@ -66,10 +68,11 @@ pub(crate) enum Model {
     HeadRace,
     DepthRuns,
     MlpRuns,
+    StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 14] = [
+    const ALL: [(&'static str, Self); 16] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -85,6 +88,7 @@ impl Model {
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
+        ("story-race", Self::StoryRace),
     ];
 
     fn named(name: &str) -> Result<Self, Error> {
@@ -152,11 +156,14 @@ impl Arguments {
         if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
             return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
         }
+        let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
+        if model == Some(Model::StoryRace) && !is_whole {
+            return Err("story-race trains nothing: it takes only --data and --out".into());
+        }
         if matches!(
             model,
             Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns)
         ) {
-            let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
             if !is_whole {
                 return Err("head-race, depth-runs and mlp-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
@@ -280,6 +287,11 @@ mod tests {
                 "whole runs",
             ),
             (&["head-race", "--steps", "3"], "whole runs"),
+            (
+                &["story-race", "--data", "x", "--steps", "3"],
+                "trains nothing",
+            ),
+            (&["story-race"], "--data"),
         ] {
             let why = read(words).unwrap_err();
             assert!(why.contains(part), "{why}");

@@ -19,6 +19,7 @@ use training::mlp::mlp_runs;
 use training::text::language::Language;
 use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
+use training::text::story_race;
 use training::text::translation::{Kind, Translation};
 use training::text::vocabulary_file::vocabulary_file;
 use training::{Result, TrainError};
@@ -62,6 +63,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
+        Model::StoryRace => story_race::race(data, &arguments.out),
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }

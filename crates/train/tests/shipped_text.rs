@@ -8,11 +8,13 @@
 #[path = "support/cards.rs"]
 mod cards;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cards::{card, check, folder, number, start_threads};
 use engine::format::json;
 use engine::translate::{Pair, Translator, open};
+use explain::hidden_story;
+use explain::run_log::rows;
 use explain::score::Score;
 use explain::score::bleu::{Counts, exact};
 use explain::score::bootstrap::interval;
@@ -24,6 +26,7 @@ use training::text::pairs;
 use training::text::score::{own_figures, scored};
 use training::text::split::{Split, is_long, own};
 use training::text::stories;
+use training::text::story_race;
 use training::text::translation::{Kind, Translation};
 
 /// The three of the race.
@@ -141,7 +144,23 @@ fn race(kind: Kind) {
 #[test]
 fn tiny_gpt() {
     if let Some(data) = texts_folder() {
-        check(&Language::read(&data).unwrap());
+        let language = Language::read(&data).unwrap();
+        let log = std::fs::read_to_string(folder().join(story_race::FILE)).unwrap();
+        let data = Path::new("../shared/data");
+        assert_eq!(story_race::log(&language, data).unwrap(), log);
+        check(&language);
+    }
+}
+
+/// The log of the 4-gram has the words of all gaps of all stories.
+#[test]
+fn the_four_gram_is_logged_on_every_hidden_word() {
+    let log = std::fs::read_to_string(folder().join(story_race::FILE)).unwrap();
+    for n in 0..hidden_story::COUNT {
+        let gaps = hidden_story::story(n).gaps.len();
+        let found = rows(&log, "gap", &n.to_string()).unwrap();
+        assert_eq!(found.dim(), (gaps, hidden_story::CHOICES));
+        assert_eq!(rows(&log, "token", &n.to_string()).unwrap().nrows(), 1);
     }
 }
 

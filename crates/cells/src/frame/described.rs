@@ -5,6 +5,7 @@ use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Se
 use engine::model::bert::Bert;
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
+use engine::model::llama::Llama;
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::model::transformer::Transformer;
@@ -26,6 +27,8 @@ use explain::descent::{Nodes, OneParameter, Path};
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
 use explain::forced::BothPrefixes;
+use explain::gpt_sizes::Count;
+use explain::kv_race::Race;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
@@ -34,6 +37,7 @@ use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
+use explain::survivors::Survivors;
 use explain::two_layers::TwoLayers;
 use explain::two_questions::{Run, TwoQuestions};
 use explain::wrong_mask::Mistake;
@@ -325,6 +329,50 @@ impl Describe for Stream {
         self.added.describe("added", out);
         self.difference.describe("difference", out);
         self.logits.describe("logits", out);
+    }
+}
+
+impl Describe for Survivors {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.tempered.describe("tempered", out);
+        self.kept.describe("kept", out);
+    }
+}
+
+impl Describe for Llama {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.vocabulary.describe("vocabulary", out);
+        config.width.describe("width", out);
+        config.heads.describe("heads", out);
+        config.kv_heads.describe("kv_heads", out);
+        config.layers.describe("layers", out);
+        config.inner.describe("inner", out);
+    }
+}
+
+impl Describe for Race {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.differences.describe("differences", out);
+        self.logits.describe("logits", out);
+        self.bytes.describe("bytes", out);
+    }
+}
+
+impl Describe for Count {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.tokens.describe("tokens", out);
+        self.positions.describe("positions", out);
+        self.attention.describe("attention", out);
+        self.mlp.describe("mlp", out);
+        self.norms.describe("norms", out);
+    }
+}
+
+/// Texts as the ids of their tokens.
+impl Describe for [Vec<usize>] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{} texts of tokens", self.len()).describe(name, out);
     }
 }
 

@@ -32,6 +32,7 @@ const SIZES: &[(&str, u64)] = &[
     ("position-race.tsv", 11_665),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
+    ("story-race.tsv", 2_144),
     ("tiny-bert-first-layer.safetensors", 574_684),
     ("tiny-bert-vocab.txt", 23_508),
     ("tiny-bert.safetensors", 819_628),

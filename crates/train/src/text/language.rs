@@ -8,6 +8,7 @@
 
 use super::corpus::Corpus;
 use super::measures;
+use super::ngram::Ngrams;
 use super::own;
 use super::vocabulary::{joined_lines, learned};
 use crate::Result;
@@ -116,6 +117,21 @@ impl Language {
             tokenizer,
             corpus,
         })
+    }
+
+    /// The smoothed 4-gram of the training texts.
+    pub fn ngrams(&self) -> Ngrams {
+        measures::ngrams(&self.training, self.end, self.tokenizer.size())
+    }
+
+    /// Number of training texts.
+    pub fn training_texts(&self) -> usize {
+        self.corpus.training.len()
+    }
+
+    /// The vocabulary, and the token that begins and ends a text.
+    pub fn vocabulary(&self) -> (&ByteBpe, usize) {
+        (&self.tokenizer, self.end)
     }
 
     /// The places of a step: lists before and after the texts, so that each half of a step has as
@@ -316,8 +332,7 @@ impl Subject for Language {
     fn measure(&self, model: &Gpt2) -> Result<Vec<Figure>> {
         let bytes = self.bytes(&self.test)? as f64;
         let own = self.bits(model, &self.test)? / bytes;
-        let grams = measures::ngrams(&self.training, self.end, self.tokenizer.size());
-        let grams = measures::bits(&grams, &self.test, self.end) / bytes;
+        let grams = measures::bits(&self.ngrams(), &self.test, self.end) / bytes;
         let samples = measures::samples(model, &self.tokenizer, self.end)?;
         let written = measures::written(&samples, &self.corpus.training);
         // Texts lie in the order of the files, short ones first.

@@ -18,6 +18,7 @@ pub mod questions;
 pub mod score;
 pub mod split;
 pub mod stories;
+pub mod story_race;
 pub mod translation;
 pub mod vocabulary;
 pub mod vocabulary_file;

@@ -108,6 +108,11 @@ impl Ngrams {
         }
     }
 
+    /// Number of n-grams of all orders.
+    pub fn count(&self) -> usize {
+        self.orders.iter().map(|order| order.counts.len()).sum()
+    }
+
     /// P(w | the tokens before).
     pub fn probability(&self, before: &[usize], id: usize) -> f64 {
         let mut probability = 1.0 / self.vocabulary as f64;

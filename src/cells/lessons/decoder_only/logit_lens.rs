@@ -1,0 +1,52 @@
+//! The most likely next tokens after each block, the input at the bottom.
+
+use cells::format::Format;
+use cells::lessons::decoder_only::logit_lens::{DEPTHS, TOP};
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::trained;
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let words = cx.words("words");
+    let rows = DEPTHS.iter().enumerate().rev().map(|(depth, &name)| {
+        let guess = move |n: usize| {
+            let word = move || words.with(|words| words.get(TOP * depth + n).cloned());
+            view! {
+                <td>
+                    <span data-label="">{word}</span> " "
+                    {cx.num("probabilities", &[depth, n], Format::Percent(0))}
+                </td>
+            }
+        };
+        view! {
+            <tr>
+                <th scope="row" data-label="">{name}</th>
+                {(0..TOP).map(guess).collect_view()}
+                <td>{cx.num("last", &[depth], Format::Percent(1))}</td>
+            </tr>
+        }
+    });
+    let prediction = cx.words("prediction");
+    let predicted = move || prediction.with(|words| words.first().cloned());
+    view! {
+        {cx.text_box("sentence")}
+        <div class="scroll" tabindex="0" role="region" aria-label="Predictions after each block">
+            <table class="values">
+                <thead>
+                    <tr>
+                        <th scope="col">"read off after"</th>
+                        <th scope="col">"first"</th>
+                        <th scope="col">"second"</th>
+                        <th scope="col">"third"</th>
+                        <th scope="col">"probability of " <span data-label="">{predicted}</span></th>
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+        {trained(&["tiny-gpt"])}
+    }
+    .into_any()
+}
