@@ -17,6 +17,7 @@ pub mod norm_stack;
 pub mod norm_steps;
 pub mod one_head;
 pub mod one_hot;
+pub mod one_number;
 pub mod path;
 pub mod pseudo_inverse;
 pub mod rotary;
