@@ -100,6 +100,9 @@ macro_rules! for_each_lesson {
                 batch_norm_moves: page,
                 norm_and_depth: training,
             }
+            decoder_only {
+                whole_model: models,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -7,10 +7,10 @@
 //! a norm        y = (x − mean) / deviation · γ + β
 //! an activation y = GELU(x)
 //! ```
-//! The terms of a sum are added in their order, each product rounded before it is added. The
-//! product of packed parameters ([`engine::kernel::matmul_f32`]) and the mix of values add in this
-//! order too, with kernels that round as WebAssembly does to the same bits; the product of unpacked
-//! ones adds several partial sums, so its last bits may differ.
+//! The terms of a sum are added in their order, and each product is rounded before it is added. The
+//! product with packed parameters ([`engine::kernel::matmul_f32`]) and the mix of values do the same
+//! with the kernels of a browser, so their sums end at the last bit. The product of queries and keys
+//! adds several partial sums: its last bits may differ.
 //!
 //! ```
 //! use engine::model::gpt2::Config;

@@ -3,7 +3,9 @@
 pub(crate) mod figures;
 pub(crate) mod model_note;
 pub(crate) mod player;
+pub(crate) mod rail;
 pub(crate) mod space;
+pub(crate) mod terms;
 pub(crate) mod vocabulary;
 pub(crate) mod walk;
 mod walk_sum;

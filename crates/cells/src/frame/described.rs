@@ -22,6 +22,7 @@ use explain::descent::{Nodes, OneParameter, Path};
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
+use explain::one_number::{OneNumber, Pass, Site};
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
@@ -230,6 +231,30 @@ impl Describe for Stream {
         self.added.describe("added", out);
         self.difference.describe("difference", out);
         self.logits.describe("logits", out);
+    }
+}
+
+/// A forward pass is described by how many intermediates it has.
+impl Describe for Pass {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.recorder().describe(name, out);
+    }
+}
+
+impl Describe for Site {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let Self { part, block, head } = self;
+        format!("{part:?} of block {block}, head {head}, counted from 0").describe(name, out);
+    }
+}
+
+impl Describe for OneNumber {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.value.describe("value", out);
+        self.terms.describe("terms", out);
+        for (name, number) in &self.steps {
+            number.describe(&crate::frame::symbols::plain(name), out);
+        }
     }
 }
 
