@@ -96,9 +96,9 @@ fn parts_are_opened_one_after_the_other_and_numbers_by_a_press() {
             Locator::Css("#whole-model .whole-stages li:last-child button"),
         )
         .await;
-        wait_for_chosen(browser, "Prediction, norm").await;
+        wait_for_chosen(browser, "Prediction, softmax").await;
         click(browser, Locator::Css("#whole-model [data-whole=back]")).await;
-        wait_for_chosen(browser, "Block 4, +").await;
+        wait_for_chosen(browser, "Prediction, logits").await;
     });
 }
 

@@ -47,17 +47,16 @@ pub(crate) fn rail(
     };
     let buttons = names.into_iter().enumerate().map(button).collect_view();
     view! {
-        <ol
-            class="rail"
-            role="group"
-            aria-label=label.to_owned()
-            node_ref=list
-            on:keydown=walk
-            on:focusin=move |event| cursor.set(place_of(&event).map(|(_, at)| at))
-            on:focusout=move |_| cursor.set(None)
-        >
-            {buttons}
-        </ol>
+        <div class="rail" role="group" aria-label=label.to_owned()>
+            <ol
+                node_ref=list
+                on:keydown=walk
+                on:focusin=move |event| cursor.set(place_of(&event).map(|(_, at)| at))
+                on:focusout=move |_| cursor.set(None)
+            >
+                {buttons}
+            </ol>
+        </div>
     }
     .into_any()
 }

@@ -385,7 +385,7 @@ impl Here {
             0 => self.go(layer, BEFORE[0]),
             block if block <= layers && is_in_block => self.go(block, &part),
             block if block <= layers => self.go(block, ATTENTION[0]),
-            _ => self.go(layer, AFTER[0]),
+            _ => self.go(layer, AFTER[AFTER.len() - 1]),
         }
     }
 

@@ -819,4 +819,30 @@ mod tests {
         assert!(row.iter().all(|score| *score <= row[2]), "{row:?}");
         assert_eq!(shape(&c, "terms"), [32, 4]);
     }
+
+    /// What to try: another word changes the stream from its position on, and the temperature
+    /// changes nothing but the probabilities.
+    #[test]
+    fn another_word_changes_nothing_before_it_and_the_temperature_no_matrix() {
+        let at = |sentence: &str, tau: f64, part: &str| {
+            let given = given().with("sentence", text(sentence));
+            let given = given.with("part", choice(part));
+            computed(&SPEC, &given.with("tau", number(tau))).unwrap()
+        };
+        let (dog, cat) = ("The dog ran after the", "The cat ran after the");
+        let [a, b] = [dog, cat].map(|sentence| at(sentence, 1.0, "residual-2"));
+        assert_eq!(a.words("tokens").len(), b.words("tokens").len());
+        for row in 0..6 {
+            let rows = [&a, &b].map(|c| {
+                let opened = &c.tensor("opened").unwrap().values;
+                opened.index_axis(Axis(0), row).to_owned()
+            });
+            assert_eq!(rows[0] == rows[1], row < 2, "row {row}");
+        }
+        for part in PARTS {
+            let [cold, warm] = [0.2, 1.5].map(|tau| at(dog, tau, part));
+            let same = cold.tensor("opened") == warm.tensor("opened");
+            assert_eq!(same, part != "probabilities", "{part}");
+        }
+    }
 }
