@@ -57,5 +57,6 @@ mod e2e {
     mod tokens;
     mod tour;
     mod training;
+    mod whole_model;
     mod workers;
 }

@@ -40,7 +40,7 @@ pub use crate::display::{Concept, Domain, Grid, Num, Palette, Place};
 pub use arcs::Arcs;
 pub(crate) use arcs::weighted_lines;
 pub use choice::Choice;
-pub(crate) use cursor::moved_along;
+pub(crate) use cursor::{moved, moved_along};
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::{legend, mask_legend};

@@ -125,6 +125,7 @@ macro_rules! for_each_lesson {
                 kv_race: models,
                 gpt_sizes: page,
                 logit_lens: models,
+                whole_model: models,
             }
             patches {
                 patch_cutter: page,

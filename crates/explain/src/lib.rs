@@ -25,6 +25,7 @@ pub mod norm_stack;
 pub mod norm_steps;
 pub mod one_head;
 pub mod one_hot;
+pub mod one_number;
 pub mod paper_rate;
 pub mod parameter_count;
 pub mod path;

@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 15, decoder-only: sampling, tiny-gpt, a Llama written from its papers, and counts, in torch.
+"""Reference tensors of lesson 15, decoder-only: sampling, tiny-gpt, a Llama written from its papers, counts, and every tensor of a pass of tiny-gpt, in torch.
 
 Run: python tests/golden/lessons/make_decoder_only.py
 """
@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
+import whole_model
 from common import HERE, Rng, cell, normal_matrix, tensor, write
 from trained import Gpt
 
@@ -235,5 +236,6 @@ if __name__ == "__main__":
         gpt_sizes(),
         gpt_sizes(96, 12288, 50257, 2048, {"layers": 96, "width": 12288, "context": 2048}),
         logit_lens(),
+        *whole_model.cells(),
     ]
     write(__file__, "decoder-only", cells)

@@ -32,6 +32,7 @@ use explain::kv_race::Race;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
+use explain::one_number::{OneNumber, Pass, Site};
 use explain::parameter_count::Parameters;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
@@ -373,6 +374,30 @@ impl Describe for Count {
 impl Describe for [Vec<usize>] {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{} texts of tokens", self.len()).describe(name, out);
+    }
+}
+
+/// A forward pass is described by how many intermediates it has.
+impl Describe for Pass {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.recorder().describe(name, out);
+    }
+}
+
+impl Describe for Site {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let Self { part, block, head } = self;
+        format!("{part:?} of block {block}, head {head}, counted from 0").describe(name, out);
+    }
+}
+
+impl Describe for OneNumber {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.value.describe("value", out);
+        self.terms.describe("terms", out);
+        for (name, number) in &self.steps {
+            number.describe(&crate::frame::symbols::plain(name), out);
+        }
     }
 }
 

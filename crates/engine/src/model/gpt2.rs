@@ -166,6 +166,11 @@ impl Gpt2 {
         self.trunk.blocks.get(block).map(|block| &block.mlp)
     }
 
+    /// Tables, blocks and the last norm, to be read.
+    pub fn trunk(&self) -> &Trunk<LayerNorm> {
+        &self.trunk
+    }
+
     /// The same model with these parts in use. Without the mask whole texts are read, and the
     /// caches stay empty.
     pub fn with_parts(&self, parts: Parts) -> Self {

@@ -1,0 +1,848 @@
+//! The forward pass of tiny-gpt over the reader's text: one of its tensors, one number of that
+//! tensor with what it was computed from, and the next token.
+
+use engine::nn::attention::Mask;
+use engine::sample::{Sampler, Sampling};
+use engine::token::byte_bpe::ByteBpe;
+use engine::token::tokenizer::Tokenizer;
+use explain::one_number::{OneNumber, Part, Pass, Site};
+use ndarray::{Array2, ArrayView1, Axis};
+
+use crate::computation::Computation;
+use crate::error::CellError;
+use crate::frame::shown::Record;
+use crate::input::{InputSpec, InputValue, Inputs};
+use crate::jobs::Entry;
+use crate::model_cache::CausalLm;
+use crate::parts::trained::{self, GPT, Head, Pieces, START};
+use crate::spec::{CellSpec, Run, WorkerKind};
+
+/// Most tokens that are read, with the one that begins every text.
+const MOST_TOKENS: usize = 32;
+
+/// The widest tensor: the first layer of the MLP.
+const WIDEST: f64 = 512.0;
+
+/// Next tokens that are shown as bars.
+pub const TOP: usize = 4;
+
+/// Tokens of the vocabulary that are columns of the logits: the most likely ones.
+const COLUMNS: usize = 8;
+
+/// The text that is read: its name and its label.
+const SENTENCE: (&str, &str) = ("sentence", "Text");
+
+/// What is shown of the token that ends a text.
+const END: &str = "\u{27e8}end\u{27e9}";
+
+/// The parts before the blocks.
+pub const BEFORE: [&str; 3] = ["token", "position", "input"];
+
+/// The parts of a block's attention.
+pub const ATTENTION: [&str; 9] = [
+    "norm-1",
+    "q",
+    "k",
+    "v",
+    "scores",
+    "weights",
+    "heads",
+    "attention-out",
+    "residual-1",
+];
+
+/// The parts of a block's MLP.
+pub const MLP: [&str; 5] = ["norm-2", "mlp-in", "activation", "mlp-out", "residual-2"];
+
+/// The parts after the blocks.
+pub const AFTER: [&str; 3] = ["norm", "logits", "probabilities"];
+
+/// All parts, in the order in which they are computed.
+const PARTS: [&str; 20] = [
+    "token",
+    "position",
+    "input",
+    "norm-1",
+    "q",
+    "k",
+    "v",
+    "scores",
+    "weights",
+    "heads",
+    "attention-out",
+    "residual-1",
+    "norm-2",
+    "mlp-in",
+    "activation",
+    "mlp-out",
+    "residual-2",
+    "norm",
+    "logits",
+    "probabilities",
+];
+
+/// The cell `whole-model`.
+pub const SPEC: CellSpec = CellSpec {
+    name: "whole-model",
+    summary: "tiny-gpt from the tokens of a text to the next token: every tensor of every block, and every number of it as a sum of products.",
+    inputs,
+    run: Run::Sliced(WorkerKind::Models),
+};
+
+/// The work of the worker.
+pub const ENTRY: Entry = Entry {
+    name: SPEC.name,
+    files: |_| trained::file(GPT).into_iter().collect(),
+    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
+    partial_from: None,
+};
+
+fn inputs() -> Vec<InputSpec> {
+    let part = InputSpec {
+        default: InputValue::Choice("scores".to_owned()),
+        ..InputSpec::choice("part", "Part", &PARTS)
+    };
+    let mut all = vec![
+        InputSpec::text(SENTENCE.0, SENTENCE.1, "The dog ran after the"),
+        InputSpec::number("tau", "Temperature $\u{3c4}$", (0.1, 2.0, 0.1), 1.0),
+        part,
+    ];
+    all.extend(trained::layer_and_head(4.0, 3.0));
+    let most = MOST_TOKENS as f64;
+    all.extend([
+        // A number beyond means the last: the selection follows a text that grows.
+        InputSpec::number("row", "Row", (1.0, most, 1.0), most),
+        InputSpec::number("column", "Column", (1.0, WIDEST, 1.0), 3.0),
+        InputSpec::seed(7),
+    ]);
+    all
+}
+
+/// The block and the part that are `steps` further on the way through a model of `layers` blocks,
+/// counted from 1; `None` past either end.
+pub fn walked(
+    layers: usize,
+    (layer, part): (usize, &str),
+    steps: isize,
+) -> Option<(usize, &'static str)> {
+    let inner = ATTENTION.len() + MLP.len();
+    let blocks = BEFORE.len()..BEFORE.len() + inner;
+    let of = PARTS.iter().position(|name| *name == part)?;
+    let passed = layer.clamp(1, layers.max(1)) - 1;
+    let at = if of < blocks.start {
+        of
+    } else if of < blocks.end {
+        of + passed * inner
+    } else {
+        of + (layers - 1) * inner
+    };
+    let to = at.checked_add_signed(steps)?;
+    if to < blocks.start {
+        return Some((layer, PARTS[to]));
+    }
+    let within = to - blocks.start;
+    if within < layers * inner {
+        return Some((within / inner + 1, PARTS[blocks.start + within % inner]));
+    }
+    let part = PARTS.get(blocks.end + within - layers * inner)?;
+    Some((layer, part))
+}
+
+/// A number of the model: a part of a block and a head, a row and a column. Block and head are
+/// counted from 1, row and column from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// The block.
+    pub layer: usize,
+    /// The head.
+    pub head: usize,
+    /// The name of the part.
+    pub part: &'static str,
+    /// The row.
+    pub row: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// A number that another one is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Row and column of the terms.
+    Term(usize, usize),
+    /// One of the steps after the sum.
+    Step(usize),
+}
+
+impl Spot {
+    /// The spot whose part has this name.
+    pub fn new(
+        (layer, head): (usize, usize),
+        part: &str,
+        (row, column): (usize, usize),
+    ) -> Option<Self> {
+        let part = PARTS.into_iter().find(|name| *name == part)?;
+        Some(Self {
+            layer,
+            head,
+            part,
+            row,
+            column,
+        })
+    }
+
+    /// The stream that the block reads.
+    fn before(self) -> Self {
+        match self.layer {
+            0 | 1 => self.of("input"),
+            layer => Self {
+                layer: layer - 1,
+                ..self.of("residual-2")
+            },
+        }
+    }
+
+    fn of(self, part: &'static str) -> Self {
+        Self { part, ..self }
+    }
+
+    fn at(self, part: &'static str, row: usize, column: usize) -> Self {
+        Self {
+            part,
+            row,
+            column,
+            ..self
+        }
+    }
+
+    /// Where a number that this one is made of was computed itself; `None` for a parameter, and for
+    /// what the terms make of it. `count` is the number of the terms, the sizes are blocks and heads.
+    pub fn source(self, of: Of, count: usize, (layers, heads): (usize, usize)) -> Option<Self> {
+        let (row, column) = (self.row, self.column);
+        Some(match (self.part, of) {
+            ("input", Of::Term(0, 0)) => self.of("token"),
+            ("input", Of::Term(1, 0)) => self.of("position"),
+            ("norm-1", Of::Step(0)) | ("residual-1", Of::Term(0, 0)) => self.before(),
+            ("q" | "k" | "v", Of::Term(k, 0)) => self.at("norm-1", row, k),
+            ("scores", Of::Term(k, 0)) => self.at("q", row, k),
+            ("scores", Of::Term(k, 1)) => self.at("k", column, k),
+            ("weights", Of::Term(k, 0)) => self.at("scores", row, k),
+            ("heads", Of::Term(k, 0)) => self.at("weights", row, k),
+            ("heads", Of::Term(k, 1)) => self.at("v", k, column),
+            ("attention-out", Of::Term(k, 0)) => {
+                let width = count / heads.max(1);
+                Self {
+                    head: k.checked_div(width)? + 1,
+                    ..self.at("heads", row, k % width)
+                }
+            }
+            ("residual-1", Of::Term(1, 0)) => self.of("attention-out"),
+            ("norm-2", Of::Step(0)) | ("residual-2", Of::Term(0, 0)) => self.of("residual-1"),
+            ("mlp-in", Of::Term(k, 0)) => self.at("norm-2", row, k),
+            ("activation", Of::Step(0)) => self.of("mlp-in"),
+            ("mlp-out", Of::Term(k, 0)) => self.at("activation", row, k),
+            ("residual-2", Of::Term(1, 0)) => self.of("mlp-out"),
+            ("norm", Of::Step(0)) => Self {
+                layer: layers,
+                ..self.of("residual-2")
+            },
+            ("logits", Of::Term(k, 0)) => self.at("norm", row, k),
+            ("probabilities", Of::Step(0)) => self.of("logits"),
+            _ => return None,
+        })
+    }
+}
+
+/// What a part's name stands for; `None` for the probabilities, which are made from the logits.
+fn tensor_of(name: &str) -> Option<Part> {
+    Some(match name {
+        "token" => Part::Tokens,
+        "position" => Part::Positions,
+        "input" => Part::Input,
+        "norm-1" => Part::Norm1,
+        "q" => Part::Queries,
+        "k" => Part::Keys,
+        "v" => Part::Values,
+        "scores" => Part::Scores,
+        "weights" => Part::Weights,
+        "heads" => Part::Heads,
+        "attention-out" => Part::AttentionOutput,
+        "residual-1" => Part::Residual1,
+        "norm-2" => Part::Norm2,
+        "mlp-in" => Part::MlpIn,
+        "activation" => Part::Activation,
+        "mlp-out" => Part::MlpOut,
+        "residual-2" => Part::Residual2,
+        "norm" => Part::Norm,
+        "logits" => Part::Logits,
+        _ => return None,
+    })
+}
+
+fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let (model, tokenizer) = (&gpt.model, &gpt.tokenizer);
+    let text = inputs.text(SENTENCE.0)?.trim();
+    let pieces = Pieces::of_text(tokenizer, text)?;
+    let pieces = pieces.at_most(MOST_TOKENS - 1, SENTENCE.0, SENTENCE.1)?;
+    let start = tokenizer.special().end;
+    let start =
+        start.ok_or_else(|| CellError::Missing("the token that begins a text".to_owned()))?;
+    let ids: Vec<usize> = std::iter::once(start).chain(pieces.ids).collect();
+    let mut tokens = vec![START.to_owned()];
+    tokens.extend(pieces.texts);
+    let ids = &ids[..];
+    let pass = shown!(record, explain::one_number::Pass::new, model, ids)?;
+    let site = Site {
+        part: Part::Logits,
+        block: 0,
+        head: 0,
+    };
+    let logits = pass.tensor(model, site)?;
+    let tau = inputs.number("tau")? as f32;
+    let last = logits.row(ids.len() - 1);
+    let draw = (inputs.seed()?, ids.len());
+    let order = next(&mut record, tokenizer, (last, tau), draw)?;
+    let opened = Opened {
+        inputs,
+        gpt,
+        pass: &pass,
+        logits: &logits,
+        tau,
+        columns: &order,
+        tokens: &tokens,
+    };
+    opened.keep(&mut record)?;
+    record.number("tokens", ids.len() as f64);
+    record.number("most", MOST_TOKENS as f64);
+    record.number("vocabulary", logits.ncols() as f64);
+    record.words("tokens", tokens);
+    record.words("text", vec![text.to_owned()]);
+    Ok(record.finish())
+}
+
+/// Keeps the most likely next tokens and one that is drawn; returns the most likely ones, more of
+/// them.
+fn next(
+    record: &mut Record,
+    tokenizer: &ByteBpe,
+    (logits, tau): (ArrayView1<'_, f32>, f32),
+    (seed, length): (u64, usize),
+) -> Result<Vec<usize>, CellError> {
+    let probabilities = shown!(
+        record,
+        engine::nn::softmax::softmax_temperature,
+        logits,
+        tau
+    )?;
+    let mut order: Vec<usize> = (0..logits.len()).collect();
+    order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+    let top = &order[..TOP];
+    let shares: Vec<f64> = top.iter().map(|&id| f64::from(probabilities[id])).collect();
+    let others = order[TOP..].iter().map(|&id| f64::from(probabilities[id]));
+    record.number("next.others", others.sum());
+    record.numbers("next.probabilities", shares);
+    record.words("next.words", words_of(tokenizer, top)?);
+    let texts = top.iter().map(|&id| text_of(tokenizer, id));
+    record.words("next.texts", texts.collect::<Result<_, _>>()?);
+    let sampling = Sampling {
+        temperature: tau,
+        ..Sampling::default()
+    };
+    // Every position has a draw of its own: the same text and seed give the same token again.
+    let mut sampler = Sampler::new(sampling, seed)?;
+    let mut drawn = 0;
+    for _ in 0..length {
+        drawn = sampler.next(logits, &[])?;
+    }
+    record.words("drawn", vec![text_of(tokenizer, drawn)?]);
+    record.words("drawn.word", words_of(tokenizer, &[drawn])?);
+    order.truncate(COLUMNS);
+    Ok(order)
+}
+
+/// Tokens as the page shows them.
+fn words_of(tokenizer: &ByteBpe, ids: &[usize]) -> Result<Vec<String>, CellError> {
+    let mut words = Pieces::of_ids(tokenizer, ids.to_vec())?.texts;
+    for (word, id) in words.iter_mut().zip(ids) {
+        if tokenizer.special().end == Some(*id) {
+            END.clone_into(word);
+        }
+    }
+    Ok(words)
+}
+
+/// The characters that a token adds to a text; none for one that ends it, one of spaces only, and
+/// one that is a part of a character.
+fn text_of(tokenizer: &ByteBpe, id: usize) -> Result<String, CellError> {
+    if tokenizer.special().end == Some(id) {
+        return Ok(String::new());
+    }
+    let bytes = tokenizer.token_bytes(id, false)?.unwrap_or_default();
+    let text = String::from_utf8(bytes.to_vec()).unwrap_or_default();
+    Ok(if text.trim().is_empty() {
+        String::new()
+    } else {
+        text
+    })
+}
+
+/// What the opened tensor is read from.
+struct Opened<'a> {
+    inputs: &'a Inputs,
+    gpt: &'a CausalLm,
+    pass: &'a Pass,
+    logits: &'a Array2<f32>,
+    tau: f32,
+    /// The tokens that are columns of logits and probabilities.
+    columns: &'a [usize],
+    /// The tokens of the text, which name the rows.
+    tokens: &'a [String],
+}
+
+impl Opened<'_> {
+    /// Keeps the opened tensor, and one number of it with its terms.
+    fn keep(&self, record: &mut Record) -> Result<(), CellError> {
+        let model = &self.gpt.model;
+        let sizes = (model.config().layers, model.config().heads);
+        let head = Head::chosen(record, self.inputs, sizes)?;
+        let name = self.inputs.choice("part")?;
+        let site = Site {
+            part: tensor_of(name).unwrap_or(Part::Logits),
+            block: head.layer,
+            head: head.head,
+        };
+        if site.part.is_of_head() {
+            let recorder = self.pass.recorder();
+            let mask = Mask::Causal { first: 0 };
+            head.attention(record, recorder, ("", "attention"), &mask)?;
+        }
+        let tensor = match name {
+            "probabilities" => self.probabilities()?,
+            "logits" => self.logits.select(Axis(1), self.columns),
+            _ => self.pass.tensor(model, site)?,
+        };
+        let column_names = match name {
+            "scores" | "weights" => self.tokens.to_vec(),
+            "logits" | "probabilities" => words_of(&self.gpt.tokenizer, self.columns)?,
+            _ => Vec::new(),
+        };
+        let place = (
+            self.inputs.count("row")?.clamp(1, tensor.nrows()) - 1,
+            self.inputs.count("column")?.clamp(1, tensor.ncols()) - 1,
+        );
+        let number = self.number(record, site, name, place)?;
+        record.tensor("opened", &tensor);
+        record.words("columns", column_names);
+        record.words("part", vec![name.to_owned()]);
+        record.number("row", (place.0 + 1) as f64);
+        record.number("column", (place.1 + 1) as f64);
+        self.keep_number(record, &number, site.part);
+        Ok(())
+    }
+
+    /// The probabilities of the tokens that are columns, at each position.
+    fn probabilities(&self) -> Result<Array2<f32>, CellError> {
+        let mut all = Array2::zeros((self.logits.nrows(), self.columns.len()));
+        for (mut to, logits) in all.rows_mut().into_iter().zip(self.logits.rows()) {
+            let row = engine::nn::softmax::softmax_temperature(logits, self.tau)?;
+            for (to, &id) in to.iter_mut().zip(self.columns) {
+                *to = row[id];
+            }
+        }
+        Ok(all)
+    }
+
+    /// The selected number.
+    fn number(
+        &self,
+        record: &mut Record,
+        site: Site,
+        name: &str,
+        (t, c): (usize, usize),
+    ) -> Result<OneNumber, CellError> {
+        let (model, pass) = (&self.gpt.model, self.pass);
+        if name == "probabilities" {
+            let (logits, id, tau) = (self.logits.row(t), self.columns[c], self.tau);
+            return Ok(shown!(
+                record,
+                explain::one_number::probability,
+                logits,
+                id,
+                tau
+            )?);
+        }
+        let place = match site.part {
+            Part::Logits => (t, self.columns[c]),
+            _ => (t, c),
+        };
+        Ok(shown!(
+            record,
+            explain::one_number::Pass::number,
+            pass,
+            model,
+            site,
+            place
+        )?)
+    }
+
+    fn keep_number(&self, record: &mut Record, number: &OneNumber, part: Part) {
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        record.tensor("terms", &number.terms);
+        record.words("terms.columns", owned(number.columns));
+        let names = match part {
+            Part::Weights | Part::Heads => self.tokens.to_vec(),
+            Part::Input => owned(&["token", "position"]),
+            Part::Residual1 => owned(&["stream before", "attention"]),
+            Part::Residual2 => owned(&["stream before", "MLP"]),
+            _ => Vec::new(),
+        };
+        record.words("terms.rows", names);
+        let steps = number.steps.iter();
+        record.numbers(
+            "steps",
+            steps.clone().map(|step| f64::from(step.1)).collect(),
+        );
+        record.words("steps.names", steps.map(|step| step.0.to_owned()).collect());
+        record.number("value", f64::from(number.value));
+        let difference = f64::from(number.value) - f64::from(number.end());
+        record.number("difference", difference.abs());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::test_models::{cache, choice, computed, number, text};
+    use engine::model::decoder::DecoderExt;
+    use engine::trace::Recorder;
+
+    fn given() -> Inputs {
+        Inputs::defaults(&inputs())
+    }
+
+    fn opened(part: &str) -> Computation {
+        computed(&SPEC, &given().with("part", choice(part))).unwrap()
+    }
+
+    fn shape(c: &Computation, name: &str) -> Vec<usize> {
+        c.tensor(name).unwrap().shape().to_vec()
+    }
+
+    fn value(c: &Computation, name: &str) -> f64 {
+        c.at(name, &[]).unwrap()
+    }
+
+    /// The way leads through every part of every block, forward and back.
+    #[test]
+    fn the_way_leads_through_the_whole_model() {
+        let groups = [&BEFORE[..], &ATTENTION, &MLP, &AFTER];
+        assert_eq!(groups.concat(), PARTS);
+        let mut at = (3, "token");
+        let mut passed = 1;
+        while let Some(next) = walked(4, at, 1) {
+            let back = walked(4, next, -1).unwrap();
+            assert_eq!(back.1, at.1);
+            if tensor_of(at.1).is_some_and(Part::is_of_block) {
+                assert_eq!(back.0, at.0);
+            }
+            at = next;
+            passed += 1;
+        }
+        assert_eq!(at.1, "probabilities");
+        assert_eq!(passed, 3 + 4 * 14 + 3);
+        assert_eq!(walked(4, (1, "residual-2"), 1), Some((2, "norm-1")));
+        assert_eq!(walked(4, (1, "input"), 1), Some((1, "norm-1")));
+        assert_eq!(walked(4, (2, "norm"), -1), Some((4, "residual-2")));
+        assert_eq!(walked(4, (1, "token"), -1), None);
+    }
+
+    /// The shapes of all parts for a text of T tokens: C = 128, D = 32, F = 512.
+    #[test]
+    fn every_part_has_its_shape() {
+        let tokens = value(&opened("scores"), "tokens") as usize;
+        assert_eq!(tokens, 6);
+        for part in PARTS {
+            let c = opened(part);
+            let cols = match part {
+                "q" | "k" | "v" | "heads" => 32,
+                "scores" | "weights" => tokens,
+                "mlp-in" | "activation" => 512,
+                "logits" | "probabilities" => COLUMNS,
+                _ => 128,
+            };
+            assert_eq!(shape(&c, "opened"), [tokens, cols], "{part}");
+            let terms = match part {
+                "q" | "k" | "v" | "attention-out" | "mlp-in" | "logits" => [128, 4],
+                "scores" => [32, 4],
+                "weights" => [tokens, 3],
+                "heads" => [tokens, 4],
+                "mlp-out" => [512, 4],
+                "input" | "residual-1" | "residual-2" => [2, 2],
+                _ => [0, 0],
+            };
+            assert_eq!(shape(&c, "terms"), terms, "{part}");
+            assert_eq!(c.words("terms.columns").len(), terms[1]);
+            assert_eq!(c.words("steps.names").len(), shape(&c, "steps")[0]);
+        }
+    }
+
+    /// Every opened number is that of the model's own pass, in each block and head.
+    #[test]
+    fn what_is_opened_is_the_models_own_pass() {
+        let gpt = cache().opened::<CausalLm>("tiny-gpt.safetensors").unwrap();
+        let mut recorder = Recorder::default();
+        let start = gpt.tokenizer.special().end.unwrap();
+        let mut ids = vec![start];
+        ids.extend(gpt.tokenizer.encode("The dog ran after the").unwrap());
+        gpt.model.forward(&ids, Some(&mut recorder)).unwrap();
+        for (layer, head) in [(1, 1), (4, 3)] {
+            let at = |part: &str| {
+                let given = given().with("part", choice(part));
+                let given = given.with("layer", number(f64::from(layer)));
+                computed(&SPEC, &given.with("head", number(f64::from(head)))).unwrap()
+            };
+            for (part, name) in [
+                ("norm-1", "norm_1"),
+                ("q", "attention.q"),
+                ("k", "attention.k"),
+                ("v", "attention.v"),
+                ("scores", "attention.scores"),
+                ("weights", "attention.weights"),
+                ("heads", "attention.heads"),
+                ("attention-out", "attention.output"),
+                ("residual-1", "residual_1"),
+                ("norm-2", "norm_2"),
+                ("mlp-in", "mlp.before"),
+                ("activation", "mlp.inner"),
+                ("mlp-out", "mlp.output"),
+                ("residual-2", "output"),
+            ] {
+                let c = at(part);
+                let found = recorder
+                    .get(&format!("blocks.{}.{name}", layer - 1))
+                    .unwrap();
+                let found = match found.ndim() {
+                    3 => found.index_axis(Axis(0), head as usize - 1).to_owned(),
+                    _ => found.clone(),
+                };
+                let expected = found.mapv(f64::from);
+                assert_eq!(c.tensor("opened").unwrap().values, expected, "{part}");
+            }
+        }
+        for (part, name) in [("token", "embedding"), ("input", "input"), ("norm", "norm")] {
+            let expected = recorder.get(name).unwrap().mapv(f64::from);
+            assert_eq!(opened(part).tensor("opened").unwrap().values, expected);
+        }
+        let logits = recorder.get("logits").unwrap();
+        let c = opened("logits");
+        let largest = logits
+            .index_axis(Axis(0), 5)
+            .fold(f32::MIN, |m, &x| m.max(x));
+        assert_eq!(c.at("opened", &[5, 0]), Some(f64::from(largest)));
+    }
+
+    /// The terms and steps of numbers in all corners of each tensor end at the displayed number, to
+    /// the rounding of 32 bits.
+    #[test]
+    fn the_running_sum_ends_at_the_number() {
+        for part in PARTS {
+            for (layer, head) in [(1.0, 1.0), (3.0, 4.0)] {
+                for (row, column) in [(1.0, 1.0), (32.0, 1.0), (4.0, 3.0), (32.0, 512.0)] {
+                    let mut at = given().with("part", choice(part));
+                    for (name, chosen) in [
+                        ("layer", layer),
+                        ("head", head),
+                        ("row", row),
+                        ("column", column),
+                    ] {
+                        at = at.with(name, number(chosen));
+                    }
+                    let c = computed(&SPEC, &at).unwrap();
+                    let place = ["row", "column"].map(|name| value(&c, name) as usize - 1);
+                    let shown = c.at("opened", &place).unwrap();
+                    assert_eq!(value(&c, "value"), shown, "{part}");
+                    let steps = c.tensor("steps").unwrap().values.clone();
+                    let end = steps.iter().last().copied().unwrap();
+                    assert_eq!((end - shown).abs(), value(&c, "difference"));
+                    let near = 1e-5 * shown.abs().max(1.0);
+                    assert!(
+                        (end - shown).abs() < near,
+                        "{part} {place:?}: {end} {shown}"
+                    );
+                    let terms = c.tensor("terms").unwrap();
+                    if let [count, columns] = *terms.shape()
+                        && columns == 4
+                    {
+                        let (mut total, mut product) = (0.0_f32, 0.0_f32);
+                        for k in 0..count {
+                            let at = |m| terms.at(&[k, m]).unwrap() as f32;
+                            product = at(0) * at(1);
+                            total += product;
+                            assert_eq!((at(2), at(3)), (product, total), "{part} {k}");
+                        }
+                        assert!(product.is_finite());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bars and all other tokens add up to 1 at each temperature; a low one favours the first.
+    #[test]
+    fn the_bars_add_up_to_one() {
+        let at = |tau| computed(&SPEC, &given().with("tau", number(tau))).unwrap();
+        let mut first = 1.0;
+        for tau in [0.1, 0.5, 1.0, 2.0] {
+            let c = at(tau);
+            let bars = &c.tensor("next.probabilities").unwrap().values;
+            assert_eq!(bars.len(), TOP);
+            let total = bars.sum() + value(&c, "next.others");
+            assert!((total - 1.0).abs() < 1e-5, "{tau}: {total}");
+            let now = c.at("next.probabilities", &[0]).unwrap();
+            assert!(now <= first, "{tau}");
+            first = now;
+        }
+        // The same numbers as in the tensor.
+        let open = opened("probabilities");
+        for n in 0..TOP {
+            let last = open.at("opened", &[5, n]).unwrap();
+            assert_eq!(open.at("next.probabilities", &[n]), Some(last));
+        }
+    }
+
+    /// A text that takes the most likely token again and again keeps its tokens, until it is full.
+    #[test]
+    fn a_text_grows_token_by_token() {
+        let mut grown = "Once upon a time there was".to_owned();
+        let mut seen = Vec::new();
+        let mut tokens = 7.0;
+        loop {
+            let c = computed(&SPEC, &given().with("sentence", text(&grown))).unwrap();
+            assert_eq!(value(&c, "tokens"), tokens, "{grown}");
+            assert_eq!(
+                value(&c, "row"),
+                tokens,
+                "the last row stays the selected one"
+            );
+            assert!(c.words("tokens").starts_with(&seen), "{grown}");
+            assert_eq!(c.words("text")[0], grown);
+            seen = c.words("tokens").to_vec();
+            seen.push(c.words("next.words")[0].clone());
+            let next = &c.words("next.texts")[0];
+            if next.is_empty() || tokens == value(&c, "most") {
+                break;
+            }
+            grown.push_str(next);
+            tokens += 1.0;
+        }
+        assert!(tokens > 12.0, "{grown}");
+        // Each seed draws by itself, and the same again.
+        let drawn = |seed| {
+            let c = computed(&SPEC, &given().with("seed", number(seed))).unwrap();
+            c.words("drawn")[0].clone()
+        };
+        let all: Vec<String> = (0..20).map(|seed| drawn(f64::from(seed))).collect();
+        assert_eq!(all[3], drawn(3.0));
+        assert!(all.iter().any(|word| *word != all[0]));
+    }
+
+    #[test]
+    fn a_text_without_tokens_or_with_too_many_gets_a_message() {
+        for sentence in ["", "  ", &"the ".repeat(MOST_TOKENS)] {
+            let error = computed(&SPEC, &given().with("sentence", text(sentence))).unwrap_err();
+            assert!(matches!(error, CellError::Input { .. }), "{error}");
+        }
+        let one = computed(&SPEC, &given().with("sentence", text("Once"))).unwrap();
+        assert_eq!(shape(&one, "opened"), [2, 2]);
+    }
+
+    /// Each number that can be opened from another one is the very number that its terms have.
+    #[test]
+    fn the_source_of_a_term_is_that_number() {
+        let sizes = (4, 4);
+        let open = |spot: Spot| {
+            let mut at = given().with("part", choice(spot.part));
+            for (name, chosen) in [
+                ("layer", spot.layer),
+                ("head", spot.head),
+                ("row", spot.row + 1),
+                ("column", spot.column + 1),
+            ] {
+                at = at.with(name, number(chosen as f64));
+            }
+            computed(&SPEC, &at).unwrap()
+        };
+        let mut found = 0;
+        for part in PARTS {
+            for (layer, head) in [(1, 2), (4, 3)] {
+                let spot = Spot::new((layer, head), part, (4, 2)).unwrap();
+                let c = open(spot);
+                let count = shape(&c, "terms")[0];
+                for (k, m) in [(0, 0), (1, 0), (3, 0), (1, 1), (4, 1), (70, 0)] {
+                    let term = c.at("terms", &[k, m]);
+                    let source = spot.source(Of::Term(k, m), count, sizes);
+                    if let (Some(source), Some(term)) = (source, term) {
+                        // A score that is hidden shows its value before the mask.
+                        if term.is_finite() {
+                            assert_eq!(value(&open(source), "value"), term, "{spot:?} {k} {m}");
+                            found += 1;
+                        }
+                    }
+                }
+                if let Some(source) = spot.source(Of::Step(0), count, sizes) {
+                    let step = c.at("steps", &[0]).unwrap();
+                    assert_eq!(value(&open(source), "value"), step, "{spot:?}");
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 70, "{found}");
+        assert_eq!(Spot::new((1, 1), "w", (0, 0)), None);
+    }
+
+    /// What the lesson says of the cell as it opens.
+    #[test]
+    fn the_last_word_looks_back_at_the_dog() {
+        let c = opened("weights");
+        assert_eq!(c.words("tokens")[2], "\u{2423}dog");
+        assert_eq!((value(&c, "layer"), value(&c, "head")), (4.0, 3.0));
+        assert_eq!((value(&c, "row"), value(&c, "column")), (6.0, 3.0));
+        let weight = value(&c, "value");
+        assert!((0.8..0.9).contains(&weight), "{weight}");
+        let words = c.words("next.words");
+        assert_eq!(words[..2], ["\u{2423}dog", "\u{2423}cat"]);
+        let share = c.at("next.probabilities", &[0]).unwrap();
+        assert!((0.6..0.67).contains(&share), "{share}");
+        // Without the head's score of the dog, no other score of the row is near.
+        let c = opened("scores");
+        let row: Vec<f64> = (0..6).map(|s| c.at("opened", &[5, s]).unwrap()).collect();
+        assert!(row.iter().all(|score| *score <= row[2]), "{row:?}");
+        assert_eq!(shape(&c, "terms"), [32, 4]);
+    }
+
+    /// What to try: another word changes the stream from its position on, and the temperature
+    /// changes nothing but the probabilities.
+    #[test]
+    fn another_word_changes_nothing_before_it_and_the_temperature_no_matrix() {
+        let at = |sentence: &str, tau: f64, part: &str| {
+            let given = given().with("sentence", text(sentence));
+            let given = given.with("part", choice(part));
+            computed(&SPEC, &given.with("tau", number(tau))).unwrap()
+        };
+        let (dog, cat) = ("The dog ran after the", "The cat ran after the");
+        let [a, b] = [dog, cat].map(|sentence| at(sentence, 1.0, "residual-2"));
+        assert_eq!(a.words("tokens").len(), b.words("tokens").len());
+        for row in 0..6 {
+            let rows = [&a, &b].map(|c| {
+                let opened = &c.tensor("opened").unwrap().values;
+                opened.index_axis(Axis(0), row).to_owned()
+            });
+            assert_eq!(rows[0] == rows[1], row < 2, "row {row}");
+        }
+        for part in PARTS {
+            let [cold, warm] = [0.2, 1.5].map(|tau| at(dog, tau, part));
+            let same = cold.tensor("opened") == warm.tensor("opened");
+            assert_eq!(same, part != "probabilities", "{part}");
+        }
+    }
+}
