@@ -100,6 +100,14 @@ macro_rules! for_each_lesson {
                 batch_norm_moves: page,
                 norm_and_depth: training,
             }
+            cost {
+                count_the_work: page,
+                measure_attention: models,
+                online_softmax: page,
+                window_reach: page,
+                memory_needed: page,
+                scaling_laws: page,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,
