@@ -23,6 +23,7 @@ mod e2e {
     mod browser;
     mod charts;
     mod code;
+    mod cost;
     mod failing;
     mod file_host;
     mod guess;
