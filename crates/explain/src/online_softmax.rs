@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use engine::nn::softmax::softmax;
     use engine::rng::normal_matrix;
-    use ndarray::{Axis, array};
+    use ndarray::{Axis, Slice, array};
 
     /// The output after each score is the softmax of those read so far, times their values.
     #[test]
@@ -110,8 +110,9 @@ mod tests {
             let values = normal_matrix(seed, "values", count, 4, 1.0);
             let steps = online_row(scores.row(0), values.view()).unwrap();
             for (n, kept) in steps.iter().enumerate() {
-                let weights = softmax(scores.slice(ndarray::s![0, ..=n]));
-                let dense = weights.dot(&values.slice(ndarray::s![..=n, ..]));
+                let read = Slice::from(..=n);
+                let weights = softmax(scores.row(0).slice_axis(Axis(0), read));
+                let dense = weights.dot(&values.slice_axis(Axis(0), read));
                 let differences = &dense - &kept.output();
                 assert!(differences.iter().all(|d| d.abs() < 1e-6), "{differences}");
             }

@@ -19,7 +19,7 @@
 use engine::error::Result;
 use engine::nn::linear::linear;
 use engine::{math, shape};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2};
 
 /// The state after each token.
 ///
@@ -41,7 +41,7 @@ pub fn read(
         let carried = linear(state.view(), w_h, None)?;
         row += &carried.row(0);
         row.mapv_inplace(math::tanh);
-        state.slice_mut(s![0, ..]).assign(&row);
+        state.row_mut(0).assign(&row);
     }
     Ok(states)
 }

@@ -151,7 +151,7 @@ fn held(cx: CellCx) -> AnyView {
                 </tbody>
             </table>
         </div>
-        <p class="hint">{set("The last needs $d_k + 2$ numbers, however long the text is.")}</p>
+        <p class="hint" data-label="">{set("The last needs $d_k + 2$ numbers, however long the text is.")}</p>
     }
     .into_any()
 }
