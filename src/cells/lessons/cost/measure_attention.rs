@@ -51,14 +51,27 @@ type Times = [Vec<f64>; 2];
 /// The state of a measurement.
 #[derive(Clone, Copy)]
 struct Measured {
+    /// Number of the measurement, of which only the last one may go on.
+    run: RwSignal<u64>,
     times: RwSignal<Times>,
     is_running: RwSignal<bool>,
     failure: RwSignal<Option<String>>,
 }
 
+impl Measured {
+    /// Forgets all times, and ends the measurement under way.
+    fn clear(self, is_running: bool) {
+        self.run.update(|run| *run += 1);
+        self.times.set(Times::default());
+        self.failure.set(None);
+        self.is_running.set(is_running);
+    }
+}
+
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let measured = Measured {
+        run: RwSignal::new(0),
         times: RwSignal::new(Times::default()),
         is_running: RwSignal::new(false),
         failure: RwSignal::new(None),
@@ -68,7 +81,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     Effect::new(move |before: Option<f64>| {
         let now = width.get();
         if before.is_some_and(|before| before != now) {
-            measured.times.set(Times::default());
+            measured.clear(false);
         }
         now
     });
@@ -77,9 +90,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {button(cx, measured)}
             {cx.slider("width", Format::Count)}
         </div>
-        <p class="cell-error" role="status" hidden=move || measured.failure.with(Option::is_none)>
-            {move || measured.failure.get()}
-        </p>
+        <div aria-live="polite">
+            {move || measured.failure.get().map(|text| view! { <p class="cell-error">{text}</p> })}
+        </div>
         {chart(cx, measured)}
         {table(cx, measured)}
         <More summary="One measurement by itself">
@@ -99,9 +112,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 fn button(cx: CellCx, measured: Measured) -> AnyView {
     let press = move |_| {
         if !measured.is_running.get_untracked() {
-            measured.is_running.set(true);
-            measured.failure.set(None);
-            measured.times.set(Times::default());
+            measured.clear(true);
             let inputs = untrack(|| cx.inputs());
             leptos::task::spawn_local(measure(measured, inputs));
         }
@@ -122,28 +133,26 @@ fn button(cx: CellCx, measured: Measured) -> AnyView {
 
 /// Measures both layers, the short texts first, and shows each time as it comes.
 async fn measure(measured: Measured, inputs: Inputs) {
+    let run = measured.run.get_untracked();
     let width = inputs.count("width").unwrap_or(1);
-    'all: for tokens in LENGTHS {
+    for tokens in LENGTHS {
         for layer in 0..LAYERS.len() {
-            match shortest(&inputs, layer, tokens, width).await {
-                Ok(ms) => {
-                    // The reader may have left the page, or have begun with another dimension.
-                    let goes_on = measured
-                        .times
-                        .try_update(|times| times[layer].push(ms))
-                        .is_some();
-                    if !goes_on {
-                        return;
-                    }
-                }
+            let found = shortest(&inputs, layer, tokens, width).await;
+            // The reader may have left the page, or chosen another dimension.
+            if measured.run.try_get_untracked() != Some(run) {
+                return;
+            }
+            match found {
+                Ok(ms) => measured.times.update(|times| times[layer].push(ms)),
                 Err(error) => {
-                    measured.failure.try_set(Some(error.to_string()));
-                    break 'all;
+                    measured.failure.set(Some(error.to_string()));
+                    measured.is_running.set(false);
+                    return;
                 }
             }
         }
     }
-    measured.is_running.try_set(false);
+    measured.is_running.set(false);
 }
 
 /// Milliseconds of one layer for one length: the shortest of a few measurements.

@@ -117,12 +117,13 @@ fn plane(cx: CellCx) -> AnyView {
             .filter_map(|n| Some([at(n - 1)?, at(n)?]))
             .collect::<Vec<_>>()
     });
+    let corners: Vec<usize> = (0..COUNT).collect();
     view! {
         <Plane
             label="The output walks among the values"
             marks
             reach=reach_of(cx, ["values"])
-            hull_of=(0..COUNT).collect::<Vec<_>>()
+            hull_of=corners
             nets=vec![(Concept::Output, walked)]
         />
     }

@@ -3,6 +3,7 @@
 
 use engine::nn::attention::{Mask, Scoring, scale};
 use engine::rng::normal_matrix;
+use engine::trace::Observer;
 use explain::cost::{recurrent, self_attention};
 use explain::power_law::PowerLaw;
 use ndarray::Axis;
@@ -115,7 +116,7 @@ fn attention(
     let [q, k, v] = ["q", "k", "v"].map(|name| normal_matrix(7, name, tokens, width, 1.0));
     let [q, k, v] = [&q, &k, &v].map(|x| x.view().insert_axis(Axis(0)));
     let (scoring, mask) = (Scoring::Dot(scale(width)), Mask::None);
-    let mut nobody = None;
+    let mut nobody: Option<&mut dyn Observer> = None;
     let mut found = shown!(
         record,
         engine::nn::attention::attend,
