@@ -1,9 +1,7 @@
 //! Two published laws of how large a model should be for a budget of training, and where they
 //! disagree.
 
-use explain::scaling_laws::{
-    hoffmann_loss, hoffmann_parameters, kaplan_parameters, ratio_parameters, tokens,
-};
+use explain::scaling_laws::{hoffmann_parameters, kaplan_parameters, ratio_parameters};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -76,6 +74,8 @@ fn curves(record: &mut Record) {
 
 #[cfg(test)]
 mod tests {
+    use explain::scaling_laws::{hoffmann_loss, tokens};
+
     use super::*;
     use crate::input::InputValue;
 
