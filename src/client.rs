@@ -59,19 +59,31 @@ pub(crate) async fn computed(
     let Run::Sliced(kind) = spec.run else {
         return spec.compute(&inputs);
     };
+    timed(kind, spec.name, inputs).await.map(|(found, _)| found)
+}
+
+/// The result of a cell that computes in a worker, with the milliseconds that it took there.
+///
+/// # Errors
+/// As [`computed`].
+pub(crate) async fn timed(
+    kind: WorkerKind,
+    name: &'static str,
+    inputs: Inputs,
+) -> Result<(Computation, f64), CellError> {
     let found = Rc::new(RefCell::new(None));
     clock::until_called(|done| {
         let found = Rc::clone(&found);
-        compute(kind, spec.name, inputs, move |reply| {
-            if let CellReply::Finished { result, .. } = reply {
-                found.replace(Some(result));
+        compute(kind, name, inputs, move |reply| {
+            if let CellReply::Finished { result, elapsed_ms } = reply {
+                found.replace(Some(result.map(|computation| (computation, elapsed_ms))));
                 done();
             }
         });
     })
     .await;
     let found = found.take();
-    found.unwrap_or_else(|| Err(CellError::Missing(spec.name.to_owned())))
+    found.unwrap_or_else(|| Err(CellError::Missing(name.to_owned())))
 }
 
 /// Drops a request; its listener is not called any more.

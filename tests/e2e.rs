@@ -23,6 +23,7 @@ mod e2e {
     mod browser;
     mod charts;
     mod code;
+    mod cost;
     mod decoder;
     mod encoder_decoder;
     mod failing;

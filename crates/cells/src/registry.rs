@@ -127,6 +127,14 @@ macro_rules! for_each_lesson {
                 logit_lens: models,
                 whole_model: models,
             }
+            cost {
+                count_the_work: page,
+                measure_attention: models,
+                online_softmax: page,
+                window_reach: page,
+                memory_needed: page,
+                scaling_laws: page,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -19,6 +19,15 @@ impl CellCx {
 
     /// A slider with an entry box for a number input.
     pub(crate) fn slider(self, name: &'static str, format: Format) -> AnyView {
+        self.slider_of(name, format, false)
+    }
+
+    /// The same with equal ratios along the slider, for a range over several powers of ten.
+    pub(crate) fn log_slider(self, name: &'static str, format: Format) -> AnyView {
+        self.slider_of(name, format, true)
+    }
+
+    fn slider_of(self, name: &'static str, format: Format, log: bool) -> AnyView {
         let Some(InputKind::Number { min, max, step }) = self.input_spec(name).map(|s| s.kind)
         else {
             return ().into_any();
@@ -26,7 +35,7 @@ impl CellCx {
         let change = Callback::new(move |x: f64| self.set(name, InputValue::Number(x)));
         view! {
             <Slider label=self.label(name) value=self.number(name) min=min max=max step=step on_change=change
-                source=format!("input:{name}") format=format />
+                source=format!("input:{name}") format=format log=log />
         }
         .into_any()
     }

@@ -19,9 +19,9 @@ use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::WordPiece;
 use engine::trace::Recorder;
 use engine::translate::{Alignments, BeamTree, Pair, TranslationModel, Translator};
-use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
+use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
 use explain::expert_words::ExpertRun;
@@ -29,11 +29,14 @@ use explain::fact_memory::FactRun;
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
 use explain::kv_race::Race;
+use explain::memory::Decoder;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
 use explain::one_number::{OneNumber, Pass, Site};
+use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
+use explain::power_law::PowerLaw;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
@@ -570,5 +573,47 @@ impl Describe for Weight {
 impl Describe for Recorder {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("keeps {} intermediates", self.names().len()).describe(name, out);
+    }
+}
+
+impl Describe for LayerCost {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.multiplications.describe("multiplications", out);
+        self.sequential.describe("sequential", out);
+        self.path.describe("path", out);
+    }
+}
+
+impl Describe for Online {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.maximum.describe("maximum", out);
+        self.sum.describe("sum", out);
+        self.mixed.describe("mixed", out);
+        self.factor.describe("factor", out);
+        self.term.describe("term", out);
+    }
+}
+
+impl Describe for PowerLaw {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.exponent.describe("exponent", out);
+        self.standard_error.describe("standard_error", out);
+        self.factor.describe("factor", out);
+    }
+}
+
+/// A decoder is shown by its sizes.
+impl Describe for Decoder {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let (layers, width, heads) = (self.layers, self.width, self.heads);
+        format!("{layers} layers of dimension {width} with {heads} heads").describe(name, out);
+    }
+}
+
+/// The layers after which each token is reached.
+impl Describe for Vec<Option<usize>> {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let reached = self.iter().flatten().count();
+        format!("{reached} of {} tokens are reached", self.len()).describe(name, out);
     }
 }
