@@ -100,6 +100,14 @@ macro_rules! for_each_lesson {
                 batch_norm_moves: page,
                 norm_and_depth: training,
             }
+            heads {
+                pattern_atlas: models,
+                induction: models,
+                induction_by_hand: page,
+                ablation_sweep: models,
+                two_maps: training,
+                rollout: models,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

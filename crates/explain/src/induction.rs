@@ -25,6 +25,7 @@
 use engine::error::Result;
 use engine::nn::attention::{Mask, apply_mask, mix_values, scores};
 use engine::nn::softmax::softmax_rows;
+use engine::rng::Rng;
 use ndarray::{Array2, ArrayView2};
 
 /// What [`induction`] computes.
@@ -65,6 +66,18 @@ pub fn induction(x: ArrayView2<'_, f32>, sharpness: f32, looks_back: bool) -> Re
     })
 }
 
+/// The number of a vocabulary's single bytes, whose ids come first.
+const BYTES: usize = 256;
+
+/// The token `end`, which comes last in a byte-level vocabulary and begins every text, and `count`
+/// random tokens, the latter twice. They are merged tokens, which are words and parts of them; bytes
+/// hardly ever are tokens of a text.
+pub fn twice(end: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
+    let merged = end.saturating_sub(BYTES);
+    let tokens: Vec<usize> = (0..count).map(|_| BYTES + rng.below(merged)).collect();
+    [&[end], tokens.as_slice(), tokens.as_slice()].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +107,14 @@ mod tests {
         for token in [2, 3] {
             assert!((found.next[[5, token]] - 0.5).abs() < 1e-3);
         }
+    }
+
+    #[test]
+    fn a_list_is_said_twice() {
+        let ids = twice(300, 20, &mut Rng::new(1));
+        assert_eq!(ids.len(), 41);
+        assert_eq!(ids[1..=20], ids[21..]);
+        assert!(ids[1..].iter().all(|id| (256..300).contains(id)));
     }
 
     /// Without head 1 the keys are zeros, so head 2 weighs all tokens so far alike.

@@ -1,8 +1,10 @@
 //! Parts of views that several cells share.
 
 pub(crate) mod figures;
+pub(crate) mod head_maps;
 pub(crate) mod model_note;
 pub(crate) mod player;
+pub(crate) mod said;
 pub(crate) mod space;
 pub(crate) mod vocabulary;
 pub(crate) mod walk;

@@ -19,6 +19,7 @@ use engine::translate::{Alignments, Pair, TranslationModel, Translator};
 use explain::byte_pairs::{Learned, Merge};
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::induction::Induction;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
 use explain::norm_steps::NormSteps;
@@ -26,6 +27,7 @@ use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
 use explain::two_layers::TwoLayers;
+use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
 use explain::wrong_mask::Mistake;
 
@@ -230,6 +232,26 @@ impl Describe for Stream {
         self.added.describe("added", out);
         self.difference.describe("difference", out);
         self.logits.describe("logits", out);
+    }
+}
+
+impl Describe for Induction {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.previous.describe("previous", out);
+        self.before.describe("before", out);
+        self.weights.describe("weights", out);
+        self.next.describe("next", out);
+    }
+}
+
+impl Describe for Search {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.given.describe("given", out);
+        self.output.describe("output", out);
+        self.maps.describe("maps", out);
+        self.outputs.describe("outputs", out);
+        self.distances.describe("distances", out);
+        self.differences.describe("differences", out);
     }
 }
 

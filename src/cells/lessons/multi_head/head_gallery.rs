@@ -1,81 +1,21 @@
 //! The weights of all heads of a trained model as thumbnails, and the chosen one large.
 
-use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::later_pairs;
-use crate::cells::parts::model_note::{model_box, model_note, pieces_note};
-use crate::widgets::{Concept, Domain, HeatMap, Place};
+use crate::cells::parts::head_maps::HeadMaps;
+use crate::cells::parts::model_note::{is_decoder, model_box, model_note, pieces_note};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
-    let chosen = cx.selected_place("selected");
-    let (layers, heads) = (count(cx, "layers"), count(cx, "heads"));
-    // The chosen head, or the last where the model has fewer.
-    let here = Memo::new(move |_| {
-        let (layer, head) = chosen.get().unwrap_or_default();
-        let last = |count: usize| count.saturating_sub(1);
-        (layer.min(last(layers.get())), head.min(last(heads.get())))
-    });
-    let prefix = Signal::derive(move || vec![here.get().0, here.get().1]);
-    let tokens = cx.words("tokens");
-    let model = cx.choice("model");
-    let hidden = Signal::derive(move || {
-        let is_causal = model.with(|name| name == "tiny-gpt");
-        let count = if is_causal { tokens.with(Vec::len) } else { 0 };
-        later_pairs(count)
-    });
-    let name = move || format!("Layer {}, head {}", here.get().0 + 1, here.get().1 + 1);
-    let thumbnail = move |layer: usize, head: usize| {
-        let choose = Callback::new(move |_: Place| chosen.choose(Some((layer, head))));
-        view! {
-            <div class="head-map" class:is-chosen=move || here.get() == (layer, head)>
-                <HeatMap
-                    grid=cx.grid_with("weights", Signal::stored(vec![layer, head]), "tokens", "tokens")
-                    label=format!("Layer {}, head {}", layer + 1, head + 1)
-                    domain=Domain::Fixed(0.0, 1.0)
-                    format=Format::Fixed(2)
-                    concept=Concept::Weight
-                    on_press=choose
-                    picture=true
-                    no_legend=true
-                    no_readout=true
-                />
-            </div>
-        }
-    };
-    let all = move || {
-        let (layers, heads) = (layers.get(), heads.get());
-        let places = (0..layers).flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
-        places
-            .map(|(layer, head)| thumbnail(layer, head))
-            .collect_view()
-    };
+    let maps = HeadMaps::new(cx);
     view! {
         <div class="controls">{cx.text_box("sentence")} {model_box(cx)}</div>
         {pieces_note(cx)}
         <div class="cols-2">
-            <div class="head-maps">{all}</div>
-            <div class="stack tight">
-                <p class="panel-title" data-label="" aria-live="polite">{name}</p>
-                <HeatMap
-                    grid=cx.grid_with("weights", prefix, "tokens", "tokens")
-                    label="Its weights: each row is a word that attends"
-                    domain=Domain::Fixed(0.0, 1.0)
-                    format=Format::Fixed(2)
-                    concept=Concept::Weight
-                    hidden
-                />
-            </div>
+            {maps.thumbnails(|_| ().into_any())} {maps.large(is_decoder(cx), false)}
         </div>
         {model_note(cx)}
     }
     .into_any()
-}
-
-/// A number of the result.
-fn count(cx: CellCx, name: &'static str) -> Memo<usize> {
-    let found = cx.value(name, Vec::new());
-    Memo::new(move |_| found.get().map_or(0, |count| count as usize))
 }

@@ -1,0 +1,126 @@
+//! The attention weights of all heads of a model as thumbnails, and the chosen one large.
+
+use cells::format::Format;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::parts::figures::later_pairs;
+use crate::widgets::{Concept, Domain, HeatMap, Place, Selected};
+
+/// The input that says which head is chosen.
+const SELECTED: &str = "selected";
+
+/// The heads of a cell that has the results `weights`, `layers`, `heads` and `tokens`.
+#[derive(Clone, Copy)]
+pub(crate) struct HeadMaps {
+    cx: CellCx,
+    chosen: Selected<Place>,
+    /// Layers, and heads of each.
+    sizes: Memo<(usize, usize)>,
+    /// The chosen head, or the last where the model has fewer.
+    pub(crate) here: Memo<Place>,
+}
+
+impl HeadMaps {
+    /// The heads of the cell.
+    pub(crate) fn new(cx: CellCx) -> Self {
+        let chosen = cx.selected_place(SELECTED);
+        let (layers, heads) = (count(cx, "layers"), count(cx, "heads"));
+        let here = Memo::new(move |_| {
+            let (layer, head) = chosen.get().unwrap_or_default();
+            let last = |count: usize| count.saturating_sub(1);
+            (layer.min(last(layers.get())), head.min(last(heads.get())))
+        });
+        Self {
+            cx,
+            chosen,
+            sizes: Memo::new(move |_| (layers.get(), heads.get())),
+            here,
+        }
+    }
+
+    /// Chooses a head.
+    pub(crate) fn choose(self, head: Place) {
+        self.chosen.choose(Some(head));
+    }
+
+    /// A thumbnail for each head, with what `below` says of it.
+    pub(crate) fn thumbnails(
+        self,
+        below: impl Fn(Place) -> AnyView + Copy + Send + Sync + 'static,
+    ) -> AnyView {
+        let all = move || {
+            let (layers, heads) = self.sizes.get();
+            let places =
+                (0..layers).flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
+            places
+                .map(|place| self.thumbnail(place, below(place)))
+                .collect_view()
+        };
+        view! { <div class="head-maps">{all}</div> }.into_any()
+    }
+
+    fn thumbnail(self, (layer, head): Place, below: AnyView) -> AnyView {
+        let choose = Callback::new(move |_: Place| self.choose((layer, head)));
+        let prefix = Signal::stored(vec![layer, head]);
+        view! {
+            <div class="head-map" class:is-chosen=move || self.here.get() == (layer, head)>
+                <HeatMap
+                    grid=self.cx.grid_with("weights", prefix, "tokens", "tokens")
+                    label=name_of((layer, head))
+                    domain=Domain::Fixed(0.0, 1.0)
+                    format=Format::Fixed(2)
+                    concept=Concept::Weight
+                    on_press=choose
+                    picture=true
+                    no_legend=true
+                    no_readout=true
+                />
+                {below}
+            </div>
+        }
+        .into_any()
+    }
+
+    /// The chosen head large, with its name; `is_causal` hatches what a token may not see. As a
+    /// picture it has no words beside its rows and columns.
+    pub(crate) fn large(self, is_causal: Signal<bool>, is_picture: bool) -> AnyView {
+        let tokens = self.cx.words("tokens");
+        let hidden = Signal::derive(move || {
+            let count = if is_causal.get() && !is_picture {
+                tokens.with(Vec::len)
+            } else {
+                0
+            };
+            later_pairs(count)
+        });
+        let here = self.here;
+        let prefix = Signal::derive(move || vec![here.get().0, here.get().1]);
+        view! {
+            <div class="stack tight">
+                <p class="panel-title" data-label="" aria-live="polite">{move || name_of(here.get())}</p>
+                <HeatMap
+                    grid=self.cx.grid_with("weights", prefix, "tokens", "tokens")
+                    label="Its weights: each row is a word that attends"
+                    domain=Domain::Fixed(0.0, 1.0)
+                    format=Format::Fixed(2)
+                    concept=Concept::Weight
+                    hidden
+                    picture=is_picture
+                />
+            </div>
+        }
+        .into_any()
+    }
+}
+
+/// The name of a head, counted from one.
+pub(crate) fn name_of((layer, head): Place) -> String {
+    format!("Layer {}, head {}", layer + 1, head + 1)
+}
+
+/// A number of the result.
+fn count(cx: CellCx, name: &'static str) -> Memo<usize> {
+    let found = cx.value(name, Vec::new());
+    Memo::new(move |_| found.get().map_or(0, |count| count as usize))
+}
