@@ -52,6 +52,7 @@ const PARTS: &[Part] = &[
     part("softmax", "Softmax", "scaling", Some("softmax-temperature"), "Turns the scores of a position into weights that add up to one."),
     part("values", "Weighted sum", "self-attention", Some("qkv-by-hand"), "Adds up the values, each times its weight."),
     part("heads", "Heads", "multi-head", Some("heads-split"), "Runs several attentions side by side and joins their outputs."),
+    part("jobs", "Jobs of heads", "heads", Some("pattern-atlas"), "What single heads have learned to look at, and what is lost without them."),
     part("norm", "Residual and norm", "residual-and-norm", Some("residual-stream"), "Adds what a step computed to its input, and keeps the numbers in range."),
     part("mlp", "MLP", "mlp", None, "Two matrix products and a nonlinearity, for every position alone."),
     part("encoder", "Encoder", "encoder-only", None, "Reads a whole text at once; BERT is an encoder by itself."),
@@ -217,6 +218,8 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
     // In the free corner above the steps.
     let y = SIZE.1 - 2 * HEIGHT - 13;
     pen.block("tools", "basic operations", (COLUMNS[2], y), WIDTH);
+    // Between it and the name of the steps.
+    pen.block("jobs", "jobs of heads", (COLUMNS[1] + 16, y), WIDTH - 12);
     let _ = write!(
         pen.svg,
         "<text class=\"name\" x=\"8\" y=\"{}\">Inside every attention</text>",
@@ -323,11 +326,11 @@ mod tests {
         let svg = drawing(&[], None);
         assert_eq!(
             svg.matches("rx=").count(),
-            BLOCKS.len() + 2 + COLUMNS.len() + STEPS.len()
+            BLOCKS.len() + 3 + COLUMNS.len() + STEPS.len()
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
-        let boxes = boxes.chain(["loss", "tools", "encoder", "decoder", "vision"]);
+        let boxes = boxes.chain(["loss", "tools", "jobs", "encoder", "decoder", "vision"]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }
 

@@ -93,10 +93,15 @@ impl Said {
         mean(losses, &self.counted)
     }
 
+    /// The mean of the losses of the first time, of a list that is said twice.
+    pub(crate) fn first_mean(&self, losses: &Array1<f32>) -> Option<f64> {
+        self.first.as_ref().map(|first| mean(losses, first))
+    }
+
     /// Keeps the means of these losses, under names that end in `suffix`.
     pub(crate) fn keep_means(&self, record: &mut Record, losses: &Array1<f32>, suffix: &str) {
-        if let Some(first) = &self.first {
-            record.number(&format!("first{suffix}"), mean(losses, first));
+        if let Some(first) = self.first_mean(losses) {
+            record.number(&format!("first{suffix}"), first);
         }
         record.number(&format!("mean{suffix}"), self.mean(losses));
     }

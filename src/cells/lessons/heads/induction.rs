@@ -24,7 +24,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack">
                 {means(cx, list)}
                 <p class="hint">
-                    "1.3 is head 3 of layer 1. An even guess among all tokens of the vocabulary costs "
+                    <span data-label="">"1.3 is head 3 of layer 1."</span>
+                    " An even guess among all tokens of the vocabulary costs "
                     {cx.num("guess", &[], Format::Fixed(2))} "."
                 </p>
             </div>

@@ -16,7 +16,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {map(cx, "previous", "Head 1: the word before", selected)}
             {map(cx, "weights", "Head 2: after the same word", selected)} {expected(cx)}
         </div>
-        <More summary="How sharp head 2 is">{cx.slider("sharpness", Format::Fixed(1))}</More>
+        <More summary="How sharp the second head is">{cx.slider("sharpness", Format::Fixed(1))}</More>
     }
     .into_any()
 }

@@ -28,7 +28,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="controls">{cx.text_box("sentence")} {model_box(cx)}</div>
         <div class="cols-2">
             {maps.thumbnails(kind)}
-            <div class="stack">{maps.large(is_decoder(cx), true)} {scores(cx, maps)}</div>
+            <div class="stack">{maps.large(is_decoder(cx), false)} {scores(cx, maps)}</div>
         </div>
         <More summary="What the six scores are">{formulas(cx)} {pieces_note(cx)}</More>
         {model_note(cx)}

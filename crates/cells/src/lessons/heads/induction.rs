@@ -92,6 +92,9 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     said.keep_tokens(&mut record);
     said.keep_means(&mut record, &whole, "");
     said.keep_means(&mut record, &now, ".now");
+    if let Some(first) = said.first_mean(&now) {
+        record.number("ratio.now", said.mean(&now) / first);
+    }
     record.number("off", off.len() as f64);
     record.number(
         "guess",

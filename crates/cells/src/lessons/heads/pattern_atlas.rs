@@ -171,6 +171,29 @@ mod tests {
         assert_eq!(name(&c, 2, 2), "special");
     }
 
+    /// What the lesson says of *it* and *its*: no head gives *animal* an eighth, and one head gives
+    /// *law* a fifth.
+    #[test]
+    fn no_head_of_tiny_bert_finds_the_animal() {
+        let of_word = |sentence: &str, word: &str, other: &str| -> Vec<f64> {
+            let c = of(BERT, Some(sentence));
+            let place = |word: &str| c.words("tokens").iter().position(|t| t == word).unwrap();
+            let (row, column) = (place(word), place(other));
+            let heads = (0..12).map(|n| [n / 4, n % 4, row, column]);
+            heads.map(|at| c.at("weights", &at).unwrap()).collect()
+        };
+        for ending in ["tired", "wide"] {
+            let sentence =
+                format!("The animal did not cross the street because it was too {ending}");
+            let found = of_word(&sentence, "it", "animal");
+            assert!(found.iter().all(|&w| w < 0.125), "{found:?}");
+        }
+        let law = "The Law will never be perfect but its application should be just";
+        let found = of_word(law, "its", "law");
+        assert!((0.18..0.25).contains(&found[6]), "{found:?}");
+        assert!(found.iter().all(|&w| w <= found[6]), "{found:?}");
+    }
+
     /// Only the induction score needs a token that comes twice.
     #[test]
     fn without_a_repetition_there_is_no_induction() {
