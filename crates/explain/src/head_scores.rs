@@ -25,7 +25,7 @@
 
 use engine::math;
 use engine::nn::softmax::entropy;
-use ndarray::{Array1, ArrayView1, ArrayView2, s};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Slice};
 
 /// Index of the weight of the token before.
 pub const PREVIOUS: usize = 0;
@@ -82,7 +82,7 @@ fn of_row(
     let same = (0..row.len()).filter(is_same);
     let earlier = (words.0..t).filter(is_same);
     let is_repeated = earlier.clone().next().is_some();
-    let even = || entropy(row.slice(s![..seen])) / math::ln(seen as f32);
+    let even = || entropy(row.slice_axis(Axis(0), Slice::from(..seen))) / math::ln(seen as f32);
     [
         t.checked_sub(1).and_then(at),
         at(t + 1),

@@ -255,7 +255,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::{arr1, arr2};
+    use ndarray::{Slice, arr1, arr2};
 
     fn values() -> Array2<f32> {
         arr2(&[
@@ -291,10 +291,11 @@ mod tests {
     /// Three values that are not in one line: the weights follow from the output.
     #[test]
     fn three_tokens_have_only_one_map() {
+        let three = Slice::from(..3);
         let (scores, values) = (scores(), values());
         let first = (
-            scores.slice(ndarray::s![..3]),
-            values.slice(ndarray::s![..3, ..]),
+            scores.slice_axis(Axis(0), three),
+            values.slice_axis(Axis(0), three),
         );
         let found = search(first.0, first.1, 1, 40).unwrap();
         let most = found.distances.iter().fold(0.0, |m: f32, &d| m.max(d));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use engine::rng::Rng;
 use engine::token::tokenizer::Tokenizer;
 use explain::head_scores::{INDUCTION, PREVIOUS, head_scores};
-use ndarray::{Array1, Array2, Array4};
+use ndarray::{Array1, Array2, Array4, Axis};
 
 use crate::error::CellError;
 use crate::frame::shown::Record;
@@ -120,7 +120,9 @@ impl Said {
         let words = (1, tokens);
         [PREVIOUS, INDUCTION].map(|kind| {
             Array2::from_shape_fn((layers, heads), |(layer, head)| {
-                let map = weights.slice(ndarray::s![layer, head, .., ..]);
+                let map = weights
+                    .index_axis(Axis(0), layer)
+                    .index_axis_move(Axis(0), head);
                 head_scores(map, &self.ids, words, true)[kind]
             })
         })

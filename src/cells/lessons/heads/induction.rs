@@ -59,7 +59,7 @@ fn losses(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("loss", chart);
-    view! { <ChartView chart label="Loss of each token" height=200 format=Format::Fixed(2) /> }
+    view! { <ChartView chart label="Loss of each token" height=180 format=Format::Fixed(2) /> }
         .into_any()
 }
 

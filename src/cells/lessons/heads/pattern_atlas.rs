@@ -26,9 +26,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let kind = move |place: Place| kind(cx, place);
     view! {
         <div class="controls">{cx.text_box("sentence")} {model_box(cx)}</div>
-        <div class="cols-2">
-            {maps.thumbnails(kind)}
-            <div class="stack">{maps.large(is_decoder(cx), false)} {scores(cx, maps)}</div>
+        <div class="cols-3">
+            {maps.thumbnails(kind)} {maps.large(is_decoder(cx), false)} {scores(cx, maps)}
         </div>
         <More summary="What the six scores are">{formulas(cx)} {pieces_note(cx)}</More>
         {model_note(cx)}

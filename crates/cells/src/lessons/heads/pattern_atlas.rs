@@ -2,7 +2,7 @@
 //! looks at.
 
 use explain::head_scores::{COUNT, EVEN, INDUCTION, head_scores};
-use ndarray::{Array3, Axis, s};
+use ndarray::{Array3, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -75,7 +75,9 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     let mut scores = Array3::<f32>::zeros((layers, heads, COUNT));
     for layer in 0..layers {
         for head in 0..heads {
-            let map = weights.slice(s![layer, head, .., ..]);
+            let map = weights
+                .index_axis(Axis(0), layer)
+                .index_axis_move(Axis(0), head);
             // The others repeat the call of the first.
             let found = if (layer, head) == (0, 0) {
                 shown!(
@@ -89,7 +91,8 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
             } else {
                 head_scores(map, ids, words, is_causal)
             };
-            scores.slice_mut(s![layer, head, ..]).assign(&found);
+            let mut row = scores.index_axis_mut(Axis(0), layer);
+            row.row_mut(head).assign(&found);
         }
     }
     let kinds = scores.map_axis(Axis(2), |row| kind_of(&row.to_vec()) as f32);

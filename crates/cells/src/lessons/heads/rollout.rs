@@ -4,7 +4,7 @@
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use explain::rollout::rank_correlation;
-use ndarray::{Array1, Axis, s};
+use ndarray::{Array1, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -80,7 +80,8 @@ fn compute(inputs: &Inputs, bert: &MaskedLm) -> Result<Computation, CellError> {
     let config = model.config();
     let weights = all_weights(&seen, config.layers, config.heads)?;
     let rolled = shown!(record, explain::rollout::rollout, weights.view())?;
-    let last = weights.slice(s![config.layers - 1, .., hidden, ..]);
+    let last = weights.index_axis(Axis(0), config.layers.saturating_sub(1));
+    let last = last.index_axis(Axis(1), hidden);
     let last = last.mean_axis(Axis(0)).unwrap_or_default();
     let rolled = rolled.row(hidden).to_owned();
 
