@@ -86,7 +86,6 @@ mod tests {
         for row in found.outer_iter() {
             assert!((row.sum() - 1.0).abs() < 1e-6);
         }
-        // One quarter of each layer's row is the token itself, or the token that it looks at.
         assert!(found.iter().all(|&share| share < 1.0));
     }
 
