@@ -6,7 +6,6 @@ use engine::model::decoder::DecoderExt;
 use engine::trace::Recorder;
 use ndarray::{Array1, Array2};
 
-use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
@@ -138,6 +137,7 @@ impl Sweep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::computation::Computation;
     use crate::parts::said::YOURS;
     use crate::parts::test_models::{choice, computed, number};
 
