@@ -29,6 +29,7 @@ mod e2e {
     mod failing;
     mod file_host;
     mod guess;
+    mod heads;
     mod heights;
     mod instant;
     mod interactions;

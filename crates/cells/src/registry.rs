@@ -135,6 +135,14 @@ macro_rules! for_each_lesson {
                 memory_needed: page,
                 scaling_laws: page,
             }
+            heads {
+                pattern_atlas: models,
+                induction: models,
+                induction_by_hand: page,
+                ablation_sweep: models,
+                two_maps: training,
+                rollout: models,
+            }
             patches {
                 patch_cutter: page,
                 patch_embedding: models,

@@ -53,6 +53,7 @@ const PARTS: &[Part] = &[
     part("values", "Weighted sum", "self-attention", Some("qkv-by-hand"), "Adds up the values, each times its weight."),
     part("heads", "Heads", "multi-head", Some("heads-split"), "Runs several attentions side by side and joins their outputs."),
     part("cost", "Cost of attention", "cost", Some("count-the-work"), "Every position is compared with every other one: the work grows with the square of the text."),
+    part("jobs", "Jobs of heads", "heads", Some("pattern-atlas"), "What single heads have learned to look at, and what is lost without them."),
     part("norm", "Residual and norm", "residual-and-norm", Some("residual-stream"), "Adds what a step computed to its input, and keeps the numbers in range."),
     part("mlp", "MLP", "mlp", Some("two-matrices"), "Two matrix products and a nonlinearity, for every position alone."),
     part("encoder", "Encoder", "encoder-only", None, "Reads a whole text at once; BERT is an encoder by itself."),
@@ -165,7 +166,7 @@ pub(crate) fn map_main(lessons: &[Lesson]) -> String {
          <div class=\"lesson-body\">\n<figure class=\"machine whole\">{}<figcaption>Data flows from the bottom \
          to the top. The two columns on the left are the Transformer of 2017, which translates; the third reads pictures. \
          The parts on a shaded ground are repeated, in the Transformer of 2017 six times. The row at the bottom is what \
-         happens inside every attention; the boxes above it lead to what attention costs, and to the operations that all parts are made of. A dashed part has no lesson yet. \
+         happens inside every attention; the boxes above it lead to what attention costs, to what single heads have learned, and to the operations that all parts are made of. A dashed part has no lesson yet. \
          <a href=\"{ROOT}reference/\">Symbols, equations and terms</a> have a page of their own.</figcaption></figure>\n\
          <h2>The parts</h2>\n<div class=\"wide parts\">\n{list}</div></div>\n</article>\n</main>",
         drawing(lessons, None)
@@ -219,7 +220,8 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
     pen.svg.push_str("</g>");
     // In the free row above the steps.
     let y = SIZE.1 - 2 * HEIGHT - 13;
-    pen.block("cost", "its cost", (COLUMNS[1], y), WIDTH);
+    pen.block("cost", "its cost", (COLUMNS[1] + 4, y), 46);
+    pen.block("jobs", "head jobs", (COLUMNS[1] + 54, y), 62);
     pen.block("tools", "basic operations", (COLUMNS[2], y), WIDTH);
     let _ = write!(
         pen.svg,
@@ -331,7 +333,9 @@ mod tests {
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
-        let boxes = boxes.chain(["loss", "tools", "cost", "encoder", "decoder", "vision"]);
+        let boxes = boxes.chain([
+            "loss", "tools", "cost", "jobs", "encoder", "decoder", "vision",
+        ]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }
 

@@ -1,42 +1,91 @@
-//! The weights of all heads of a model as thumbnails, and the chosen one large.
+//! The attention weights of all heads of a model as thumbnails, and the chosen one large.
 
 use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::widgets::{Concept, Domain, HeatMap, Place};
+use crate::cells::parts::figures::later_pairs;
+use crate::widgets::{Concept, Domain, HeatMap, Place, Selected};
 
-/// A number of the result.
-fn count(cx: CellCx, name: &'static str) -> Memo<usize> {
-    let found = cx.value(name, Vec::new());
-    Memo::new(move |_| found.get().map_or(0, |count| count as usize))
+/// The input that says which head is chosen.
+const SELECTED: &str = "selected";
+
+/// The heads of a cell that has the results `weights`, `layers` and `heads`.
+#[derive(Clone, Copy)]
+pub(crate) struct HeadMaps {
+    cx: CellCx,
+    /// The results with the words that name rows and columns.
+    words: (&'static str, &'static str),
+    chosen: Selected<Place>,
+    /// Layers, and heads of each.
+    sizes: Memo<(usize, usize)>,
+    /// The chosen head, or the last where the model has fewer.
+    pub(crate) here: Memo<Place>,
 }
 
-/// The maps of the tensor `weights`, `[layers, heads, rows, columns]`, with the words of the result
-/// that name rows and columns; `hidden` are the pairs that may not look at each other. The input
-/// `selected` is the chosen layer and head.
-pub(crate) fn head_maps(
-    cx: CellCx,
-    (rows, cols): (&'static str, &'static str),
-    hidden: Signal<Vec<Place>>,
-) -> AnyView {
-    let chosen = cx.selected_place("selected");
-    let (layers, heads) = (count(cx, "layers"), count(cx, "heads"));
-    // The chosen head, or the last where the model has fewer.
-    let here = Memo::new(move |_| {
-        let (layer, head) = chosen.get().unwrap_or_default();
-        let last = |count: usize| count.saturating_sub(1);
-        (layer.min(last(layers.get())), head.min(last(heads.get())))
-    });
-    let prefix = Signal::derive(move || vec![here.get().0, here.get().1]);
-    let name = move || format!("Layer {}, head {}", here.get().0 + 1, here.get().1 + 1);
-    let thumbnail = move |layer: usize, head: usize| {
-        let choose = Callback::new(move |_: Place| chosen.choose(Some((layer, head))));
+impl HeadMaps {
+    /// The heads of a cell whose tokens look at one another.
+    pub(crate) fn new(cx: CellCx) -> Self {
+        Self::between(cx, ("tokens", "tokens"))
+    }
+
+    /// The heads of a cell whose rows and columns have the words of these results.
+    pub(crate) fn between(cx: CellCx, words: (&'static str, &'static str)) -> Self {
+        let chosen = cx.selected_place(SELECTED);
+        let (layers, heads) = (count(cx, "layers"), count(cx, "heads"));
+        let here = Memo::new(move |_| {
+            let (layer, head) = chosen.get().unwrap_or_default();
+            let last = |count: usize| count.saturating_sub(1);
+            (layer.min(last(layers.get())), head.min(last(heads.get())))
+        });
+        Self {
+            cx,
+            words,
+            chosen,
+            sizes: Memo::new(move |_| (layers.get(), heads.get())),
+            here,
+        }
+    }
+
+    /// Chooses a head.
+    pub(crate) fn choose(self, head: Place) {
+        self.chosen.choose(Some(head));
+    }
+
+    /// A thumbnail for each head, with what `below` says of it.
+    pub(crate) fn thumbnails(
+        self,
+        below: impl Fn(Place) -> AnyView + Copy + Send + Sync + 'static,
+    ) -> AnyView {
+        let all = move || {
+            let (layers, heads) = self.sizes.get();
+            let places =
+                (0..layers).flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
+            places
+                .map(|place| self.thumbnail(place, below(place)))
+                .collect_view()
+        };
+        view! { <div class="head-maps">{all}</div> }.into_any()
+    }
+
+    /// The thumbnails, and beside them the chosen head.
+    pub(crate) fn side_by_side(self, is_causal: Signal<bool>) -> AnyView {
         view! {
-            <div class="head-map" class:is-chosen=move || here.get() == (layer, head)>
+            <div class="cols-2">
+                {self.thumbnails(|_| ().into_any())} {self.large(is_causal, false)}
+            </div>
+        }
+        .into_any()
+    }
+
+    fn thumbnail(self, (layer, head): Place, below: AnyView) -> AnyView {
+        let choose = Callback::new(move |_: Place| self.choose((layer, head)));
+        let prefix = Signal::stored(vec![layer, head]);
+        view! {
+            <div class="head-map" class:is-chosen=move || self.here.get() == (layer, head)>
                 <HeatMap
-                    grid=cx.grid_with("weights", Signal::stored(vec![layer, head]), rows, cols)
-                    label=format!("Layer {}, head {}", layer + 1, head + 1)
+                    grid=self.cx.grid_with("weights", prefix, self.words.0, self.words.1)
+                    label=name_of((layer, head))
                     domain=Domain::Fixed(0.0, 1.0)
                     format=Format::Fixed(2)
                     concept=Concept::Weight
@@ -45,31 +94,51 @@ pub(crate) fn head_maps(
                     no_legend=true
                     no_readout=true
                 />
+                {below}
             </div>
         }
-    };
-    let all = move || {
-        let (layers, heads) = (layers.get(), heads.get());
-        let places = (0..layers).flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
-        places
-            .map(|(layer, head)| thumbnail(layer, head))
-            .collect_view()
-    };
-    view! {
-        <div class="cols-2">
-            <div class="head-maps">{all}</div>
+        .into_any()
+    }
+
+    /// The chosen head large, with its name; `is_causal` hatches what a token may not see. As a
+    /// picture it has no words beside its rows and columns.
+    pub(crate) fn large(self, is_causal: Signal<bool>, is_picture: bool) -> AnyView {
+        let tokens = self.cx.words(self.words.0);
+        let hidden = Signal::derive(move || {
+            let count = if is_causal.get() && !is_picture {
+                tokens.with(Vec::len)
+            } else {
+                0
+            };
+            later_pairs(count)
+        });
+        let here = self.here;
+        let prefix = Signal::derive(move || vec![here.get().0, here.get().1]);
+        view! {
             <div class="stack tight">
-                <p class="panel-title" data-label="" aria-live="polite">{name}</p>
+                <p class="panel-title" data-label="" aria-live="polite">{move || name_of(here.get())}</p>
                 <HeatMap
-                    grid=cx.grid_with("weights", prefix, rows, cols)
+                    grid=self.cx.grid_with("weights", prefix, self.words.0, self.words.1)
                     label="Its weights: each row is a word that attends"
                     domain=Domain::Fixed(0.0, 1.0)
                     format=Format::Fixed(2)
                     concept=Concept::Weight
                     hidden
+                    picture=is_picture
                 />
             </div>
-        </div>
+        }
+        .into_any()
     }
-    .into_any()
+}
+
+/// The name of a head, counted from one.
+pub(crate) fn name_of((layer, head): Place) -> String {
+    format!("Layer {}, head {}", layer + 1, head + 1)
+}
+
+/// A number of the result.
+fn count(cx: CellCx, name: &'static str) -> Memo<usize> {
+    let found = cx.value(name, Vec::new());
+    Memo::new(move |_| found.get().map_or(0, |count| count as usize))
 }

@@ -6,6 +6,7 @@ pub(crate) mod model_note;
 pub(crate) mod paper_figure;
 pub(crate) mod player;
 pub(crate) mod rail;
+pub(crate) mod said;
 pub(crate) mod space;
 pub(crate) mod terms;
 pub(crate) mod vocabulary;

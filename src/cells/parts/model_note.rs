@@ -21,6 +21,12 @@ pub(crate) fn is_random(cx: CellCx) -> Signal<bool> {
     Memo::new(move |_| model.with(|name| name == RANDOM)).into()
 }
 
+/// True while the cell computes with tiny-gpt, in which no token sees a later one.
+pub(crate) fn is_decoder(cx: CellCx) -> Signal<bool> {
+    let model = cx.choice(MODEL);
+    Memo::new(move |_| model.with(|name| name == "tiny-gpt")).into()
+}
+
 /// Controls or words that belong to some choices of the model only.
 pub(crate) fn only_if(shown: Signal<bool>, part: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     view! { {move || shown.get().then(&part)} }.into_any()

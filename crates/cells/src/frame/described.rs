@@ -28,6 +28,7 @@ use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
+use explain::induction::Induction;
 use explain::kv_race::Race;
 use explain::memory::Decoder;
 use explain::multi_head::{Heads, WithoutTranspose};
@@ -43,6 +44,7 @@ use explain::stats::Histogram;
 use explain::sub_layers::Stream;
 use explain::survivors::Survivors;
 use explain::two_layers::TwoLayers;
+use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
 use explain::wrong_mask::Mistake;
 
@@ -401,6 +403,26 @@ impl Describe for OneNumber {
         for (name, number) in &self.steps {
             number.describe(&crate::frame::symbols::plain(name), out);
         }
+    }
+}
+
+impl Describe for Induction {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.previous.describe("previous", out);
+        self.before.describe("before", out);
+        self.weights.describe("weights", out);
+        self.next.describe("next", out);
+    }
+}
+
+impl Describe for Search {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.given.describe("given", out);
+        self.output.describe("output", out);
+        self.maps.describe("maps", out);
+        self.outputs.describe("outputs", out);
+        self.distances.describe("distances", out);
+        self.differences.describe("differences", out);
     }
 }
 

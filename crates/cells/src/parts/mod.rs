@@ -5,6 +5,7 @@ pub(crate) mod measure;
 pub(crate) mod mlp_runs;
 pub(crate) mod race;
 pub(crate) mod readers;
+pub(crate) mod said;
 pub(crate) mod small_layer;
 #[cfg(test)]
 pub(crate) mod test_models;

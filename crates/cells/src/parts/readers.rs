@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::nn::attention::Mask;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use ndarray::{Array4, Ix3};
 
 use crate::error::CellError;
 use crate::frame::shown::Record;
@@ -37,6 +38,38 @@ pub(crate) struct Reading {
     pub(crate) sizes: (usize, usize),
     /// The model's mask.
     pub(crate) mask: Mask,
+    /// The ids of all tokens.
+    pub(crate) ids: Vec<usize>,
+    /// The first token of the text, and the one after its last: the others are the model's own.
+    pub(crate) words: (usize, usize),
+}
+
+impl Reading {
+    /// The weights of all heads of all layers, `[L, H, T, T]`.
+    pub(crate) fn weights(&self) -> Result<Array4<f32>, CellError> {
+        let (layers, heads) = self.sizes;
+        all_weights(&self.seen, layers, heads)
+    }
+}
+
+/// The weights of all heads that a recorder saw, `[L, H, T, T]`.
+pub(crate) fn all_weights(
+    seen: &Recorder,
+    layers: usize,
+    heads: usize,
+) -> Result<Array4<f32>, CellError> {
+    let (mut all, mut tokens) = (Vec::new(), 0);
+    for layer in 0..layers {
+        let name = format!("blocks.{layer}.attention.weights");
+        let weights = seen
+            .get(&name)
+            .and_then(|all| all.view().into_dimensionality::<Ix3>().ok())
+            .ok_or(CellError::Missing(name))?;
+        tokens = weights.dim().2;
+        all.extend(weights.iter().copied());
+    }
+    let all = Array4::from_shape_vec((layers, heads, tokens, tokens), all);
+    all.map_err(|error| CellError::Mismatch(error.to_string()))
 }
 
 impl Reader {
@@ -85,11 +118,14 @@ fn encoder(
         ids,
         Some(&mut seen)
     )?;
+    let after = special.end.iter().count();
     record.words("tokens", pieces.texts);
     Ok(Reading {
         seen,
         sizes: (config.layers, config.heads),
         mask: Mask::None,
+        words: (added - after, pieces.ids.len() - after),
+        ids: pieces.ids,
     })
 }
 
@@ -106,12 +142,12 @@ fn decoder(
     let pieces = Pieces::of_text(&gpt.tokenizer, text.trim())?;
     let pieces = shorter(pieces, most, input)?.within(GPT, (config.context, added), input)?;
     let ids: Vec<usize> = start.into_iter().chain(pieces.ids).collect();
-    let (mut seen, ids) = (Recorder::default(), &ids[..]);
+    let (mut seen, read) = (Recorder::default(), &ids[..]);
     shown!(
         record,
         engine::model::decoder::DecoderExt::forward,
         model,
-        ids,
+        read,
         Some(&mut seen)
     )?;
     let texts = std::iter::once(START.to_owned()).chain(pieces.texts);
@@ -120,5 +156,7 @@ fn decoder(
         seen,
         sizes: (config.layers, config.heads),
         mask: causal_or_none(record, true, ids.len()),
+        words: (added, ids.len()),
+        ids,
     })
 }

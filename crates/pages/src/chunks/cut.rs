@@ -24,7 +24,7 @@ const SITE: &str = "transformer-notebook-";
 /// worker a page then asks for few; the cells of some lessons come in several files of the worker.
 fn most_shared(lesson: &str) -> usize {
     match lesson {
-        "bottleneck" | "multi_head" | "residual_and_norm" => 1,
+        "bottleneck" | "heads" | "multi_head" | "residual_and_norm" => 1,
         "causal_mask" | "training" => 2,
         _ => 3,
     }

@@ -24,6 +24,7 @@ use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
 use engine::trainable::Trainable;
 use engine::translate::TOKENIZER;
+use explain::induction::twice;
 use serde_json::{Value, json};
 use std::path::Path;
 use tools::tokenizer_json::tokenizer_json;
@@ -307,7 +308,7 @@ impl Subject for Language {
         let (mut ids, mut lengths, mut answers) = taught(texts, self.end);
         for _ in 0..lists {
             let count = SHORTEST_TWICE + rng.below(LONGEST_TWICE - SHORTEST_TWICE);
-            let said = measures::twice(self.end, count, rng);
+            let said = twice(self.end, count, rng);
             ids.extend_from_slice(&said[..2 * count]);
             lengths.push(2 * count);
             // What is said the first time nobody could know, nor with what the second time begins.

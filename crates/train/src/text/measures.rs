@@ -13,6 +13,7 @@ use engine::sample::Sampling;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
+use explain::induction::twice;
 use std::collections::HashSet;
 
 /// Samples that are written.
@@ -168,13 +169,6 @@ pub fn heads(model: &Gpt2, texts: &[Vec<usize>], end: usize) -> Result<Heads> {
     })
 }
 
-/// The end token and `count` random tokens, the latter twice.
-pub fn twice(end: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
-    // Merged tokens, which are words and parts of them; bytes hardly ever stand alone.
-    let tokens: Vec<usize> = (0..count).map(|_| 256 + rng.below(end - 256)).collect();
-    [&[end], tokens.as_slice(), tokens.as_slice()].concat()
-}
-
 /// The largest mean over the heads of the weight that each row gives to the column `place` names
 /// for it.
 fn best(model: &Gpt2, texts: &[Vec<usize>], place: impl Fn(usize) -> Option<usize>) -> Result<f64> {
@@ -221,14 +215,6 @@ mod tests {
         add(&weights.into_dyn(), &mut sums, |row| row.checked_sub(1));
         assert_eq!(sums[0], (0.0, 2));
         assert!((sums[1].0 - 1.2).abs() < 1e-6 && sums[1].1 == 2);
-    }
-
-    #[test]
-    fn a_repeated_sequence_has_each_token_twice() {
-        let ids = twice(300, REPEATED, &mut Rng::new(1));
-        assert_eq!(ids.len(), 1 + 2 * REPEATED);
-        assert_eq!(ids[1..=REPEATED], ids[REPEATED + 1..]);
-        assert!(ids[1..].iter().all(|id| (256..300).contains(id)));
     }
 
     #[test]

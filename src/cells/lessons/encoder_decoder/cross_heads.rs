@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::head_maps::head_maps;
+use crate::cells::parts::head_maps::HeadMaps;
 use crate::cells::parts::model_note::trained;
 
 /// The view of the cell.
@@ -13,7 +13,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <p class="translation" lang="it" data-from="translation[0]">
             {move || cx.words("translation").get().into_iter().next()}
         </p>
-        {head_maps(cx, ("target", "source"), Signal::stored(Vec::new()))}
+        {HeadMaps::between(cx, ("target", "source")).side_by_side(Signal::stored(false))}
         {trained(&["translator"])}
     }
     .into_any()

@@ -1,7 +1,5 @@
 //! The weights of all heads of all layers of a trained model over a sentence.
 
-use ndarray::Array4;
-
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
@@ -47,17 +45,7 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     let text = inputs.text(SENTENCE.0)?;
     let reading = reader.read(&mut record, text, SENTENCE, Some(MOST))?;
     let (layers, heads) = reading.sizes;
-    let mut all = Vec::new();
-    let mut tokens = 0;
-    for layer in 0..layers {
-        let name = format!("blocks.{layer}.attention.weights");
-        let weights = reading.seen.get(&name);
-        let weights = weights.ok_or_else(|| CellError::Missing(name.clone()))?;
-        tokens = weights.shape().last().copied().unwrap_or(0);
-        all.extend(weights.iter().copied());
-    }
-    let all = Array4::from_shape_vec((layers, heads, tokens, tokens), all);
-    let all = all.map_err(|error| CellError::Mismatch(error.to_string()))?;
+    let all = reading.weights()?;
     record.tensor("weights", &all);
     record.number("layers", layers as f64);
     record.number("heads", heads as f64);

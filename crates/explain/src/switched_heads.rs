@@ -1,0 +1,135 @@
+//! A GPT-2 with some of its heads switched off: the loss of every token.
+//!
+//! ```text
+//! head h of layer n is number n H + h, from 0
+//! switched off: its output A_h V_h is zeros, so its rows of W_O add nothing to the stream
+//! loss[t] = −ln p(token t+1 | tokens 0 … t)                                     [T − 1]
+//! ```
+//!
+//! ```
+//! use engine::model::gpt2::Config;
+//! use explain::{small_decoder::small_decoder, switched_heads::token_losses};
+//! let config = Config { vocabulary: 50, width: 16, heads: 2, layers: 2, inner: 64, context: 32, norm_eps: 1e-5 };
+//! let model = small_decoder(&config, 7)?;
+//! let whole = token_losses(&model, &[3, 1, 4, 1], &[])?;
+//! assert_eq!(whole.len(), 3);
+//! assert_ne!(whole, token_losses(&model, &[3, 1, 4, 1], &[3])?); // Without head 2 of layer 2.
+//! # Ok::<(), engine::EngineError>(())
+//! ```
+//!
+//! Source: Michel, Levy and Neubig 2019, "Are sixteen heads really better than one?", section 2.3
+//! (a head's output set to zero).
+
+use engine::error::{EngineError, Result};
+use engine::math;
+use engine::model::decoder::DecoderExt;
+use engine::model::gpt2::Gpt2;
+use engine::nn::softmax::softmax_rows;
+use engine::trace::Observer;
+use ndarray::{Array1, ArrayViewD, ArrayViewMutD, Axis};
+
+/// An observer that sets the outputs of some heads to zero.
+struct Off<'a> {
+    off: &'a [usize],
+}
+
+impl Observer for Off<'_> {
+    fn observe(&mut self, _name: &str, _tensor: ArrayViewD<'_, f32>) {}
+
+    fn change(&mut self, name: &str, mut tensor: ArrayViewMutD<'_, f32>) {
+        // [H, T, D]
+        let Some(layer) = layer_of(name) else {
+            return;
+        };
+        let heads = tensor.len_of(Axis(0));
+        for &number in self.off {
+            if number.checked_div(heads) == Some(layer) {
+                tensor.index_axis_mut(Axis(0), number % heads).fill(0.0);
+            }
+        }
+    }
+}
+
+/// The layer whose heads' outputs an observer hears under this name.
+fn layer_of(name: &str) -> Option<usize> {
+    let number = name
+        .strip_prefix("blocks.")?
+        .strip_suffix(".attention.heads")?;
+    number.parse().ok()
+}
+
+/// The loss of every token but the first, in nats, with the heads `off` switched off.
+///
+/// # Errors
+/// When there are fewer than two tokens, the text is longer than the context, or an id is outside
+/// the vocabulary.
+pub fn token_losses(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Array1<f32>> {
+    // ids [T] -> [T − 1]
+    let Some((_, read)) = ids.split_last().filter(|(_, read)| !read.is_empty()) else {
+        return Err(EngineError::value(
+            "token_losses",
+            "tokens",
+            "at least 2",
+            ids.len(),
+        ));
+    };
+    let logits = model.forward(read, Some(&mut Off { off }))?;
+    let probabilities = softmax_rows(logits.view());
+    let answers = ids.iter().skip(1).zip(probabilities.outer_iter());
+    let losses = answers.map(|(&id, row)| {
+        let p = row.get(id).copied().unwrap_or(0.0);
+        // A probability that rounds to zero would make the loss infinite.
+        -math::ln(p.max(f32::MIN_POSITIVE))
+    });
+    Ok(losses.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small_decoder::small_decoder;
+    use engine::model::gpt2::Config;
+
+    fn model() -> Gpt2 {
+        let config = Config {
+            vocabulary: 40,
+            width: 16,
+            heads: 2,
+            layers: 3,
+            inner: 32,
+            context: 16,
+            norm_eps: 1e-5,
+        };
+        small_decoder(&config, 5).unwrap()
+    }
+
+    /// With all heads on, the losses are those of the model itself.
+    #[test]
+    fn with_all_heads_on_it_is_the_model() {
+        let ids = [1, 2, 3, 4, 5];
+        let logits = model().forward(&ids[..4], None).unwrap();
+        let p = softmax_rows(logits.view());
+        let found = token_losses(&model(), &ids, &[]).unwrap();
+        for t in 0..4 {
+            let expected = -math::ln(p[[t, ids[t + 1]]]);
+            assert!((found[t] - expected).abs() < 1e-4, "{t}");
+        }
+    }
+
+    /// With all heads off, tokens pass nothing on: a prediction depends on its own token alone.
+    #[test]
+    fn with_all_heads_off_only_the_own_token_counts() {
+        let all: Vec<usize> = (0..6).collect();
+        let first = token_losses(&model(), &[1, 2, 3, 4], &all).unwrap();
+        let other = token_losses(&model(), &[9, 8, 3, 4], &all).unwrap();
+        assert_eq!(first[2], other[2]);
+        let whole = token_losses(&model(), &[1, 2, 3, 4], &[]).unwrap();
+        assert_ne!(first[2], whole[2]);
+    }
+
+    #[test]
+    fn one_token_has_no_loss() {
+        assert!(token_losses(&model(), &[1], &[]).is_err());
+        assert!(token_losses(&model(), &[], &[]).is_err());
+    }
+}
