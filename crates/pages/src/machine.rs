@@ -329,7 +329,7 @@ mod tests {
         let svg = drawing(&[], None);
         assert_eq!(
             svg.matches("rx=").count(),
-            BLOCKS.len() + 3 + COLUMNS.len() + STEPS.len()
+            BLOCKS.len() + 4 + COLUMNS.len() + STEPS.len()
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);

@@ -54,8 +54,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {table(cx)}
         <p>
             "The budget is " {cx.num("operations", &[], Format::Power(2))}
-            " operations. The first rule asks for " {cx.num("disagreement", &[], Format::Fixed(1))}
-            " times as many parameters as the second."
+            " operations. Kaplan et al. ask for " {cx.num("disagreement", &[], Format::Fixed(1))}
+            " times as many parameters as the formula of Hoffmann et al."
         </p>
     }
     .into_any()

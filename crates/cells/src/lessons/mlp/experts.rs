@@ -176,7 +176,7 @@ mod tests {
     /// one expert gets a third of the words or more and some get none; with it all get some, none
     /// more than a sixth; and the loss is the same.
     #[test]
-    fn without_the_balance_loss_most_experts_stay_idle() {
+    fn without_the_balance_loss_some_experts_stay_idle() {
         let c = at(2.0, STEPS as f64);
         assert!(now(&c, "free.busiest") > 0.8 && now(&c, "free.idle") >= 5.0);
         assert!(now(&c, "balanced.busiest") < 0.16 && now(&c, "balanced.idle") == 0.0);
