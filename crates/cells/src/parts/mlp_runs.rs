@@ -32,12 +32,19 @@ fn settings(record: &mut Record, log: &str, steps: &str) -> Result<(), CellError
 /// # Errors
 /// When the log is not complete.
 pub(crate) fn facts(record: &mut Record, log: &str) -> Result<(), CellError> {
-    let mut best = Vec::new();
+    let mut best: Vec<f64> = Vec::new();
     for (name, _) in Activity::ALL {
-        let mut all = [Vec::new(), Vec::new(), Vec::new()];
+        let mut all: [Vec<f64>; 3] = Default::default();
         for rate in RATES {
-            let rows = explain::run_log::rows(log, "right", &format!("{name}-{rate}"))?;
-            let spread = explain::run_log::spread(rows.view())?;
+            let scheme = format!("{name}-{rate}");
+            let spread = if best.is_empty() && all[0].is_empty() {
+                let rows = shown!(record, explain::run_log::rows, log, "right", &scheme)?;
+                shown!(record, explain::run_log::spread, rows.view())?
+            } else {
+                // The others repeat the calls of the first.
+                let rows = explain::run_log::rows(log, "right", &scheme)?;
+                explain::run_log::spread(rows.view())?
+            };
             for (n, list) in all.iter_mut().enumerate() {
                 list.push(f64::from(spread[[n, 0]]));
             }

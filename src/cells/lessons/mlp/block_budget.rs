@@ -46,9 +46,9 @@ fn block(cx: CellCx) -> AnyView {
     let rows = MATRICES.iter().enumerate().map(|(n, (name, shape, part))| {
         view! {
             <tr>
-                <th scope="row">{set(name)}</th>
+                <th scope="row" data-label="">{set(name)}</th>
                 <td>{*part}</td>
-                <td>{set(shape)}</td>
+                <td data-label="">{set(shape)}</td>
                 <td>{cx.num("matrices", &[n], Format::Count)}</td>
             </tr>
         }

@@ -58,7 +58,8 @@ fn after(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     let at = |name| tip(computed, name, vec![0], vec![1]);
     let is_multiplied = cx.toggle("multiplied");
-    let single = Signal::derive(move || is_multiplied.get().then(|| at("single").get()).flatten());
+    let product = at("single");
+    let single = Signal::derive(move || product.get().filter(|_| is_multiplied.get()));
     let marks = vec![
         Mark::arrow("single", Concept::Score, single).faint(),
         Mark::arrow("y", Concept::Output, at("output")),
@@ -79,7 +80,7 @@ fn verdict(cx: CellCx) -> AnyView {
         let entry = |row, column| cx.num("product", &[row, column], Format::Fixed(2));
         view! {
             <span>
-                {set("$W_1 W_2$")} " = [" {entry(0, 0)} ", " {entry(0, 1)} "; " {entry(1, 0)} ", "
+                <span data-label="">{set("$W_1 W_2$")}</span> " = [" {entry(0, 0)} ", " {entry(0, 1)} "; " {entry(1, 0)} ", "
                 {entry(1, 1)} "]. "
             </span>
         }
