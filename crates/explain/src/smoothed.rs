@@ -87,7 +87,7 @@ mod tests {
             let mut tape = Tape::new();
             let x = tape.constant(logits.view());
             let loss = tape.cross_entropy(&x, &[Some(right)], epsilon).unwrap();
-            let expected = tape.value(&loss)[[0, 0]];
+            let expected = tape.value(&loss).unwrap()[[0, 0]];
             let found = smoothed(logits.row(0), right, epsilon).unwrap();
             assert!((found.loss - expected).abs() < 1e-5, "{right}, {epsilon}");
             assert!(found.gradient.sum().abs() < 1e-6);
