@@ -119,13 +119,13 @@ macro_rules! for_each_lesson {
             }
             decoder_only {
                 sampling: page,
+                whole_model: models,
                 race_the_model: models,
                 perplexity: models,
                 write_on: models,
                 kv_race: models,
                 gpt_sizes: page,
                 logit_lens: models,
-                whole_model: models,
             }
             cost {
                 count_the_work: page,
