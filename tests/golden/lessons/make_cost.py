@@ -22,6 +22,10 @@ def multiplications(compute):
     return counter.get_total_flops() // 2
 
 
+def double(value):
+    return torch.tensor(value, dtype=torch.float64)
+
+
 def empty(*shape):
     """A tensor without numbers: only its operations are counted."""
     return torch.empty(*shape, device="meta")
@@ -52,7 +56,7 @@ def count_the_work(tokens=50, width=512, kernel=3, window=128, given=None):
         "restricted.multiplications": tensor(multiplications(attention(tokens, width, min(window, tokens))), 0),
         "projections": tensor(multiplications(projections), 0),
         "scores": tensor(empty(tokens, tokens).numel(), 0),
-        "ratio": tensor(attended / read, 1e-12),
+        "ratio": tensor(double(attended / read), 1e-9),
     }
     return cell("count-the-work", tensors, given)
 
@@ -166,11 +170,11 @@ def memory_needed(model="Llama 3.1 8B", tokens=8192, given=None):
     tensors = {
         # The file holds nine digits.
         "parameters": tensor(parameters, 0 if parameters < 1e9 else 5),
-        "weights.gigabytes": tensor(half(parameters) / 1e9, 1e-6),
-        "cache.gigabytes": tensor(half(layers, 2, tokens, narrow) / 1e9, 1e-6),
+        "weights.gigabytes": tensor(double(half(parameters) / 1e9), 1e-6),
+        "cache.gigabytes": tensor(double(half(layers, 2, tokens, narrow) / 1e9), 1e-6),
         "cache.token": tensor(half(layers, 2, narrow), 0),
-        "state.gigabytes": tensor(state / 1e9, 1e-6),
-        "attention.gigabytes": tensor(half(layers, heads, tokens, tokens) / 1e9, 1e-6),
+        "state.gigabytes": tensor(double(state / 1e9), 1e-6),
+        "attention.gigabytes": tensor(double(half(layers, heads, tokens, tokens) / 1e9), 1e-6),
     }
     return cell("memory-needed", tensors, given)
 
