@@ -21,7 +21,7 @@ const ATTENTION: [(&str, &str); 3] = [
 ];
 
 /// Functions that compute a softmax and a product and are not that attention.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 7] = [
     // Additive attention (Bahdanau et al. 2015): its scores come from a small network, and it has
     // no queries of a width.
     ("nn/bahdanau.rs", "additive_attention"),
@@ -31,6 +31,9 @@ const OTHERS: [(&str, &str); 5] = [
     // Two lessons that go through the steps of attention with scores that a reader types.
     ("additive_and_dot.rs", "compute"),
     ("alignment_scores.rs", "compute"),
+    // The whole rows that the online softmax is compared with: scores without queries and keys.
+    ("online_softmax.rs", "compute"),
+    ("online_softmax.rs", "long"),
 ];
 
 /// Names of functions that compute a softmax.

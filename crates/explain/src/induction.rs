@@ -23,10 +23,9 @@
 //! heads"; Olsson et al. 2022, "In-context learning and induction heads".
 
 use engine::error::Result;
-use engine::nn::attention::{Mask, apply_mask, mix_values, scores};
-use engine::nn::softmax::softmax_rows;
+use engine::nn::attention::{Mask, Scoring, attend, mix_values};
 use engine::rng::Rng;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 
 /// What [`induction`] computes.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,15 +53,14 @@ pub fn induction(x: ArrayView2<'_, f32>, sharpness: f32, looks_back: bool) -> Re
         if is_before { 1.0 } else { 0.0 }
     });
     let before = mix_values(previous.view(), x)?;
-    let scores = scores(x, before.view(), sharpness)?;
-    let masked = apply_mask(scores.view(), &Mask::Causal { first: 0 }, 0)?;
-    let weights = softmax_rows(masked.view());
-    let next = mix_values(weights.view(), x)?;
+    let (scoring, mask) = (Scoring::Dot(sharpness), Mask::Causal { first: 0 });
+    let [q, k, v] = [x, before.view(), x].map(|rows| rows.insert_axis(Axis(0)));
+    let head_2 = attend(q, k, v, &scoring, &mask, &mut None)?;
     Ok(Induction {
+        weights: head_2.weights.index_axis_move(Axis(0), 0),
+        next: head_2.output.index_axis_move(Axis(0), 0),
         previous,
         before,
-        weights,
-        next,
     })
 }
 

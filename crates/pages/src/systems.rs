@@ -214,11 +214,11 @@ pub(crate) fn time_line(systems: &[System]) -> String {
             None => write!(svg, "<g class=\"to-come\" {at}>{shape}</g>"),
         };
     }
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "</svg><figcaption>Models from {} to {}; a line leads from a model to one that grew out of it. \
          A box leads to the cell in which its idea runs; a dashed one has no cell here. A model stands \
-         in the year of the first public version of its paper.</figcaption></figure>\n",
+         in the year of the first public version of its paper.</figcaption></figure>",
         YEARS.start(),
         YEARS.end()
     );
