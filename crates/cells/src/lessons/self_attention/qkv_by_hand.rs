@@ -118,9 +118,9 @@ fn softmax_steps(record: &mut Record, scores: &Array2<f32>) -> Result<(), CellEr
 
 #[cfg(test)]
 mod tests {
-    use crate::parts::small_layer::{TOKENS, WIDTH};
     use super::*;
     use crate::input::InputValue;
+    use crate::parts::small_layer::{TOKENS, WIDTH};
 
     /// The curriculum's check.
     #[test]
