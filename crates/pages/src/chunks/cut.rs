@@ -24,7 +24,8 @@ const SITE: &str = "transformer-notebook-";
 /// worker a page then asks for few; the cells of some lessons come in several files of the worker.
 fn most_shared(lesson: &str) -> usize {
     match lesson {
-        "bottleneck" | "heads" | "multi_head" | "residual_and_norm" => 1,
+        "bottleneck" | "self_attention" | "multi_head" | "residual_and_norm" | "mlp"
+        | "encoder_decoder" | "decoder_only" | "heads" => 1,
         "causal_mask" | "training" => 2,
         _ => 3,
     }
@@ -38,6 +39,9 @@ fn most_shared_in_worker(cells: &str) -> usize {
         "two_questions",
         "reshape_bug",
         "deep_plain_stack",
+        "activations",
+        "experts",
+        "kv_race",
     ];
     usize::from(!alone.contains(&cells))
 }

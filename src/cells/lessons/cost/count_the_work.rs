@@ -145,7 +145,7 @@ fn chart(cx: CellCx) -> AnyView {
         })
     });
     cx.offer_chart("multiplications", chart);
-    view! { <ChartView chart label="Multiplications against tokens" height=230 format=Format::Count /> }
+    view! { <ChartView chart label="Multiplications against tokens" height=150 format=Format::Count /> }
         .into_any()
 }
 

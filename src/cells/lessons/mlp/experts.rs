@@ -62,6 +62,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <div class="cols-2">{MIXTURES.each_ref().map(|mixture| side(cx, mixture)).collect_view()}</div>
         {parameters(cx)}
+        <More summary="The expert of each word">
+            <div class="cols-2">{MIXTURES.each_ref().map(|mixture| map(cx, mixture)).collect_view()}</div>
+        </More>
         <More summary="Our logged runs">{logged(cx)}</More>
         <More summary="The text, and the seed">{cx.text_box("text")} {cx.seed_box()}</More>
         {beginning(cx)}
@@ -95,6 +98,16 @@ fn side(cx: CellCx, mixture: &Mixture) -> AnyView {
                 <span data-train=mixture.idle>{cx.num(mixture.idle, &[], Format::Count)}</span>
                 "; loss " {cx.num(mixture.loss, &[], Format::Fixed(2))} "."
             </p>
+        </div>
+    }
+    .into_any()
+}
+
+/// The expert of each of the first words, in one of the two.
+fn map(cx: CellCx, mixture: &Mixture) -> AnyView {
+    view! {
+        <div class="stack">
+            <p class="panel-title">{mixture.title}</p>
             <HeatMap
                 grid=cx.grid_with(mixture.gates, Signal::stored(Vec::new()), "experts", "words")
                 label="The expert of each of the first words"

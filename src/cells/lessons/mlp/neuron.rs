@@ -109,7 +109,7 @@ fn chances(
     view! {
         <div>
             <p class="panel-title">{title}</p>
-            <ul class="shares">{(0..4).map(row).collect_view()}</ul>
+            <ul class="shares">{(0..3).map(row).collect_view()}</ul>
         </div>
     }
     .into_any()
@@ -120,8 +120,7 @@ fn verdict(cx: CellCx) -> AnyView {
         <p class="verdict">
             "Its activation at the last token is " {cx.num("activation", &[], Format::Fixed(2))}
             ", set to " {cx.num("activation.now", &[], Format::Fixed(2))}
-            ". The tokens that it promotes most have a probability of "
-            {cx.num("before.promoted", &[], Format::Percent(1))} " together, now "
+            ". The six tokens together: " {cx.num("before.promoted", &[], Format::Percent(1))} ", now "
             <span data-train="promoted">{cx.num("after.promoted", &[], Format::Percent(1))}</span> "."
         </p>
     }
