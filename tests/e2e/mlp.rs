@@ -63,7 +63,7 @@ fn a_neuron_fires_more() {
         open_lesson(browser, &server, "mlp").await;
         let cell = "neuron";
         wait_until(browser, cell, "after.promoted", "parseFloat(text) > 0").await;
-        let before = readout_of(browser, cell, "after.promoted").await;
+        let before = readout_of(browser, cell, "promoted").await;
         let slider = "#neuron .controls + .cols-2 + .controls .slider input[type=range]";
         press(browser, slider, &[Key::End]).await;
         let rises = format!("parseFloat(text) > parseFloat('{before}')");

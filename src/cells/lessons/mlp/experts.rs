@@ -161,7 +161,7 @@ fn logged(cx: CellCx) -> AnyView {
             {cx.num("seeds", &[], Format::Count)} " seeds, " {cx.num("log.steps", &[], Format::Count)}
             " steps, the text of this page. In brackets are the lowest and the highest seed."
         </p>
-        <div class="scroll" tabindex="0" role="region" aria-label="The logged runs">
+        <div class="scroll" tabindex="0" role="region" aria-label="The logged runs of the experts">
             <table>
                 <caption class="vh">"Load and loss of the logged runs"</caption>
                 <thead>
