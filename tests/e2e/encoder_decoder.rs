@@ -102,17 +102,13 @@ fn another_head_and_another_sentence_are_chosen() {
     });
 }
 
-/// The folded cells work once they are opened: one sentence is measured, the warm-up and the
+/// The cells that are folded until they are asked for: one sentence is measured, the warm-up and the
 /// smoothing are changed.
 #[test]
-fn folded_cells_are_opened_and_used() {
+fn folded_cells_are_used() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         open_lesson(browser, &server, "encoder-decoder").await;
-        for cell in ["beam-lengths", "learning-rate", "label-smoothing"] {
-            let fold = format!(".cell-fold:has(#{cell}) > summary");
-            click(browser, Locator::Css(&fold)).await;
-        }
         wait_for_shown(browser, "beam-lengths", "steps", "0").await;
         click(browser, Locator::Css("#beam-lengths [data-train=step]")).await;
         wait_for_shown(browser, "beam-lengths", "steps", "1").await;

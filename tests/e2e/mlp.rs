@@ -29,7 +29,7 @@ fn two_matrices_are_multiplied_out() {
         open_lesson(browser, &server, "mlp").await;
         let cell = "two-matrices";
         wait_until(browser, cell, "output[0]", "text === '0.872'").await;
-        wait_until(browser, cell, "mirror[0]", "text === '\u{2212}0.53'").await;
+        wait_until(browser, cell, "mirror[0]", "text === '\u{2212}0.530'").await;
         let toggle = |n: usize| format!("#two-matrices .controls > :nth-child({n}) input");
         click(browser, Locator::Css(&toggle(1))).await;
         wait_until(browser, cell, "output[0]", "text === '1.402'").await;

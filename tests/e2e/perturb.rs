@@ -45,7 +45,13 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
             InputValue::Number((min + steps * step).min(*max))
         }
         (InputKind::Text { .. }, _) => {
-            let words: Vec<&str> = (0..1 + random.below(6))
+            // A cell that begins with a long text may need one.
+            let own = match &spec.default {
+                InputValue::Text(text) => text.split_whitespace().count(),
+                _ => 0,
+            };
+            let least = if own > 2 * WORDS.len() { own / 2 } else { 0 };
+            let words: Vec<&str> = (0..least + 1 + random.below(6))
                 .map(|_| WORDS[random.below(WORDS.len())])
                 .collect();
             InputValue::Text(words.join(" "))
