@@ -1,5 +1,6 @@
 //! Parts of views that several cells share.
 
+pub(crate) mod bars;
 pub(crate) mod decoder_parts;
 pub(crate) mod figures;
 pub(crate) mod head_maps;

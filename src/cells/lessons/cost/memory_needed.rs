@@ -4,6 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 
 /// A part: its name, its size, and that as a share of the largest part.
 type Part = (&'static str, &'static str, &'static str);
@@ -57,15 +58,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 
 fn bars(cx: CellCx, title: &'static str, parts: &'static [Part], total: &'static str) -> AnyView {
     let bar = |&(name, size, share): &Part| {
-        let share = cx.value(share, Vec::new());
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word">{name}</span>
-                <span class="share-bar"></span>
-                {cx.num(size, &[], Format::Power(1))}
-            </li>
-        }
+        let number = cx.num(size, &[], Format::Power(1));
+        share_row(cx, name, (share, Vec::new()), number)
     };
     view! {
         <section class="panel">

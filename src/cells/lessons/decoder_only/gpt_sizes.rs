@@ -6,6 +6,7 @@ use cells::lessons::decoder_only::gpt_sizes::{KNOWN, PARTS, SIZES};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -48,15 +49,8 @@ fn known(cx: CellCx, name: &'static str, sizes: [f64; 4]) -> AnyView {
 /// Each kind of parameters as a share of all.
 fn parts(cx: CellCx) -> AnyView {
     let bars = PARTS.iter().enumerate().map(|(n, &name)| {
-        let share = cx.value("parts.share", vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{name}</span>
-                <span class="share-bar"></span>
-                {cx.num("parts", &[n], Format::Count)}
-            </li>
-        }
+        let number = cx.num("parts", &[n], Format::Count);
+        share_row(cx, name, ("parts.share", vec![n]), number)
     });
     view! { <ul class="shares">{bars.collect_view()}</ul> }.into_any()
 }

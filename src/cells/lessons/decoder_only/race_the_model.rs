@@ -7,6 +7,7 @@ use cells::lessons::decoder_only::race_the_model::GUESSES;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 use crate::cells::parts::figures::command_of_runs;
 use crate::cells::parts::model_note::trained;
 use crate::widgets::{Choice, More};
@@ -165,15 +166,8 @@ fn buttons(game: Game) -> AnyView {
 /// The bits of all four.
 fn totals(cx: CellCx) -> AnyView {
     let bars = RACERS.iter().enumerate().map(|(n, &name)| {
-        let share = cx.value("totals.share", vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{name}</span>
-                <span class="share-bar"></span>
-                {cx.num("totals", &[n], Format::Fixed(1))}
-            </li>
-        }
+        let number = cx.num("totals", &[n], Format::Fixed(1));
+        share_row(cx, name, ("totals.share", vec![n]), number)
     });
     view! { <ul class="shares">{bars.collect_view()}</ul> }.into_any()
 }

@@ -4,6 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 use crate::cells::parts::figures::later_pairs;
 use crate::widgets::{Concept, Domain, HeatMap, More, Place, Selected};
 
@@ -50,15 +51,8 @@ fn expected(cx: CellCx) -> AnyView {
     let known = cx.words("known");
     let rows = move || {
         let row = |(n, word): (usize, String)| {
-            let share = cx.value("expected", vec![n]);
-            let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-            view! {
-                <li class="share" style=style>
-                    <span class="share-word" data-label="">{word}</span>
-                    <span class="share-bar"></span>
-                    {cx.num("expected", &[n], Format::Percent(1))}
-                </li>
-            }
+            let number = cx.num("expected", &[n], Format::Percent(1));
+            share_row(cx, word, ("expected", vec![n]), number)
         };
         known.get().into_iter().enumerate().map(row).collect_view()
     };

@@ -5,6 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 use crate::cells::parts::model_note::only_if;
 use crate::widgets::{Choice, set};
 
@@ -89,15 +90,8 @@ fn block(cx: CellCx) -> AnyView {
 /// The whole model as shares.
 fn whole(cx: CellCx) -> AnyView {
     let bars = PARTS.iter().enumerate().map(|(n, part)| {
-        let share = cx.value("shares", vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word">{*part}</span>
-                <span class="share-bar"></span>
-                {cx.num("shares", &[n], Format::Percent(1))}
-            </li>
-        }
+        let number = cx.num("shares", &[n], Format::Percent(1));
+        share_row(cx, *part, ("shares", vec![n]), number)
     });
     view! {
         <div>

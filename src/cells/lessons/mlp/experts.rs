@@ -5,6 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::share_row;
 use crate::cells::parts::figures::command_of_runs;
 use crate::cells::parts::player::{beginning, player};
 use crate::widgets::{Concept, Domain, HeatMap, More};
@@ -77,16 +78,9 @@ fn side(cx: CellCx, mixture: &Mixture) -> AnyView {
     let load = mixture.load;
     let names = cx.words("experts");
     let bar = move |n: usize| {
-        let share = cx.value(load, vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
         let name = move || names.with(|names| names.get(n).cloned().unwrap_or_default());
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{name}</span>
-                <span class="share-bar"></span>
-                {cx.num(load, &[n], Format::Percent(0))}
-            </li>
-        }
+        let number = cx.num(load, &[n], Format::Percent(0));
+        share_row(cx, name, (load, vec![n]), number)
     };
     view! {
         <div class="stack">

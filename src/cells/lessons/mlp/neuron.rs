@@ -6,6 +6,7 @@ use cells::lessons::mlp::neuron::TOP;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::likely;
 use crate::cells::parts::model_note::trained;
 use crate::widgets::More;
 
@@ -16,6 +17,9 @@ const EXAMPLES: [(&str, f64, f64); 4] = [
     ("After \u{201c}to\u{201d}", 2.0, 48.0),
     ("After \u{201c}I\u{201d}", 3.0, 50.0),
 ];
+
+/// Next tokens that are shown.
+const NEXT: usize = 3;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -32,8 +36,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         <div class="controls">{cx.text_box("sentence")} {cx.slider("added", Format::Typed)}</div>
         <div class="cols-2">
-            {chances(cx, "Next token, unchanged", "before.words", "before.probabilities")}
-            {chances(cx, "Next token, as set now", "after.words", "after.probabilities")}
+            {likely(cx, "Next token, unchanged", ("before.words", "before.probabilities"), NEXT)}
+            {likely(cx, "Next token, as set now", ("after.words", "after.probabilities"), NEXT)}
         </div>
         {verdict(cx)}
         <More summary="The block, and the activation at every token">
@@ -81,35 +85,6 @@ fn list(cx: CellCx, title: &'static str, words: &'static str, numbers: &'static 
                 <caption>{title}</caption>
                 <tbody>{(0..TOP).map(row).collect_view()}</tbody>
             </table>
-        </div>
-    }
-    .into_any()
-}
-
-/// The most likely next tokens.
-fn chances(
-    cx: CellCx,
-    title: &'static str,
-    words: &'static str,
-    probabilities: &'static str,
-) -> AnyView {
-    let words = cx.words(words);
-    let row = move |n: usize| {
-        let word = move || words.with(|words| words.get(n).cloned().unwrap_or_default());
-        let share = cx.value(probabilities, vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{word}</span>
-                <span class="share-bar"></span>
-                {cx.num(probabilities, &[n], Format::Percent(1))}
-            </li>
-        }
-    };
-    view! {
-        <div>
-            <p class="panel-title">{title}</p>
-            <ul class="shares">{(0..3).map(row).collect_view()}</ul>
         </div>
     }
     .into_any()

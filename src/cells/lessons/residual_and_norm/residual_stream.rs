@@ -6,6 +6,7 @@ use cells::lessons::residual_and_norm::residual_stream::{SUB_LAYERS, TOP};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::bars::{likely, share_row};
 use crate::cells::parts::model_note::trained;
 use crate::widgets::More;
 
@@ -16,8 +17,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
             {bus(cx)}
             <div class="stack">
-                {predictions(cx, "All sub-layers on", "whole.words", "whole.probabilities")}
-                {predictions(cx, "As switched now", "now.words", "now.probabilities")}
+                {likely(cx, "All sub-layers on", ("whole.words", "whole.probabilities"), TOP)}
+                {likely(cx, "As switched now", ("now.words", "now.probabilities"), TOP)}
                 {verdict(cx)}
             </div>
         </div>
@@ -84,35 +85,6 @@ fn bus(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The most likely next tokens.
-fn predictions(
-    cx: CellCx,
-    title: &'static str,
-    words: &'static str,
-    probabilities: &'static str,
-) -> AnyView {
-    let words = cx.words(words);
-    let row = move |n: usize| {
-        let word = move || words.with(|words| words.get(n).cloned().unwrap_or_default());
-        let share = cx.value(probabilities, vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{word}</span>
-                <span class="share-bar"></span>
-                {cx.num(probabilities, &[n], Format::Percent(1))}
-            </li>
-        }
-    };
-    view! {
-        <div>
-            <p class="panel-title">{title}</p>
-            <ul class="shares">{(0..TOP).map(row).collect_view()}</ul>
-        </div>
-    }
-    .into_any()
-}
-
 fn verdict(cx: CellCx) -> AnyView {
     let first = cx.words("whole.words");
     let word = move || first.with(|words| words.first().cloned().unwrap_or_default());
@@ -134,15 +106,8 @@ fn verdict(cx: CellCx) -> AnyView {
 /// What is left of the first prediction without each sub-layer.
 fn alone(cx: CellCx) -> AnyView {
     let rows = SUB_LAYERS.iter().enumerate().rev().map(|(n, (_, label))| {
-        let share = cx.value("alone", vec![n]);
-        let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));
-        view! {
-            <li class="share" style=style>
-                <span class="share-word" data-label="">{*label}</span>
-                <span class="share-bar"></span>
-                {cx.num("alone", &[n], Format::Percent(1))}
-            </li>
-        }
+        let number = cx.num("alone", &[n], Format::Percent(1));
+        share_row(cx, *label, ("alone", vec![n]), number)
     });
     view! {
         <p>"The probability of the first prediction when only this sub-layer is off:"</p>
