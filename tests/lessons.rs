@@ -98,6 +98,19 @@ fn source(page: &Lesson) -> String {
     std::fs::read_to_string(project().join(&page.file)).unwrap()
 }
 
+/// Markdown reads a line after `> ` as a part of the box even without the mark; a reader of the file
+/// does not.
+#[test]
+fn every_line_of_a_box_has_its_mark() {
+    for page in &content().lessons {
+        let source = source(page);
+        for (line, next) in source.lines().zip(source.lines().skip(1)) {
+            let ends = next.is_empty() || next.starts_with('>') || !line.starts_with('>');
+            assert!(ends, "{}: {next}", page.slug);
+        }
+    }
+}
+
 #[test]
 fn lessons_are_as_long_as_promised() {
     for page in &content().lessons {

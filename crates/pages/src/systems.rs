@@ -66,7 +66,10 @@ const FAMILIES: [(Family, [&str; 2]); 4] = [
 const WIDTH: u32 = 360;
 const LEFT: u32 = 32;
 const COLUMN: u32 = 82;
-const BOX: u32 = 76;
+const BOX: u32 = 70;
+
+/// Distance of a line beside a column from its boxes.
+const BESIDE: u32 = 4;
 
 /// Height of a box, distance of two boxes of a year, space between two years, and of the titles.
 const HEIGHT: u32 = 24;
@@ -178,21 +181,8 @@ pub(crate) fn time_line(systems: &[System]) -> String {
             y + 20
         );
     }
-    let middle = |at: &Place| (at.x + BOX / 2, at.y);
-    for place in &places {
-        let from = place.system.from.as_ref();
-        let from = from.and_then(|name| places.iter().find(|other| other.system.name == *name));
-        if let Some(from) = from {
-            let ((x, y), (to_x, to_y)) = (middle(from), middle(place));
-            let y = y + HEIGHT;
-            let bend = to_y.saturating_sub(y) / 2;
-            let _ = write!(
-                svg,
-                "<path class=\"descent\" d=\"M{x} {y}C{x} {},{to_x} {},{to_x} {to_y}\"/>",
-                y + bend,
-                to_y - bend
-            );
-        }
+    for line in descents(&places) {
+        let _ = write!(svg, "<path class=\"descent\" d=\"{line}\"/>");
     }
     for place in &places {
         let system = place.system;
@@ -223,6 +213,52 @@ pub(crate) fn time_line(systems: &[System]) -> String {
         YEARS.end()
     );
     svg
+}
+
+/// The lines from each model to those that grew out of it. In one column a line would run behind the
+/// boxes in between, so it runs beside them, for one model on the left and for the next on the right.
+fn descents(places: &[Place<'_>]) -> Vec<String> {
+    // Columns and names of the models whose lines run beside.
+    let mut beside: Vec<(u32, &str)> = Vec::new();
+    let mut lines = Vec::new();
+    for place in places {
+        let Some(name) = &place.system.from else {
+            continue;
+        };
+        let Some(from) = places.iter().find(|other| other.system.name == *name) else {
+            continue;
+        };
+        let (start, end) = (from.y + HEIGHT, place.y);
+        let is_between = |other: &Place| other.x == from.x && (from.y + 1..end).contains(&other.y);
+        if from.x == place.x && places.iter().any(is_between) {
+            let column = || beside.iter().filter(|(x, _)| *x == from.x);
+            let side = column().position(|(_, other)| other == name);
+            let side = side.unwrap_or_else(|| column().count());
+            if !beside.contains(&(from.x, name)) {
+                beside.push((from.x, name));
+            }
+            let (edge, line) = if side % 2 == 0 {
+                (from.x, from.x - BESIDE)
+            } else {
+                (from.x + BOX, from.x + BOX + BESIDE)
+            };
+            let middle = HEIGHT / 2;
+            lines.push(format!(
+                "M{edge} {}H{line}V{}H{edge}",
+                from.y + middle,
+                end + middle
+            ));
+        } else {
+            let (x, to_x) = (from.x + BOX / 2, place.x + BOX / 2);
+            let bend = end.saturating_sub(start) / 2;
+            lines.push(format!(
+                "M{x} {start}C{x} {},{to_x} {},{to_x} {end}",
+                start + bend,
+                end - bend
+            ));
+        }
+    }
+    lines
 }
 
 /// A box of the time line, with its left upper corner.
@@ -332,6 +368,34 @@ mod tests {
             "{svg}"
         );
         assert_eq!(svg.matches("to-come").count(), 1, "A has no cell");
+    }
+
+    /// A line to the next box is straight; one that passes a box runs beside it, on another side for
+    /// another model.
+    #[test]
+    fn no_line_runs_behind_a_box_of_its_column() {
+        let both = Some(Family::Both);
+        let child = |name: &str, year, from: &str| {
+            let mut system = system(name, year, both);
+            system.from = Some(from.to_owned());
+            system
+        };
+        let systems = [
+            system("A", 2014, both),
+            child("B", 2014, "A"),
+            child("C", 2015, "A"),
+            child("D", 2016, "B"),
+        ];
+        let (places, _, _) = places(&systems);
+        let lines = descents(&places);
+        let x = places[0].x;
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0].contains('C'), "{lines:?}");
+        assert!(lines[1].contains(&format!("H{}V", x - BESIDE)), "{lines:?}");
+        assert!(
+            lines[2].contains(&format!("H{}V", x + BOX + BESIDE)),
+            "{lines:?}"
+        );
     }
 
     #[test]
