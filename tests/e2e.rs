@@ -32,7 +32,6 @@ mod e2e {
     mod heads;
     mod heights;
     mod instant;
-    mod interactions;
     mod lab;
     mod lab_kept;
     mod lab_kinds;
@@ -43,13 +42,16 @@ mod e2e {
     mod mlp;
     mod models;
     mod multi_head;
+    mod navigation;
     mod near;
     mod noscript;
     mod offline;
     mod pages;
+    mod patches;
     mod perturb;
     mod progress;
     mod provenance;
+    mod reader;
     mod residual;
     mod room;
     mod search;

@@ -6,7 +6,7 @@ use fantoccini::key::Key;
 use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::reader::click;
 use super::site;
 use browser_harness::{Habits, Server};
 

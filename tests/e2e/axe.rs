@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look};
-use super::interactions::{cell_tool, click};
+use super::reader::{cell_tool, click};
 
 /// The rules that count: all of WCAG 2.0 to 2.2 at levels A and AA, and axe-core's best practices.
 const TAGS: &[&str] = &[

@@ -13,6 +13,7 @@ use tools::TensorBytes;
 use tools::gguf::write;
 
 use super::browser::{Browser, Look, with_browser};
+use super::reader::click;
 use super::site;
 use browser_harness::{Habits, Server};
 
@@ -341,7 +342,7 @@ fn a_stopped_run_and_a_page_that_is_left_end_the_worker() {
             .script("return window.benchResult === undefined", &[])
             .await;
         assert_eq!(undefined, json!(true));
-        super::interactions::click(browser, Locator::XPath("//button[.='Stop']")).await;
+        click(browser, Locator::XPath("//button[.='Stop']")).await;
         let stopped = result(browser, "a stopped run").await;
         assert_eq!(stopped, json!({ "error": "Stopped." }));
         browser.wait_for("the stopped worker to end", none).await;
@@ -350,7 +351,7 @@ fn a_stopped_run_and_a_page_that_is_left_end_the_worker() {
             .open(&server.url(&format!("bench/?{endless}")))
             .await;
         browser.wait_for("the runs to begin", running).await;
-        super::interactions::click(browser, Locator::Css(".site-name")).await;
+        click(browser, Locator::Css(".site-name")).await;
         browser
             .wait_for(
                 "the home page",
@@ -381,7 +382,7 @@ fn the_form_measures_and_writes_the_address() {
             }";
         let values = json!({ "shape": "other", "model": "../small.gguf", "type": "q4_0", "prompt": "5", "new": "2", "runs": "1", "threads": "3" });
         browser.script(set, &[values]).await;
-        super::interactions::click(browser, Locator::XPath("//button[.='Measure']")).await;
+        click(browser, Locator::XPath("//button[.='Measure']")).await;
         let first = result(browser, "the form").await;
         // This host does not isolate its pages.
         assert_measured(&first, "relaxed", 1);
@@ -402,7 +403,7 @@ fn the_form_measures_and_writes_the_address() {
                 .is_some_and(|text| text.contains("one thread")),
             "{says}"
         );
-        super::interactions::click(browser, Locator::XPath("//button[.='Measure']")).await;
+        click(browser, Locator::XPath("//button[.='Measure']")).await;
         browser
             .wait_for(
                 "a second row",

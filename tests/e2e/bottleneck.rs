@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use serde_json::json;
 
 use super::browser::{Browser, Look, pause, with_browser};
-use super::interactions::click;
+use super::reader::click;
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
 use browser_harness::{Habits, Server};

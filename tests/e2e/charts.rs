@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
 use super::provenance::{STRAY_DIGITS, compare_one, computed, placed};
+use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 
@@ -109,7 +110,7 @@ fn mouse_and_keys_read_a_chart_and_nothing_moves() {
         let (place, values) = place_and_values(browser).await;
         assert_eq!(values, json!(0));
         // A click points at the chart and gives it the focus.
-        super::interactions::click(browser, READER).await;
+        click(browser, READER).await;
         assert_ne!(place_and_values(browser).await, (place.clone(), json!(0)));
         let told = "return document.activeElement.getAttribute('aria-valuetext')";
         press(browser.client(), Key::Home).await;

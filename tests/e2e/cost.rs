@@ -5,8 +5,8 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 
 use super::browser::with_browser;
-use super::interactions::{click, open_lesson, press, wait_for_shown};
 use super::models::choose;
+use super::reader::{click, open_lesson, press, wait_for_shown};
 use super::site;
 use browser_harness::Habits;
 

@@ -2,7 +2,7 @@
 //! the choice again on the next visit.
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 use fantoccini::Locator;

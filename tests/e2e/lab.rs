@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::bench::COUNT_WORKERS;
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
+use super::reader::click;
 use super::site;
 use browser_harness::{Habits, Server};
 

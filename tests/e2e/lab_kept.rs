@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::browser::{Browser, Look, with_browser};
 use super::file_host::{FileHost, Sent};
-use super::interactions::click;
 use super::lab::{made, set, shared, start, text, wait_open};
+use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 

@@ -11,8 +11,8 @@ use pages::{Cells, Content};
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
 use super::provenance::{computed, placed};
+use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 

@@ -4,8 +4,8 @@
 use fantoccini::Locator;
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
 use super::models::choose;
+use super::reader::click;
 use super::site;
 use browser_harness::{Habits, Server};
 

@@ -7,8 +7,8 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::{cell_tool, click};
 use super::provenance::placed;
+use super::reader::{cell_tool, click};
 use super::site;
 use browser_harness::Habits;
 

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::arriving::Without;
 use super::browser::{Browser, with_browser};
-use super::interactions::{click, open_lesson, wait_for_shown};
 use super::models::choose;
+use super::reader::{click, open_lesson, wait_for_shown};
 use super::site;
 use browser_harness::{Habits, Server};
 

@@ -6,7 +6,7 @@ use fantoccini::key::Key;
 use serde_json::json;
 
 use super::browser::{Browser, with_browser};
-use super::interactions::{click, open_lesson, press};
+use super::reader::{click, open_lesson, press};
 use super::site;
 use browser_harness::Habits;
 

@@ -65,10 +65,11 @@ pub(crate) fn cell(
     let title =
         title.ok_or_else(|| source.error(around.line, format!("the cell {id} needs a title")))?;
     let fold = table.take_text(source, "fold")?;
-    if fold.as_ref().is_some_and(|line| line.trim().is_empty()) {
+    let is_plain = |line: &String| !line.trim().is_empty() && !line.contains(['*', '`', '$']);
+    if fold.as_ref().is_some_and(|line| !is_plain(line)) {
         return Err(source.error(
             table.line("fold"),
-            "fold must be a line that says what the folded cell shows",
+            "fold must be a line without Markdown that says what the folded cell shows",
         ));
     }
     let caption_line = table.text_line("caption");

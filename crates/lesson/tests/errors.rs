@@ -174,6 +174,10 @@ fn cells() {
     wrong(&cell("title = \"T\"\nx = inf"), 5, "finite");
     wrong(&cell("title = \"T\"\nx = 2020-01-01"), 5, "dates");
     wrong(&cell("title = \"T\"\nheight = 9"), 5, "height");
+    for fold in [" ", "the word *its*", "`code`", "$Q$"] {
+        let text = cell(&format!("title = \"T\"\nfold = \"{fold}\""));
+        wrong(&text, 5, "without Markdown");
+    }
     wrong(
         &cell("title = \"T\"\nheight = \"tall\""),
         5,

@@ -11,20 +11,38 @@ use crate::browser::abilities;
 use crate::cells::frame::context::{CellCx, STEPS};
 use crate::widgets::Num;
 
-/// Time that the steps asked for at once should take: short enough that a pause is felt at once.
-const AT_ONCE_MS: f64 = 120.0;
+/// How many steps are asked for at once; the cell is drawn once for all of them.
+struct Pace {
+    /// Time that they should take.
+    ms: f64,
+    /// Most of them, however quick they are.
+    most: f64,
+}
 
-/// Most steps that are asked for at once, however quick they are.
-const MOST_AT_ONCE: f64 = 20.0;
+/// Of a run that the reader has started: a pause is felt at once.
+const ASKED: Pace = Pace {
+    ms: 120.0,
+    most: 20.0,
+};
 
-/// Number of steps to ask for next, where `made` steps took `elapsed_ms`.
-fn pace(made: f64, elapsed_ms: f64) -> f64 {
-    if made <= 0.0 || elapsed_ms <= 0.0 {
-        return 1.0;
+/// Of a run that began by itself: it is drawn a few times a second, and leaves the rest of a slow
+/// machine to whoever reads.
+const UNASKED: Pace = Pace {
+    ms: 300.0,
+    most: 50.0,
+};
+
+impl Pace {
+    /// Number of steps to ask for next, where `made` steps took `elapsed_ms`.
+    fn next(&self, made: f64, elapsed_ms: f64) -> f64 {
+        if made <= 0.0 || elapsed_ms <= 0.0 {
+            return 1.0;
+        }
+        // Twice as many as before at most: the first step of a training takes longer than the
+        // others.
+        let fitting = self.ms * made / elapsed_ms;
+        fitting.floor().clamp(1.0, (2.0 * made).min(self.most))
     }
-    // Twice as many as before at most: the first step of a training takes longer than the others.
-    let fitting = AT_ONCE_MS * made / elapsed_ms;
-    fitting.floor().clamp(1.0, (2.0 * made).min(MOST_AT_ONCE))
 }
 
 /// What the curves of a training run say before there is anything to draw.
@@ -185,7 +203,8 @@ fn keep_going(cx: CellCx, playing: RwSignal<Option<Play>>, most: f64) {
         if failed || wanted >= last {
             playing.set(None);
         } else if let Some(elapsed_ms) = there {
-            let more = pace(asked.get_value(), elapsed_ms);
+            let pace = if unasked.is_some() { UNASKED } else { ASKED };
+            let more = pace.next(asked.get_value(), elapsed_ms);
             asked.set_value(more);
             let next = InputValue::Number((wanted + more).min(last));
             match unasked {
@@ -198,14 +217,16 @@ fn keep_going(cx: CellCx, playing: RwSignal<Option<Play>>, most: f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::pace;
+    use super::{ASKED, UNASKED};
 
     #[test]
     fn as_many_steps_as_fit_are_asked_for() {
-        assert_eq!(pace(0.0, 0.0), 1.0, "nothing is known yet");
-        assert_eq!(pace(1.0, 500.0), 1.0, "a slow machine makes one");
-        assert_eq!(pace(1.0, 10.0), 2.0, "twice as many at most");
-        assert_eq!(pace(4.0, 96.0), 5.0);
-        assert_eq!(pace(20.0, 1.0), 20.0);
+        assert_eq!(ASKED.next(0.0, 0.0), 1.0, "nothing is known yet");
+        assert_eq!(ASKED.next(1.0, 500.0), 1.0, "a slow machine makes one");
+        assert_eq!(ASKED.next(1.0, 10.0), 2.0, "twice as many at most");
+        assert_eq!(ASKED.next(4.0, 96.0), 5.0);
+        assert_eq!(ASKED.next(20.0, 1.0), 20.0);
+        assert_eq!(UNASKED.next(4.0, 96.0), 8.0);
+        assert_eq!(UNASKED.next(20.0, 100.0), 40.0, "drawn less often");
     }
 }

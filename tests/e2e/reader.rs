@@ -1,0 +1,67 @@
+//! What a reader does with a page: opens it, clicks, presses keys, and waits for a number.
+
+use fantoccini::Locator;
+use fantoccini::key::Key;
+use serde_json::json;
+
+use super::browser::{Browser, Look};
+use super::site;
+use browser_harness::Server;
+
+/// Clicks the first element that a locator finds, scrolled into view as a reader would.
+pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
+    let found = browser.client().find(place).await;
+    let element = found.unwrap_or_else(|error| panic!("nothing fits {place:?}: {error}"));
+    let handle = serde_json::to_value(&element).expect("an element");
+    browser
+        .script(
+            "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
+            &[handle],
+        )
+        .await;
+    element
+        .click()
+        .await
+        .unwrap_or_else(|error| panic!("{place:?} cannot be clicked: {error}"));
+}
+
+/// Chooses an entry of the menu of the first cell that a CSS selector finds.
+pub(crate) async fn cell_tool(browser: &Browser, cell: &str, entry: &str) {
+    let menu = format!("{cell} .cell-menu > summary");
+    click(browser, Locator::Css(&menu)).await;
+    let entry = format!("{cell} .cell-menu[open] button[aria-label^='{entry}']");
+    click(browser, Locator::Css(&entry)).await;
+}
+
+/// Gives an element the focus and presses keys there.
+pub(crate) async fn press(browser: &Browser, selector: &str, keys: &[Key]) {
+    let focus = "const element = document.querySelector(arguments[0]);
+        element.scrollIntoView({ block: 'center', behavior: 'instant' });
+        element.focus()";
+    browser.script(focus, &[json!(selector)]).await;
+    let element = browser.client().find(Locator::Css(selector)).await;
+    let keys: String = keys.iter().map(ToString::to_string).collect();
+    element
+        .expect("an element")
+        .send_keys(&keys)
+        .await
+        .expect("keys");
+}
+
+/// Waits until what a cell shows with this origin is this text.
+pub(crate) async fn wait_for_shown(browser: &Browser, cell: &str, from: &str, text: &str) {
+    let condition = format!(
+        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
+        json!(text)
+    );
+    browser
+        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
+        .await;
+}
+
+/// Opens a lesson on a desk and waits until its cells are ready.
+pub(crate) async fn open_lesson(browser: &Browser, server: &Server, slug: &str) {
+    browser.look(Look::DESK_LIGHT).await;
+    let opened = browser.open_ready(&server.url(&site::lesson(slug))).await;
+    opened.unwrap_or_else(|error| panic!("{slug}: {error}"));
+}
