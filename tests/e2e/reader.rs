@@ -4,11 +4,15 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::json;
 
-use super::browser::{Browser, Look};
+use super::browser::{Browser, Look, pause};
 use super::site;
 use browser_harness::Server;
 
-/// Clicks the first element that a locator finds, scrolled into view as a reader would.
+/// How often a click is tried on an element that is still to be shown.
+const TRIES: usize = 50;
+
+/// Clicks the first element that a locator finds, scrolled into view as a reader would. One that is
+/// not shown yet is waited for.
 pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
     let found = browser.client().find(place).await;
     let element = found.unwrap_or_else(|error| panic!("nothing fits {place:?}: {error}"));
@@ -19,10 +23,18 @@ pub(crate) async fn click(browser: &Browser, place: Locator<'_>) {
             &[handle],
         )
         .await;
-    element
-        .click()
-        .await
-        .unwrap_or_else(|error| panic!("{place:?} cannot be clicked: {error}"));
+    let mut clicked = element.click().await;
+    for _ in 1..TRIES {
+        let is_to_come = clicked
+            .as_ref()
+            .is_err_and(|error| error.is_element_not_interactable());
+        if !is_to_come {
+            break;
+        }
+        pause(100).await;
+        clicked = element.click().await;
+    }
+    clicked.unwrap_or_else(|error| panic!("{place:?} cannot be clicked: {error}"));
 }
 
 /// Chooses an entry of the menu of the first cell that a CSS selector finds.

@@ -22,7 +22,7 @@ const NARROW: usize = 40;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        <div class="cols-2 whole-top">
+        <div class="cols-2 slim whole-top">
             <div class="stack tight">
                 {cx.text_box("sentence")}
                 <div class="row center">{cx.slider("tau", Format::Fixed(1))} {draw_button(cx)}</div>

@@ -48,7 +48,7 @@ fn nodes(c: &Computation) -> Vec<Node> {
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        <div class="controls">
+        <div class="controls slim">
             {cx.text_box("sentence")} {cx.slider("beam", Format::Count)} {cx.slider("alpha", Format::Fixed(1))}
         </div>
         {tree(cx)}
