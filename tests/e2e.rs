@@ -34,6 +34,7 @@ mod e2e {
     mod instant;
     mod interactions;
     mod lab;
+    mod lab_cells;
     mod lab_kept;
     mod lab_kinds;
     mod leaving;
