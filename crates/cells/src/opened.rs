@@ -14,12 +14,15 @@ use crate::text_model::{Reader, TextModel};
 /// The answer of a cell about decoders where the open model is none.
 const NO_DECODER: &str = "This cell computes with a model that continues a text, such as a GPT-2 or a Llama. The open model is an encoder.";
 
-/// A function that starts the job of a cell.
+/// A function that starts the job of a cell with a model of the type `M`.
+type StartWith<M> = fn(&Inputs, M) -> Result<Box<dyn Job>, CellError>;
+
+/// What starts the job of a cell.
 enum Start {
-    /// With a decoder.
-    Decoder(fn(&Inputs, Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError>),
-    /// With a decoder or an encoder.
-    Reader(fn(&Inputs, Reader) -> Result<Box<dyn Job>, CellError>),
+    /// Takes a decoder.
+    Decoder(StartWith<Arc<dyn TextModel>>),
+    /// Takes a decoder or an encoder.
+    Reader(StartWith<Reader>),
 }
 
 /// The cells. Not for the page, which has the descriptions and not the code that computes.
