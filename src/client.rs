@@ -13,7 +13,18 @@ use worker::protocol::Envelope;
 use crate::browser::clock;
 use crate::browser::port::{Port, PortEvent};
 
-type Listener = Box<dyn FnMut(CellReply)>;
+/// Is called with each answer to a request.
+pub(crate) type Listener = Box<dyn FnMut(CellReply)>;
+
+/// Computes cells in place of the workers for cells: the worker that holds a model which the reader
+/// has opened.
+pub(crate) trait Computes {
+    /// Asks for a cell; returns the id of the request, 0 where it was answered at once.
+    fn compute(&self, cell: &str, inputs: Inputs, listener: Listener) -> u64;
+
+    /// Drops a request; its listener is not called any more.
+    fn cancel(&self, id: u64);
+}
 
 #[derive(Default)]
 struct Client {

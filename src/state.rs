@@ -71,6 +71,8 @@ struct Inner {
     past: Vec<Step>,
     future: Vec<Step>,
     write_pending: bool,
+    /// The inputs are in no address.
+    is_apart: bool,
     /// Inputs that a cell has changed by itself: to the reader they are as the lesson gave
     /// them.
     unasked: BTreeSet<String>,
@@ -108,6 +110,13 @@ impl PageState {
             notice: RwSignal::new(None),
             resets: RwSignal::new(0),
         }
+    }
+
+    /// An empty store whose inputs are not written to the address.
+    pub(crate) fn apart() -> Self {
+        let page = Self::new();
+        page.inner.update_value(|inner| inner.is_apart = true);
+        page
     }
 
     /// Makes an input known, or finds the one of that key that another cell declared.
@@ -324,6 +333,9 @@ impl PageState {
 
     /// Writes the state to the address bar, at most four times a second.
     pub(crate) fn write_soon(self) {
+        if self.inner.with_value(|inner| inner.is_apart) {
+            return;
+        }
         let pending = self
             .inner
             .try_update_value(|i| std::mem::replace(&mut i.write_pending, true));

@@ -33,6 +33,7 @@ mod e2e {
     mod heights;
     mod instant;
     mod lab;
+    mod lab_cells;
     mod lab_kept;
     mod lab_kinds;
     mod leaving;

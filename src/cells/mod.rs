@@ -2,6 +2,6 @@
 //! what surrounds and joins them.
 
 pub(crate) mod frame;
-mod lessons;
-mod parts;
+pub(crate) mod lessons;
+pub(crate) mod parts;
 pub(crate) mod registry;

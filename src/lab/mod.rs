@@ -3,6 +3,7 @@
 mod answers;
 mod download_offer;
 mod inside;
+mod lesson_cells;
 mod open;
 mod pictures;
 mod requests;

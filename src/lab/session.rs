@@ -11,6 +11,7 @@ use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Or
 
 use super::answers::Answers;
 use super::download_offer::{DownloadOffer, confirm};
+use super::lesson_cells::Listeners;
 use super::requests::{Part, Requests};
 use crate::browser::storage::{self, StoredFile, megabytes};
 use crate::model_build::choose;
@@ -161,6 +162,8 @@ pub(super) struct Lab {
     pub(super) model: RwSignal<Option<OpenModel>>,
     pub(super) text: TextSignals,
     pub(super) answers: Answers,
+    /// The cells that wait for answers.
+    pub(super) cells: Listeners,
     /// Files that are stored on this device.
     pub(super) stored: RwSignal<Vec<StoredFile>>,
     worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
@@ -182,6 +185,7 @@ impl Lab {
             model: RwSignal::new(None),
             text: TextSignals::new(),
             answers: Answers::new(),
+            cells: Listeners::new(),
             stored: RwSignal::new(Vec::new()),
             worker: StoredValue::new_local(None),
             requests: StoredValue::new(Requests::default()),
@@ -191,19 +195,31 @@ impl Lab {
 
     /// Sends a request to the worker, if there is one.
     pub(super) fn send(&self, request: ModelRequest) {
-        if let Some(Some(worker)) = self.worker.try_get_value() {
-            let part = request.clone();
-            let id = worker.send(request);
+        let part = request.clone();
+        if let Some(id) = self.send_by_id(request) {
             self.requests
                 .try_update_value(|requests| requests.add(id, &part));
+        }
+    }
+
+    /// Sends a request to the worker; returns its id, `None` where there is no worker.
+    pub(super) fn send_by_id(&self, request: ModelRequest) -> Option<u64> {
+        let worker = self.worker.try_get_value()??;
+        Some(worker.send(request))
+    }
+
+    /// Ends a request.
+    pub(super) fn cancel_by_id(&self, id: u64) {
+        if let Some(Some(worker)) = self.worker.try_get_value() {
+            worker.cancel(id);
         }
     }
 
     /// Ends the text that is being written.
     pub(super) fn stop_writing(&self) {
         let id = self.requests.with_value(Requests::text);
-        if let (Some(Some(worker)), Some(id)) = (self.worker.try_get_value(), id) {
-            worker.cancel(id);
+        if let Some(id) = id {
+            self.cancel_by_id(id);
         }
     }
 
@@ -214,6 +230,7 @@ impl Lab {
         }
         self.worker.try_set_value(None);
         self.requests.try_set_value(Requests::default());
+        self.cells.clear();
         self.offer.try_set(None);
     }
 
@@ -267,6 +284,9 @@ impl Lab {
 
     /// Passes an answer to the part of the page that asked; one that comes too late is dropped.
     fn receive(&self, id: u64, event: ModelEvent) {
+        if self.cells.receive(id, &event).is_some() {
+            return;
+        }
         match self.requests.with_value(|requests| requests.part(id)) {
             Some(Part::Text) => self.text.receive(event),
             Some(Part::Attention) => self.answers.receive_attention(event),

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use worker::model::protocol::Storage;
 
 use super::download_offer::question;
+use super::lesson_cells::cells_panel;
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
@@ -81,6 +82,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         {untrained}
         <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
         {panel}
+        {loaded.reads.then(|| cells_panel(lab, model))}
     }
     .into_any()
 }

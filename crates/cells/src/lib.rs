@@ -8,12 +8,14 @@
 //! `lessons/` holds the cells, one file a cell, named as the cell with underscores; [`registry`]
 //! lists them once. The function that fills a cell calls the engine through [`shown!`], which both
 //! calls a function and records that it ran, with what went in and out. `parts/` holds computations
-//! that several cells share, `frame/` what every cell has.
+//! that several cells share, `frame/` what every cell has. [`opened`] lists the cells that also take
+//! a model that the reader has opened.
 
 #[macro_use]
 mod frame;
 
 pub mod lessons;
+pub mod opened;
 mod parts;
 pub mod registry;
 
@@ -25,4 +27,5 @@ pub use frame::shown::{Call, Describe, Described, Record, described};
 pub use frame::spec::{self, CellSpec, Job, Progress, Run, WorkerKind};
 pub use frame::{
     decimal, exercise, export, format, golden, jobs, model_cache, picture, state, symbols,
+    text_model,
 };

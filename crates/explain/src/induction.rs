@@ -72,8 +72,19 @@ const BYTES: usize = 256;
 /// hardly ever are tokens of a text.
 pub fn twice(end: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
     let merged = end.saturating_sub(BYTES);
-    let tokens: Vec<usize> = (0..count).map(|_| BYTES + rng.below(merged)).collect();
-    [&[end], tokens.as_slice(), tokens.as_slice()].concat()
+    said_twice(end, count, || BYTES + rng.below(merged))
+}
+
+/// As [`twice`], for a vocabulary in any order: the token `start` and `count` random ones out of
+/// `tokens`, the latter twice. Without tokens to draw from there is only the first.
+pub fn twice_from(start: usize, tokens: &[usize], count: usize, rng: &mut Rng) -> Vec<usize> {
+    let count = if tokens.is_empty() { 0 } else { count };
+    said_twice(start, count, || tokens[rng.below(tokens.len())])
+}
+
+fn said_twice(start: usize, count: usize, mut draw: impl FnMut() -> usize) -> Vec<usize> {
+    let tokens: Vec<usize> = (0..count).map(|_| draw()).collect();
+    [&[start], tokens.as_slice(), tokens.as_slice()].concat()
 }
 
 #[cfg(test)]
@@ -113,6 +124,11 @@ mod tests {
         assert_eq!(ids.len(), 41);
         assert_eq!(ids[1..=20], ids[21..]);
         assert!(ids[1..].iter().all(|id| (256..300).contains(id)));
+        // Another way to name the same tokens.
+        let merged: Vec<usize> = (256..300).collect();
+        assert_eq!(twice_from(300, &merged, 20, &mut Rng::new(1)), ids);
+        assert_eq!(twice_from(1, &[7], 2, &mut Rng::new(1)), [1, 7, 7, 7, 7]);
+        assert_eq!(twice_from(1, &[], 20, &mut Rng::new(1)), [1]);
     }
 
     /// Without head 1 the keys are zeros, so head 2 weighs all tokens so far alike.

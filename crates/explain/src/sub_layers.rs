@@ -1,4 +1,4 @@
-//! The residual stream of a GPT-2 at the last position of a text: its length after each sub-layer,
+//! The residual stream of a decoder at the last position of a text: its length after each sub-layer,
 //! and the length of what each sub-layer adds, with some sub-layers switched off.
 //!
 //! ```text
@@ -22,8 +22,7 @@
 
 use engine::error::{EngineError, Result};
 use engine::math;
-use engine::model::decoder::DecoderExt;
-use engine::model::gpt2::Gpt2;
+use engine::model::decoder::{Decoder, DecoderExt};
 use engine::trace::{Observer, Recorder};
 use ndarray::{Array1, ArrayViewD, ArrayViewMutD, Axis, Ix2};
 
@@ -83,7 +82,7 @@ fn sum_of(n: usize) -> String {
 ///
 /// # Errors
 /// When there is no token, the text is longer than the context, or an id is outside the vocabulary.
-pub fn stream(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Stream> {
+pub fn stream(model: &dyn Decoder, ids: &[usize], off: &[usize]) -> Result<Stream> {
     // ids [T] -> lengths [2L + 1], added [2L], logits [V]
     let mut switched = Switched {
         off: off.iter().map(|&n| output_of(n)).collect(),
@@ -97,11 +96,12 @@ pub fn stream(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Stream> {
         row.ok_or_else(|| EngineError::shape("stream", format!("the intermediate {name}"), "none"))
     };
     let length = |x: &Array1<f32>| math::sqrt(x.dot(x));
-    let first = last("input")?;
+    // A model without a position table has no other input than the embedding.
+    let first = last("input").or_else(|_| last("embedding"))?;
     let (mut lengths, mut added) = (vec![length(&first)], Vec::new());
     let mut sum = first.clone();
     let mut x = first;
-    for n in 0..2 * model.config().layers {
+    for n in 0..2 * model.layers() {
         let branch = last(&output_of(n))?;
         x = last(&sum_of(n))?;
         sum += &branch;
@@ -122,7 +122,7 @@ pub fn stream(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Stream> {
 mod tests {
     use super::*;
     use crate::small_decoder::small_decoder;
-    use engine::model::gpt2::Config;
+    use engine::model::gpt2::{Config, Gpt2};
 
     fn model() -> Gpt2 {
         let config = Config {

@@ -1,4 +1,4 @@
-//! A GPT-2 with some of its heads switched off: the loss of every token.
+//! A decoder with some of its heads switched off: the loss of every token.
 //!
 //! ```text
 //! head h of layer n is number n H + h, from 0
@@ -22,8 +22,7 @@
 
 use engine::error::{EngineError, Result};
 use engine::math;
-use engine::model::decoder::DecoderExt;
-use engine::model::gpt2::Gpt2;
+use engine::model::decoder::{Decoder, DecoderExt};
 use engine::nn::softmax::softmax_rows;
 use engine::trace::Observer;
 use ndarray::{Array1, ArrayViewD, ArrayViewMutD, Axis};
@@ -63,7 +62,7 @@ fn layer_of(name: &str) -> Option<usize> {
 /// # Errors
 /// When there are fewer than two tokens, the text is longer than the context, or an id is outside
 /// the vocabulary.
-pub fn token_losses(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Array1<f32>> {
+pub fn token_losses(model: &dyn Decoder, ids: &[usize], off: &[usize]) -> Result<Array1<f32>> {
     // ids [T] -> [T − 1]
     let Some((_, read)) = ids.split_last().filter(|(_, read)| !read.is_empty()) else {
         return Err(EngineError::value(
@@ -88,7 +87,7 @@ pub fn token_losses(model: &Gpt2, ids: &[usize], off: &[usize]) -> Result<Array1
 mod tests {
     use super::*;
     use crate::small_decoder::small_decoder;
-    use engine::model::gpt2::Config;
+    use engine::model::gpt2::{Config, Gpt2};
 
     fn model() -> Gpt2 {
         let config = Config {

@@ -182,7 +182,10 @@ const LAB_TEXT: &str = "<h2 id=\"what-it-opens\">What it opens</h2>\n\
      Where the browser refuses to keep a file, it comes into memory only, and the lab says so.</p>\n\
      <p>A candidate&#39;s probability is the model&#39;s own, before temperature, top-k, top-p and the repetition penalty have their \
      say. Attention is computed for the token that you choose, by running the text up to it through the model once more. Of a picture, it is the share of its attention that a patch, or the class \
-     token, gives to each patch.</p>\n";
+     token, gives to each patch.</p>\n\
+     <p>The cells below an open model are those of the lessons, computed by the same code with your model in place of the \
+     site&#39;s small ones. They need the model&#39;s vocabulary. None computes before you open it, and what you change in them is \
+     in no link.</p>\n";
 
 /// What the bench measures, below its form.
 const BENCH_TEXT: &str = "<h2 id=\"what-is-measured\">What is measured</h2>\n\

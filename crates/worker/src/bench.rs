@@ -1,6 +1,6 @@
 //! Measurements of a model: the settings, one run, the figures of several.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::formula::image;
 use engine::model::bert::Bert;
@@ -203,7 +203,7 @@ pub struct Run {
 
 enum Task {
     Text {
-        session: Session<Rc<dyn Decoder>>,
+        session: Session<Arc<dyn Decoder>>,
         prompt: Vec<usize>,
         /// Scores of the next token, once the prompt is read.
         logits: Option<Array1<f32>>,
@@ -212,7 +212,7 @@ enum Task {
         decode_ms: f64,
     },
     Sentence {
-        model: Rc<Bert>,
+        model: Arc<Bert>,
         ids: Vec<usize>,
     },
     Picture {
@@ -248,7 +248,7 @@ impl Run {
             AnyModel::Text(model) => {
                 fits(prompt.saturating_add(new), model.context())?;
                 let prompt = ids(model.vocabulary());
-                let session = Session::new(Rc::clone(model));
+                let session = Session::new(Arc::clone(model));
                 Task::Text {
                     session,
                     prompt,
@@ -261,7 +261,7 @@ impl Run {
             AnyModel::Sentence(model) => {
                 fits(prompt, model.config().context)?;
                 Task::Sentence {
-                    model: Rc::clone(model),
+                    model: Arc::clone(model),
                     ids: ids(model.config().vocabulary),
                 }
             }

@@ -99,6 +99,26 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<T>, Protocol
     }
 }
 
+/// The bytes of a message within a message, which only a part of the workers' files can read.
+///
+/// # Errors
+/// [`ProtocolError::Unwritable`] when it holds what postcard cannot write.
+pub fn pack<T: Serialize>(body: &T) -> Result<Vec<u8>, ProtocolError> {
+    postcard::to_extend(body, Vec::new())
+        .map_err(|error| ProtocolError::Unwritable(error.to_string()))
+}
+
+/// A message within a message, from the bytes that [`pack`] wrote.
+///
+/// # Errors
+/// [`ProtocolError::Unreadable`] for anything else.
+pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProtocolError> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((body, [])) => Ok(body),
+        _ => Err(ProtocolError::Unreadable { bytes: bytes.len() }),
+    }
+}
+
 /// The page's reading of what a worker sends.
 #[derive(Debug, Default)]
 pub struct Inbox {
@@ -211,6 +231,14 @@ mod tests {
         let error = decode::<()>(&[9]).unwrap_err();
         let found = greeted().read::<()>(&failure(&error));
         assert_eq!(found, Err(ProtocolError::Refused(error.to_string())));
+    }
+
+    #[test]
+    fn a_message_within_a_message_is_whole_or_an_error() {
+        let bytes = pack(&message(3)).unwrap();
+        assert_eq!(unpack(&bytes), Ok(message(3)));
+        let found = unpack::<Envelope<(String, Option<f32>)>>(&bytes[1..]);
+        assert!(matches!(found, Err(ProtocolError::Unreadable { .. })));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! A cell's inputs and results as signals, for its view.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cells::format::Format;
-use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture};
+use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture, WorkerKind};
 use leptos::prelude::*;
 use ndarray::Array2;
 use worker::cell_protocol::Lacking;
 
+use crate::client::{self, Computes, Listener};
 use crate::plot::Chart;
 use crate::state::PageState;
 use crate::widgets::{ClearDrafts, Grid, Hatched, HatchedMap, Num};
@@ -71,6 +73,8 @@ pub(crate) struct CellCx {
     charts: StoredValue<Charts>,
     hatched: StoredValue<Vec<HatchedMap>>,
     job: StoredValue<u64>,
+    /// What computes the cell in place of the workers for cells.
+    by: Option<StoredValue<Rc<dyn Computes>, LocalStorage>>,
     /// Number of times that the reader has reset this cell.
     resets: RwSignal<u64>,
     /// Number of times that the reader has asked to compute the same inputs again.
@@ -116,11 +120,29 @@ impl CellCx {
             charts: StoredValue::new(Vec::new()),
             hatched: StoredValue::new(Vec::new()),
             job: StoredValue::new(0),
+            by: None,
             resets: RwSignal::new(0),
             retries: RwSignal::new(0),
             begun: RwSignal::new(false),
             in_window: RwSignal::new(false),
             plays_unasked: RwSignal::new(false),
+        }
+    }
+
+    /// The same cell, computed by something else than the workers for cells.
+    pub(crate) fn computed_by(self, by: Rc<dyn Computes>) -> Self {
+        Self {
+            by: Some(StoredValue::new_local(by)),
+            ..self
+        }
+    }
+
+    /// Asks what computes this cell for a result; `listener` is called with each answer. Returns the
+    /// id of the request.
+    pub(crate) fn ask(self, kind: WorkerKind, inputs: Inputs, listener: Listener) -> u64 {
+        match self.by.and_then(|by| by.try_get_value()) {
+            Some(by) => by.compute(self.spec.name, inputs, listener),
+            None => client::compute(kind, self.spec.name, inputs, listener),
         }
     }
 
@@ -470,7 +492,12 @@ impl CellCx {
     pub(crate) fn replace_job(self, job: u64) {
         let before = self.job.try_update_value(|j| std::mem::replace(j, job));
         if let Some(before) = before.filter(|&b| b != 0 && b != job) {
-            crate::client::cancel(before);
+            match self.by {
+                Some(by) => {
+                    by.try_with_value(|by| by.cancel(before));
+                }
+                None => client::cancel(before),
+            }
         }
     }
 

@@ -12,7 +12,6 @@ use worker::cell_protocol::CellReply;
 
 use crate::browser::{clock, dom, near, picture};
 use crate::cells::frame::context::{Busy, CellCx, STEPS};
-use crate::client;
 
 /// Computes now and whenever an input of the cell changes; writes the state to `data-state`.
 pub(crate) fn keep_computed(cx: CellCx, section: Element) {
@@ -79,14 +78,14 @@ fn start(cx: CellCx, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     }
 }
 
-/// Hands work to the worker.
+/// Hands work to the worker, or to what computes the cell in its place.
 fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: StoredValue<u64>) {
     cx.outcome.update(|o| {
         o.busy = Some(Busy::Working(0.0));
         o.error = None;
     });
     let stale = move || newest.try_get_value() != Some(turn);
-    let job = client::compute(kind, cx.spec.name, inputs, move |reply| {
+    let listener = Box::new(move |reply: CellReply| {
         if stale() {
             return;
         }
@@ -106,7 +105,7 @@ fn in_worker(cx: CellCx, kind: WorkerKind, inputs: Inputs, turn: u64, newest: St
             }
         }
     });
-    cx.replace_job(job);
+    cx.replace_job(cx.ask(kind, inputs, listener));
 }
 
 fn finish(cx: CellCx, result: Result<Arc<cells::Computation>, CellError>, elapsed_ms: f64) {

@@ -7,6 +7,9 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::later_pairs;
 use crate::widgets::{Concept, Domain, HeatMap, Place, Selected};
 
+/// Most heads that are shown at once: of more, those of the chosen layer are.
+const MOST: usize = 16;
+
 /// The input that says which head is chosen.
 const SELECTED: &str = "selected";
 
@@ -52,20 +55,66 @@ impl HeadMaps {
         self.chosen.choose(Some(head));
     }
 
-    /// A thumbnail for each head, with what `below` says of it.
+    /// The number of all heads; 0 before there is a result. Tracks it.
+    pub(crate) fn count(self) -> usize {
+        let (layers, heads) = self.sizes.get();
+        layers * heads
+    }
+
+    /// The choice of a layer and a head, where there are many.
+    pub(crate) fn picker(self) -> AnyView {
+        let field = move |label: &'static str, count: usize, place: usize| {
+            let at = Memo::new(move |_| <[usize; 2]>::from(self.here.get())[place]);
+            let change = move |event| {
+                let mut chosen = <[usize; 2]>::from(self.here.get_untracked());
+                chosen[place] = event_target_value(&event).parse().unwrap_or(0);
+                self.choose(chosen.into());
+            };
+            let options = (0..count).map(|n| {
+                view! { <option value=n.to_string() selected=move || at.get() == n data-label="">{n + 1}</option> }
+            });
+            view! {
+                <label class="field short"><span>{label}</span>
+                    <select on:change=change>{options.collect_view()}</select>
+                </label>
+            }
+        };
+        let fields = move || {
+            let (layers, heads) = self.sizes.get();
+            (layers * heads > MOST).then(|| {
+                view! { <div class="row">{field("Layer", layers, 0)} {field("Head", heads, 1)}</div> }
+            })
+        };
+        view! { {fields} }.into_any()
+    }
+
+    /// A thumbnail for each head, of many heads for each of the chosen layer, with what `below` says of
+    /// it.
     pub(crate) fn thumbnails(
         self,
         below: impl Fn(Place) -> AnyView + Copy + Send + Sync + 'static,
     ) -> AnyView {
-        let all = move || {
+        let shown = Memo::new(move |_| {
             let (layers, heads) = self.sizes.get();
-            let places =
-                (0..layers).flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
+            let chosen = self.here.get().0;
+            let layers = if layers * heads > MOST {
+                chosen..chosen + 1
+            } else {
+                0..layers
+            };
+            (layers, heads)
+        });
+        let all = move || {
+            let (layers, heads) = shown.get();
+            let places = layers.flat_map(move |layer| (0..heads).map(move |head| (layer, head)));
             places
                 .map(|place| self.thumbnail(place, below(place)))
                 .collect_view()
         };
-        view! { <div class="head-maps">{all}</div> }.into_any()
+        view! {
+            <div class="stack tight">{self.picker()} <div class="head-maps">{all}</div></div>
+        }
+        .into_any()
     }
 
     /// The thumbnails, and beside them the chosen head.

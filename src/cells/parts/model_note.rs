@@ -15,14 +15,26 @@ const MODEL: &str = "model";
 /// The choice among the input `model` that draws weights from the seed.
 const RANDOM: &str = "random";
 
+/// The model that the reader has opened, as a context of the cells that it computes.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) name: String,
+    /// It is a decoder.
+    pub(crate) is_decoder: bool,
+}
+
 /// True while the cell computes with random weights.
 pub(crate) fn is_random(cx: CellCx) -> Signal<bool> {
     let model = cx.choice(MODEL);
     Memo::new(move |_| model.with(|name| name == RANDOM)).into()
 }
 
-/// True while the cell computes with tiny-gpt, in which no token sees a later one.
+/// True while the cell computes with a decoder, in which no token sees a later one: tiny-gpt, or the
+/// reader's own.
 pub(crate) fn is_decoder(cx: CellCx) -> Signal<bool> {
+    if let Some(Opened { is_decoder, .. }) = use_context() {
+        return Signal::stored(is_decoder);
+    }
     let model = cx.choice(MODEL);
     Memo::new(move |_| model.with(|name| name == "tiny-gpt")).into()
 }
@@ -79,11 +91,13 @@ pub(crate) fn head_box(cx: CellCx) -> AnyView {
 /// words.
 pub(crate) fn pieces_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
+    let opened = use_context::<Opened>().map(|opened| opened.is_decoder);
     let tokens = cx.words("tokens");
     let text = Memo::new(move |_| {
-        model.with(|name| match name.as_str() {
-            "tiny-bert" => tokens.with(|tokens| word_pieces(tokens)),
-            "tiny-gpt" | "translator" => BYTE_PAIRS.to_owned(),
+        let pieces = || tokens.with(|tokens| word_pieces(tokens));
+        model.with(|name| match (opened, name.as_str()) {
+            (Some(false), _) | (None, "tiny-bert") => pieces(),
+            (Some(true), _) | (None, "tiny-gpt" | "translator") => BYTE_PAIRS.to_owned(),
             _ => String::new(),
         })
     });
@@ -121,6 +135,9 @@ const BYTE_PAIRS: &str = "The model reads tokens. A word outside its vocabulary 
 /// The note of a cell that offers several models: which of them computed the cell.
 pub(crate) fn model_note(cx: CellCx) -> AnyView {
     let model = cx.choice(MODEL);
+    if use_context::<Opened>().is_some() {
+        return trained(&[]);
+    }
     view! {
         {move || match model.get() {
             name if name == RANDOM => untrained(cx),
@@ -130,8 +147,12 @@ pub(crate) fn model_note(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The note of what was computed by these trained models.
+/// The note of what was computed by these trained models, or by the one that the reader has opened.
 pub(crate) fn trained(names: &[&str]) -> AnyView {
+    if let Some(Opened { name, .. }) = use_context() {
+        return view! { <p class="cell-note">"computed by the open model, " <span data-label="">{name}</span></p> }
+            .into_any();
+    }
     let links: Vec<AnyView> = names
         .iter()
         .enumerate()

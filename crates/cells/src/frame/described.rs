@@ -3,6 +3,7 @@
 use engine::beam::Hypothesis;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
+use engine::model::decoder::Decoder as TextDecoder;
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::model::llama::Llama;
@@ -535,6 +536,16 @@ macro_rules! describe_trunks {
     )*};
 }
 describe_trunks!(Bert, Gpt2);
+
+/// A decoder of any kind.
+impl Describe for dyn TextDecoder + '_ {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.vocabulary().describe("vocabulary", out);
+        self.heads().describe("heads", out);
+        self.layers().describe("layers", out);
+        self.context().describe("context", out);
+    }
+}
 
 impl Describe for Mistake {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {

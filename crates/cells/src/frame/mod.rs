@@ -22,3 +22,4 @@ pub mod selection;
 pub mod spec;
 pub mod state;
 pub mod symbols;
+pub mod text_model;

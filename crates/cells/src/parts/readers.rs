@@ -1,31 +1,30 @@
-//! Trained models that read a text of the reader's, with the attention of all their heads.
+//! Models that read a text of the reader's, with the attention of all their heads.
 
 use std::sync::Arc;
 
 use engine::nn::attention::Mask;
-use engine::token::tokenizer::Tokenizer;
+use engine::nn::packed::Packed;
 use engine::trace::Recorder;
 use ndarray::{Array4, Ix3};
 
+use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
-use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
-use crate::parts::trained::{BERT, GPT, Offered, Pieces, START};
+use crate::input::{InputSpec, Inputs};
+use crate::model_cache::{MaskedLm, ModelCache};
+use crate::parts::trained::{self, GPT, Offered, Pieces, START};
 use crate::parts::untrained::causal_or_none;
-
-/// An encoder or a decoder.
-pub(crate) enum Reader {
-    /// Reads the text between the tokens for beginning and end.
-    Bert(Arc<MaskedLm>),
-    /// Reads the token that begins every text and then the pieces.
-    Gpt(Arc<CausalLm>),
-}
+use crate::spec::{Job, once};
+use crate::text_model::{Reader, SentenceModel, TextModel};
 
 impl Offered for Reader {
     fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError> {
         match name {
-            GPT => Offered::open(name, cache).map(Self::Gpt),
-            _ => Offered::open(name, cache).map(Self::Bert),
+            GPT => trained::gpt(cache).map(Self::Decoder),
+            _ => {
+                let bert: Arc<MaskedLm> = Offered::open(name, cache)?;
+                Ok(Self::Encoder(bert))
+            }
         }
     }
 }
@@ -83,8 +82,8 @@ impl Reader {
         most: Option<usize>,
     ) -> Result<Reading, CellError> {
         match self {
-            Self::Bert(bert) => encoder(record, bert, text, input, most),
-            Self::Gpt(gpt) => decoder(record, gpt, text, input, most),
+            Self::Encoder(model) => encoder(record, &**model, text, input, most),
+            Self::Decoder(model) => decoder(record, &**model, text, input, most),
         }
     }
 }
@@ -98,26 +97,32 @@ fn shorter(pieces: Pieces, most: Option<usize>, input: (&str, &str)) -> Result<P
 
 fn encoder(
     record: &mut Record,
-    bert: &MaskedLm,
+    sentence_model: &dyn SentenceModel,
     text: &str,
     input: (&str, &str),
     most: Option<usize>,
 ) -> Result<Reading, CellError> {
-    let (model, config) = (&bert.model, bert.model.config());
+    let (model, tokenizer) = (sentence_model.encoder(), sentence_model.tokenizer());
+    let config = model.config();
     let words = engine::token::words::split(text, usize::MAX);
-    let special = bert.tokenizer.special();
+    let special = tokenizer.special();
     let added = special.begin.iter().chain(&special.end).count();
-    let pieces = shorter(Pieces::of_words(&bert.tokenizer, &words)?, most, input)?
-        .within(BERT, (config.context, added), input)?
-        .enclosed(&bert.tokenizer);
+    let pieces = shorter(Pieces::of_words(tokenizer, &words)?, most, input)?
+        .within(sentence_model.name(), (config.context, added), input)?
+        .enclosed(tokenizer);
     let (mut seen, ids) = (Recorder::default(), &pieces.ids[..]);
-    shown!(
-        record,
-        engine::model::bert::Bert::forward,
-        model,
-        ids,
-        Some(&mut seen)
-    )?;
+    if model.fills_masks() {
+        shown!(
+            record,
+            engine::model::bert::Bert::forward,
+            model,
+            ids,
+            Some(&mut seen)
+        )?;
+    } else {
+        // A file may have come without the head that fills masks.
+        model.hidden(&Packed::one(ids), None, &mut Some(&mut seen))?;
+    }
     let after = special.end.iter().count();
     record.words("tokens", pieces.texts);
     Ok(Reading {
@@ -131,17 +136,16 @@ fn encoder(
 
 fn decoder(
     record: &mut Record,
-    gpt: &CausalLm,
+    text_model: &dyn TextModel,
     text: &str,
     input: (&str, &str),
     most: Option<usize>,
 ) -> Result<Reading, CellError> {
-    let (model, config) = (&gpt.model, gpt.model.config());
-    let start = gpt.tokenizer.special().end;
-    let added = start.iter().count();
-    let pieces = Pieces::of_text(&gpt.tokenizer, text.trim())?;
-    let pieces = shorter(pieces, most, input)?.within(GPT, (config.context, added), input)?;
-    let ids: Vec<usize> = start.into_iter().chain(pieces.ids).collect();
+    let (model, start) = (text_model.decoder(), text_model.start()?);
+    let pieces = Pieces::of_text(text_model.tokenizer(), text.trim())?;
+    let pieces =
+        shorter(pieces, most, input)?.within(text_model.name(), (model.context(), 1), input)?;
+    let ids: Vec<usize> = std::iter::once(start).chain(pieces.ids).collect();
     let (mut seen, read) = (Recorder::default(), &ids[..]);
     shown!(
         record,
@@ -154,9 +158,26 @@ fn decoder(
     record.words("tokens", texts.collect());
     Ok(Reading {
         seen,
-        sizes: (config.layers, config.heads),
+        sizes: (model.layers(), model.heads()),
         mask: causal_or_none(record, true, ids.len()),
-        words: (added, ids.len()),
+        words: (1, ids.len()),
         ids,
     })
+}
+
+/// The inputs of a cell that reads a text with a model that the reader has opened: those of the
+/// lesson's cell without the choice of a model.
+pub(crate) fn opened_inputs(inputs: Vec<InputSpec>) -> Vec<InputSpec> {
+    let all = inputs.into_iter();
+    all.filter(|input| input.name != "model").collect()
+}
+
+/// A computation in one slice on the reader's inputs and a model.
+pub(crate) fn once_with(
+    inputs: &Inputs,
+    reader: Reader,
+    compute: fn(&Inputs, Option<&Reader>) -> Result<Computation, CellError>,
+) -> Box<dyn Job> {
+    let inputs = inputs.clone();
+    once(move || compute(&inputs, Some(&reader)))
 }

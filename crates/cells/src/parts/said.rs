@@ -1,18 +1,17 @@
-//! What tiny-gpt reads in cells about its heads: random tokens that are said twice, or a text of the
-//! reader's.
+//! What a decoder reads in cells about its heads: random tokens that are said twice, or a text of
+//! the reader's.
 
 use std::ops::Range;
 
 use engine::rng::Rng;
-use engine::token::tokenizer::Tokenizer;
 use explain::head_scores::{INDUCTION, PREVIOUS, head_scores};
 use ndarray::{Array1, Array2, Array4, Axis};
 
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::model_cache::CausalLm;
 use crate::parts::trained::{Pieces, START};
+use crate::text_model::TextModel;
 
 /// Random tokens that are said twice.
 pub(crate) const TWICE: &str = "random tokens, twice";
@@ -59,21 +58,26 @@ impl Said {
     /// What the inputs choose.
     ///
     /// # Errors
-    /// A text without tokens, or with too many.
-    pub(crate) fn chosen(inputs: &Inputs, gpt: &CausalLm) -> Result<Self, CellError> {
-        let tokenizer = &gpt.tokenizer;
-        let end = tokenizer.special().end;
-        let end =
-            end.ok_or_else(|| CellError::Missing("the token that begins a text".to_owned()))?;
+    /// A text without tokens, or with too many for the cell or the model; a vocabulary without
+    /// tokens to draw from.
+    pub(crate) fn chosen(inputs: &Inputs, model: &dyn TextModel) -> Result<Self, CellError> {
+        let (tokenizer, context) = (model.tokenizer(), model.decoder().context());
+        let start = model.start()?;
         let is_list = inputs.choice("text")? == TWICE;
         let ids = if is_list {
             let mut rng = Rng::named(inputs.seed()?, "induction");
-            explain::induction::twice(end, LIST, &mut rng)
+            let tokens = longer_tokens(model)?;
+            let ids = explain::induction::twice_from(start, &tokens, LIST, &mut rng);
+            if tokens.is_empty() || ids.len() > context {
+                return Err(CellError::Mismatch(no_list(context)));
+            }
+            ids
         } else {
             let text = inputs.text(SENTENCE.0)?.trim();
             let pieces = Pieces::of_text(tokenizer, text)?;
             let pieces = pieces.at_most(MOST_TOKENS, SENTENCE.0, SENTENCE.1)?;
-            std::iter::once(end).chain(pieces.ids).collect()
+            let pieces = pieces.within(model.name(), (context, 1), SENTENCE)?;
+            std::iter::once(start).chain(pieces.ids).collect()
         };
         let mut texts = Pieces::of_ids(tokenizer, ids.clone())?.texts;
         if let Some(first) = texts.first_mut() {
@@ -127,6 +131,30 @@ impl Said {
             })
         })
     }
+}
+
+/// The tokens of two bytes or more, which are words and parts of them in the usual vocabularies: a
+/// byte by itself hardly ever is a token of a text.
+fn longer_tokens(model: &dyn TextModel) -> Result<Vec<usize>, CellError> {
+    let tokenizer = model.tokenizer();
+    let mut all = Vec::new();
+    for id in 0..tokenizer.size().min(model.decoder().vocabulary()) {
+        let bytes = tokenizer.token_bytes(id, false)?;
+        let is_unknown = tokenizer.special().unknown == Some(id);
+        if !is_unknown && bytes.is_some_and(|bytes| bytes.len() > 1) {
+            all.push(id);
+        }
+    }
+    Ok(all)
+}
+
+/// The reason why a model cannot read the list.
+fn no_list(context: usize) -> String {
+    format!(
+        "A list of {LIST} tokens that is said twice is {} tokens with the one that begins it. This model reads at most \
+         {context}, or has no tokens of several letters: choose a text of your own.",
+        2 * LIST + 1
+    )
 }
 
 /// The mean of the losses of a range.

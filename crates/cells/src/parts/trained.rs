@@ -15,6 +15,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::model_cache::{CausalLm, MaskedLm, ModelCache, Shipped};
 use crate::spec::{Job, once};
+use crate::text_model::TextModel;
 
 /// The choice of weights that are drawn from the seed.
 pub(crate) const RANDOM: &str = "random";
@@ -200,13 +201,16 @@ impl Pieces {
         Self::of_ids(tokenizer, tokenizer.encode(text)?)
     }
 
-    /// Pieces that are known by their ids.
+    /// Pieces that are known by their ids; one without a text is called by its name.
     pub(crate) fn of_ids(tokenizer: &dyn Tokenizer, ids: Vec<usize>) -> Result<Self, CellError> {
         let mut all = Self::default();
         for (place, id) in ids.into_iter().enumerate() {
-            let bytes = tokenizer.token_bytes(id, false)?.unwrap_or_default();
+            let text = match tokenizer.token_bytes(id, false)? {
+                Some(bytes) => visible(&String::from_utf8_lossy(&bytes)),
+                None => tokenizer.token(id).unwrap_or_default().to_owned(),
+            };
             all.ids.push(id);
-            all.texts.push(visible(&String::from_utf8_lossy(&bytes)));
+            all.texts.push(text);
             all.words.push(place);
         }
         Ok(all)
@@ -321,6 +325,21 @@ pub(crate) fn job<M: Offered>(
     };
     let inputs = inputs.clone();
     Ok(once(move || compute(&inputs, model.as_ref())))
+}
+
+/// tiny-gpt, for a cell that computes with any decoder.
+pub(crate) fn gpt(cache: &ModelCache) -> Result<Arc<dyn TextModel>, CellError> {
+    Ok(cache.opened::<CausalLm>("tiny-gpt.safetensors")?)
+}
+
+/// A computation in one slice on the reader's inputs and a decoder.
+pub(crate) fn once_with(
+    inputs: &Inputs,
+    model: Arc<dyn TextModel>,
+    compute: fn(&Inputs, &dyn TextModel) -> Result<Computation, CellError>,
+) -> Box<dyn Job> {
+    let inputs = inputs.clone();
+    once(move || compute(&inputs, &*model))
 }
 
 /// A computation in one slice on the reader's inputs and tiny-gpt.

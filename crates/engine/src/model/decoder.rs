@@ -70,7 +70,13 @@ impl<'a> Tokens<'a> {
 }
 
 /// A model that computes, after each token, the logits of the next one.
-pub trait Decoder {
+pub trait Decoder: Send + Sync {
+    /// Number of blocks.
+    fn layers(&self) -> usize;
+
+    /// H: the heads of each block that ask; a model may share keys and values between some of them.
+    fn heads(&self) -> usize;
+
     /// The longest text that it reads, in tokens.
     fn context(&self) -> usize;
 

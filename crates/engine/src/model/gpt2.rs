@@ -219,6 +219,14 @@ impl Trainable for Gpt2 {
 }
 
 impl Decoder for Gpt2 {
+    fn layers(&self) -> usize {
+        self.config.layers
+    }
+
+    fn heads(&self) -> usize {
+        self.config.heads
+    }
+
     fn context(&self) -> usize {
         self.config.context
     }

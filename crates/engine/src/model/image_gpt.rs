@@ -130,6 +130,14 @@ impl Trainable for ImageGpt {
 }
 
 impl Decoder for ImageGpt {
+    fn layers(&self) -> usize {
+        self.config.layers
+    }
+
+    fn heads(&self) -> usize {
+        self.config.heads
+    }
+
     fn context(&self) -> usize {
         self.config.context
     }

@@ -237,6 +237,14 @@ fn block_parameters(block: &mut Block, place: &str, visit: &mut Visit<'_>) -> Re
 }
 
 impl Decoder for Llama {
+    fn layers(&self) -> usize {
+        self.config.layers
+    }
+
+    fn heads(&self) -> usize {
+        self.config.heads
+    }
+
     fn context(&self) -> usize {
         self.config.context
     }

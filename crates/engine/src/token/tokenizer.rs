@@ -38,7 +38,7 @@ impl SpecialTokens {
 }
 
 /// Turns text into ids of a vocabulary and back.
-pub trait Tokenizer {
+pub trait Tokenizer: Send + Sync {
     /// The ids of a text, without tokens before and after it. Where it is `marked`, the names of
     /// special tokens in it (`<|endoftext|>`, `[MASK]`) are read as these tokens.
     ///

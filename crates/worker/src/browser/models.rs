@@ -7,13 +7,14 @@ use engine::open::Files;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal, File};
 use worker::build::Build;
+use worker::cell_protocol::CellRequest;
 use worker::model::bandwidth;
 use worker::model::error::ModelError;
 use worker::model::file;
 use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Storage};
-use worker::protocol::{Envelope, UNASKED};
+use worker::protocol::{Envelope, UNASKED, unpack};
 
 use super::channel::{Channel, Endpoint};
 use super::{fetch, transfer};
@@ -73,6 +74,7 @@ impl Endpoint for Models {
                 self.answer(id, |host| host.see(&picture, || self.now_ms()));
             }
             ModelRequest::Attend(place) => self.answer(id, |host| host.attend(place)),
+            ModelRequest::Compute(request) => self.compute(id, &request),
         }
     }
 
@@ -118,6 +120,19 @@ impl Models {
             id,
             event.unwrap_or_else(|error| ModelEvent::Failed(error.to_string())),
         );
+    }
+
+    /// Starts to compute a cell, or answers that the request cannot be read.
+    fn compute(&self, id: u64, request: &[u8]) {
+        match unpack(request) {
+            Ok(CellRequest::Compute { cell, inputs }) => {
+                let now_ms = || self.now_ms();
+                self.host.borrow_mut().compute(id, &cell, &inputs, now_ms);
+            }
+            // Cancelled by its id, as any request.
+            Ok(CellRequest::Cancel) => self.host.borrow_mut().cancel(id),
+            Err(error) => self.tell(id, ModelEvent::Failed(error.to_string())),
+        }
     }
 
     async fn load(

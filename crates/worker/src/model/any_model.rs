@@ -1,6 +1,7 @@
 //! The models that a worker runs, and their configurations.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::EngineError;
 use engine::model::bert::{self, Bert};
@@ -32,9 +33,9 @@ pub enum ModelConfig {
 #[derive(Clone)]
 pub enum AnyModel {
     /// Continues a text.
-    Text(Rc<dyn Decoder>),
+    Text(Arc<dyn Decoder>),
     /// Gives a vector for a sentence.
-    Sentence(Rc<Bert>),
+    Sentence(Arc<Bert>),
     /// Classifies a picture.
     Picture(Rc<Vit>),
     /// Classifies a picture through windows.
@@ -74,9 +75,9 @@ pub fn layers_and_heads(model: &open::OpenedModel) -> (usize, usize) {
 impl From<open::OpenedModel> for AnyModel {
     fn from(model: open::OpenedModel) -> Self {
         match model {
-            open::OpenedModel::Gpt2(model) => Self::Text(Rc::new(model)),
-            open::OpenedModel::Llama(model) => Self::Text(Rc::new(model)),
-            open::OpenedModel::Bert(model) => Self::Sentence(Rc::new(model)),
+            open::OpenedModel::Gpt2(model) => Self::Text(Arc::new(model)),
+            open::OpenedModel::Llama(model) => Self::Text(Arc::new(model)),
+            open::OpenedModel::Bert(model) => Self::Sentence(Arc::new(model)),
             open::OpenedModel::Vit(model) => Self::Picture(Rc::new(model)),
             open::OpenedModel::Swin(model) => Self::Windows(Rc::new(model)),
             open::OpenedModel::Dinov2(model) => Self::Features(Rc::new(model)),

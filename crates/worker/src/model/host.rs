@@ -12,7 +12,11 @@ use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, o
 use engine::parameters::{MatrixForm, Parameters};
 use engine::token::tokenizer::Tokenizer;
 
+use cells::text_model::{OpenedSentence, OpenedText, Reader};
+use cells::{CellError, Inputs};
+
 use super::any_model::{AnyModel, layers_and_heads};
+use super::cell_work::CellWork;
 use super::classified_image::ClassifiedImage;
 use super::counting_loader::{CountingLoader, LoadCounts};
 use super::error::ModelError;
@@ -94,6 +98,10 @@ impl Source {
     }
 }
 
+/// The answer to a cell about text, where the model reads pictures.
+const NO_READER: &str =
+    "This cell computes with a model that reads text. The open model reads pictures.";
+
 /// A request of several steps.
 enum Work {
     Run(Box<Run>),
@@ -103,15 +111,15 @@ enum Work {
 /// A model with the files that came with it.
 struct LoadedModel {
     model: AnyModel,
-    tokenizer: Option<Rc<dyn Tokenizer>>,
+    tokenizer: Option<Arc<dyn Tokenizer>>,
     preparation: Option<Preparation>,
     labels: Option<Labels>,
 }
 
 impl LoadedModel {
     /// The vocabulary that came with the model, or the numbers of tokens.
-    fn vocabulary(&self, size: usize) -> Rc<dyn Tokenizer> {
-        let numbers = || Rc::new(NumberTokenizer::new(size)) as Rc<dyn Tokenizer>;
+    fn vocabulary(&self, size: usize) -> Arc<dyn Tokenizer> {
+        let numbers = || Arc::new(NumberTokenizer::new(size)) as Arc<dyn Tokenizer>;
         self.tokenizer.clone().unwrap_or_else(numbers)
     }
 }
@@ -122,6 +130,8 @@ pub struct ModelHost {
     loaded: Option<LoadedModel>,
     /// The request under way, with its id.
     work: Option<(u64, Work)>,
+    /// The cells that are computed, with the ids of their requests; each gets a step in turn.
+    cells: VecDeque<(u64, CellWork)>,
     /// Events for the page that are not sent yet.
     outbox: VecDeque<Envelope<ModelEvent>>,
     text: Rc<WritingState>,
@@ -138,9 +148,10 @@ pub fn memory_bytes() -> u64 {
 }
 
 impl ModelHost {
-    /// Drops the model and ends the request under way.
+    /// Drops the model and ends the requests under way.
     pub fn clear(&mut self) {
         self.end_work();
+        self.end_cells(|_| true);
         *self = Self {
             outbox: std::mem::take(&mut self.outbox),
             ..Self::default()
@@ -193,7 +204,7 @@ impl ModelHost {
         };
         self.loaded = Some(LoadedModel {
             model,
-            tokenizer: opened.tokenizer.map(Rc::from),
+            tokenizer: opened.tokenizer.map(Arc::from),
             preparation: opened.preparation,
             labels: opened.labels,
         });
@@ -223,12 +234,12 @@ impl ModelHost {
             });
         };
         Ok(CausalLm {
-            model: Rc::clone(model),
+            model: Arc::clone(model),
             tokenizer: loaded.vocabulary(model.vocabulary()),
         })
     }
 
-    fn encoder(&self) -> Result<(Rc<Bert>, Rc<dyn Tokenizer>), ModelError> {
+    fn encoder(&self) -> Result<(Arc<Bert>, Arc<dyn Tokenizer>), ModelError> {
         let loaded = self.loaded()?;
         let AnyModel::Sentence(model) = &loaded.model else {
             return Err(ModelError::OtherKind {
@@ -236,7 +247,7 @@ impl ModelHost {
             });
         };
         let tokenizer = loaded.vocabulary(model.config().vocabulary);
-        Ok((Rc::clone(model), tokenizer))
+        Ok((Arc::clone(model), tokenizer))
     }
 
     /// The similarity of two sentences, by the clock `now_ms`.
@@ -334,8 +345,37 @@ impl ModelHost {
         Ok(ModelEvent::Attended { place, weights })
     }
 
+    /// Starts to compute a cell with the model, by the clock `now_ms`; [`Self::advance`] does the
+    /// work, after a text that is being written. What is wrong with the model or the inputs is the
+    /// answer.
+    pub fn compute(&mut self, id: u64, cell: &str, inputs: &Inputs, now_ms: impl Fn() -> f64) {
+        let begun = now_ms();
+        let model = self.reader();
+        let job = model.and_then(|model| cells::opened::start(cell, inputs, model));
+        let work = CellWork::new(job, now_ms() - begun);
+        self.cells.push_back((id, work));
+    }
+
+    /// The model with its vocabulary, as cells take it.
+    fn reader(&self) -> Result<Reader, CellError> {
+        let why = |error: ModelError| CellError::Mismatch(error.to_string());
+        match &self.loaded().map_err(why)?.model {
+            AnyModel::Text(_) => {
+                let CausalLm { model, tokenizer } = self.writer().map_err(why)?;
+                Ok(Reader::Decoder(Arc::new(OpenedText { model, tokenizer })))
+            }
+            AnyModel::Sentence(_) => {
+                let (model, tokenizer) = self.encoder().map_err(why)?;
+                let model = OpenedSentence { model, tokenizer };
+                Ok(Reader::Encoder(Arc::new(model)))
+            }
+            _ => Err(CellError::Mismatch(NO_READER.to_owned())),
+        }
+    }
+
     /// Ends a request if it is under way; the model stays.
     pub fn cancel(&mut self, id: u64) {
+        self.end_cells(|own| own == id);
         if self.work.as_ref().is_some_and(|(own, _)| *own == id) {
             self.end_work();
         }
@@ -349,17 +389,30 @@ impl ModelHost {
         }
     }
 
+    /// Ends cells by the ids of their requests, which are answered with [`ModelEvent::Stopped`].
+    fn end_cells(&mut self, is_meant: impl Fn(u64) -> bool) {
+        let (ended, rest): (VecDeque<_>, VecDeque<_>) =
+            self.cells.drain(..).partition(|(id, _)| is_meant(*id));
+        self.cells = rest;
+        let stopped = |(id, _)| Envelope {
+            id,
+            body: ModelEvent::Stopped,
+        };
+        self.outbox.extend(ended.into_iter().map(stopped));
+    }
+
     /// Returns whether there is nothing to do and nothing to send.
     pub fn is_idle(&self) -> bool {
-        self.work.is_none() && self.outbox.is_empty()
+        self.work.is_none() && self.cells.is_empty() && self.outbox.is_empty()
     }
 
     /// Does one step of the request under way unless there are events to send, by the clock
     /// `now_ms`, and returns the next event; `None` when idle.
     pub fn advance(&mut self, now_ms: impl Fn() -> f64) -> Option<Envelope<ModelEvent>> {
-        if self.outbox.is_empty()
-            && let Some((id, mut work)) = self.work.take()
-        {
+        if !self.outbox.is_empty() {
+            return self.outbox.pop_front();
+        }
+        if let Some((id, mut work)) = self.work.take() {
             let (events, is_done) = match &mut work {
                 Work::Run(run) => measure_on(run, now_ms),
                 Work::Write(writing) => write_on(writing, &self.text, now_ms),
@@ -369,6 +422,14 @@ impl ModelHost {
             }
             let envelope = |body| Envelope { id, body };
             self.outbox.extend(events.into_iter().map(envelope));
+        } else if cfg!(feature = "lab")
+            && let Some((id, mut cell)) = self.cells.pop_front()
+        {
+            let (body, is_done) = cell.advance(now_ms);
+            if !is_done {
+                self.cells.push_back((id, cell));
+            }
+            self.outbox.push_back(Envelope { id, body });
         }
         self.outbox.pop_front()
     }

@@ -2,6 +2,7 @@
 
 pub mod any_model;
 pub mod bandwidth;
+mod cell_work;
 mod classified_image;
 mod counting_loader;
 pub mod error;

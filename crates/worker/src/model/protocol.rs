@@ -65,6 +65,10 @@ pub enum ModelRequest {
     /// Gives a row of attention weights, of the text or of the picture; while a text is written,
     /// too: [`ModelEvent::Attended`].
     Attend(AttentionPosition),
+    /// Computes a cell with the model: any number of [`ModelEvent::Computed`]. It is a
+    /// [`crate::cell_protocol::CellRequest`] as [`crate::protocol::pack`] writes it, so that the file
+    /// that only measures has no code that reads it.
+    Compute(Vec<u8>),
     /// Ends the request of the same id, if it is still under way.
     Cancel,
 }
@@ -267,6 +271,9 @@ pub enum ModelEvent {
         /// The weight of each token up to it, of a picture of all of its tokens; the sum is 1.
         weights: Vec<f32>,
     },
+    /// An answer to a request for a cell: a [`crate::cell_protocol::CellReply`] as
+    /// [`crate::protocol::pack`] writes it.
+    Computed(Vec<u8>),
     /// Bytes of weights that this device reads in a second.
     Bandwidth(f64),
     /// A run is under way: share that is done, 0 to 1.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use engine::EngineError;
@@ -33,8 +34,8 @@ pub(super) struct WritingState {
 /// A model with its vocabulary.
 #[derive(Clone)]
 pub(super) struct CausalLm {
-    pub(super) model: Rc<dyn Decoder>,
-    pub(super) tokenizer: Rc<dyn Tokenizer>,
+    pub(super) model: Arc<dyn Decoder>,
+    pub(super) tokenizer: Arc<dyn Tokenizer>,
 }
 
 /// Returns to the caller of the future, which continues when it is polled again.
@@ -191,11 +192,11 @@ impl TokenAttention {
     ///
     /// # Errors
     /// When there is no such token.
-    pub(super) fn of(model: &Rc<dyn Decoder>, ids: &[usize]) -> engine::Result<Self> {
+    pub(super) fn of(model: &Arc<dyn Decoder>, ids: &[usize]) -> engine::Result<Self> {
         let (last, before) = ids
             .split_last()
             .ok_or_else(|| EngineError::value("attend", "token", "a token of the text", "none"))?;
-        let mut session = Session::new(Rc::clone(model));
+        let mut session = Session::new(Arc::clone(model));
         if !before.is_empty() {
             session.feed(before)?;
         }

@@ -10,7 +10,13 @@ use crate::cells::parts::model_note::trained;
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let words = cx.words("words");
-    let rows = DEPTHS.iter().enumerate().rev().map(|(depth, &name)| {
+    let depths = cx.words("depths");
+    let depths = Memo::new(move |_| {
+        let found = depths.get();
+        let usual = || DEPTHS.map(str::to_owned).to_vec();
+        if found.is_empty() { usual() } else { found }
+    });
+    let row = move |(depth, name): (usize, String)| {
         let guess = move |n: usize| {
             let word = move || words.with(|words| words.get(TOP * depth + n).cloned());
             view! {
@@ -27,7 +33,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <td>{cx.num("last", &[depth], Format::Percent(1))}</td>
             </tr>
         }
-    });
+    };
+    let rows = move || {
+        let all = depths.get().into_iter().enumerate().rev();
+        all.map(row).collect_view()
+    };
     let prediction = cx.words("prediction");
     let predicted = move || prediction.with(|words| words.first().cloned());
     view! {
@@ -43,7 +53,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                         <th scope="col">"probability of " <span data-label="">{predicted}</span></th>
                     </tr>
                 </thead>
-                <tbody>{rows.collect_view()}</tbody>
+                <tbody>{rows}</tbody>
             </table>
         </div>
         {trained(&["tiny-gpt"])}

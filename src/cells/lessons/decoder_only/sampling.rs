@@ -1,19 +1,18 @@
 //! Eight scores, three settings, the probabilities that are left, and the words that a seed draws.
+//! The scores are the reader's, or those of a model that the reader has opened.
 
 use cells::format::Format;
 use cells::lessons::decoder_only::sampling::{BEFORE, DRAWS, WORDS};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::model_note::trained;
 use crate::widgets::{Concept, More};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        <div class="controls">
-            {cx.slider("tau", Format::Fixed(1))} {cx.slider("k", Format::Count)}
-            {cx.slider("p", Format::Fixed(2))} {cx.seed_box()}
-        </div>
+        <div class="controls">{settings(cx)}</div>
         <section class="panel">
             <p class="panel-title">{BEFORE} " \u{2026}"</p>
             {bars(cx)}
@@ -29,9 +28,38 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
+/// The view of the cell on a model that the reader has opened.
+pub(crate) fn opened_view(cx: CellCx) -> AnyView {
+    view! {
+        <div class="controls">{cx.text_box("sentence")} {settings(cx)}</div>
+        <section class="panel">
+            <p class="panel-title">"The eight most likely next tokens"</p>
+            {bars(cx)}
+            <p class="verdict">
+                "Tokens that survive: " {cx.num("survivors", &[], Format::Count)} ". Before the settings, the eight together have probability "
+                {cx.num("share", &[], Format::Percent(1))} " in the whole vocabulary."
+            </p>
+            {drawn(cx)}
+        </section>
+        {trained(&[])}
+    }
+    .into_any()
+}
+
+fn settings(cx: CellCx) -> AnyView {
+    view! {
+        {cx.slider("tau", Format::Fixed(1))} {cx.slider("k", Format::Count)}
+        {cx.slider("p", Format::Fixed(2))} {cx.seed_box()}
+    }
+    .into_any()
+}
+
 /// A word each: its probability at the temperature, and the one that it is drawn with.
 fn bars(cx: CellCx) -> AnyView {
-    let rows = WORDS.iter().enumerate().map(|(n, &word)| {
+    let words = cx.words("words");
+    let rows = WORDS.iter().enumerate().map(|(n, &usual)| {
+        let word =
+            move || words.with(|words| words.get(n).cloned().unwrap_or_else(|| usual.to_owned()));
         let (all, kept) = (cx.value("tempered", vec![n]), cx.value("kept", vec![n]));
         let bar = |share: Signal<Option<f64>>| {
             let style = move || format!("--share: {:.4}", share.get().unwrap_or(0.0));

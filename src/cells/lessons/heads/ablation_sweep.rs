@@ -1,4 +1,4 @@
-//! The heads of tiny-gpt, ranked by what is lost without them, and the weights of the chosen one.
+//! The heads of a model, ranked by what is lost without them, and the weights of the chosen one.
 
 use cells::format::Format;
 use leptos::prelude::*;
@@ -8,8 +8,8 @@ use crate::cells::parts::head_maps::{HeadMaps, name_of};
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::said::{is_yours, said_box};
 
-/// The heads of tiny-gpt.
-const COUNT: usize = 16;
+/// Most heads that are listed: all of tiny-gpt.
+const LISTED: usize = 16;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -17,7 +17,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let causal = Signal::stored(true);
     view! {
         <div class="controls">{said_box(cx)}</div>
-        <div class="cols-2">{ranking(cx, maps)} <div class="stack">{maps.large(causal, true)} {about(cx, maps)}</div></div>
+        <div class="cols-2">
+            {ranking(cx, maps)}
+            <div class="stack">{maps.picker()} {maps.large(causal, true)} {about(cx, maps)}</div>
+        </div>
         {trained(&["tiny-gpt"])}
     }
     .into_any()
@@ -61,11 +64,20 @@ fn ranking(cx: CellCx, maps: HeadMaps) -> AnyView {
             "of the second time"
         }
     };
+    let rows = move || {
+        let count = maps.count().min(LISTED);
+        let count = if count == 0 { LISTED } else { count };
+        (0..count).map(row).collect_view()
+    };
+    let rest = move || {
+        let count = maps.count();
+        (count > LISTED).then(|| format!("The first {LISTED} of {count} heads. "))
+    };
     view! {
         <div class="stack tight">
             <p class="panel-title">"Added to the mean loss " {of} " when this head is off"</p>
-            <ul class="shares">{(0..COUNT).map(row).collect_view()}</ul>
-            <p class="hint">"With all heads on: " {cx.num("whole", &[], Format::Fixed(3))}</p>
+            <ul class="shares">{rows}</ul>
+            <p class="hint"><span data-label="">{rest}</span> "With all heads on: " {cx.num("whole", &[], Format::Fixed(3))}</p>
         </div>
     }
     .into_any()

@@ -1,9 +1,11 @@
-//! The loss of every token of a list that is said twice, with switches for all heads.
+//! The loss of every token of a list that is said twice, with switches for all heads: those of
+//! tiny-gpt, or of a model that the reader has opened.
 
 use cells::InputValue;
 use cells::format::Format;
-use cells::lessons::heads::induction::{HEADS, SWITCHES, TOGETHER};
+use cells::lessons::heads::induction::{HEADS, ON, SWITCHES, TOGETHER};
 use leptos::prelude::*;
+use ndarray::Array2;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, curve};
@@ -14,13 +16,23 @@ use crate::widgets::{Concept, More};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
+    let controls = view! { {buttons(cx)} {switches(cx)} };
+    body(cx, controls.into_any())
+}
+
+/// The view of the cell on a model that the reader has opened.
+pub(crate) fn opened_view(cx: CellCx) -> AnyView {
+    body(cx, opened_switches(cx))
+}
+
+fn body(cx: CellCx, controls: AnyView) -> AnyView {
     let yours = is_yours(cx);
     let list = Signal::derive(move || !yours.get());
     view! {
         <div class="controls">{said_box(cx)}</div>
         {losses(cx, cx.computed())}
         <div class="cols-2">
-            <div class="stack">{buttons(cx)} {switches(cx)}</div>
+            <div class="stack">{controls}</div>
             <div class="stack">
                 {means(cx, list)}
                 <p class="hint">
@@ -89,6 +101,50 @@ fn switches(cx: CellCx) -> AnyView {
     });
     view! { <div role="group" aria-label="Heads, layer by layer">{rows.collect_view()}</div> }
         .into_any()
+}
+
+/// A switch for each head of an opened model, a row for each layer.
+fn opened_switches(cx: CellCx) -> AnyView {
+    let on = cx.matrix(ON);
+    let sizes = Memo::new(move |_| on.with(|on| on.dim()));
+    let set = move |change: &dyn Fn(&mut Array2<f32>)| {
+        let mut now = on.get_untracked();
+        change(&mut now);
+        cx.set(ON, InputValue::Matrix(now));
+    };
+    let switch = move |layer: usize, head: usize| {
+        let is_on = move || on.with(|on| on.get((layer, head)).is_some_and(|&on| on != 0.0));
+        let press = move |_| {
+            set(&|now| {
+                if let Some(now) = now.get_mut((layer, head)) {
+                    *now = 1.0 - *now;
+                }
+            });
+        };
+        let name = format!("{}.{}", layer + 1, head + 1);
+        view! {
+            <button type="button" class="button" aria-pressed=move || is_on().to_string() on:click=press>
+                <span data-label="">{name}</span>
+            </button>
+        }
+    };
+    let row = move |layer: usize, heads: usize| {
+        let row = (0..heads).map(|head| switch(layer, head));
+        view! { <div class="head-buttons">{row.collect_view()}</div> }
+    };
+    let rows = move || {
+        let (layers, heads) = sizes.get();
+        (0..layers).map(|layer| row(layer, heads)).collect_view()
+    };
+    let all = move |value: f32| move |_| set(&|now| now.fill(value));
+    view! {
+        <div class="row" role="group" aria-label="Switch heads together">
+            <button type="button" class="button" on:click=all(1.0)>"All on"</button>
+            <button type="button" class="button" on:click=all(0.0)>"All off"</button>
+        </div>
+        <div class="scroll" tabindex="0" role="group" aria-label="Heads that are on, layer by layer">{rows}</div>
+    }
+    .into_any()
 }
 
 /// The mean losses.

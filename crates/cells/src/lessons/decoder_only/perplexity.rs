@@ -1,7 +1,9 @@
-//! The bits of each token of a sentence by tiny-gpt, and of the same words in another order.
+//! The bits of each token of a sentence by tiny-gpt, or by a model that the reader has opened, and of the same
+//! words in another order.
+
+use std::sync::Arc;
 
 use engine::rng::Rng;
-use engine::token::tokenizer::Tokenizer;
 use ndarray::Array1;
 
 use crate::computation::Computation;
@@ -9,9 +11,9 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::CausalLm;
 use crate::parts::trained::{self, GPT, Pieces};
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::text_model::TextModel;
 
 /// Most tokens of the sentence, and of its words in another order.
 const MOST_TOKENS: usize = 48;
@@ -31,9 +33,17 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
+    start: |inputs, cache| start(inputs, trained::gpt(cache)?),
     partial_from: None,
 };
+
+/// Starts the cell on a model.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start(inputs: &Inputs, model: Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError> {
+    Ok(trained::once_with(inputs, model, compute))
+}
 
 fn inputs() -> Vec<InputSpec> {
     let sentence = "The little girl wanted to play with her new ball.";
@@ -43,31 +53,35 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let sentence = inputs.text(SENTENCE.0)?;
     let words: Vec<&str> = sentence.split_whitespace().collect();
     let order = Rng::named(inputs.seed()?, "order").permutation(words.len());
     let shuffled: Vec<&str> = order.iter().map(|&n| words[n]).collect();
     for (name, words) in [("own", words), ("shuffled", shuffled)] {
-        one(&mut record, gpt, name, &words.join(" "))?;
+        one(&mut record, model, name, &words.join(" "))?;
     }
     Ok(record.finish())
 }
 
 /// Notes tokens, bits and perplexity of one text.
-fn one(record: &mut Record, gpt: &CausalLm, name: &str, text: &str) -> Result<(), CellError> {
+fn one(
+    record: &mut Record,
+    model: &dyn TextModel,
+    name: &str,
+    text: &str,
+) -> Result<(), CellError> {
     use engine::model::decoder::DecoderExt;
-    let pieces =
-        Pieces::of_text(&gpt.tokenizer, text)?.at_most(MOST_TOKENS, SENTENCE.0, SENTENCE.1)?;
-    let start = gpt.tokenizer.special().end;
-    let start =
-        start.ok_or_else(|| CellError::Missing("the token that begins a text".to_owned()))?;
+    let (decoder, start) = (model.decoder(), model.start()?);
+    let pieces = Pieces::of_text(model.tokenizer(), text)?
+        .at_most(MOST_TOKENS, SENTENCE.0, SENTENCE.1)?
+        .within(model.name(), (decoder.context(), 1), SENTENCE)?;
     let answers = &pieces.ids[..];
     let ids: Vec<usize> = std::iter::once(start)
         .chain(answers.iter().copied())
         .collect();
-    let logits = gpt.model.forward(&ids[..answers.len()], None)?;
+    let logits = decoder.forward(&ids[..answers.len()], None)?;
     let logits = logits.view();
     let bits: Array1<f32> = shown!(record, explain::surprise::next_token_bits, logits, answers)?;
     let perplexity = explain::surprise::perplexity(bits.view());

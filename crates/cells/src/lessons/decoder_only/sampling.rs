@@ -1,14 +1,19 @@
-//! The choice of the next token from the scores of eight words: temperature, top-k, top-p, and draws
-//! from a seed.
+//! The choice of the next token from the scores of eight words, or of the eight most likely tokens of
+//! a model that the reader has opened: temperature, top-k, top-p, and draws from a seed.
 
+use std::sync::Arc;
+
+use engine::model::decoder::Session;
 use engine::sample::{Sampler, Sampling};
-use ndarray::Array2;
+use ndarray::{Array1, Array2, ArrayView1};
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::spec::{CellSpec, Run};
+use crate::parts::trained::{self, Pieces};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::text_model::TextModel;
 
 /// The words that may follow. These are tokens that tiny-gpt finds likely after [`BEFORE`].
 pub const WORDS: [&str; 8] = ["girl", "boy", "bird", "dog", "cat", "old", "fish", "bear"];
@@ -30,11 +35,44 @@ pub const SPEC: CellSpec = CellSpec {
     run: Run::Now(compute),
 };
 
+/// Most tokens of a text of the reader's.
+const MOST_TOKENS: usize = 48;
+
+/// The text that an opened model continues: its name and its label.
+const SENTENCE: (&str, &str) = ("sentence", "Your text");
+
+/// The cell on a model that the reader has opened, which gives the scores.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    summary: "From the scores of an opened model to the next token: temperature, the tokens that survive top-k and top-p, and draws that a seed repeats.",
+    inputs: opened_inputs,
+    run: Run::Sliced(WorkerKind::Models),
+};
+
+fn opened_inputs() -> Vec<InputSpec> {
+    let mut all = vec![InputSpec::text(SENTENCE.0, SENTENCE.1, BEFORE)];
+    all.extend(settings());
+    all
+}
+
 fn inputs() -> Vec<InputSpec> {
     let count = WORDS.len();
     let scores = Array2::from_shape_fn((count, 1), |(n, _)| SCORES[n]);
-    vec![
-        InputSpec::matrix("scores", "Scores", (count, count), (1, 1), scores),
+    let mut all = vec![InputSpec::matrix(
+        "scores",
+        "Scores",
+        (count, count),
+        (1, 1),
+        scores,
+    )];
+    all.extend(settings());
+    all
+}
+
+/// How the next token is chosen from the scores.
+fn settings() -> [InputSpec; 4] {
+    let count = WORDS.len();
+    [
         InputSpec::number("tau", "Temperature $\u{3c4}$", (0.1, 3.0, 0.1), 1.0),
         InputSpec::number("k", "Top-$k$", (1.0, count as f64, 1.0), count as f64),
         InputSpec::number("p", "Top-$p$", (0.05, 1.0, 0.05), 1.0),
@@ -45,7 +83,51 @@ fn inputs() -> Vec<InputSpec> {
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let scores = inputs.matrix("scores")?;
-    let scores = scores.column(0);
+    draw(&mut record, inputs, scores.column(0), &WORDS)?;
+    Ok(record.finish())
+}
+
+/// Starts the cell on a model that the reader has opened.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start_opened(inputs: &Inputs, model: Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError> {
+    Ok(trained::once_with(inputs, model, compute_opened))
+}
+
+fn compute_opened(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation, CellError> {
+    let (decoder, tokenizer) = (model.decoder(), model.tokenizer());
+    let text = inputs.text(SENTENCE.0)?.trim();
+    let pieces = Pieces::of_text(tokenizer, text)?
+        .at_most(MOST_TOKENS, SENTENCE.0, SENTENCE.1)?
+        .within(model.name(), (decoder.context(), 1), SENTENCE)?;
+    let mut ids = vec![model.start()?];
+    ids.extend(pieces.ids);
+    let logits = Session::new(decoder).feed(&ids)?;
+    let mut best: Vec<usize> = (0..logits.len()).collect();
+    best.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+    best.truncate(WORDS.len());
+    let mut record = Record::new();
+    let row = logits.view();
+    let probabilities = shown!(record, engine::nn::softmax::softmax, row);
+    let share: f32 = best.iter().map(|&id| probabilities[id]).sum();
+    let scores: Array1<f32> = best.iter().map(|&id| logits[id]).collect();
+    let words = Pieces::of_ids(tokenizer, best)?.texts;
+    let names: Vec<&str> = words.iter().map(String::as_str).collect();
+    draw(&mut record, inputs, scores.view(), &names)?;
+    record.tensor("scores", &scores);
+    record.number("share", f64::from(share));
+    record.words("words", words);
+    Ok(record.finish())
+}
+
+/// Keeps what is left of the scores of these words, and which of them are drawn.
+fn draw(
+    record: &mut Record,
+    inputs: &Inputs,
+    scores: ArrayView1<'_, f32>,
+    words: &[&str],
+) -> Result<(), CellError> {
     let (tau, p) = (inputs.number("tau")? as f32, inputs.number("p")? as f32);
     let k = inputs.count("k")?;
     let found = shown!(record, explain::survivors::survivors, scores, tau, k, p);
@@ -62,14 +144,14 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let mut sampler = Sampler::new(sampling, inputs.seed()?)?;
     let drawn = (0..DRAWS).map(|_| sampler.next(scores, &[]));
     let drawn = drawn.collect::<engine::Result<Vec<usize>>>()?;
-    let mut counts = vec![0.0; WORDS.len()];
+    let mut counts = vec![0.0; words.len()];
     for &word in &drawn {
         counts[word] += 1.0;
     }
-    let words = drawn.iter().map(|&word| WORDS[word].to_owned());
-    record.words("drawn", words.collect());
+    let drawn = drawn.iter().map(|&word| words[word].to_owned());
+    record.words("drawn", drawn.collect());
     record.numbers("counts", counts);
-    Ok(record.finish())
+    Ok(())
 }
 
 #[cfg(test)]

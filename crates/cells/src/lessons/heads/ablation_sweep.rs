@@ -1,4 +1,5 @@
-//! Every head of tiny-gpt switched off in turn: what it costs.
+//! Every head of tiny-gpt, or of a model that the reader has opened, switched off in turn: what it
+//! costs.
 
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::{CausalLm, ModelCache};
 use crate::parts::readers::all_weights;
 use crate::parts::said::{self, Said};
 use crate::parts::trained::{self, GPT};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
+use crate::text_model::TextModel;
 
 /// The cell `ablation-sweep`.
 pub const SPEC: CellSpec = CellSpec {
@@ -28,7 +29,7 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start,
+    start: |inputs, cache| start(inputs, trained::gpt(cache)?),
     partial_from: None,
 };
 
@@ -44,11 +45,13 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-/// Begins the sweep.
-fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let gpt = cache.opened::<CausalLm>(trained::file(GPT).unwrap_or_default())?;
-    let said = Said::chosen(inputs, &gpt)?;
-    let (model, ids) = (&gpt.model, &said.ids[..]);
+/// Starts the sweep over the heads of a model.
+///
+/// # Errors
+/// A text without tokens, or with too many.
+pub fn start(inputs: &Inputs, text_model: Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError> {
+    let said = Said::chosen(inputs, &*text_model)?;
+    let (model, ids) = (text_model.decoder(), &said.ids[..]);
     let mut record = Record::new();
     let off: &[usize] = &[];
     let losses = shown!(
@@ -59,21 +62,19 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
         off
     )?;
     let whole = said.mean(&losses);
-    let config = gpt.model.config();
-    let sizes = (config.layers, config.heads);
     Ok(Box::new(Sweep {
-        gpt,
+        sizes: (model.layers(), model.heads()),
         said,
         record,
-        sizes,
         whole,
         losses: Vec::new(),
+        model: text_model,
     }))
 }
 
 /// The heads that have been switched off so far.
 struct Sweep {
-    gpt: Arc<CausalLm>,
+    model: Arc<dyn TextModel>,
     said: Said,
     record: Record,
     /// Layers, and heads of each.
@@ -94,7 +95,7 @@ impl Job for Sweep {
             return Ok(Progress::Done(Box::new(record.finish())));
         }
         let losses =
-            explain::switched_heads::token_losses(&self.gpt.model, &self.said.ids, &[done])?;
+            explain::switched_heads::token_losses(self.model.decoder(), &self.said.ids, &[done])?;
         self.losses.push(self.said.mean(&losses));
         Ok(Progress::Working((done + 1) as f32 / (count + 1) as f32))
     }
@@ -105,7 +106,8 @@ impl Sweep {
     fn finish(&mut self) -> Result<(), CellError> {
         let (layers, heads) = self.sizes;
         let mut seen = Recorder::default();
-        self.gpt.model.forward(&self.said.ids, Some(&mut seen))?;
+        let decoder = self.model.decoder();
+        decoder.forward(&self.said.ids, Some(&mut seen))?;
         let weights = all_weights(&seen, layers, heads)?;
         let [previous, induction] = self.said.patterns(&weights);
         let effects: Vec<f64> = self.losses.iter().map(|loss| loss - self.whole).collect();

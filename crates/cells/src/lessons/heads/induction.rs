@@ -1,15 +1,19 @@
-//! Random tokens that are said twice, read by tiny-gpt: the loss of every token, with any heads
-//! switched off.
+//! Random tokens that are said twice, read by tiny-gpt or by a model that the reader has opened: the
+//! loss of every token, with any heads switched off.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
 
 use crate::computation::Computation;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::CausalLm;
 use crate::parts::said::{self, Said};
 use crate::parts::trained::{self, GPT};
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::text_model::TextModel;
 
 /// The layers of tiny-gpt, and the heads of each.
 pub const LAYERS: usize = 4;
@@ -57,9 +61,39 @@ pub const SPEC: CellSpec = CellSpec {
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
+    start: |inputs, cache| Ok(trained::once_with(inputs, trained::gpt(cache)?, compute)),
     partial_from: None,
 };
+
+/// The input that switches the heads of an opened model: a row for each layer, a column for each
+/// head, 0 where it is off.
+pub const ON: &str = "on";
+
+/// Most layers, and most heads of each, of an opened model.
+const MOST: usize = 128;
+
+/// The cell on a model that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    summary: "The loss of every token of a list that is said twice, or of any text, with heads of an opened model switched off.",
+    inputs: opened_inputs,
+    run: SPEC.run,
+};
+
+fn opened_inputs() -> Vec<InputSpec> {
+    let mut all = said::inputs();
+    let (sides, on) = ((1, MOST), Array2::ones((1, 1)));
+    all.push(InputSpec::matrix(ON, "Heads that are on", sides, sides, on));
+    all
+}
+
+/// Starts the cell on a model that the reader has opened.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start_opened(inputs: &Inputs, model: Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError> {
+    Ok(trained::once_with(inputs, model, compute_opened))
+}
 
 fn inputs() -> Vec<InputSpec> {
     let mut all = said::inputs();
@@ -67,16 +101,38 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
-    let mut record = Record::new();
-    let said = Said::chosen(inputs, gpt)?;
+fn compute(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation, CellError> {
     let mut off = Vec::new();
     for (number, (name, _)) in SWITCHES.into_iter().enumerate() {
         if !inputs.toggle(name)? {
             off.push(number);
         }
     }
-    let (model, ids, off) = (&gpt.model, &said.ids[..], &off[..]);
+    losses(inputs, model, &off)
+}
+
+fn compute_opened(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation, CellError> {
+    let sizes = (model.decoder().layers(), model.decoder().heads());
+    let on = inputs.matrix(ON)?;
+    if on.dim() != sizes {
+        let (layers, heads) = sizes;
+        return Err(CellError::Mismatch(format!(
+            "The switches are those of another model: this one has {layers} layers with {heads} heads each."
+        )));
+    }
+    let off = on.iter().enumerate().filter(|&(_, &on)| on == 0.0);
+    losses(
+        inputs,
+        model,
+        &off.map(|(number, _)| number).collect::<Vec<_>>(),
+    )
+}
+
+/// The losses with all heads on, and with the heads `off`, by their numbers layer by layer.
+fn losses(inputs: &Inputs, model: &dyn TextModel, off: &[usize]) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let said = Said::chosen(inputs, model)?;
+    let (model, ids) = (model.decoder(), &said.ids[..]);
     let now = shown!(
         record,
         explain::switched_heads::token_losses,
@@ -98,7 +154,7 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     record.number("off", off.len() as f64);
     record.number(
         "guess",
-        f64::from(engine::math::ln(model.config().vocabulary as f32)),
+        f64::from(engine::math::ln(model.vocabulary() as f32)),
     );
     record.tensor("loss", &whole);
     record.tensor("loss.now", &now);

@@ -9,9 +9,10 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::parts::readers::Reader;
+use crate::parts::readers;
 use crate::parts::trained::{self, BERT, GPT};
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::text_model::Reader;
 
 /// The text that is read: its name and its label.
 const SENTENCE: (&str, &str) = ("sentence", "Your sentence");
@@ -54,6 +55,22 @@ pub const ENTRY: Entry = Entry {
     partial_from: None,
 };
 
+/// The cell on a model that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    summary: "Every head of an opened model on any sentence, named after what it looks at: six scores for each.",
+    inputs: || readers::opened_inputs(inputs()),
+    run: SPEC.run,
+};
+
+/// Starts the cell on a model that the reader has opened.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start_opened(inputs: &Inputs, reader: Reader) -> Result<Box<dyn Job>, CellError> {
+    Ok(readers::once_with(inputs, reader, compute))
+}
+
 fn inputs() -> Vec<InputSpec> {
     let sentence = "The dog saw the cat and the cat saw the dog";
     vec![
@@ -69,7 +86,7 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     let text = inputs.text(SENTENCE.0)?;
     let reading = reader.read(&mut record, text, SENTENCE, Some(MOST))?;
     let weights = reading.weights()?;
-    let is_causal = matches!(reader, Reader::Gpt(_));
+    let is_causal = matches!(reader, Reader::Decoder(_));
     let (layers, heads) = reading.sizes;
     let (ids, words) = (&reading.ids[..], reading.words);
     let mut scores = Array3::<f32>::zeros((layers, heads, COUNT));

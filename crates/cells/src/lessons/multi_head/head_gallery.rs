@@ -5,9 +5,10 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::parts::readers::Reader;
+use crate::parts::readers;
 use crate::parts::trained::{self, BERT, GPT, Head};
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Run, WorkerKind};
+use crate::text_model::Reader;
 
 /// The text that is read: its name and its label.
 const SENTENCE: (&str, &str) = ("sentence", "Your sentence");
@@ -30,6 +31,22 @@ pub const ENTRY: Entry = Entry {
     start: |inputs, cache| trained::job(inputs, cache, compute),
     partial_from: None,
 };
+
+/// The cell on a model that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    summary: "The attention weights of every head of an opened model over any sentence, side by side; choose one to see it large.",
+    inputs: || readers::opened_inputs(inputs()),
+    run: SPEC.run,
+};
+
+/// Starts the cell on a model that the reader has opened.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start_opened(inputs: &Inputs, reader: Reader) -> Result<Box<dyn Job>, CellError> {
+    Ok(readers::once_with(inputs, reader, compute))
+}
 
 fn inputs() -> Vec<InputSpec> {
     vec![

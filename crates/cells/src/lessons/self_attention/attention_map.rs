@@ -8,12 +8,12 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
-use crate::parts::readers::Reader;
 use crate::parts::trained::{self, BERT, GPT, Head, RANDOM};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
 use crate::selection::Selection;
 use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::text_model::Reader;
 
 /// Most words of the random layer, which could read any number.
 const MOST_WORDS: usize = 48;

@@ -1,0 +1,59 @@
+//! Cells that also compute with a model that the reader has opened, in the worker that holds it:
+//! the functions of the lessons' cells, with a description whose inputs fit a model of any size.
+
+use std::sync::Arc;
+
+use crate::error::CellError;
+use crate::input::Inputs;
+use crate::lessons::decoder_only::{logit_lens, perplexity, sampling};
+use crate::lessons::heads::{ablation_sweep, induction, pattern_atlas};
+use crate::lessons::multi_head::head_gallery;
+use crate::spec::{CellSpec, Job};
+use crate::text_model::{Reader, TextModel};
+
+/// The answer of a cell about decoders where the open model is none.
+const NO_DECODER: &str = "This cell computes with a model that continues a text, such as a GPT-2 or a Llama. The open model is an encoder.";
+
+/// A function that starts the job of a cell with a model of the type `M`.
+type StartWith<M> = fn(&Inputs, M) -> Result<Box<dyn Job>, CellError>;
+
+/// What starts the job of a cell.
+enum Start {
+    /// Takes a decoder.
+    Decoder(StartWith<Arc<dyn TextModel>>),
+    /// Takes a decoder or an encoder.
+    Reader(StartWith<Reader>),
+}
+
+/// The cells. Not for the page, which has the descriptions and not the code that computes.
+const ALL: [(&CellSpec, Start); 7] = [
+    (&induction::OPENED, Start::Decoder(induction::start_opened)),
+    (&logit_lens::SPEC, Start::Decoder(logit_lens::start)),
+    (&ablation_sweep::SPEC, Start::Decoder(ablation_sweep::start)),
+    (&sampling::OPENED, Start::Decoder(sampling::start_opened)),
+    (&perplexity::SPEC, Start::Decoder(perplexity::start)),
+    (
+        &head_gallery::OPENED,
+        Start::Reader(head_gallery::start_opened),
+    ),
+    (
+        &pattern_atlas::OPENED,
+        Start::Reader(pattern_atlas::start_opened),
+    ),
+];
+
+/// Starts the job of a cell with a model.
+///
+/// # Errors
+/// A cell that takes no opened model or no encoder, an input outside its limits, or what the start
+/// meets.
+pub fn start(cell: &str, inputs: &Inputs, model: Reader) -> Result<Box<dyn Job>, CellError> {
+    let found = ALL.iter().find(|(spec, _)| spec.name == cell);
+    let (spec, start) = found.ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+    spec.check(inputs)?;
+    match (start, model) {
+        (Start::Decoder(start), Reader::Decoder(model)) => start(inputs, model),
+        (Start::Decoder(_), Reader::Encoder(_)) => Err(CellError::Mismatch(NO_DECODER.to_owned())),
+        (Start::Reader(start), model) => start(inputs, model),
+    }
+}

@@ -1,0 +1,268 @@
+//! Cells of the lessons, computed with the open model by its worker.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use cells::lessons::decoder_only::{logit_lens, perplexity, sampling};
+use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas};
+use cells::lessons::multi_head::head_gallery;
+use cells::{CellError, CellSpec, InputValue, Inputs};
+use leptos::html::Section;
+use leptos::prelude::*;
+use ndarray::Array2;
+use worker::cell_protocol::{CellReply, CellRequest};
+use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest};
+use worker::protocol::{pack, unpack};
+
+use super::session::{Lab, OpenModel};
+use crate::cells::frame::context::CellCx;
+use crate::cells::frame::{layout, run};
+use crate::cells::lessons as views;
+use crate::cells::parts::model_note::Opened;
+use crate::cells::registry::View;
+use crate::client::{Computes, Listener};
+use crate::state::PageState;
+use crate::widgets::More;
+
+/// A cell on this page.
+struct LabCell {
+    title: &'static str,
+    /// What it shows, and what it costs.
+    about: &'static str,
+    spec: &'static CellSpec,
+    view: View,
+    /// Whether it takes an encoder, too.
+    reads: bool,
+}
+
+/// The cells.
+const CELLS: [LabCell; 7] = [
+    LabCell {
+        title: "Head gallery",
+        about: "The attention weights of every head over a sentence, layer by layer.",
+        spec: &head_gallery::OPENED,
+        view: views::multi_head::head_gallery::view,
+        reads: true,
+    },
+    LabCell {
+        title: "What each head looks at",
+        about: "Every head named after its scores: the token before, the same token, what came after the same token.",
+        spec: &pattern_atlas::OPENED,
+        view: views::heads::pattern_atlas::view,
+        reads: true,
+    },
+    LabCell {
+        title: "Induction test",
+        about: "The model reads random tokens and then the same tokens again. A model with induction heads knows them the \
+                second time: their loss falls. Switch heads off to find those that it needs.",
+        spec: &induction::OPENED,
+        view: views::heads::induction::opened_view,
+        reads: false,
+    },
+    LabCell {
+        title: "Logit lens",
+        about: "The most likely next tokens, read off the residual stream after each block. The model runs once for each block.",
+        spec: &logit_lens::SPEC,
+        view: views::decoder_only::logit_lens::view,
+        reads: false,
+    },
+    LabCell {
+        title: "Every head switched off in turn",
+        about: "What each head is worth: the loss that its absence adds. The model runs once for each head, which takes minutes \
+                with a hundred heads and more.",
+        spec: &ablation_sweep::SPEC,
+        view: views::heads::ablation_sweep::view,
+        reads: false,
+    },
+    LabCell {
+        title: "Sampling",
+        about: "From the scores of the most likely next tokens to the one that is drawn: temperature, top-k and top-p.",
+        spec: &sampling::OPENED,
+        view: views::decoder_only::sampling::opened_view,
+        reads: false,
+    },
+    LabCell {
+        title: "Perplexity",
+        about: "The bits of each token of a sentence, and of the same words in another order.",
+        spec: &perplexity::SPEC,
+        view: views::decoder_only::perplexity::view,
+        reads: false,
+    },
+];
+
+/// What listens to the answers to requests for cells, by their ids.
+#[derive(Clone, Copy)]
+pub(super) struct Listeners(StoredValue<BTreeMap<u64, Listener>, LocalStorage>);
+
+impl Listeners {
+    pub(super) fn new() -> Self {
+        Self(StoredValue::new_local(BTreeMap::new()))
+    }
+
+    /// Forgets all: nobody waits any more.
+    pub(super) fn clear(self) {
+        self.0.try_update_value(BTreeMap::clear);
+    }
+
+    /// Passes an answer to its listener; `None` where the request is no cell's, or was dropped.
+    pub(super) fn receive(self, id: u64, event: &ModelEvent) -> Option<()> {
+        // It may itself ask for more: it is taken out meanwhile.
+        let mut listener = self.0.try_update_value(|all| all.remove(&id))??;
+        let reply = reply_of(event);
+        let is_last = matches!(reply, CellReply::Finished { .. });
+        listener(reply);
+        if !is_last {
+            self.0.try_update_value(|all| all.insert(id, listener));
+        }
+        Some(())
+    }
+}
+
+/// The answer to a cell that an event holds.
+fn reply_of(event: &ModelEvent) -> CellReply {
+    let why = match event {
+        ModelEvent::Computed(bytes) => match unpack(bytes) {
+            Ok(reply) => return reply,
+            Err(error) => error.to_string(),
+        },
+        ModelEvent::Failed(why) => why.clone(),
+        _ => "It was stopped.".to_owned(),
+    };
+    failed(why)
+}
+
+/// The answer to a cell that was not computed.
+fn failed(why: String) -> CellReply {
+    CellReply::Finished {
+        result: Err(CellError::Worker(why)),
+        elapsed_ms: 0.0,
+    }
+}
+
+impl Computes for Lab {
+    fn compute(&self, cell: &str, inputs: Inputs, mut listener: Listener) -> u64 {
+        let cell = cell.to_owned();
+        let request = pack(&CellRequest::Compute { cell, inputs });
+        let sent = request
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| {
+                let id = self.send_by_id(ModelRequest::Compute(bytes));
+                id.ok_or_else(|| "No model is open.".to_owned())
+            });
+        match sent {
+            Ok(id) => {
+                self.cells.0.update_value(|all| {
+                    all.insert(id, listener);
+                });
+                id
+            }
+            Err(why) => {
+                listener(failed(why));
+                0
+            }
+        }
+    }
+
+    fn cancel(&self, id: u64) {
+        self.cells.0.try_update_value(|all| all.remove(&id));
+        self.cancel_by_id(id);
+    }
+}
+
+/// The cells of a model that reads text, folded away: none computes before it is opened.
+pub(super) fn cells_panel(lab: Lab, model: &OpenModel) -> AnyView {
+    if !model.loaded.has_vocabulary {
+        let words = "Cells of the lessons compute with a model that has its vocabulary: open the weights together with it.";
+        return view! { <p class="hint">{words}</p> }.into_any();
+    }
+    let is_decoder = model.loaded.writes;
+    provide_context(Opened {
+        name: model.name.clone(),
+        is_decoder,
+    });
+    let page = PageState::apart();
+    let fitting = CELLS.into_iter().filter(|cell| is_decoder || cell.reads);
+    let all = fitting.map(|cell| {
+        let cx = declared(lab, page, &cell, &model.loaded);
+        let (view, about) = (cell.view, cell.about);
+        view! {
+            <More summary=cell.title>
+                <p class="hint">{about}</p>
+                {section(cx, view)}
+            </More>
+        }
+    });
+    view! {
+        <section class="lab-cells" aria-labelledby="lab-cells">
+            <h3 id="lab-cells">"Look inside with the lessons\u{2019} cells"</h3>
+            {all.collect_view()}
+        </section>
+    }
+    .into_any()
+}
+
+/// A cell whose inputs are known to the page, computed by the model's worker.
+fn declared(lab: Lab, page: PageState, cell: &LabCell, loaded: &ModelInfo) -> CellCx {
+    let id = format!("lab-{}", cell.spec.name);
+    let mut keys = BTreeMap::new();
+    for input in (cell.spec.inputs)() {
+        let key = format!("{id}.{}", input.name);
+        let initial = match input.name {
+            induction::ON => {
+                InputValue::Matrix(Array2::ones((loaded.layers.max(1), loaded.heads.max(1))))
+            }
+            _ => input.default.clone(),
+        };
+        page.declare(&key, &input, initial);
+        keys.insert(input.name.to_owned(), key);
+    }
+    let cx = CellCx::new(id, cell.title.to_owned(), cell.spec, page, keys);
+    cx.computed_by(Rc::new(lab))
+}
+
+/// The section of a cell, which computes from when it is drawn.
+fn section(cx: CellCx, view: View) -> AnyView {
+    let section = NodeRef::<Section>::new();
+    Effect::new(move |_| {
+        if let Some(section) = section.get() {
+            run::keep_computed(cx, section.into());
+        }
+    });
+    view! {
+        <section class="lab-cell" id=cx.id.get_value() aria-label=cx.title.get_value() node_ref=section>
+            <div class="cell-body">{layout::body(cx, view)}</div>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leptos::reactive::owner::Owner;
+    use std::cell::RefCell;
+
+    #[test]
+    fn answers_reach_their_cell_until_the_last() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let listeners = Listeners::new();
+            let heard = Rc::new(RefCell::new(Vec::new()));
+            let hears = Rc::clone(&heard);
+            let listener: Listener = Box::new(move |reply| hears.borrow_mut().push(reply));
+            listeners.0.update_value(|all| {
+                all.insert(4, listener);
+            });
+            let working = CellReply::Working(0.5);
+            let event = ModelEvent::Computed(pack(&working).unwrap());
+            assert_eq!(listeners.receive(5, &event), None);
+            assert_eq!(listeners.receive(4, &event), Some(()));
+            let why = ModelEvent::Failed("no such cell".to_owned());
+            assert_eq!(listeners.receive(4, &why), Some(()));
+            // That was the last answer.
+            assert_eq!(listeners.receive(4, &event), None);
+            let last = failed("no such cell".to_owned());
+            assert_eq!(*heard.borrow(), [working, last]);
+        });
+    }
+}
