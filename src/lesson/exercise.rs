@@ -111,12 +111,15 @@ fn make(cx: CellCx, goal: Vec<Goal>, explain: Option<String>, is_near: Signal<bo
                 .iter()
                 .all(|judged| judged.get().is_some_and(|j| j.holds))
     });
+    // Some inputs have no such number: nothing is reached, and nothing is still to come.
+    let is_whole = Memo::new(move |_| cx.outcome.with(|outcome| outcome.whole().is_some()));
     let lines = claims.into_iter().map(|(text, from, format, judged)| {
         let value = Signal::derive(move || judged.get().map(|j| j.value));
         let said = move || match judged.get() {
             Some(_) if is_pending.get() => " (computing)",
             Some(Judged { holds: true, .. }) => " (reached)",
             Some(_) => " (not yet)",
+            None if is_whole.get() && !is_pending.get() => " (no value with these inputs)",
             None => " (no value yet)",
         };
         view! { <li><span inner_html=text></span>": " <Num value=value from=from format=format /> {said}</li> }

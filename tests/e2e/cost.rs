@@ -102,6 +102,13 @@ fn another_mask_and_another_model_are_chosen() {
         let never =
             "return document.querySelector('#window-reach .verdict').textContent.includes('Never')";
         browser.wait_for("blocks that never reach", never).await;
+        // The exercise on this cell asks for a number of layers, and there is none.
+        let none = "const exercise = document.querySelector('#exercise-cheap-and-near');
+            exercise.scrollIntoView();
+            return exercise.textContent.includes('no value with these inputs')";
+        browser
+            .wait_for("an exercise without a number of layers", none)
+            .await;
 
         let cell = "memory-needed";
         wait_for_shown(browser, cell, "parameters", "8,030,261,248").await;

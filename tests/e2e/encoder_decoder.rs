@@ -5,6 +5,7 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 
 use super::browser::{Browser, with_browser};
+use super::models;
 use super::reader::{click, open_lesson, press, wait_for_shown};
 use super::site;
 use browser_harness::Habits;
@@ -120,5 +121,29 @@ fn folded_cells_are_used() {
         let smoothing = "#label-smoothing .slider input[type=range]";
         press(browser, smoothing, &[Key::Home]).await;
         wait_for_shown(browser, "label-smoothing", "target[0]", "1.000").await;
+    });
+}
+
+/// The logged runs: fewer checkpoints in the mean of another run, and another temperature.
+#[test]
+fn logged_runs_are_compared() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "encoder-decoder").await;
+        wait_for_shown(browser, "calibration", "temperature", "1.0").await;
+        let temperature = "#calibration .slider input[type=range]";
+        press(browser, temperature, &[Key::Home]).await;
+        wait_for_shown(browser, "calibration", "temperature", "0.6").await;
+        wait_for_shown(browser, "averaging", "count", "5").await;
+        models::choose(browser, "averaging", "without smoothing").await;
+        press(
+            browser,
+            "#averaging .slider input[type=range]",
+            &[Key::Home],
+        )
+        .await;
+        wait_for_shown(browser, "averaging", "count", "2").await;
+        let complaints = browser.complaints(&server.origin()).await;
+        assert!(complaints.is_empty(), "{complaints:?}");
     });
 }

@@ -116,6 +116,8 @@ macro_rules! for_each_lesson {
                 teacher_forcing: models,
                 learning_rate: page,
                 label_smoothing: page,
+                calibration: models,
+                averaging: models,
             }
             decoder_only {
                 sampling: page,

@@ -4,8 +4,10 @@
 
 pub mod additive_mask;
 pub mod angle;
+pub mod averaged;
 pub mod budget;
 pub mod byte_pairs;
+pub mod calibration;
 pub mod capacity;
 pub mod coin_walk;
 pub mod convolution;

@@ -27,6 +27,8 @@ Models:
   tiny-gpt-no-lists  tiny-gpt without lists of random tokens in its training (data: as tiny-gpt)
   position-race      tiny decoders that differ in how positions enter, three seeds each: only their log is shipped, as
                      position-race.tsv (data: tinystories-more)
+  translator-runs    the translator with label smoothing and without, and the means of its last checkpoints: only their log is
+                     shipped, as translator-runs.tsv (data: eng-ita-tatoeba)
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
   depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
@@ -65,6 +67,7 @@ pub(crate) enum Model {
     TinyGptNoLists,
     TinyBert,
     PositionRace,
+    TranslatorRuns,
     HeadRace,
     DepthRuns,
     MlpRuns,
@@ -72,7 +75,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 16] = [
+    const ALL: [(&'static str, Self); 17] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -85,6 +88,7 @@ impl Model {
         ("tiny-gpt-no-lists", Self::TinyGptNoLists),
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
+        ("translator-runs", Self::TranslatorRuns),
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
@@ -153,8 +157,9 @@ impl Arguments {
                 other => return Err(other.unexpected()),
             }
         }
-        if model == Some(Model::PositionRace) && (from.is_some() || stop_after.is_some()) {
-            return Err("position-race ships no weights and logs whole runs: it takes neither --from nor --stop-after".into());
+        let logs_runs = matches!(model, Some(Model::PositionRace | Model::TranslatorRuns));
+        if logs_runs && (from.is_some() || stop_after.is_some()) {
+            return Err("position-race and translator-runs ship no weights and log whole runs: they take neither --from nor --stop-after".into());
         }
         let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
         if model == Some(Model::StoryRace) && !is_whole {
@@ -284,6 +289,10 @@ mod tests {
             ),
             (
                 &["position-race", "--data", "x", "--stop-after", "3"],
+                "whole runs",
+            ),
+            (
+                &["translator-runs", "--data", "x", "--stop-after", "3"],
                 "whole runs",
             ),
             (&["head-race", "--steps", "3"], "whole runs"),

@@ -21,6 +21,7 @@ use training::text::masked::{FIRST_LAYER, Masked, first_layer};
 use training::text::position_race::race;
 use training::text::story_race;
 use training::text::translation::{Kind, Translation};
+use training::text::translator_runs;
 use training::text::vocabulary_file::vocabulary_file;
 use training::{Result, TrainError};
 
@@ -64,6 +65,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::StoryRace => story_race::race(data, &arguments.out),
+        Model::TranslatorRuns => {
+            translator_runs::race(data, &options(arguments, "translator-runs"), &arguments.out)
+        }
         Model::PositionRace => race(data, &options(arguments, "position-race"), &arguments.out),
     }
 }

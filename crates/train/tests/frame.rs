@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use training::frame::{
-    Card, Choice, Evaluation, Figure, HALF, LARGEST_FILE, Options, Recipe, Subject, Trained,
-    WEIGHTS, ship, ship_again, tables, train,
+    Card, Choice, Evaluation, Figure, HALF, Keep, LARGEST_FILE, Options, Recipe, Subject, Trained,
+    WEIGHTS, kept, ship, ship_again, tables, train,
 };
 use training::{Result, TrainError};
 
@@ -36,6 +36,8 @@ struct Tiny {
     parts: AtomicU64,
     /// Scores to give in place of its own.
     scores: Vec<f64>,
+    /// The checkpoints that it keeps.
+    keep: Option<Keep>,
     evaluations: AtomicUsize,
 }
 
@@ -56,6 +58,7 @@ impl Default for Tiny {
             allowed: 0.02,
             parts: AtomicU64::new(0),
             scores: Vec::new(),
+            keep: None,
             evaluations: AtomicUsize::new(0),
         }
     }
@@ -113,6 +116,7 @@ impl Subject for Tiny {
             patience: 3,
             score: "right, %",
             choice: Choice::LargestScore,
+            keep: self.keep,
         }
     }
 
@@ -372,6 +376,39 @@ fn it_stops_when_nothing_gets_better_and_keeps_the_best() {
         bits(&found.best),
         bits(&train(&Tiny::default(), &eight).unwrap().best)
     );
+}
+
+/// The last steps of a recipe are kept, the same in a run that was interrupted after one of them.
+#[test]
+fn the_last_checkpoints_are_kept() {
+    let tiny = |fails_at, from: u32| Tiny {
+        keep: Some(Keep { count: 3, apart: 4 }),
+        scores: (from..from + 8).map(f64::from).collect(),
+        fails_at,
+        ..Tiny::default()
+    };
+    let recipe = tiny(None, 1).recipe();
+    assert_eq!(recipe.kept_steps(), [22, 26, 30]);
+    assert_eq!(recipe.clone().of_steps(6).kept_steps(), [2, 6]);
+    assert!(Tiny::default().recipe().kept_steps().is_empty());
+    let whole = options("kept");
+    let trained = train(&tiny(None, 1), &whole).unwrap();
+    let expected = kept(&whole.work, &recipe).unwrap();
+    // The last one is the best too, by these scores.
+    assert_eq!(bits(&expected[2].1), bits(&trained.best));
+    assert_ne!(bits(&expected[1].1), bits(&expected[2].1));
+    // After the checkpoint of step 20 and before that of step 25.
+    let mut parts = options("kept-parts");
+    error(&tiny(Some(24), 1), &parts);
+    parts.resume = true;
+    train(&tiny(None, 11), &parts).unwrap();
+    let found = kept(&parts.work, &recipe).unwrap();
+    for ((step, found), (known, expected)) in found.iter().zip(&expected) {
+        assert_eq!((step, bits(found)), (known, bits(expected)));
+    }
+    std::fs::remove_file(parts.work.join("kept-26.safetensors")).unwrap();
+    let missing = kept(&parts.work, &recipe).unwrap_err().to_string();
+    assert!(missing.contains("kept-26"), "{missing}");
 }
 
 #[test]

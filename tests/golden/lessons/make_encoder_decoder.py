@@ -1,4 +1,4 @@
-"""Reference tensors of lesson 14, encoder-decoder: PyTorch's own layers counted, the shipped translator in f64, its beams, and smoothed losses.
+"""Reference tensors of lesson 14, encoder-decoder: PyTorch's own layers counted, the shipped translator in f64, its beams, smoothed losses, and the calibration of logged runs.
 
 Run: python tests/golden/lessons/make_encoder_decoder.py
 """
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from common import cell, tensor, write
-from trained import Translator, attend
+from trained import MODELS, Translator, attend
 
 DEEP = 2e-4
 NEAR = 2e-5
@@ -220,6 +220,37 @@ def label_smoothing(epsilon, given=None):
     return cell("label-smoothing", tensors, given)
 
 
+def log_lines(kind, scheme):
+    """The numbers of the lines of a kind and a run in the log of the translator's runs, by their third field."""
+    found = {}
+    for line in (MODELS / "translator-runs.tsv").read_text().splitlines():
+        fields = line.split("\t")
+        if fields[:2] == [kind, scheme]:
+            found[fields[2]] = torch.tensor([float(x) for x in fields[3:]], dtype=torch.float64)
+    return found
+
+
+def calibration(temperature, bins, given=None):
+    tensors = {}
+    for name in ["plain", "smoothed"]:
+        lines = {kind: log_lines(kind, name) for kind in ["count", "right", "sure"]}
+
+        def joined(kind, at):
+            return lines[kind][at].reshape(bins, -1).sum(dim=1)
+
+        def error(at):
+            return (joined("right", at) - joined("sure", at)).abs().sum() / lines["count"][at].sum()
+
+        count = joined("count", temperature)
+        filled = count > 0
+        for tensor_name, kind in [("accuracy", "right"), ("confidence", "sure")]:
+            tensors[f"{name}.{tensor_name}"] = tensor((joined(kind, temperature) / count)[filled], 2e-6)
+        tensors[f"{name}.error"] = tensor(error(temperature), 2e-6)
+        tensors[f"{name}.errors"] = tensor(torch.stack([error(at) for at in lines["count"]]), 2e-6)
+        tensors[f"{name}.perplexity"] = tensor(log_lines("nats", name)[temperature].exp()[0], 2e-4)
+    return cell("calibration", tensors, given)
+
+
 if __name__ == "__main__":
     write(
         __file__,
@@ -238,5 +269,7 @@ if __name__ == "__main__":
             learning_rate(1_024, 1_000, {"width": 1_024, "warmup": 1_000}),
             label_smoothing(0.1),
             label_smoothing(0.3, {"epsilon": 0.3}),
+            calibration("1", 10),
+            calibration("0.8", 20, {"temperature": 0.8, "bins": "20"}),
         ],
     )

@@ -38,6 +38,7 @@ const SIZES: &[(&str, u64)] = &[
     ("tiny-bert.safetensors", 819_628),
     ("tiny-gpt-tokenizer.json", 42_312),
     ("tiny-gpt.safetensors", 1_220_096),
+    ("translator-runs.tsv", 12_291),
     ("translator-tokenizer.json", 95_048),
     ("translator.safetensors", 1_434_760),
 ];

@@ -296,6 +296,7 @@ impl<N: Network> Subject for Classifier<N> {
             patience: N::PATIENCE,
             score: "right of those held out, %",
             choice: Choice::SmallestLoss,
+            keep: None,
         }
     }
 

@@ -171,6 +171,7 @@ impl Subject for DigitGpt {
             patience: 10,
             score: "bits per pixel of those held out",
             choice: Choice::SmallestScore,
+            keep: None,
         }
     }
 

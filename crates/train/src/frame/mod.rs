@@ -4,6 +4,7 @@ mod card;
 mod checkpoint;
 mod curve;
 mod files;
+mod kept;
 mod log;
 mod progress;
 mod run;
@@ -12,7 +13,8 @@ mod subject;
 
 pub use card::{Table, tables};
 pub use files::{gzip_size, read, read_gz, replace, table};
+pub use kept::kept;
 pub use log::losses;
 pub use run::{Options, Trained, gradients_of, train};
 pub use ship::{GZIP, HALF, LARGEST_ALL, LARGEST_FILE, WEIGHTS, ship, ship_again};
-pub use subject::{Card, Choice, Evaluation, Figure, Recipe, Subject};
+pub use subject::{Card, Choice, Evaluation, Figure, Keep, Recipe, Subject};

@@ -4,7 +4,7 @@ use super::checkpoint::{self, Best, Checkpoint, Position};
 use super::log::{Line, Log};
 use super::progress::Progress;
 use super::subject::{Evaluation, Recipe, Subject};
-use super::{curve, files};
+use super::{curve, files, kept};
 use crate::{Result, TrainError};
 use engine::formula::Formula;
 use engine::grad::{AdamW, Gradients, Settings, gradients_of_parts, initialise};
@@ -55,6 +55,8 @@ struct Run<'a, S: Subject> {
     best: Option<Memory>,
     log: Log,
     progress: Progress,
+    /// The steps whose parameters are kept.
+    kept_steps: Vec<u64>,
     began: Instant,
     /// Time taken by the runs before this one, in seconds.
     before_s: f64,
@@ -189,6 +191,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(Self {
             log: Log::open(&options.work.join(LOG), position.step)?,
             progress: Progress::new(&recipe, position.step),
+            kept_steps: recipe.kept_steps(),
             began: Instant::now(),
             before_s: position.elapsed_s,
             subject,
@@ -228,6 +231,9 @@ impl<'a, S: Subject> Run<'a, S> {
         let rate = self.recipe.schedule.rate(step);
         self.optimiser.step(&mut self.model, &found, rate)?;
         self.position.step = step;
+        if self.kept_steps.contains(&step) {
+            kept::keep(&self.options.work, step, &saved(&mut self.model)?)?;
+        }
         self.record(Line::Step { step, loss, rate })
     }
 

@@ -148,9 +148,31 @@ pub struct Recipe {
     pub score: &'static str,
     /// The measure by which the best step is chosen.
     pub choice: Choice,
+    /// The checkpoints that are kept besides the best one and the last.
+    pub keep: Option<Keep>,
+}
+
+/// Checkpoints of the last part of a training run: the last step and those before it at equal
+/// distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Their number.
+    pub count: u64,
+    /// Steps between them.
+    pub apart: u64,
 }
 
 impl Recipe {
+    /// The steps whose parameters are kept, in their order; steps before the first are left out.
+    pub fn kept_steps(&self) -> Vec<u64> {
+        let Some(Keep { count, apart }) = self.keep else {
+            return Vec::new();
+        };
+        let before = (0..count).rev().map(|n| n.saturating_mul(apart));
+        let steps = before.filter_map(|before| self.steps.checked_sub(before));
+        steps.filter(|&step| step > 0).collect()
+    }
+
     /// The same over another number of steps.
     pub fn of_steps(mut self, most: u64) -> Self {
         self.steps = most;

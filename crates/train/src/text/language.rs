@@ -293,6 +293,7 @@ impl Subject for Language {
             patience: 4,
             score: "bits per byte",
             choice: Choice::SmallestScore,
+            keep: None,
         }
     }
 

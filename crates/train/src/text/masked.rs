@@ -264,6 +264,7 @@ impl Subject for Masked {
             patience: 4,
             score: "right, %",
             choice: Choice::SmallestLoss,
+            keep: None,
         }
     }
 

@@ -20,5 +20,6 @@ pub mod split;
 pub mod stories;
 pub mod story_race;
 pub mod translation;
+pub mod translator_runs;
 pub mod vocabulary;
 pub mod vocabulary_file;

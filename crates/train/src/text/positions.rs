@@ -243,6 +243,7 @@ impl Subject for Run<'_> {
             patience: 1,
             score: "nats per token",
             choice: Choice::SmallestLoss,
+            keep: None,
         }
     }
 

@@ -8,8 +8,8 @@ use explain::score::Score;
 use std::ops::RangeInclusive;
 
 /// Number of resamplings of the sentences for an interval, and the seed of their draws.
-const DRAWS: usize = 1000;
-const SEED: u64 = 1;
+pub(super) const DRAWS: usize = 1000;
+pub(super) const SEED: u64 = 1;
 /// Lengths in English words that are stated by themselves.
 const LENGTHS: [RangeInclusive<usize>; 3] = [1..=4, 5..=8, 11..=14];
 /// The most sentences of such lengths that are translated.

@@ -16,7 +16,9 @@ use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::seq2seq::{self, Seq2Seq};
 use engine::model::seq2seq_attention::{self, AttentiveSeq2Seq};
 use engine::model::transformer::{self, Transformer};
+use engine::ndarray::ArrayView1;
 use engine::nn::packed::Packed;
+use engine::nn::plain::Plain;
 use engine::parameters::Parameters;
 use engine::rng::Rng;
 use engine::token::byte_bpe::ByteBpe;
@@ -33,7 +35,9 @@ const BATCH: usize = 64;
 /// One of this number of validation pairs is evaluated.
 const LOOKED_AT: usize = 8;
 /// ε of label smoothing.
-const SMOOTHING: f32 = 0.1;
+pub const SMOOTHING: f32 = 0.1;
+/// The highest learning rate of the Transformer.
+pub(super) const PEAK: f32 = 1.5e-3;
 
 /// The one of the three models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,9 +99,16 @@ pub struct Translation {
 
 /// A pair as ids.
 #[derive(Debug, Clone)]
-struct Example {
+pub(super) struct Example {
     source: Vec<usize>,
     target: Vec<usize>,
+}
+
+impl Example {
+    /// The number of tokens to predict, the end among them.
+    pub(super) fn answers(&self) -> usize {
+        self.target.len() + 1
+    }
 }
 
 impl Translation {
@@ -138,7 +149,7 @@ impl Translation {
     }
 
     /// The model as one that translates.
-    fn translator(&self, model: &TranslationModel) -> Result<Translator> {
+    pub(super) fn translator(&self, model: &TranslationModel) -> Result<Translator> {
         Ok(Translator::new(model.clone(), self.tokenizer.clone())?)
     }
 
@@ -162,6 +173,62 @@ impl Translation {
             Packed::many(targets, target_lengths)?,
             answers,
         ))
+    }
+
+    /// Pairs as ids, each with its first version.
+    pub(super) fn examples<'a>(
+        &self,
+        pairs: impl Iterator<Item = &'a Pair>,
+    ) -> Result<Vec<Example>> {
+        let example = |pair: &Pair| {
+            Ok(Example {
+                source: ids(&self.tokenizer, &pair.english)?,
+                target: ids(&self.tokenizer, &pair.italian[0])?,
+            })
+        };
+        pairs.map(example).collect()
+    }
+
+    /// The pairs that no training and no choice of a step has seen.
+    pub(super) fn test(&self) -> &[Pair] {
+        &self.split.test
+    }
+
+    /// The number of pairs that are trained on.
+    pub(super) fn training_pairs(&self) -> usize {
+        self.examples.len()
+    }
+
+    /// Calls `with` with the logits and the right token of each position of some targets, after right
+    /// tokens.
+    pub(super) fn each_answer(
+        &self,
+        model: &TranslationModel,
+        examples: &[Example],
+        mut with: impl FnMut(ArrayView1<'_, f32>, usize) -> Result<()>,
+    ) -> Result<()> {
+        for part in examples.chunks(BATCH) {
+            let (source, target, answers) = self.packed(part.iter())?;
+            let logits = model.run(&mut Plain::silent(), &source, &target)?;
+            for (row, answer) in logits.outer_iter().zip(answers.into_iter().flatten()) {
+                with(row, answer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The mean loss of a part of a batch with some label smoothing; see [`Subject::loss`].
+    pub(super) fn smoothed_loss(
+        &self,
+        model: &TranslationModel,
+        tape: &mut Tape,
+        batch: &[usize],
+        smoothing: f32,
+    ) -> Result<Var> {
+        let examples = batch.iter().map(|&place| &self.examples[place]);
+        let (source, target, answers) = self.packed(examples)?;
+        let logits = model.run(tape, &source, &target)?;
+        Ok(tape.cross_entropy(&logits, &answers, smoothing)?)
     }
 
     /// The pairs by which the best step is chosen.
@@ -244,7 +311,7 @@ impl Subject for Translation {
         // About seven passes over the pairs; a step of the Transformer takes half as long again.
         let (peak, steps) = match self.kind {
             Kind::Gru | Kind::Attention => (2e-3, 15_000),
-            Kind::Transformer => (1.5e-3, 12_000),
+            Kind::Transformer => (PEAK, 12_000),
         };
         Recipe {
             steps,
@@ -263,6 +330,7 @@ impl Subject for Translation {
             patience: 5,
             score: "BLEU",
             choice: Choice::LargestScore,
+            keep: None,
         }
     }
 
@@ -279,21 +347,12 @@ impl Subject for Translation {
         batch: &[usize],
         _: &mut Rng,
     ) -> Result<Var> {
-        let examples = batch.iter().map(|&place| &self.examples[place]);
-        let (source, target, answers) = self.packed(examples)?;
-        let logits = model.run(tape, &source, &target)?;
-        Ok(tape.cross_entropy(&logits, &answers, SMOOTHING)?)
+        self.smoothed_loss(model, tape, batch, SMOOTHING)
     }
 
     fn evaluate(&self, model: &TranslationModel) -> Result<Evaluation> {
         let translator = self.translator(model)?;
-        let examples = self.looked_at().map(|pair| {
-            Ok(Example {
-                source: ids(&self.tokenizer, &pair.english)?,
-                target: ids(&self.tokenizer, &pair.italian[0])?,
-            })
-        });
-        let examples = examples.collect::<Result<Vec<_>>>()?;
+        let examples = self.examples(self.looked_at())?;
         let (source, target, answers) = self.packed(examples.iter())?;
         let mut tape = Tape::new();
         let logits = model.run(&mut tape, &source, &target)?;
