@@ -98,7 +98,7 @@ fn answers(cx: CellCx) -> AnyView {
     let rows = move || {
         let found = computed.get();
         let each = found.iter().flat_map(|c| {
-            c.words("tests").iter().enumerate().map(|(n, text)| {
+            c.words("tests").iter().enumerate().map(move |(n, text)| {
                 let kind = match c.at("kinds", &[n]) {
                     Some(1.0) => "A",
                     _ => "B",

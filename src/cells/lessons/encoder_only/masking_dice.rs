@@ -36,7 +36,7 @@ fn throws(cx: CellCx) -> AnyView {
         let found = computed.get();
         let each = found.iter().flat_map(|c| {
             let tokens = c.words("tokens").iter().zip(c.words("read")).enumerate();
-            tokens.map(|(n, (token, read))| {
+            tokens.map(move |(n, (token, read))| {
                 let is_chosen = c.at("chosen", &[n]) == Some(1.0);
                 let second = is_chosen.then(|| {
                     view! {

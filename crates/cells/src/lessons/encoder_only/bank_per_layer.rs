@@ -102,12 +102,7 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     let mut rows = vec!["word vector".to_owned(), "with position".to_owned()];
     rows.extend((1..=depths.saturating_sub(2)).map(|n| format!("layer {n}")));
     record.words("depths", rows);
-    record.number("layers", reader_layers(depths));
     Ok(record.finish())
-}
-
-fn reader_layers(depths: usize) -> f64 {
-    depths.saturating_sub(2) as f64
 }
 
 /// The position of the last token of the word, where it first occurs in a sentence.

@@ -255,7 +255,8 @@ fn sentences(
 fn split(text: &str) -> Vec<String> {
     let all = text.split_inclusive(['.', '!', '?', '\n']);
     let all = all.map(|sentence| sentence.trim().to_owned());
-    all.filter(|sentence| sentence.chars().any(char::is_alphanumeric))
+    // A sign alone is no sentence.
+    all.filter(|sentence| sentence.chars().nth(1).is_some())
         .collect()
 }
 

@@ -116,14 +116,20 @@ fn left_side(
     hidden: usize,
 ) -> Result<(), CellError> {
     let (model, tokenizer) = (&gpt.model, &gpt.tokenizer);
-    let (begin, end) = found(text, typed, hidden);
-    let left = text[..begin].trim_end();
+    let begin = found(text, typed, hidden);
+    let left = text[..begin].trim();
     let start = tokenizer.special().end;
     let start =
         start.ok_or_else(|| CellError::Missing("the token that begins a text".to_owned()))?;
     // The tokens of a word hold the space before it.
-    let right = tokenizer.encode(&text[left.len()..end])?;
-    let before = tokenizer.encode(left.trim_start())?;
+    let is_spaced = text[..begin].trim_end().len() < begin;
+    let space = if is_spaced && !left.is_empty() {
+        " "
+    } else {
+        ""
+    };
+    let right = tokenizer.encode(&format!("{space}{}", typed[hidden]))?;
+    let before = tokenizer.encode(left)?;
     let all: Vec<usize> = std::iter::once(start)
         .chain(before.iter().copied())
         .chain(right.iter().copied())
@@ -146,7 +152,7 @@ fn left_side(
     let product: f32 = tokens.map(|(n, &id)| at(before.len() + n)[id]).product();
     record.number("gpt.right", f64::from(product));
     record.number("gpt.tokens", right.len() as f64);
-    record.words("left", vec![left.trim_start().to_owned()]);
+    record.words("left", vec![left.to_owned()]);
     Ok(())
 }
 
@@ -155,14 +161,15 @@ fn keep(record: &mut Record, name: &str, p: &Array1<f32>, best: &[usize]) {
     record.numbers(&format!("{name}.probabilities"), shares);
 }
 
-/// Where the word is in the text, in bytes.
-fn found(text: &str, typed: &[String], hidden: usize) -> (usize, usize) {
+/// Where the word begins in the text, in bytes.
+fn found(text: &str, typed: &[String], hidden: usize) -> usize {
+    let mut begin = 0;
     let mut end = 0;
     for word in &typed[..=hidden] {
-        let begin = end + text[end..].find(word.as_str()).unwrap_or(0);
+        begin = end + text[end..].find(word.as_str()).unwrap_or(0);
         end = begin + word.len();
     }
-    (end - typed[hidden].len(), end)
+    begin
 }
 
 /// The tokens of the largest probabilities, the largest first; of equal ones the first.

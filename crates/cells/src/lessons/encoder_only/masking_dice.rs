@@ -1,8 +1,6 @@
 //! The masking recipe with its dice: what becomes of each token of a text in one reading, and the
 //! counts over many readings against what is expected.
 
-use std::sync::Arc;
-
 use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::WordPiece;
 use explain::masking::{CHOSEN, MASKED, REPLACED, throws};
@@ -61,10 +59,10 @@ fn inputs() -> Vec<InputSpec> {
     ]
 }
 
-fn compute(inputs: &Inputs, vocabulary: &Arc<WordPiece>) -> Result<Computation, CellError> {
+fn compute(inputs: &Inputs, vocabulary: &WordPiece) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let typed = words::tokens(inputs, TEXT.0, TEXT.1, MOST)?;
-    let pieces = Pieces::of_words(vocabulary.as_ref(), &typed)?.at_most(MOST, TEXT.0, TEXT.1)?;
+    let pieces = Pieces::of_words(vocabulary, &typed)?.at_most(MOST, TEXT.0, TEXT.1)?;
     let special = vocabulary.special();
     let mask = special.mask;
     let mask = mask.ok_or_else(|| CellError::Missing("[MASK]".to_owned()))?;
