@@ -4,7 +4,6 @@
 use engine::grad::{Draw, initialise};
 use engine::model::bert::Bert;
 use engine::nn::packed::Packed;
-use engine::token::tokenizer::Tokenizer;
 use engine::token::word_piece::WordPiece;
 use explain::logistic::{LogisticHead, standardised};
 use ndarray::{Array1, Array2, Axis, Slice};
