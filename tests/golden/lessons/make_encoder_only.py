@@ -143,7 +143,7 @@ def masking_dice(seed=44, readings=1, given=None):
     ids, mask = bert.ids(cut_all(bert, TEXT)[1:-1]), bert.known["[MASK]"]
     counts = torch.zeros(4)
     for reading in range(1, readings + 1):
-        first, second, others = throws(seed, reading, len(ids), mask + 1, len(bert.vocabulary))
+        first, second, others = throws(seed, reading, len(ids), mask + 1, bert.config["vocab_size"])
         chosen = first <= 15
         masked, replaced = chosen & (second <= 80), chosen & (second > 80) & (second <= 90)
         counts += torch.stack([chosen.sum(), masked.sum(), replaced.sum(), (chosen & (second > 90)).sum()])
