@@ -26,6 +26,7 @@ mod e2e {
     mod cost;
     mod decoder;
     mod encoder_decoder;
+    mod encoder_only;
     mod failing;
     mod file_host;
     mod guess;

@@ -129,6 +129,12 @@ macro_rules! for_each_lesson {
                 gpt_sizes: page,
                 logit_lens: models,
             }
+            encoder_only {
+                masked_word: models,
+                bank_per_layer: models,
+                masking_dice: models,
+                fine_tune: training,
+            }
             cost {
                 count_the_work: page,
                 measure_attention: models,

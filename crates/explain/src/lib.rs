@@ -23,6 +23,8 @@ pub mod head_scores;
 pub mod hidden_story;
 pub mod induction;
 pub mod kv_race;
+pub mod logistic;
+pub mod masking;
 pub mod memory;
 pub mod multi_head;
 pub mod neuron;

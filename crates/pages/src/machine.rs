@@ -56,7 +56,7 @@ const PARTS: &[Part] = &[
     part("jobs", "Jobs of heads", "heads", Some("pattern-atlas"), "What single heads have learned to look at, and what is lost without them."),
     part("norm", "Residual and norm", "residual-and-norm", Some("residual-stream"), "Adds what a step computed to its input, and keeps the numbers in range."),
     part("mlp", "MLP", "mlp", Some("two-matrices"), "Two matrix products and a nonlinearity, for every position alone."),
-    part("encoder", "Encoder", "encoder-only", None, "Reads a whole text at once; BERT is an encoder by itself."),
+    part("encoder", "Encoder", "encoder-only", Some("masked-word"), "Reads a whole text at once; BERT is an encoder by itself."),
     part("memory", "The encoder's output", "bottleneck", Some("information-budget"), "Hands one vector a word to the decoder. Before attention, a single vector had to hold the whole sentence."),
     part("pair", "Encoder and decoder", "encoder-decoder", Some("live-figure"), "Reads a source once and writes a target token by token: the Transformer of 2017, whole."),
     part("cross", "Cross-attention", "alignment", Some("alignment-lines"), "Lets the decoder look at every word of the source."),

@@ -31,6 +31,8 @@ use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
 use explain::induction::Induction;
 use explain::kv_race::Race;
+use explain::logistic::LogisticHead;
+use explain::masking::Masked;
 use explain::memory::Decoder;
 use explain::multi_head::{Heads, WithoutTranspose};
 use explain::norm_stack::NormStack;
@@ -336,6 +338,20 @@ impl Describe for Stream {
         self.added.describe("added", out);
         self.difference.describe("difference", out);
         self.logits.describe("logits", out);
+    }
+}
+
+impl Describe for Masked {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.inputs.describe("inputs", out);
+        ndarray::arr1(&self.chosen).describe("chosen", out);
+    }
+}
+
+impl Describe for LogisticHead {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weights.describe("weights", out);
+        self.bias.describe("bias", out);
     }
 }
 
