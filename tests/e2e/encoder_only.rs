@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 
 use super::browser::{Browser, with_browser};
-use super::interactions::{click, open_lesson, press};
+use super::reader::{click, open_lesson, press};
 use super::site;
 use browser_harness::Habits;
 

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::interactions::click;
 use super::lab::{choose, shared, sideways, start, text, wait_open};
+use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 
