@@ -1,6 +1,8 @@
 //! One word in four sentences: the cosines between its vectors, from the table of words to the last
 //! layer of an encoder or a decoder.
 
+use std::sync::Arc;
+
 use engine::token::tokenizer::Tokenizer;
 use ndarray::{Array2, Array3, Axis};
 
@@ -9,9 +11,11 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::parts::readers::{Reader, Reading};
-use crate::parts::trained::{self, BERT, GPT, Pieces, told};
+use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
+use crate::parts::readers::Reading;
+use crate::parts::trained::{self, BERT, GPT, Offered, Pieces, told};
 use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::text_model::Reader;
 
 /// Most tokens of a sentence.
 const MOST: usize = 24;
@@ -46,6 +50,30 @@ pub const ENTRY: Entry = Entry {
     partial_from: None,
 };
 
+/// A model of the site, with its table of words.
+enum Model {
+    Bert(Arc<MaskedLm>),
+    Gpt(Arc<CausalLm>),
+}
+
+impl Offered for Model {
+    fn open(name: &str, cache: &ModelCache) -> Result<Self, CellError> {
+        match name {
+            GPT => Offered::open(name, cache).map(Self::Gpt),
+            _ => Offered::open(name, cache).map(Self::Bert),
+        }
+    }
+}
+
+impl Model {
+    fn reader(&self) -> Reader {
+        match self {
+            Self::Bert(bert) => Reader::Encoder(bert.clone()),
+            Self::Gpt(gpt) => Reader::Decoder(gpt.clone()),
+        }
+    }
+}
+
 fn inputs() -> Vec<InputSpec> {
     let mut all = vec![
         trained::model(&[BERT, GPT]),
@@ -55,8 +83,9 @@ fn inputs() -> Vec<InputSpec> {
     all
 }
 
-fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellError> {
-    let reader = model.ok_or_else(|| CellError::Missing("a trained model".to_owned()))?;
+fn compute(inputs: &Inputs, model: Option<&Model>) -> Result<Computation, CellError> {
+    let model = model.ok_or_else(|| CellError::Missing("a trained model".to_owned()))?;
+    let reader = model.reader();
     let mut record = Record::new();
     let word = inputs.text(WORD.0)?.trim();
     if word.split_whitespace().count() != 1 {
@@ -68,11 +97,11 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     for (name, label, _) in SENTENCES {
         let text = inputs.text(name)?;
         let reading = reader.read(&mut record, text, (name, label), Some(MOST))?;
-        let place = place_of(reader, &reading, word)?.ok_or_else(|| {
+        let place = place_of(model, &reading, word)?.ok_or_else(|| {
             let message = format!("the word {word} is not in this sentence.");
             CellError::input(name, label, message)
         })?;
-        let states = states(reader, &reading, place)?;
+        let states = states(model, &reading, place)?;
         depths = states.nrows();
         vectors.push(states);
     }
@@ -106,11 +135,11 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
 }
 
 /// The position of the last token of the word, where it first occurs in a sentence.
-fn place_of(reader: &Reader, reading: &Reading, word: &str) -> Result<Option<usize>, CellError> {
+fn place_of(model: &Model, reading: &Reading, word: &str) -> Result<Option<usize>, CellError> {
     // A decoder's tokens hold the space before a word; at the beginning of a text there is none.
-    let spellings = match reader {
-        Reader::Bert(bert) => vec![Pieces::of_words(&bert.tokenizer, &[word.to_owned()])?.ids],
-        Reader::Gpt(gpt) => vec![
+    let spellings = match model {
+        Model::Bert(bert) => vec![Pieces::of_words(&bert.tokenizer, &[word.to_owned()])?.ids],
+        Model::Gpt(gpt) => vec![
             gpt.tokenizer.encode(&format!(" {word}"))?,
             gpt.tokenizer.encode(word)?,
         ],
@@ -127,11 +156,11 @@ fn place_of(reader: &Reader, reading: &Reading, word: &str) -> Result<Option<usi
 
 /// The vectors of one position: the row of the table of words, the same with its position, and the
 /// output of each layer. `[layers + 2, C]`
-fn states(reader: &Reader, reading: &Reading, place: usize) -> Result<Array2<f32>, CellError> {
+fn states(model: &Model, reading: &Reading, place: usize) -> Result<Array2<f32>, CellError> {
     let id = &reading.ids[place..=place];
-    let table = match reader {
-        Reader::Bert(bert) => bert.model.words(),
-        Reader::Gpt(gpt) => gpt.model.tokens(),
+    let table = match model {
+        Model::Bert(bert) => bert.model.words(),
+        Model::Gpt(gpt) => gpt.model.tokens(),
     };
     let first = table.rows(id)?;
     let mut all = Array2::zeros((reading.sizes.0 + 2, first.ncols()));
