@@ -70,8 +70,7 @@ const BLEU: Drawn = [
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        {cx.choice_box("run")}
-        <div class="controls">{cx.slider("count", Format::Count)}</div>
+        <div class="controls">{cx.choice_box("run")} {cx.slider("count", Format::Count)}</div>
         <div class="cols-2">
             {chart(cx, computed, LOSS, Format::Fixed(3))} {chart(cx, computed, BLEU, Format::Fixed(1))}
         </div>
@@ -124,7 +123,7 @@ fn chart(
         })
     });
     cx.offer_chart(name, chart);
-    view! { <ChartView chart label=title height=220 format /> }.into_any()
+    view! { <ChartView chart label=title height=190 format /> }.into_any()
 }
 
 /// The last checkpoint beside the mean.

@@ -111,7 +111,7 @@ fn diagram(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("reliability", chart);
-    view! { <ChartView chart label="Reliability diagram" height=270 format=Format::Percent(1) /> }
+    view! { <ChartView chart label="Reliability diagram" height=250 format=Format::Percent(1) /> }
         .into_any()
 }
 
@@ -139,7 +139,7 @@ fn errors(cx: CellCx, computed: Computed) -> AnyView {
         })
     });
     cx.offer_chart("errors", chart);
-    view! { <ChartView chart label="Calibration error against the temperature" height=270 format=Format::Percent(1) /> }
+    view! { <ChartView chart label="Calibration error against the temperature" height=250 format=Format::Percent(1) /> }
         .into_any()
 }
 
