@@ -185,7 +185,7 @@ fn ready_row(form: Form) -> AnyView {
         };
         view! {
             <button type="button" class="button" on:click=open>
-                {name} <span class="way-note">{what}</span>
+                {name} " " <span class="way-note">{what}</span>
             </button>
         }
     });
