@@ -98,7 +98,9 @@ fn the_sites_own_decoder_gives_the_answers_of_the_lessons() {
         start(browser, &server, Look::PHONE_LIGHT).await;
         click(
             browser,
-            Locator::XPath("//button[starts-with(., 'tiny-gpt') and not(starts-with(., 'tiny-gpt-'))]"),
+            Locator::XPath(
+                "//button[starts-with(., 'tiny-gpt') and not(starts-with(., 'tiny-gpt-'))]",
+            ),
         )
         .await;
         browser

@@ -50,8 +50,8 @@ pub fn mask_tokens(
     let chosen: Vec<bool> = first.iter().map(|&throw| throw <= CHOSEN).collect();
     let read = |(n, &id): (usize, &usize)| match second[n] {
         _ if !chosen[n] => id,
-        ..=MASKED => mask,
-        ..=REPLACED => others[n],
+        throw if throw <= MASKED => mask,
+        throw if throw <= REPLACED => others[n],
         _ => id,
     };
     let inputs = ids.iter().enumerate().map(read).collect();

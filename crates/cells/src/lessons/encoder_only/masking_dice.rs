@@ -76,11 +76,7 @@ fn compute(inputs: &Inputs, vocabulary: &WordPiece) -> Result<Computation, CellE
         let [first, second, others] = throws((seed, reading), count, random);
         for (&first, &second) in first.iter().zip(&second) {
             if first <= CHOSEN {
-                let outcome = match second {
-                    ..=MASKED => 1,
-                    ..=REPLACED => 2,
-                    _ => 3,
-                };
+                let outcome = 1 + usize::from(second > MASKED) + usize::from(second > REPLACED);
                 counts[0] += 1;
                 counts[outcome] += 1;
             }
