@@ -5,20 +5,9 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 
 use super::browser::{Browser, with_browser};
-use super::reader::{click, open_lesson, press};
+use super::reader::{click, open_lesson, press, wait_until};
 use super::site;
 use browser_harness::Habits;
-
-/// Waits until a condition on the text of a number holds; `text` is its name in the condition.
-async fn wait_until(browser: &Browser, cell: &str, from: &str, condition: &str) {
-    let script = format!(
-        "const text = document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim();
-         return text !== undefined && {condition}"
-    );
-    browser
-        .wait_for(&format!("{from} of {cell}: {condition}"), &script)
-        .await;
-}
 
 /// Presses the button of a cell that has these words.
 async fn press_button(browser: &Browser, cell: &str, words: &str) {

@@ -4,22 +4,11 @@
 use fantoccini::Locator;
 use fantoccini::key::Key;
 
-use super::browser::{Browser, with_browser};
-use super::reader::{click, open_lesson, press};
+use super::browser::with_browser;
+use super::reader::{click, open_lesson, press, wait_until};
 use super::site;
 use super::training::{readout_of, wait_for_steps_of};
 use browser_harness::Habits;
-
-/// Waits until a condition on the text of a number holds; `text` is its name in the condition.
-async fn wait_until(browser: &Browser, cell: &str, from: &str, condition: &str) {
-    let script = format!(
-        "const text = document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim();
-         return text !== undefined && {condition}"
-    );
-    browser
-        .wait_for(&format!("{from} of {cell}: {condition}"), &script)
-        .await;
-}
 
 /// Without the ReLU, −x gives minus what x gives, and the product of both matrices appears.
 #[test]

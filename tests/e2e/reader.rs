@@ -60,15 +60,21 @@ pub(crate) async fn press(browser: &Browser, selector: &str, keys: &[Key]) {
         .expect("keys");
 }
 
-/// Waits until what a cell shows with this origin is this text.
-pub(crate) async fn wait_for_shown(browser: &Browser, cell: &str, from: &str, text: &str) {
-    let condition = format!(
-        "return document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim() === {}",
-        json!(text)
+/// Waits until a condition on what a cell shows with this origin holds; `text` is its name in the
+/// condition.
+pub(crate) async fn wait_until(browser: &Browser, cell: &str, from: &str, condition: &str) {
+    let script = format!(
+        "const text = document.querySelector(\"#{cell} [data-from='{from}']\")?.textContent.trim();
+         return text !== undefined && {condition}"
     );
     browser
-        .wait_for(&format!("{from} of {cell} to be {text}"), &condition)
+        .wait_for(&format!("{from} of {cell}: {condition}"), &script)
         .await;
+}
+
+/// Waits until what a cell shows with this origin is this text.
+pub(crate) async fn wait_for_shown(browser: &Browser, cell: &str, from: &str, text: &str) {
+    wait_until(browser, cell, from, &format!("text === {}", json!(text))).await;
 }
 
 /// Opens a lesson on a desk and waits until its cells are ready.

@@ -80,12 +80,21 @@ impl CellCx {
 
     /// A choice among the names of the schema.
     pub(crate) fn choice_box(self, name: &'static str) -> AnyView {
+        self.choice_of(name, false)
+    }
+
+    /// A choice among names that are shown as they are: those of models, numbers.
+    pub(crate) fn verbatim_choice_box(self, name: &'static str) -> AnyView {
+        self.choice_of(name, true)
+    }
+
+    fn choice_of(self, name: &'static str, verbatim: bool) -> AnyView {
         let Some(InputKind::Choice(options)) = self.input_spec(name).map(|s| s.kind) else {
             return ().into_any();
         };
         let options = options.iter().map(|&o| o.to_owned()).collect::<Vec<_>>();
         let change = Callback::new(move |option| self.set(name, InputValue::Choice(option)));
-        view! { <Choice label=self.label(name) options=options value=self.choice(name) on_change=change /> }.into_any()
+        view! { <Choice label=self.label(name) options=options value=self.choice(name) on_change=change verbatim /> }.into_any()
     }
 
     /// Samples, file, drop, paste and camera for a picture input.

@@ -1,7 +1,7 @@
 //! Notes on the weights that a cell computed with: a trained model, with a link to its card, or
 //! random ones, with their seed.
 
-use cells::{InputKind, InputValue, decimal};
+use cells::{InputValue, decimal};
 use leptos::prelude::*;
 
 use crate::browser::address::site_url;
@@ -46,14 +46,8 @@ pub(crate) fn only_if(shown: Signal<bool>, part: impl Fn() -> AnyView + Send + '
 
 /// The choice of the model; the seed beside it where the weights are random.
 pub(crate) fn model_box(cx: CellCx) -> AnyView {
-    let Some((label, InputKind::Choice(names))) = cx.input_spec(MODEL).map(|s| (s.label, s.kind))
-    else {
-        return ().into_any();
-    };
-    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let change = Callback::new(move |name| cx.set(MODEL, InputValue::Choice(name)));
     view! {
-        <Choice label options=names value=cx.choice(MODEL) on_change=change verbatim=true />
+        {cx.verbatim_choice_box(MODEL)}
         {only_if(is_random(cx), move || cx.seed_box())}
     }
     .into_any()

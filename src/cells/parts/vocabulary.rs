@@ -1,28 +1,17 @@
 //! What cells about tokens share: the choice of a vocabulary, a note on it, and tokens in boxes.
 
 use cells::format::Format;
-use cells::{InputKind, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::card;
-use crate::widgets::Choice;
 
 /// The input that chooses a vocabulary.
 const VOCABULARY: &str = "vocabulary";
 
 /// The choice of a vocabulary, by the names of the models.
 pub(crate) fn vocabulary_box(cx: CellCx) -> AnyView {
-    let spec = cx
-        .input_spec(VOCABULARY)
-        .map(|spec| (spec.label, spec.kind));
-    let Some((label, InputKind::Choice(names))) = spec else {
-        return ().into_any();
-    };
-    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let change = Callback::new(move |name| cx.set(VOCABULARY, InputValue::Choice(name)));
-    view! { <Choice label options=names value=cx.choice(VOCABULARY) on_change=change verbatim=true /> }
-        .into_any()
+    cx.verbatim_choice_box(VOCABULARY)
 }
 
 /// Where the chosen vocabulary comes from.

@@ -7,7 +7,8 @@ pub(crate) mod shown;
 
 pub mod computation;
 pub mod decimal;
-mod described;
+mod described_engine;
+mod described_explain;
 pub mod error;
 pub mod exercise;
 pub mod export;

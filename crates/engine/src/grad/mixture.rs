@@ -12,7 +12,7 @@ use super::norm::add_products;
 use super::tape::{Tape, Var, add};
 use crate::error::Result;
 use crate::kernel::{Kernels, ProductShape};
-use crate::nn::softmax::{check_top_k, largest};
+use crate::nn::softmax::{check_top_k, top_indices};
 use crate::shape::{expect, mismatch};
 use ndarray::ArrayView1;
 
@@ -123,7 +123,7 @@ pub(super) fn top_k_softmax(tape: &mut Tape, x: Var, k: usize) -> Result<Var> {
     check_top_k(k, x.cols)?;
     let mut hidden = tape.numbers(x).to_vec();
     for row in hidden.chunks_exact_mut(x.cols) {
-        let chosen = largest(ArrayView1::from(&*row), k);
+        let chosen = top_indices(ArrayView1::from(&*row), k);
         for (n, value) in row.iter_mut().enumerate() {
             if !chosen.contains(&n) {
                 *value = f32::NEG_INFINITY;

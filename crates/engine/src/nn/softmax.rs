@@ -47,7 +47,7 @@ pub fn top_k(x: ArrayView2<'_, f32>, k: usize) -> Result<Array2<f32>> {
     check_top_k(k, x.ncols())?;
     let mut weights = Array2::zeros(x.raw_dim());
     for (row, mut target) in x.rows().into_iter().zip(weights.rows_mut()) {
-        let chosen = largest(row, k);
+        let chosen = top_indices(row, k);
         let shares: Array1<f32> = chosen.iter().map(|&n| row[n]).collect();
         for (&n, share) in chosen.iter().zip(softmax(shares.view())) {
             target[n] = share;
@@ -65,8 +65,9 @@ pub(crate) fn check_top_k(k: usize, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// The positions of the `count` largest numbers, the largest first; of equal ones the first.
-pub(crate) fn largest(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
+/// The positions of the `count` largest numbers, the largest first; of equal ones the first. All of
+/// them where there are fewer.
+pub fn top_indices(x: ArrayView1<'_, f32>, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_by(|&a, &b| x[b].total_cmp(&x[a]));
     order.truncate(count);

@@ -1,13 +1,12 @@
 //! Multiplications with and without the cache, token by token, and what the cache takes.
 
 use cells::format::Format;
-use cells::{InputKind, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Choice, Concept};
+use crate::widgets::Concept;
 
 /// The input that chooses the number of heads of keys and values.
 const KV_HEADS: &str = "kv-heads";
@@ -18,7 +17,7 @@ const UNTIL: &str = "The chart is computed when the cell is in view.";
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        <div class="controls">{cx.slider("tokens", Format::Count)} {heads_box(cx)}</div>
+        <div class="controls">{cx.slider("tokens", Format::Count)} {cx.verbatim_choice_box(KV_HEADS)}</div>
         {chart(cx, cx.computed())}
         {table(cx)}
         <p class="verdict">
@@ -33,18 +32,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </p>
     }
     .into_any()
-}
-
-/// The choice of the heads of keys and values, as numbers.
-fn heads_box(cx: CellCx) -> AnyView {
-    let spec = cx.input_spec(KV_HEADS).map(|spec| (spec.label, spec.kind));
-    let Some((label, InputKind::Choice(names))) = spec else {
-        return ().into_any();
-    };
-    let options: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let change = Callback::new(move |name| cx.set(KV_HEADS, InputValue::Choice(name)));
-    view! { <Choice label options value=cx.choice(KV_HEADS) on_change=change verbatim=true /> }
-        .into_any()
 }
 
 /// The work up to each token.

@@ -1,13 +1,12 @@
 //! A reliability diagram of two translators, and their calibration errors against the temperature.
 
 use cells::format::Format;
-use cells::{InputKind, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, command_of_runs, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Choice, Concept, More};
+use crate::widgets::{Concept, More};
 
 /// A run: its name, its colour, and its tensors.
 struct Run {
@@ -57,7 +56,7 @@ const RUNS: [Run; 2] = [
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
     view! {
-        <div class="controls">{cx.slider("temperature", Format::Fixed(1))} {bins_box(cx)}</div>
+        <div class="controls">{cx.slider("temperature", Format::Fixed(1))} {cx.verbatim_choice_box("bins")}</div>
         <div class="cols-2">{diagram(cx, computed)} {errors(cx, computed)}</div>
         {table(cx)}
         <p class="hint">
@@ -68,18 +67,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="The command of the runs">{command_of_runs(cx)}</More>
     }
     .into_any()
-}
-
-/// The choice of the number of bins, whose names are numbers.
-fn bins_box(cx: CellCx) -> AnyView {
-    let Some((label, InputKind::Choice(names))) = cx.input_spec("bins").map(|s| (s.label, s.kind))
-    else {
-        return ().into_any();
-    };
-    let options: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let change = Callback::new(move |name| cx.set("bins", InputValue::Choice(name)));
-    view! { <Choice label options value=cx.choice("bins") on_change=change verbatim=true /> }
-        .into_any()
 }
 
 /// Accuracy against confidence, with the line on which each prediction keeps what it promises.

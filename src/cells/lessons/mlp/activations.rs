@@ -7,8 +7,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, command_of_runs, values};
 use crate::cells::parts::player::{UNTIL, beginning, player};
 use crate::plot::{Chart, ChartView, Kind, Series};
-use crate::widgets::{Choice, Concept, More};
-use cells::{InputKind, InputValue};
+use crate::widgets::{Concept, More};
 
 /// Steps that the cell makes by itself.
 const UNASKED: f64 = 200.0;
@@ -65,7 +64,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2">
             <div class="stack">{logged(cx, computed)} {note(cx)}</div>
             <div class="stack">
-                <div class="controls">{rate_box(cx)} {player(cx, UNASKED)}</div>
+                <div class="controls">{cx.verbatim_choice_box("rate")} {player(cx, UNASKED)}</div>
                 {here(cx, computed)} {now(cx)}
             </div>
         </div>
@@ -74,18 +73,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {beginning(cx)}
     }
     .into_any()
-}
-
-/// The choice of the learning rate, whose names are numbers.
-fn rate_box(cx: CellCx) -> AnyView {
-    let Some((label, InputKind::Choice(names))) = cx.input_spec("rate").map(|s| (s.label, s.kind))
-    else {
-        return ().into_any();
-    };
-    let options: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let change = Callback::new(move |name| cx.set("rate", InputValue::Choice(name)));
-    view! { <Choice label options value=cx.choice("rate") on_change=change verbatim=true /> }
-        .into_any()
 }
 
 /// The logged runs: a line for each nonlinearity over the learning rates.

@@ -2,9 +2,10 @@
 
 use engine::model::gpt2::Gpt2;
 use engine::nn::parts::Parts;
+use engine::nn::softmax::top_indices;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Observer;
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -117,7 +118,11 @@ fn keep(
     guesses: &Array2<f32>,
     answers: &[usize],
 ) -> Result<(), CellError> {
-    let best: Vec<Vec<usize>> = guesses.rows().into_iter().map(most_likely).collect();
+    let best: Vec<Vec<usize>> = guesses
+        .rows()
+        .into_iter()
+        .map(|row| top_indices(row, TOP))
+        .collect();
     let flat = best.concat();
     let shares = Array2::from_shape_fn((answers.len(), TOP), |(t, n)| guesses[[t, best[t][n]]]);
     let truth = answers
@@ -138,14 +143,6 @@ fn keep(
     record.number(&format!("{name}.count"), right.iter().sum());
     record.numbers(&format!("{name}.right"), right);
     Ok(())
-}
-
-/// The tokens of the largest probabilities, the largest first; of equal ones the first.
-fn most_likely(probabilities: ArrayView1<'_, f32>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    order.truncate(TOP);
-    order
 }
 
 /// Reads the same tokens one by one with a key-value cache, where no later token exists that a mask

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use engine::nn::softmax::top_indices;
 use ndarray::{Array1, Array2};
 
 use crate::error::CellError;
@@ -104,7 +105,10 @@ impl Lens {
     fn finish(&mut self) -> Result<(), CellError> {
         let (rows, record) = (&self.rows, &mut self.record);
         let tokenizer = self.model.tokenizer();
-        let best: Vec<Vec<usize>> = rows.iter().map(most_likely).collect();
+        let best: Vec<Vec<usize>> = rows
+            .iter()
+            .map(|row| top_indices(row.view(), TOP))
+            .collect();
         let last = best
             .last()
             .and_then(|best| best.first())
@@ -125,14 +129,6 @@ impl Lens {
         record.words("depths", depths.collect());
         Ok(())
     }
-}
-
-/// The tokens of the largest probabilities, the largest first; of equal ones the first.
-fn most_likely(probabilities: &Array1<f32>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    order.truncate(TOP);
-    order
 }
 
 #[cfg(test)]

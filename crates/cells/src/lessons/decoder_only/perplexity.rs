@@ -1,5 +1,5 @@
-//! The bits of each token of a sentence by tiny-gpt, or by a model that the reader has opened, and of the same
-//! words in another order.
+//! The bits of each token of a sentence by tiny-gpt, or by a model that the reader has opened, and of
+//! the same words in another order.
 
 use std::sync::Arc;
 

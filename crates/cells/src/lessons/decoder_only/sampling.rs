@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use engine::model::decoder::Session;
+use engine::nn::softmax::top_indices;
 use engine::sample::{Sampler, Sampling};
 use ndarray::{Array1, Array2, ArrayView1};
 
@@ -104,9 +105,7 @@ fn compute_opened(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation,
     let mut ids = vec![model.start()?];
     ids.extend(pieces.ids);
     let logits = Session::new(decoder).feed(&ids)?;
-    let mut best: Vec<usize> = (0..logits.len()).collect();
-    best.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
-    best.truncate(WORDS.len());
+    let best = top_indices(logits.view(), WORDS.len());
     let mut record = Record::new();
     let row = logits.view();
     let probabilities = shown!(record, engine::nn::softmax::softmax, row);

@@ -2,6 +2,7 @@
 //! tensor with what it was computed from, and the next token.
 
 use engine::nn::attention::Mask;
+use engine::nn::softmax::top_indices;
 use engine::sample::{Sampler, Sampling};
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
@@ -130,8 +131,7 @@ fn next(
         logits,
         tau
     )?;
-    let mut order: Vec<usize> = (0..logits.len()).collect();
-    order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+    let mut order = top_indices(logits, logits.len());
     let top = &order[..TOP];
     let shares: Vec<f64> = top.iter().map(|&id| f64::from(probabilities[id])).collect();
     let others = order[TOP..].iter().map(|&id| f64::from(probabilities[id]));

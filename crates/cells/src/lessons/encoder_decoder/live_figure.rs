@@ -2,6 +2,7 @@
 //! the decoder token by token.
 
 use engine::model::transformer::Transformer;
+use engine::nn::softmax::top_indices;
 use engine::trace::Recorder;
 use engine::translate::Translator;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -198,9 +199,7 @@ fn predictions(
     let logits = told(seen, "logits")?;
     let row = logits.row(logits.nrows().saturating_sub(1));
     let probabilities = shown!(record, engine::nn::softmax::softmax, row);
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
-    order.truncate(TOP);
+    let order = top_indices(row, TOP);
     let pick = |from: &dyn Fn(usize) -> f32| order.iter().map(|&id| f64::from(from(id))).collect();
     record.numbers("logits", pick(&|id| row[id]));
     record.numbers("probabilities", pick(&|id| probabilities[id]));

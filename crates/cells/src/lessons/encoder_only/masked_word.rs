@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use engine::nn::softmax::top_indices;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Observer;
-use ndarray::{Array1, ArrayView1};
+use ndarray::Array1;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -112,7 +113,7 @@ fn both_sides(
         None::<&mut dyn Observer>
     )?;
     let p = engine::nn::softmax::softmax(logits.row(place));
-    let best = most_likely(p.view());
+    let best = top_indices(p.view(), TOP);
     let word = |&id: &usize| visible(tokenizer.token(id).unwrap_or_default());
     record.words("bert.words", best.iter().map(word).collect());
     keep(record, "bert", &p, &best);
@@ -162,7 +163,7 @@ fn left_side(
     )?;
     let at = |place: usize| engine::nn::softmax::softmax(logits.row(place));
     let p = at(before.len());
-    let best = most_likely(p.view());
+    let best = top_indices(p.view(), TOP);
     record.words("gpt.words", Pieces::of_ids(tokenizer, best.clone())?.texts);
     keep(record, "gpt", &p, &best);
     let tokens = right.iter().enumerate();
@@ -187,14 +188,6 @@ fn found(text: &str, typed: &[String], hidden: usize) -> usize {
         end = begin + word.len();
     }
     begin
-}
-
-/// The tokens of the largest probabilities, the largest first; of equal ones the first.
-fn most_likely(probabilities: ArrayView1<'_, f32>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    order.truncate(TOP);
-    order
 }
 
 #[cfg(test)]

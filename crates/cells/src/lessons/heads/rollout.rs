@@ -1,6 +1,7 @@
 //! Which words count for a hidden word: the weights of the last layer, attention rollout, and what
 //! happens when each word is hidden too.
 
+use engine::nn::softmax::top_indices;
 use engine::token::tokenizer::Tokenizer;
 use engine::trace::Recorder;
 use explain::rollout::rank_correlation;
@@ -76,7 +77,7 @@ fn compute(inputs: &Inputs, bert: &MaskedLm) -> Result<Computation, CellError> {
         Some(&mut seen)
     )?;
     let before = engine::nn::softmax::softmax(logits.row(hidden));
-    let best = most_likely(&before);
+    let best = top_indices(before.view(), 1)[0];
     let config = model.config();
     let weights = all_weights(&seen, config.layers, config.heads)?;
     let rolled = shown!(record, explain::rollout::rollout, weights.view())?;
@@ -119,15 +120,6 @@ fn compute(inputs: &Inputs, bert: &MaskedLm) -> Result<Computation, CellError> {
     }
     record.words("tokens", texts);
     Ok(record.finish())
-}
-
-/// The token of the largest probability, of equal ones the first.
-fn most_likely(probabilities: &Array1<f32>) -> usize {
-    let all = probabilities.iter().enumerate();
-    all.fold(
-        0,
-        |best, (id, p)| if *p > probabilities[best] { id } else { best },
-    )
 }
 
 /// How many times as large as the smallest the largest of some numbers is.

@@ -1,8 +1,8 @@
 //! One neuron of tiny-gpt: the tokens that fire it, the tokens that it promotes, and the model's
 //! next token when the neuron fires more or less.
 
+use engine::nn::softmax::top_indices;
 use engine::token::tokenizer::Tokenizer;
-use ndarray::Array1;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -100,7 +100,7 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     fires(&mut record, gpt, start, (layer, neuron))?;
     let value = shown!(record, explain::neuron::value, model, layer, neuron)?;
     let promoted = shown!(record, explain::neuron::promoted, model, &value)?;
-    let best = largest(&promoted);
+    let best = top_indices(promoted.view(), TOP);
     record.numbers(
         "promoted",
         best.iter().map(|&id| f64::from(promoted[id])).collect(),
@@ -121,7 +121,7 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     for (name, all) in [("before", &before), ("after", &after)] {
         let sum: f64 = best.iter().map(|&id| f64::from(all[id])).sum();
         record.number(&format!("{name}.promoted"), sum);
-        let first = largest(all);
+        let first = top_indices(all.view(), TOP);
         let shares = first.iter().map(|&id| f64::from(all[id])).collect();
         record.numbers(&format!("{name}.probabilities"), shares);
         let words = Pieces::of_ids(tokenizer, first)?.texts;
@@ -133,14 +133,6 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     record.number("sentences", SENTENCES.len() as f64);
     record.number("neurons", model.config().inner as f64);
     Ok(record.finish())
-}
-
-/// The largest numbers, of equal ones the first.
-fn largest(all: &Array1<f32>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by(|&a, &b| all[b].total_cmp(&all[a]));
-    order.truncate(TOP);
-    order
 }
 
 /// Where in our sentences the neuron fires most.

@@ -1,6 +1,7 @@
 //! The residual stream of tiny-gpt at the last token of a sentence: what each sub-layer adds, and
 //! what the model predicts with some of them switched off.
 
+use engine::nn::softmax::top_indices;
 use engine::token::tokenizer::Tokenizer;
 use explain::sub_layers::Stream;
 use ndarray::Array1;
@@ -82,7 +83,7 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
     let probabilities = shown!(record, engine::nn::softmax::softmax, logits);
     let whole = explain::sub_layers::stream(model, ids, &[])?;
     let before = of(&whole);
-    let best = most_likely(&before);
+    let best = top_indices(before.view(), TOP);
     keep(&mut record, tokenizer, "whole", &before)?;
     keep(&mut record, tokenizer, "now", &probabilities)?;
     let first = best[0];
@@ -115,14 +116,6 @@ fn of(stream: &Stream) -> Array1<f32> {
     engine::nn::softmax::softmax(stream.logits.view())
 }
 
-/// The tokens of the largest probabilities, the largest first; of equal ones the first.
-fn most_likely(probabilities: &Array1<f32>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    order.truncate(TOP);
-    order
-}
-
 /// Keeps the most likely tokens and their probabilities.
 fn keep(
     record: &mut Record,
@@ -130,7 +123,7 @@ fn keep(
     name: &str,
     probabilities: &Array1<f32>,
 ) -> Result<(), CellError> {
-    let best = most_likely(probabilities);
+    let best = top_indices(probabilities.view(), TOP);
     let shares = best.iter().map(|&id| f64::from(probabilities[id]));
     record.numbers(&format!("{name}.probabilities"), shares.collect());
     let words = Pieces::of_ids(tokenizer, best)?.texts;
