@@ -33,7 +33,7 @@ pub use {
     catalog::{Catalog, Refusal, resolved},
     compile::compile,
     error::LessonError,
-    links::check_links,
+    links::{BUILT_PAGES, check_links},
     symbols::CONCEPTS,
     types::{
         Answer, Cell, Choice, Code, Exercise, Figure, Goal, Guess, Heading, InlineValue, Kind,

@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use crate::error::LessonError;
 use crate::types::{Kind, Lesson};
 
+/// Pages that are made from no file of `lessons/`, with the places on them to which a lesson may lead.
+pub const BUILT_PAGES: [(&str, &[&str]); 3] =
+    [("/lab", &[]), ("/map", &[]), ("/reference", &["systems"])];
+
 /// Checks every link from a page to a page or place of the site.
 pub fn check_links<'a>(pages: impl IntoIterator<Item = &'a Lesson> + Clone) -> Vec<LessonError> {
     let by_path: HashMap<String, &Lesson> = pages
@@ -40,10 +44,21 @@ fn check(target: &str, from: &Lesson, by_path: &HashMap<String, &Lesson>) -> Res
     let (path, fragment) = target
         .split_once('#')
         .map_or((target, None), |(p, f)| (p, Some(f)));
-    let page = if path.is_empty() {
+    let no_place = |file: &str, id: &str| {
+        Err(format!(
+            "the link `{target}` leads to no place: {file} has no id `{id}`"
+        ))
+    };
+    let path = path.trim_end_matches('/');
+    if let Some((page, ids)) = BUILT_PAGES.iter().find(|(page, _)| *page == path) {
+        return match fragment {
+            Some(id) if !ids.contains(&id) => no_place(page, id),
+            _ => Ok(()),
+        };
+    }
+    let page = if target.starts_with('#') {
         from
     } else {
-        let path = path.trim_end_matches('/');
         let path = if path.is_empty() { "/" } else { path };
         by_path
             .get(path)
@@ -51,10 +66,7 @@ fn check(target: &str, from: &Lesson, by_path: &HashMap<String, &Lesson>) -> Res
             .ok_or_else(|| format!("the link `{target}` leads to no page of this site"))?
     };
     match fragment {
-        Some(id) if !page.ids.iter().any(|known| known == id) => Err(format!(
-            "the link `{target}` leads to no place: {} has no id `{id}`",
-            page.file
-        )),
+        Some(id) if !page.ids.iter().any(|known| known == id) => no_place(&page.file, id),
         _ => Ok(()),
     }
 }

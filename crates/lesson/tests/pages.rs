@@ -295,7 +295,7 @@ fn links_between_pages_are_checked() {
         ),
         page(
             "lessons/01-one.md",
-            "## Here\n\n[home](/) [x](/lesson/two)\n\n[y](/lesson/one#there)\n\n[z](#nowhere) [w](/lab)\n",
+            "## Here\n\n[home](/) [x](/lesson/two)\n\n[y](/lesson/one#there)\n\n[z](#nowhere) [w](/labs)\n\n[v](/lab) [u](/reference#systems) [t](/reference#nowhere)\n",
         ),
     ];
     assert_eq!(pages[0].kind, Kind::Home);
@@ -303,14 +303,15 @@ fn links_between_pages_are_checked() {
         .iter()
         .map(ToString::to_string)
         .collect();
-    assert_eq!(errors.len(), 4, "{errors:?}");
+    assert_eq!(errors.len(), 5, "{errors:?}");
     assert!(errors[0].starts_with("lessons/01-one.md:8: the link `/lesson/two` leads to no page"));
     assert!(
         errors[1]
             .starts_with("lessons/01-one.md:10: the link `/lesson/one#there` leads to no place")
     );
     assert!(errors[2].starts_with("lessons/01-one.md:12: the link `#nowhere`"));
-    assert!(errors[3].contains("`/lab`"));
+    assert!(errors[3].contains("`/labs`"));
+    assert!(errors[4].contains("`/reference#nowhere`"), "{errors:?}");
 }
 
 #[test]

@@ -321,6 +321,7 @@ fn glossary(terms: &[Term], lessons: &[Lesson], mistakes: &mut Vec<String>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lesson::BUILT_PAGES;
 
     fn project() -> (std::path::PathBuf, Cells, Content) {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -329,6 +330,15 @@ mod tests {
         };
         let content = Content::load(&project, &catalog, false).unwrap();
         (project, catalog, content)
+    }
+
+    #[test]
+    fn places_that_lessons_may_lead_to_are_there() {
+        let (project, catalog, content) = project();
+        let page = compiled(&project, &content, &catalog).unwrap().page;
+        let mut known = BUILT_PAGES.iter().filter(|(path, _)| *path == "/reference");
+        let (_, ids) = known.next().unwrap();
+        assert!(ids.iter().all(|id| page.ids.contains(&(*id).to_owned())));
     }
 
     #[test]
