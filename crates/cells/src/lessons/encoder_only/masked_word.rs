@@ -167,8 +167,8 @@ fn left_side(
     record.words("gpt.words", Pieces::of_ids(tokenizer, best.clone())?.texts);
     keep(record, "gpt", &p, &best);
     let tokens = right.iter().enumerate();
-    let product: f32 = tokens.map(|(n, &id)| at(before.len() + n)[id]).product();
-    record.number("gpt.right", f64::from(product));
+    let all = tokens.fold(1.0, |all, (n, &id)| all * at(before.len() + n)[id]);
+    record.number("gpt.right", f64::from(all));
     record.number("gpt.tokens", right.len() as f64);
     record.words("left", vec![left.to_owned()]);
     Ok(())
