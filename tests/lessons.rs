@@ -331,6 +331,7 @@ fn links_that_readers_have_shared_still_open() {
 fn the_source_of_every_call_is_found() {
     let mut book = CodeBook::new(&project());
     let cache = ModelCache::of_folder(project().join("public/models"));
+    let mut faults = Vec::new();
     for page in content().pages() {
         for cell in page.cells() {
             let inputs = inputs_of(page, cell);
@@ -342,25 +343,22 @@ fn the_source_of_every_call_is_found() {
             let inputs = cells::picture::with_drawn_samples(inputs);
             let computed = jobs::compute(spec_of(cell), &inputs, &cache)
                 .unwrap_or_else(|e| panic!("{}: {e}", cell.id));
-            assert!(
-                !computed.calls.is_empty(),
-                "{} calls nothing in the open",
-                cell.id
-            );
+            if computed.calls.is_empty() {
+                faults.push(format!("{} calls nothing in the open", cell.id));
+            }
             let excerpts = book.excerpts(&cell.name).unwrap_or_else(|e| panic!("{e}"));
-            for call in &computed.calls {
-                let found = excerpts.iter().find(|e| e.path == call.path);
-                let excerpt =
-                    found.unwrap_or_else(|| panic!("{}: no source of {}", cell.id, call.path));
+            for path in computed.calls.iter().map(|call| &call.path) {
+                let Some(excerpt) = excerpts.iter().find(|e| e.path == *path) else {
+                    faults.push(format!("{}: no source of {path}", cell.id));
+                    continue;
+                };
                 let source = std::fs::read_to_string(project().join(&excerpt.file)).unwrap();
                 let first = excerpt.text.lines().next().unwrap();
-                assert_eq!(
-                    source.lines().nth(excerpt.line - 1).map(str::trim),
-                    Some(first.trim()),
-                    "{}",
-                    call.path
-                );
+                let found = source.lines().nth(excerpt.line - 1).map(str::trim);
+                assert_eq!(found, Some(first.trim()), "{path}");
             }
         }
     }
+    faults.dedup();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

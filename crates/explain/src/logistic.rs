@@ -61,8 +61,6 @@ impl LogisticHead {
         }
         let weights = self.weights.to_vec();
         let logit = |row: ArrayView1<'_, f32>| kernel::dot(&row.to_vec(), &weights) + self.bias;
-        // σ(z) is the softmax of z and 0.
-        let sigma = |z: f32| softmax(array![z, 0.0].view())[0];
         Ok(x.rows().into_iter().map(|row| sigma(logit(row))).collect())
     }
 
@@ -113,6 +111,11 @@ pub fn standardised(x: ArrayView2<'_, f32>, rows: usize) -> Array2<f32> {
         column.mapv_inplace(|v| (v - mean) * scale);
     }
     out
+}
+
+/// `1 / (1 + exp(−z))`, the first weight of the softmax of z and 0.
+fn sigma(z: f32) -> f32 {
+    softmax(array![z, 0.0].view())[0]
 }
 
 #[cfg(test)]

@@ -71,20 +71,18 @@ pub(crate) fn all_weights(
     all.map_err(|error| CellError::Mismatch(error.to_string()))
 }
 
-impl Reader {
-    /// Reads a text, the value of an `input` with this name and label; its tokens are noted. Where a
-    /// cell shows fewer tokens than the model reads, `most` says how many.
-    pub(crate) fn read(
-        &self,
-        record: &mut Record,
-        text: &str,
-        input: (&str, &str),
-        most: Option<usize>,
-    ) -> Result<Reading, CellError> {
-        match self {
-            Self::Encoder(model) => encoder(record, &**model, text, input, most),
-            Self::Decoder(model) => decoder(record, &**model, text, input, most),
-        }
+/// Reads a text, the value of an `input` with this name and label; its tokens are noted. Where a cell
+/// shows fewer tokens than the model reads, `most` says how many.
+pub(crate) fn read(
+    reader: &Reader,
+    record: &mut Record,
+    text: &str,
+    input: (&str, &str),
+    most: Option<usize>,
+) -> Result<Reading, CellError> {
+    match reader {
+        Reader::Encoder(model) => encoder(record, &**model, text, input, most),
+        Reader::Decoder(model) => decoder(record, &**model, text, input, most),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::{CausalLm, MaskedLm, ModelCache};
-use crate::parts::readers::Reading;
+use crate::parts::readers::{self, Reading};
 use crate::parts::trained::{self, BERT, GPT, Offered, Pieces, told};
 use crate::spec::{CellSpec, Run, WorkerKind};
 use crate::text_model::Reader;
@@ -96,7 +96,7 @@ fn compute(inputs: &Inputs, model: Option<&Model>) -> Result<Computation, CellEr
     let mut depths = 0;
     for (name, label, _) in SENTENCES {
         let text = inputs.text(name)?;
-        let reading = reader.read(&mut record, text, (name, label), Some(MOST))?;
+        let reading = readers::read(&reader, &mut record, text, (name, label), Some(MOST))?;
         let place = place_of(model, &reading, word)?.ok_or_else(|| {
             let message = format!("the word {word} is not in this sentence.");
             CellError::input(name, label, message)

@@ -6,7 +6,7 @@ use engine::model::bert::Bert;
 use engine::nn::packed::Packed;
 use engine::token::word_piece::WordPiece;
 use explain::logistic::{LogisticHead, standardised};
-use ndarray::{Array1, Array2, Axis, Slice};
+use ndarray::{Array2, Axis, Slice};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -157,15 +157,10 @@ impl Course {
         }
     }
 
-    /// The probability of kind A for each sentence.
-    fn answers(&self) -> Result<Array1<f32>, CellError> {
-        Ok(self.head.probabilities(self.features.view())?)
-    }
-
     /// The shares of right answers to the sentences for training and to those held out. One half is
     /// no answer.
     fn right(&self) -> Result<[f64; 2], CellError> {
-        let answers = self.answers()?;
+        let answers = self.head.probabilities(self.features.view())?;
         let kinds = &self.sentences.kinds;
         let is_right: Vec<bool> = answers
             .iter()
@@ -295,7 +290,13 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
     note(&mut record, &ended, "end.")?;
     if let Some(course) = courses.first() {
         record.calls(&course.calls);
-        let answers = course.answers()?;
+        let (head, features) = (&course.head, course.features.view());
+        let answers = shown!(
+            record,
+            explain::logistic::LogisticHead::probabilities,
+            head,
+            features
+        )?;
         let sentences = &course.sentences;
         let training = sentences.training;
         let numbers = |all: &[f32]| all.iter().map(|&x| f64::from(x)).collect();

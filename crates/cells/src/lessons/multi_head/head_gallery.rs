@@ -60,7 +60,7 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
     let reader = model.ok_or_else(|| CellError::Missing("model".to_owned()))?;
     let mut record = Record::new();
     let text = inputs.text(SENTENCE.0)?;
-    let reading = reader.read(&mut record, text, SENTENCE, Some(MOST))?;
+    let reading = readers::read(reader, &mut record, text, SENTENCE, Some(MOST))?;
     let (layers, heads) = reading.sizes;
     let all = reading.weights()?;
     record.tensor("weights", &all);

@@ -8,6 +8,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
+use crate::parts::readers;
 use crate::parts::trained::{self, BERT, GPT, Head, RANDOM};
 use crate::parts::untrained::{Layer, causal_or_none, embedded, placed, positions};
 use crate::parts::words;
@@ -131,7 +132,7 @@ fn compute(inputs: &Inputs, model: Option<&Reader>) -> Result<Computation, CellE
         None => random(&mut record, inputs)?,
         Some(reader) => {
             let text = inputs.text(SENTENCE.0)?;
-            let reading = reader.read(&mut record, text, SENTENCE, None)?;
+            let reading = readers::read(reader, &mut record, text, SENTENCE, None)?;
             let head = Head::chosen(&mut record, inputs, reading.sizes)?;
             let (place, mask) = (("", "attention"), &reading.mask);
             head.attention(&mut record, &reading.seen, place, mask)?
