@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use cells::golden::Golden;
 use cells::model_cache::ModelCache;
@@ -16,11 +17,16 @@ fn project() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn content() -> Content {
-    let catalog = Cells {
-        public: project().join("public"),
-    };
-    Content::load(&project(), &catalog, false).unwrap_or_else(|e| panic!("{e}"))
+/// The content of the site, loaded once for all tests: the values that its sentences quote take the
+/// engine half a minute.
+fn content() -> &'static Content {
+    static CONTENT: OnceLock<Content> = OnceLock::new();
+    CONTENT.get_or_init(|| {
+        let catalog = Cells {
+            public: project().join("public"),
+        };
+        Content::load(&project(), &catalog, false).unwrap_or_else(|e| panic!("{e}"))
+    })
 }
 
 fn spec_of(cell: &Cell) -> &'static CellSpec {

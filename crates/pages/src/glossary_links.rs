@@ -161,20 +161,15 @@ fn prose(html: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
 
     use super::*;
-    use crate::catalog::Cells;
     use crate::content::Content;
     use crate::reference;
+    use crate::test_content::{catalog, content, project};
 
-    fn real() -> (Content, Vec<Term>, Lesson) {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = Cells {
-            public: project.join("public"),
-        };
-        let content = Content::load(&project, &catalog, false).unwrap();
-        let page = reference::compiled(&project, &content, &catalog)
+    fn real() -> (&'static Content, Vec<Term>, Lesson) {
+        let (content, project) = (content(), project());
+        let page = reference::compiled(&project, content, &catalog())
             .unwrap()
             .page;
         (content, reference::terms(&project).unwrap(), page)
@@ -220,7 +215,7 @@ mod tests {
     }
 
     fn linked_html(html: &str, terms: &[Term]) -> String {
-        let (content, ..) = real();
+        let content = content();
         let mut lesson = content.lessons[0].clone();
         lesson.segments = vec![Segment::Html(html.to_owned())];
         linked(&lesson, terms, &content.lessons).article("")
@@ -262,7 +257,7 @@ mod tests {
             ..term("Patch", &[])
         };
         assert!(links(&linked_html(html, &[off])).is_empty());
-        let (content, ..) = real();
+        let content = content();
         let here = Term {
             unlinked: vec![content.lessons[0].slug.clone()],
             ..term("Patch", &[])

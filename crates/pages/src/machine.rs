@@ -369,11 +369,7 @@ mod tests {
 
     #[test]
     fn every_lesson_has_its_part_and_every_live_cell_is_there() {
-        let project = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let public = project.join("public");
-        let catalog = crate::Cells { public };
-        let content = crate::content::Content::load(&project, &catalog, false).unwrap();
-        let lessons = &content.lessons;
+        let lessons = &crate::test_content::content().lessons;
         for (at, lesson) in lessons.iter().enumerate() {
             let page = crate::page::lesson_main(lesson, at, lessons, false);
             let before = page

@@ -321,21 +321,13 @@ fn glossary(terms: &[Term], lessons: &[Lesson], mistakes: &mut Vec<String>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_content::{catalog, content, project};
     use lesson::BUILT_PAGES;
-
-    fn project() -> (std::path::PathBuf, Cells, Content) {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = Cells {
-            public: project.join("public"),
-        };
-        let content = Content::load(&project, &catalog, false).unwrap();
-        (project, catalog, content)
-    }
 
     #[test]
     fn places_that_lessons_may_lead_to_are_there() {
-        let (project, catalog, content) = project();
-        let page = compiled(&project, &content, &catalog).unwrap().page;
+        let content = content();
+        let page = compiled(&project(), content, &catalog()).unwrap().page;
         let mut known = BUILT_PAGES.iter().filter(|(path, _)| *path == "/reference");
         let (_, ids) = known.next().unwrap();
         assert!(ids.iter().all(|id| page.ids.contains(&(*id).to_owned())));
@@ -343,8 +335,8 @@ mod tests {
 
     #[test]
     fn every_term_symbol_and_equation_leads_to_a_place_of_its_lesson() {
-        let (project, catalog, content) = project();
-        let page = compiled(&project, &content, &catalog).unwrap();
+        let content = content();
+        let page = compiled(&project(), content, &catalog()).unwrap();
         let page = reference_main(&page, &content.lessons);
         let ids = |slug: &str| {
             let lesson = content.lessons.iter().find(|lesson| lesson.slug == slug);
@@ -377,7 +369,7 @@ mod tests {
 
     #[test]
     fn what_a_lesson_does_not_hold_is_a_mistake() {
-        let (_, _, content) = project();
+        let content = content();
         let term = |name: &str, lesson: &str| Term {
             name: name.to_owned(),
             lesson: lesson.to_owned(),

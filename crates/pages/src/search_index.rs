@@ -120,13 +120,11 @@ fn without_tags(html: &str, with_formulas: bool) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
-    use std::path::Path;
 
     use search::{Index, Query, write};
 
     use super::*;
-    use crate::catalog::Cells;
-    use crate::content::Content;
+    use crate::test_content::{catalog, content, project};
     use crate::write::search_entries;
 
     /// The most bytes that a reader may have to fetch, after gzip.
@@ -134,12 +132,8 @@ mod tests {
 
     /// The index of the real site, and the ids of its compiled pages by address.
     fn real() -> (String, BTreeMap<String, Vec<String>>) {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = Cells {
-            public: project.join("public"),
-        };
-        let content = Content::load(&project, &catalog, false).unwrap();
-        let reference = crate::reference::compiled(&project, &content, &catalog)
+        let content = content();
+        let reference = crate::reference::compiled(&project(), content, &catalog())
             .unwrap()
             .page;
         let ids = content
@@ -149,7 +143,7 @@ mod tests {
         let others =
             [&content.models, &reference].map(|page| (format!("{}/", page.slug), page.ids.clone()));
         let ids = ids.chain(others).collect();
-        (write(&search_entries(&content, Some(&reference))), ids)
+        (write(&search_entries(content, Some(&reference))), ids)
     }
 
     fn best(index: &Index, typed: &str) -> Vec<String> {

@@ -152,6 +152,11 @@ impl CellCx {
             .with_value(|schema| schema.iter().find(|s| s.name == name).cloned())
     }
 
+    /// The accessible name of a part, with the cell's title: unique also where a page has the cell twice.
+    pub(crate) fn name_of(self, part: &str) -> String {
+        self.title.with_value(|title| format!("{title}: {part}"))
+    }
+
     /// Keys of all inputs of this cell in the page's store.
     pub(crate) fn page_keys(self) -> BTreeSet<String> {
         self.keys

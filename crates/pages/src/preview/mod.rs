@@ -197,15 +197,10 @@ mod tests {
     use resvg::tiny_skia::Pixmap;
 
     use super::*;
-    use crate::catalog::Cells;
+    use crate::test_content::content;
 
     fn real() -> Vec<Preview> {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = Cells {
-            public: project.join("public"),
-        };
-        let content = Content::load(&project, &catalog, false).unwrap();
-        all(&content).into_values().collect()
+        all(content()).into_values().collect()
     }
 
     /// `PREVIEWS=FOLDER cargo test -p pages` writes the images there, to be looked at.

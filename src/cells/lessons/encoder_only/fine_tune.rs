@@ -53,7 +53,7 @@ fn table(cx: CellCx) -> AnyView {
         }
     };
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Right answers of each head">
+        <div class="scroll" tabindex="0" role="region" aria-label=cx.name_of("right answers of each head")>
             <table class="bus">
                 <caption class="vh">"Right answers of each head"</caption>
                 <thead>
@@ -115,7 +115,7 @@ fn answers(cx: CellCx) -> AnyView {
         each.collect_view()
     };
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="The held-out sentences">
+        <div class="scroll" tabindex="0" role="region" aria-label=cx.name_of("the held-out sentences")>
             <table>
                 <caption class="vh">"The held-out sentences"</caption>
                 <thead>
