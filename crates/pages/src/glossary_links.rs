@@ -164,8 +164,8 @@ mod tests {
 
     use super::*;
     use crate::content::Content;
+    use crate::content::real::{catalog, content, project};
     use crate::reference;
-    use crate::test_content::{catalog, content, project};
 
     fn real() -> (&'static Content, Vec<Term>, Lesson) {
         let (content, project) = (content(), project());

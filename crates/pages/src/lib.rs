@@ -35,8 +35,6 @@ mod shown;
 mod smaller;
 mod stamp;
 mod systems;
-#[cfg(test)]
-mod test_content;
 mod thumbnail;
 mod twin;
 mod workers;

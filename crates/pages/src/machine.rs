@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn every_lesson_has_its_part_and_every_live_cell_is_there() {
-        let lessons = &crate::test_content::content().lessons;
+        let lessons = &crate::content::real::content().lessons;
         for (at, lesson) in lessons.iter().enumerate() {
             let page = crate::page::lesson_main(lesson, at, lessons, false);
             let before = page

@@ -321,7 +321,7 @@ fn glossary(terms: &[Term], lessons: &[Lesson], mistakes: &mut Vec<String>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_content::{catalog, content, project};
+    use crate::content::real::{catalog, content, project};
     use lesson::BUILT_PAGES;
 
     #[test]

@@ -124,7 +124,7 @@ mod tests {
     use search::{Index, Query, write};
 
     use super::*;
-    use crate::test_content::{catalog, content, project};
+    use crate::content::real::{catalog, content, project};
     use crate::write::search_entries;
 
     /// The most bytes that a reader may have to fetch, after gzip.

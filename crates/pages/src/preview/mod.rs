@@ -197,7 +197,7 @@ mod tests {
     use resvg::tiny_skia::Pixmap;
 
     use super::*;
-    use crate::test_content::content;
+    use crate::content::real::content;
 
     fn real() -> Vec<Preview> {
         all(content()).into_values().collect()
