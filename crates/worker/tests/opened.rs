@@ -4,7 +4,7 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use cells::lessons::decoder_only::{logit_lens, perplexity};
+use cells::lessons::decoder_only::{logit_lens, perplexity, whole_model};
 use cells::lessons::heads::ablation_sweep;
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs};
 use engine::open::Files;
@@ -68,6 +68,27 @@ fn an_opened_gpt2_computes_the_lessons_cell() {
     assert_eq!(c.words("prediction"), ["\u{2423}ball"]);
     assert!(c.at("last", &[1]).unwrap() < 0.01 && c.at("last", &[4]).unwrap() > 0.95);
     assert!(host.is_idle());
+}
+
+/// One part after another, of the text that was read for the first one, and of another text.
+#[test]
+fn the_parts_of_an_opened_gpt2_open_one_after_the_other() {
+    let mut host = shipped("tiny-gpt.safetensors");
+    for (part, text) in [
+        ("scores", None),
+        ("q", None),
+        ("q", Some("The cat")),
+        ("norm", None),
+    ] {
+        let mut inputs =
+            defaults(&whole_model::OPENED).with("part", InputValue::Choice(part.to_owned()));
+        if let Some(text) = text {
+            inputs = inputs.with("sentence", InputValue::Text(text.to_owned()));
+        }
+        let again = computed(&mut host, "whole-model", &inputs).unwrap();
+        let mut new = shipped("tiny-gpt.safetensors");
+        assert_eq!(computed(&mut new, "whole-model", &inputs).unwrap(), again);
+    }
 }
 
 #[test]
