@@ -99,8 +99,8 @@ const CELLS: [LabCell; 9] = [
     },
     LabCell {
         title: "Every head switched off in turn",
-        about: "What each head is worth: the loss that its absence adds. The model runs once for each head, which takes minutes \
-                with a hundred heads and more.",
+        about: "What each head is worth: the loss that its absence adds. The model runs once for each head: with a \
+                hundred heads and more that takes long, and can be stopped.",
         spec: &ablation_sweep::SPEC,
         view: views::heads::ablation_sweep::view,
         takes: Takes::Decoders,
