@@ -24,7 +24,8 @@ use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
 use engine::nn::position::rope::{Pairing, Rope, Scaling};
 use engine::nn::softmax::softmax;
-use engine::parameters::Parameters;
+use engine::parameters::{Compressed, Parameters};
+use engine::quant::Type;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::vocabulary::Vocabulary;
 use engine::trace::Recorder;
@@ -655,6 +656,36 @@ fn the_full_size_gpt2_predicts_what_pytorch_does() {
         let sent: usize = c.tensors.values().map(|tensor| tensor.values.len()).sum();
         assert!(sent < 20_000, "{part}: {sent} numbers");
     }
+}
+
+/// How long the sweep over 144 heads takes natively, on one thread: `cargo test -p cells --test opened
+/// a_sweep_is_timed -- --ignored --nocapture`. The log is in `BENCHMARKS.md`.
+#[test]
+#[ignore = "a measurement, not a test"]
+fn a_sweep_is_timed() {
+    let config = gpt2::Config::gpt2_124m();
+    let size = config.vocabulary;
+    let mut source = Compressed::new(Formula::new(0, config.shapes()), Type::F32);
+    let model: Arc<dyn TextModel> = Arc::new(OpenedText {
+        model: Arc::new(Gpt2::load(config, &mut source).unwrap()),
+        tokenizer: Arc::new(Numbers::new(size, Some(size - 1))),
+    });
+    let inputs = defaults(&ablation_sweep::SPEC);
+    let (begun, model) = (std::time::Instant::now(), Reader::Decoder(model));
+    let mut job = opened_cells::start("ablation-sweep", &inputs, model).unwrap();
+    let (mut slices, mut longest) = (0, 0.0_f64);
+    loop {
+        let slice = std::time::Instant::now();
+        let progress = job.advance().unwrap();
+        longest = longest.max(slice.elapsed().as_secs_f64());
+        slices += 1;
+        if let Progress::Done(c) = progress {
+            assert_eq!(c.tensor("effects").unwrap().values.len(), 144);
+            break;
+        }
+    }
+    let whole = begun.elapsed().as_secs_f64();
+    println!("{whole:.1} s in {slices} slices, the longest {longest:.2} s");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use cells::{CellError, CellSpec, Computation, InputValue, Inputs};
 use engine::open::Files;
 use worker::cell_protocol::CellReply;
 use worker::model::host::{ModelHost, Source};
+use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, WritingRequest};
 use worker::protocol::{Envelope, unpack};
 
@@ -88,6 +89,26 @@ fn the_parts_of_an_opened_gpt2_open_one_after_the_other() {
         let again = computed(&mut host, "whole-model", &inputs).unwrap();
         let mut new = shipped("tiny-gpt.safetensors");
         assert_eq!(computed(&mut new, "whole-model", &inputs).unwrap(), again);
+    }
+}
+
+/// Where products round what they multiply, the result says so, and how far its sum is from them.
+#[test]
+fn of_a_packed_gpt2_the_difference_is_shown() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
+    let weights = std::fs::read(format!("{folder}/tiny-gpt.safetensors")).unwrap();
+    let inputs = defaults(&whole_model::OPENED).with("part", InputValue::Choice("q".to_owned()));
+    for (packing, bits, within) in [
+        (Packing::F32, 32.0, 0.0..1e-5),
+        (Packing::Q8_0, 8.0, 1e-6..0.1),
+    ] {
+        let mut host = ModelHost::default();
+        let source = Source::Files(Files::new("tiny-gpt.safetensors", weights.clone()));
+        host.load(source, Some(packing), &mut |_| {}).unwrap();
+        let c = computed(&mut host, "whole-model", &inputs).unwrap();
+        assert_eq!(c.at("bits", &[]), Some(bits));
+        let difference = c.at("difference", &[]).unwrap();
+        assert!(within.contains(&difference), "{difference}");
     }
 }
 
