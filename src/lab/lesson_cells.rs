@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use cells::lessons::decoder_only::{logit_lens, perplexity, sampling};
-use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas};
+use cells::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
+use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
 use cells::{CellError, CellSpec, InputValue, Inputs};
 use leptos::html::Section;
@@ -31,25 +31,56 @@ struct LabCell {
     about: &'static str,
     spec: &'static CellSpec,
     view: View,
-    /// Whether it takes an encoder, too.
-    reads: bool,
+    takes: Takes,
+}
+
+/// The models that a cell takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    /// A GPT-2.
+    Gpt2,
+    /// Models that continue a text.
+    Decoders,
+    /// Decoders and encoders.
+    Readers,
+    /// Encoders that fill in hidden words.
+    MaskFillers,
+}
+
+impl Takes {
+    fn fits(self, model: &ModelInfo) -> bool {
+        match self {
+            Self::Gpt2 => model.is_gpt2,
+            Self::Decoders => model.writes,
+            Self::Readers => model.reads,
+            Self::MaskFillers => model.fills,
+        }
+    }
 }
 
 /// The cells.
-const CELLS: [LabCell; 7] = [
+const CELLS: [LabCell; 9] = [
+    LabCell {
+        title: "The whole model",
+        about: "From your text to the next token: every tensor of every block, and each of its numbers as the sum that it is. The model \
+                runs once for each text; its parts then open at once.",
+        spec: &whole_model::OPENED,
+        view: views::decoder_only::whole_model::view,
+        takes: Takes::Gpt2,
+    },
     LabCell {
         title: "Head gallery",
         about: "The attention weights of every head over a sentence, layer by layer.",
         spec: &head_gallery::OPENED,
         view: views::multi_head::head_gallery::view,
-        reads: true,
+        takes: Takes::Readers,
     },
     LabCell {
         title: "What each head looks at",
         about: "Every head named after its scores: the token before, the same token, what came after the same token.",
         spec: &pattern_atlas::OPENED,
         view: views::heads::pattern_atlas::view,
-        reads: true,
+        takes: Takes::Readers,
     },
     LabCell {
         title: "Induction test",
@@ -57,36 +88,44 @@ const CELLS: [LabCell; 7] = [
                 second time: their loss falls. Switch heads off to find those that it needs.",
         spec: &induction::OPENED,
         view: views::heads::induction::opened_view,
-        reads: false,
+        takes: Takes::Decoders,
     },
     LabCell {
         title: "Logit lens",
         about: "The most likely next tokens, read off the residual stream after each block. The model runs once for each block.",
         spec: &logit_lens::SPEC,
         view: views::decoder_only::logit_lens::view,
-        reads: false,
+        takes: Takes::Decoders,
     },
     LabCell {
         title: "Every head switched off in turn",
-        about: "What each head is worth: the loss that its absence adds. The model runs once for each head, which takes minutes \
-                with a hundred heads and more.",
+        about: "What each head is worth: the loss that its absence adds. The model runs once for each head: with a \
+                hundred heads and more that takes long, and can be stopped.",
         spec: &ablation_sweep::SPEC,
         view: views::heads::ablation_sweep::view,
-        reads: false,
+        takes: Takes::Decoders,
     },
     LabCell {
         title: "Sampling",
         about: "From the scores of the most likely next tokens to the one that is drawn: temperature, top-k and top-p.",
         spec: &sampling::OPENED,
         view: views::decoder_only::sampling::opened_view,
-        reads: false,
+        takes: Takes::Decoders,
     },
     LabCell {
         title: "Perplexity",
         about: "The bits of each token of a sentence, and of the same words in another order.",
         spec: &perplexity::SPEC,
         view: views::decoder_only::perplexity::view,
-        reads: false,
+        takes: Takes::Decoders,
+    },
+    LabCell {
+        title: "What counts for a hidden word",
+        about: "Each other word of a sentence is hidden as well: how much that changes the answer, beside the weights of the last \
+                layer and attention rollout. The model runs once for each word.",
+        spec: &rollout::SPEC,
+        view: views::heads::rollout::view,
+        takes: Takes::MaskFillers,
     },
 ];
 
@@ -175,15 +214,15 @@ pub(super) fn cells_panel(lab: Lab, model: &OpenModel) -> AnyView {
         let words = "Cells of the lessons compute with a model that has its vocabulary: open the weights together with it.";
         return view! { <p class="hint">{words}</p> }.into_any();
     }
-    let is_decoder = model.loaded.writes;
     provide_context(Opened {
         name: model.name.clone(),
-        is_decoder,
+        is_decoder: model.loaded.writes,
     });
     let page = PageState::apart();
-    let fitting = CELLS.into_iter().filter(|cell| is_decoder || cell.reads);
+    let loaded = &model.loaded;
+    let fitting = CELLS.into_iter().filter(|cell| cell.takes.fits(loaded));
     let all = fitting.map(|cell| {
-        let cx = declared(lab, page, &cell, &model.loaded);
+        let cx = declared(lab, page, &cell, loaded);
         let (view, about) = (cell.view, cell.about);
         view! {
             <More summary=cell.title>

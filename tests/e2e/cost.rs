@@ -100,15 +100,14 @@ fn another_mask_and_another_model_are_chosen() {
         wait_for_shown(browser, cell, "layers", "2").await;
         choose(browser, cell, "blocks").await;
         let never =
-            "return document.querySelector('#window-reach .verdict').textContent.includes('Never')";
+            "return document.querySelector('#window-reach .verdict').textContent.includes('never')";
         browser.wait_for("blocks that never reach", never).await;
-        // The exercise on this cell asks for a number of layers, and there is none.
-        let none = "const exercise = document.querySelector('#exercise-cheap-and-near');
+        // The exercise on this cell has both of its numbers for every mask.
+        let both = "const exercise = document.querySelector('#exercise-cheap-and-near');
             exercise.scrollIntoView();
-            return exercise.textContent.includes('no value with these inputs')";
-        browser
-            .wait_for("an exercise without a number of layers", none)
-            .await;
+            const said = exercise.textContent;
+            return said.includes('64') && !said.includes('no value with these inputs')";
+        browser.wait_for("the numbers of the goal", both).await;
 
         let cell = "memory-needed";
         wait_for_shown(browser, cell, "parameters", "8,030,261,248").await;

@@ -35,21 +35,6 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
         "the parts of a model, one matrix and one number as its sum",
     ),
     (
-        "online-softmax",
-        [870, 1688],
-        "the scores, what is kept of them, and the output among the values",
-    ),
-    (
-        "window-reach",
-        [840, 1688],
-        "the map of pairs, and the drawing of what each layer can know",
-    ),
-    (
-        "ablation-sweep",
-        [820, 1688],
-        "all heads ranked, beside the weights of one",
-    ),
-    (
         "distance",
         [840, 1688],
         "a map of all pairs, and the numbers of a row and a column",

@@ -39,6 +39,12 @@ fn an_opened_llama_computes_the_cells_of_the_lessons() {
         // Nothing is computed before it is asked for.
         let sections = "return document.querySelectorAll('.lab-cell').length";
         assert_eq!(browser.script(sections, &[]).await, json!(0));
+        // A cell that only a GPT-2 can compute is not offered, nor one for encoders.
+        let titles = text(browser, ".lab-cells").await;
+        assert!(titles.contains("Logit lens"), "{titles}");
+        for title in ["The whole model", "What counts for a hidden word"] {
+            assert!(!titles.contains(title), "{titles}");
+        }
 
         open_cell(browser, "Logit lens", "lab-logit-lens").await;
         // The embedding and five blocks, the last at the top.
@@ -114,6 +120,22 @@ fn the_sites_own_decoder_gives_the_answers_of_the_lessons() {
         open_cell(browser, "Logit lens", "lab-logit-lens").await;
         let first = text(browser, "#lab-logit-lens tbody td").await;
         assert!(first.contains("\u{2423}ball"), "{first}");
+        // The first layer of the MLP has 512 columns, of which some are shown.
+        open_cell(browser, "The whole model", "lab-whole-model").await;
+        let part =
+            "const parts = document.querySelectorAll('#lab-whole-model .whole-parts .rail button');
+            [...parts].find(button => button.textContent.trim() === 'W1').click()";
+        browser.script(part, &[]).await;
+        for (columns, press) in [("1 to 128 of 512", true), ("129 to 256 of 512", false)] {
+            let shown = format!(
+                "return document.querySelector('#lab-whole-model .whole-map .stepper-place')?.textContent.trim() === '{columns}'"
+            );
+            browser.wait_for(columns, &shown).await;
+            if press {
+                let after = "//*[@id='lab-whole-model']//button[starts-with(., 'Columns after')]";
+                click(browser, Locator::XPath(after)).await;
+            }
+        }
         assert_eq!(
             sideways(browser).await,
             json!(0),

@@ -5,14 +5,19 @@ use std::sync::Arc;
 
 use crate::error::CellError;
 use crate::input::Inputs;
-use crate::lessons::decoder_only::{logit_lens, perplexity, sampling};
-use crate::lessons::heads::{ablation_sweep, induction, pattern_atlas};
+use crate::jobs::JobCache;
+use crate::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
+use crate::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use crate::lessons::multi_head::head_gallery;
+use crate::model_cache::ModelCache;
 use crate::spec::{CellSpec, Job};
-use crate::text_model::{Reader, TextModel};
+use crate::text_model::{Reader, SentenceModel, TextModel};
 
 /// The answer of a cell about decoders where the open model is none.
 const NO_DECODER: &str = "This cell computes with a model that continues a text, such as a GPT-2 or a Llama. The open model is an encoder.";
+
+/// The answer of a cell about encoders where the open model is none.
+const NO_ENCODER: &str = "This cell computes with a model that fills in hidden words, such as a BERT. The open model is a decoder.";
 
 /// A function that starts the job of a cell with a model of the type `M`.
 type StartWith<M> = fn(&Inputs, M) -> Result<Box<dyn Job>, CellError>;
@@ -21,12 +26,18 @@ type StartWith<M> = fn(&Inputs, M) -> Result<Box<dyn Job>, CellError>;
 enum Start {
     /// Takes a decoder.
     Decoder(StartWith<Arc<dyn TextModel>>),
+    /// Takes an encoder.
+    Encoder(StartWith<Arc<dyn SentenceModel>>),
     /// Takes a decoder or an encoder.
     Reader(StartWith<Reader>),
 }
 
 /// The cells. Not for the page, which has the descriptions and not the code that computes.
-const ALL: [(&CellSpec, Start); 7] = [
+const ALL: [(&CellSpec, Start); 9] = [
+    (
+        &whole_model::OPENED,
+        Start::Decoder(whole_model::start_opened),
+    ),
     (&induction::OPENED, Start::Decoder(induction::start_opened)),
     (&logit_lens::SPEC, Start::Decoder(logit_lens::start)),
     (&ablation_sweep::SPEC, Start::Decoder(ablation_sweep::start)),
@@ -40,20 +51,41 @@ const ALL: [(&CellSpec, Start); 7] = [
         &pattern_atlas::OPENED,
         Start::Reader(pattern_atlas::start_opened),
     ),
+    (&rollout::SPEC, Start::Encoder(rollout::start)),
 ];
+
+/// The job of a cell with a model: the kept one of that cell where it can be continued to these
+/// inputs, else a new one. The kept jobs are those of this model.
+///
+/// # Errors
+/// A cell that takes no opened model or none of this kind, an input outside its limits, or what the
+/// start meets.
+pub fn begin(
+    kept: &mut JobCache,
+    cell: &str,
+    inputs: &Inputs,
+    model: Reader,
+) -> Result<Box<dyn Job>, CellError> {
+    let found = ALL.iter().find(|(spec, _)| spec.name == cell);
+    let (spec, start) = found.ok_or_else(|| CellError::Missing(cell.to_owned()))?;
+    spec.check(inputs)?;
+    // The model is all that these cells need: no file is fetched for them.
+    if let Some(job) = kept.continued(spec.name, inputs, &ModelCache::default())? {
+        return Ok(job);
+    }
+    match (start, model) {
+        (Start::Decoder(start), Reader::Decoder(model)) => start(inputs, model),
+        (Start::Encoder(start), Reader::Encoder(model)) => start(inputs, model),
+        (Start::Reader(start), model) => start(inputs, model),
+        (Start::Decoder(_), Reader::Encoder(_)) => Err(CellError::Mismatch(NO_DECODER.to_owned())),
+        (Start::Encoder(_), Reader::Decoder(_)) => Err(CellError::Mismatch(NO_ENCODER.to_owned())),
+    }
+}
 
 /// Starts the job of a cell with a model.
 ///
 /// # Errors
-/// A cell that takes no opened model or no encoder, an input outside its limits, or what the start
-/// meets.
+/// As [`begin`].
 pub fn start(cell: &str, inputs: &Inputs, model: Reader) -> Result<Box<dyn Job>, CellError> {
-    let found = ALL.iter().find(|(spec, _)| spec.name == cell);
-    let (spec, start) = found.ok_or_else(|| CellError::Missing(cell.to_owned()))?;
-    spec.check(inputs)?;
-    match (start, model) {
-        (Start::Decoder(start), Reader::Decoder(model)) => start(inputs, model),
-        (Start::Decoder(_), Reader::Encoder(_)) => Err(CellError::Mismatch(NO_DECODER.to_owned())),
-        (Start::Reader(start), model) => start(inputs, model),
-    }
+    begin(&mut JobCache::default(), cell, inputs, model)
 }

@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use cells::lessons::decoder_only::{logit_lens, perplexity, sampling};
-use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas};
+use cells::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
+use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
 use cells::model_cache::{CausalLm, MaskedLm, ModelCache};
 use cells::text_model::{OpenedSentence, OpenedText, Reader, TextModel};
@@ -24,7 +24,8 @@ use engine::model::gpt2::{self, Gpt2};
 use engine::model::llama::{self, Llama};
 use engine::nn::position::rope::{Pairing, Rope, Scaling};
 use engine::nn::softmax::softmax;
-use engine::parameters::Parameters;
+use engine::parameters::{Compressed, Parameters};
+use engine::quant::Type;
 use engine::token::tokenizer::{SpecialTokens, Tokenizer};
 use engine::token::vocabulary::Vocabulary;
 use engine::trace::Recorder;
@@ -240,6 +241,32 @@ fn the_shipped_model_by_the_handle_gives_the_same_bits() {
         let lesson = jobs::compute(spec, &inputs, &cache).unwrap();
         assert_eq!(computed(spec.name, &inputs, &handle).unwrap(), lesson);
     }
+    // Of a wide tensor, only some columns of an opened model are shown.
+    let at = |spec: &CellSpec, part: &str, column: f64| {
+        let part = InputValue::Choice(part.to_owned());
+        let inputs = defaults(spec).with("part", part);
+        inputs.with("column", InputValue::Number(column))
+    };
+    for part in ["scores", "q", "residual-2", "probabilities"] {
+        let lesson = at(&whole_model::SPEC, part, 3.0);
+        let lesson = jobs::compute(&whole_model::SPEC, &lesson, &cache).unwrap();
+        let inputs = at(&whole_model::OPENED, part, 3.0);
+        assert_eq!(computed("whole-model", &inputs, &handle).unwrap(), lesson);
+    }
+    let lesson = at(&whole_model::SPEC, "mlp-in", 300.0);
+    let lesson = jobs::compute(&whole_model::SPEC, &lesson, &cache).unwrap();
+    let inputs = at(&whole_model::OPENED, "mlp-in", 300.0);
+    let some = computed("whole-model", &inputs, &handle).unwrap();
+    let all = &lesson.tensor("opened").unwrap().values;
+    let shown = all.slice_axis(Axis(1), (256..384).into());
+    assert_eq!(some.tensor("opened").unwrap().values, shown);
+    assert_eq!(
+        (some.at("first", &[]), some.at("width", &[])),
+        (Some(256.0), Some(512.0))
+    );
+    for name in ["value", "column", "terms", "steps"] {
+        assert_eq!(some.tensor(name), lesson.tensor(name), "{name}");
+    }
     // What chooses among the shipped models is no input of an opened one.
     let bert = cache.opened::<MaskedLm>("tiny-bert.safetensors").unwrap();
     for (lesson, spec) in [
@@ -259,6 +286,9 @@ fn the_shipped_model_by_the_handle_gives_the_same_bits() {
             );
         }
     }
+    let inputs = defaults(&rollout::SPEC);
+    let lesson = jobs::compute(&rollout::SPEC, &inputs, &cache);
+    assert_eq!(read_by("rollout", &inputs, Reader::Encoder(bert)), lesson);
     // The switches are other inputs; the result is the same.
     let off = defaults(&induction::SPEC).with("head-1-3", InputValue::Toggle(false));
     let lesson = jobs::compute(&induction::SPEC, &off, &cache).unwrap();
@@ -357,6 +387,80 @@ fn a_head_that_is_off_is_a_model_without_it() {
     }
 }
 
+/// Every part of an opened GPT-2 is that of its own pass, and a number of it the sum that is written
+/// out.
+#[test]
+fn every_number_of_an_opened_gpt2_is_the_sum_that_is_written_out() {
+    let model = whole("gpt2", 48);
+    let mut seen = Recorder::default();
+    let ids = [START, 3, 22, 41, 4, 0];
+    let own = gpt2(SIZES.0, 48, None);
+    let logits = own.forward(&ids, Some(&mut seen)).unwrap();
+    let given =
+        defaults(&whole_model::OPENED).with("sentence", InputValue::Text("3 22 41 4 0".to_owned()));
+    let at = |part: &str, (layer, head, row, column): (f64, f64, f64, f64)| {
+        let mut given = given
+            .clone()
+            .with("part", InputValue::Choice(part.to_owned()));
+        for (name, number) in [
+            ("layer", layer),
+            ("head", head),
+            ("row", row),
+            ("column", column),
+        ] {
+            given = given.with(name, InputValue::Number(number));
+        }
+        computed("whole-model", &given, &model).unwrap()
+    };
+    let groups = [
+        &whole_model::BEFORE[..],
+        &whole_model::ATTENTION,
+        &whole_model::MLP,
+        &whole_model::AFTER,
+    ];
+    for part in groups.concat() {
+        for place in [
+            (1.0, 1.0, 1.0, 1.0),
+            (3.0, 2.0, 5.0, 4.0),
+            (64.0, 64.0, 32.0, 99.0),
+        ] {
+            let c = at(part, place);
+            let value = c.at("value", &[]).unwrap();
+            let selected = ["row", "column"].map(|name| c.at(name, &[]).unwrap() as usize - 1);
+            assert_eq!(c.at("opened", &selected), Some(value), "{part}");
+            let difference = c.at("difference", &[]).unwrap();
+            assert!(
+                difference < 1e-5 * value.abs().max(1.0),
+                "{part}: {difference}"
+            );
+        }
+    }
+    for (part, name) in [
+        ("norm-1", "norm_1"),
+        ("attention-out", "attention.output"),
+        ("mlp-in", "mlp.before"),
+        ("residual-2", "output"),
+    ] {
+        let expected = seen.get(&format!("blocks.1.{name}")).unwrap();
+        let c = at(part, (2.0, 1.0, 1.0, 1.0));
+        let found = &c.tensor("opened").unwrap().values;
+        assert_eq!(*found, expected.mapv(f64::from), "{part}");
+    }
+    for (part, name) in [("q", "q"), ("scores", "scores"), ("heads", "heads")] {
+        let all = seen.get(&format!("blocks.1.attention.{name}")).unwrap();
+        let expected = all.index_axis(Axis(0), 1).mapv(f64::from);
+        let c = at(part, (2.0, 2.0, 1.0, 1.0));
+        assert_eq!(c.tensor("opened").unwrap().values, expected, "{part}");
+    }
+    let c = at("scores", (1.0, 1.0, 1.0, 1.0));
+    let shares = softmax(logits.row(5));
+    for (n, word) in c.words("next.words").iter().enumerate() {
+        let id: usize = word.trim_start_matches('\u{2423}').parse().unwrap();
+        let found = c.at("next.probabilities", &[n]).unwrap();
+        assert_near(found, f64::from(shares[id]), "the next token");
+    }
+}
+
 /// The scores are the model's, and what follows is the lesson's cell on these scores.
 #[test]
 fn sampling_goes_on_from_the_models_scores() {
@@ -448,6 +552,7 @@ fn an_opened_bert_shows_its_weights_and_decoders_cells_refuse_it() {
     let special = SpecialTokens {
         begin: Some(1),
         end: Some(2),
+        mask: Some(3),
         ..SpecialTokens::default()
     };
     for has_head in [true, false] {
@@ -455,6 +560,9 @@ fn an_opened_bert_shows_its_weights_and_decoders_cells_refuse_it() {
         let shapes = shapes.filter(|(name, _)| has_head || !name.starts_with("cls."));
         let model = Bert::load(config.clone(), &mut Formula::new(5, shapes)).unwrap();
         assert_eq!(model.fills_masks(), has_head);
+        // The probabilities of position 2 of a text.
+        let at_2 = |ids: &[usize]| softmax(model.forward(ids, None).unwrap().row(2));
+        let hidden = has_head.then(|| [&[1, 7, 3, 9, 2], &[1, 3, 3, 9, 2]].map(|ids| at_2(ids)));
         let mut seen = Recorder::default();
         let tokens = engine::nn::packed::Packed::one(&[1, 7, 8, 9, 2]);
         model.hidden(&tokens, None, &mut Some(&mut seen)).unwrap();
@@ -475,6 +583,28 @@ fn an_opened_bert_shows_its_weights_and_decoders_cells_refuse_it() {
             for (head, t) in [(0, 0), (1, 3), (1, 4)] {
                 let found = c.at("weights", &[layer, head, t, 2]).unwrap();
                 assert_eq!(found, f64::from(weights[[head, t, 2]]));
+            }
+        }
+        let inputs = defaults(&rollout::SPEC)
+            .with("sentence", InputValue::Text("7 8 9".to_owned()))
+            .with("hidden", InputValue::Number(2.0));
+        let found = read_by("rollout", &inputs, reader.clone());
+        match hidden {
+            Some([before, both]) => {
+                let c = found.unwrap();
+                let best: usize = c.words("best")[0].parse().unwrap();
+                assert!(before.iter().all(|&p| p <= before[best]));
+                let expected = f64::from((before[best] - both[best]).abs());
+                assert_eq!(c.at("effects", &[1]), Some(expected));
+                assert_eq!(c.at("right.probability", &[]), Some(f64::from(before[8])));
+                assert_eq!(c.words("tokens"), ["1", "7", "[MASK]", "9", "2"]);
+            }
+            None => {
+                let why = found.unwrap_err().to_string();
+                assert!(
+                    why.contains("without the part that fills in words"),
+                    "{why}"
+                );
             }
         }
         let long = read_by("head-gallery", &text("3 4 5 6 7 8 9 10 11"), reader.clone());
@@ -508,6 +638,54 @@ fn the_full_size_gpt2_predicts_what_pytorch_does() {
     let expected = reference["last_logits"]["argmax"].as_u64().unwrap();
     assert_eq!(c.words("prediction"), [format!("\u{2423}{expected}")]);
     assert_eq!(c.words("depths").len(), 13);
+    // Of the 124 million parameters and of a pass over them, only what is opened goes to the page.
+    for (part, count, terms) in [("mlp-out", 128, 3_072), ("q", 64, 768), ("logits", 8, 768)] {
+        let inputs = defaults(&whole_model::OPENED)
+            .with("sentence", InputValue::Text(words.join(" ")))
+            .with("part", InputValue::Choice(part.to_owned()))
+            .with("layer", InputValue::Number(12.0))
+            .with("column", InputValue::Number(700.0));
+        let c = computed("whole-model", &inputs, &model).unwrap();
+        assert_eq!(c.words("next.words")[0], format!("\u{2423}{expected}"));
+        assert_eq!(c.at("layers", &[]), Some(12.0));
+        let shape = |name: &str| c.tensor(name).unwrap().values.shape().to_vec();
+        assert_eq!(shape("opened"), [ids.len(), count], "{part}");
+        assert_eq!(shape("terms"), [terms, 4], "{part}");
+        let difference = c.at("difference", &[]).unwrap();
+        assert!(difference < 1e-3, "{part}: {difference}");
+        let sent: usize = c.tensors.values().map(|tensor| tensor.values.len()).sum();
+        assert!(sent < 20_000, "{part}: {sent} numbers");
+    }
+}
+
+/// How long the sweep over 144 heads takes natively, on one thread: `cargo test -p cells --test opened
+/// a_sweep_is_timed -- --ignored --nocapture`. The log is in `BENCHMARKS.md`.
+#[test]
+#[ignore = "a measurement, not a test"]
+fn a_sweep_is_timed() {
+    let config = gpt2::Config::gpt2_124m();
+    let size = config.vocabulary;
+    let mut source = Compressed::new(Formula::new(0, config.shapes()), Type::F32);
+    let model: Arc<dyn TextModel> = Arc::new(OpenedText {
+        model: Arc::new(Gpt2::load(config, &mut source).unwrap()),
+        tokenizer: Arc::new(Numbers::new(size, Some(size - 1))),
+    });
+    let inputs = defaults(&ablation_sweep::SPEC);
+    let (begun, model) = (std::time::Instant::now(), Reader::Decoder(model));
+    let mut job = opened_cells::start("ablation-sweep", &inputs, model).unwrap();
+    let (mut slices, mut longest) = (0, 0.0_f64);
+    loop {
+        let slice = std::time::Instant::now();
+        let progress = job.advance().unwrap();
+        longest = longest.max(slice.elapsed().as_secs_f64());
+        slices += 1;
+        if let Progress::Done(c) = progress {
+            assert_eq!(c.tensor("effects").unwrap().values.len(), 144);
+            break;
+        }
+    }
+    let whole = begun.elapsed().as_secs_f64();
+    println!("{whole:.1} s in {slices} slices, the longest {longest:.2} s");
 }
 
 #[test]
@@ -544,6 +722,14 @@ fn what_a_model_cannot_do_is_said_in_plain_words() {
     let inputs = defaults(&perplexity::SPEC).with("sentence", InputValue::Text("1 2".to_owned()));
     let found = why("perplexity", &inputs, &without);
     assert!(found.contains("without a vocabulary"), "{found}");
+    let found = why(
+        "whole-model",
+        &defaults(&whole_model::OPENED),
+        &whole("llama", 48),
+    );
+    assert!(found.contains("the numbers of a GPT-2"), "{found}");
+    let found = why("rollout", &defaults(&rollout::SPEC), &short);
+    assert!(found.contains("such as a BERT"), "{found}");
     let found = computed("attention-map", &inputs, &short).unwrap_err();
     assert!(matches!(found, CellError::Missing(_)), "{found}");
 }

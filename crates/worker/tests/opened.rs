@@ -4,12 +4,13 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-use cells::lessons::decoder_only::{logit_lens, perplexity};
+use cells::lessons::decoder_only::{logit_lens, perplexity, whole_model};
 use cells::lessons::heads::ablation_sweep;
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs};
 use engine::open::Files;
 use worker::cell_protocol::CellReply;
 use worker::model::host::{ModelHost, Source};
+use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, WritingRequest};
 use worker::protocol::{Envelope, unpack};
 
@@ -68,6 +69,47 @@ fn an_opened_gpt2_computes_the_lessons_cell() {
     assert_eq!(c.words("prediction"), ["\u{2423}ball"]);
     assert!(c.at("last", &[1]).unwrap() < 0.01 && c.at("last", &[4]).unwrap() > 0.95);
     assert!(host.is_idle());
+}
+
+/// One part after another, of the text that was read for the first one, and of another text.
+#[test]
+fn the_parts_of_an_opened_gpt2_open_one_after_the_other() {
+    let mut host = shipped("tiny-gpt.safetensors");
+    for (part, text) in [
+        ("scores", None),
+        ("q", None),
+        ("q", Some("The cat")),
+        ("norm", None),
+    ] {
+        let mut inputs =
+            defaults(&whole_model::OPENED).with("part", InputValue::Choice(part.to_owned()));
+        if let Some(text) = text {
+            inputs = inputs.with("sentence", InputValue::Text(text.to_owned()));
+        }
+        let again = computed(&mut host, "whole-model", &inputs).unwrap();
+        let mut new = shipped("tiny-gpt.safetensors");
+        assert_eq!(computed(&mut new, "whole-model", &inputs).unwrap(), again);
+    }
+}
+
+/// Where products round what they multiply, the result says so, and how far its sum is from them.
+#[test]
+fn of_a_packed_gpt2_the_difference_is_shown() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/models");
+    let weights = std::fs::read(format!("{folder}/tiny-gpt.safetensors")).unwrap();
+    let inputs = defaults(&whole_model::OPENED).with("part", InputValue::Choice("q".to_owned()));
+    for (packing, bits, within) in [
+        (Packing::F32, 32.0, 0.0..1e-5),
+        (Packing::Q8_0, 8.0, 1e-6..0.1),
+    ] {
+        let mut host = ModelHost::default();
+        let source = Source::Files(Files::new("tiny-gpt.safetensors", weights.clone()));
+        host.load(source, Some(packing), &mut |_| {}).unwrap();
+        let c = computed(&mut host, "whole-model", &inputs).unwrap();
+        assert_eq!(c.at("bits", &[]), Some(bits));
+        let difference = c.at("difference", &[]).unwrap();
+        assert!(within.contains(&difference), "{difference}");
+    }
 }
 
 #[test]

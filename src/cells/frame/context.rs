@@ -506,6 +506,20 @@ impl CellCx {
         }
     }
 
+    /// Whether the reader can stop the work: a model of the reader's own may take minutes.
+    pub(crate) fn can_be_stopped(self) -> bool {
+        self.by.is_some()
+    }
+
+    /// Ends the work under way. The same inputs can be computed again by [`Self::retry`].
+    pub(crate) fn stop(self) {
+        self.replace_job(0);
+        self.outcome.update(|o| {
+            o.busy = None;
+            o.error = Some(CellError::Worker("You stopped the computation.".to_owned()));
+        });
+    }
+
     /// Offers a chart for export.
     pub(crate) fn offer_chart(self, name: &str, chart: Signal<Option<Chart>>) {
         self.charts

@@ -70,6 +70,11 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     };
     let progress = Memo::new(move |_| cx.outcome.with(|o| o.busy.clone()));
     let busy = Memo::new(move |_| progress.get().is_some());
+    let stop = move || {
+        cx.can_be_stopped().then(|| {
+            view! { <button type="button" class="button" on:click=move |_| cx.stop()>"Stop"</button> }
+        })
+    };
     let computed = Memo::new(move |_| cx.outcome.with(|o| o.whole().is_some()));
     let elapsed = Signal::derive(move || cx.outcome.with(|o| o.whole().map(|_| o.elapsed_ms)));
     // What other files gave, where one could not be fetched.
@@ -105,6 +110,7 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
                 <span class="cell-busy">
                     <span data-label="">{move || progress.get().map(waits_for)}</span>
                     " " <progress max="1" value=move || progress.get().and_then(share_done) aria-label="Progress"></progress>
+                    {stop()}
                 </span>
             })}
         </p>

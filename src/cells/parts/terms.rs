@@ -145,22 +145,40 @@ pub(crate) fn terms(cx: CellCx, origins: Origins) -> AnyView {
     view! { <Show when=move || any.get()>{table()}</Show> }.into_any()
 }
 
-/// Buttons that turn the pages.
+/// Buttons that turn the pages of the terms.
 fn turn(page: RwSignal<usize>, pages: Memo<usize>, shape: Memo<(usize, usize)>) -> AnyView {
     let now = Memo::new(move |_| page.get().min(pages.get() - 1));
+    let to = Callback::new(move |steps: isize| {
+        let to = now.get().checked_add_signed(steps);
+        to.filter(|&to| to < pages.get())
+    });
+    let which = Signal::derive(move || {
+        let (count, first) = (shape.get().0, now.get() * PAGE);
+        format!("{} to {} of {count}", first + 1, (first + PAGE).min(count))
+    });
+    let words = ["\u{2190} Terms before", "Terms after \u{2192}"];
+    let go = Callback::new(move |to| page.set(to));
+    pager("Terms in view", words, which, to, go)
+}
+
+/// Buttons to the page before and the page after, and between them which one is in view. `to` is
+/// the page that is so many steps away, where there is one; it is tracked.
+pub(crate) fn pager(
+    label: &'static str,
+    words: [&'static str; 2],
+    which: Signal<String>,
+    to: Callback<isize, Option<usize>>,
+    go: Callback<usize>,
+) -> AnyView {
     let button = move |words: &'static str, steps: isize| {
-        let to = move || {
-            let to = now.get().checked_add_signed(steps);
-            to.filter(|&to| to < pages.get())
-        };
         view! {
             <button
                 type="button"
                 class="button quiet"
-                aria-disabled=move || to().is_none().then_some("true")
+                aria-disabled=move || to.run(steps).is_none().then_some("true")
                 on:click=move |_| {
-                    if let Some(to) = untrack(to) {
-                        page.set(to);
+                    if let Some(to) = untrack(|| to.run(steps)) {
+                        go.run(to);
                     }
                 }
             >
@@ -168,15 +186,11 @@ fn turn(page: RwSignal<usize>, pages: Memo<usize>, shape: Memo<(usize, usize)>) 
             </button>
         }
     };
-    let which = move || {
-        let (count, first) = (shape.get().0, now.get() * PAGE);
-        format!("{} to {} of {count}", first + 1, (first + PAGE).min(count))
-    };
     view! {
-        <div class="stepper term-pages" role="group" aria-label="Terms in view">
-            {button("\u{2190} Terms before", -1)}
+        <div class="stepper term-pages" role="group" aria-label=label>
+            {button(words[0], -1)}
             <span class="stepper-place" aria-live="polite" data-label="">{which}</span>
-            {button("Terms after \u{2192}", 1)}
+            {button(words[1], 1)}
         </div>
     }
     .into_any()

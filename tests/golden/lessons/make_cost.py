@@ -102,7 +102,7 @@ def online_softmax(scores, given=None):
     return cell("online-softmax", tensors, given)
 
 
-def window_reach(pattern="window", size=64, tokens=500, given=None):
+def window_reach(pattern="window", size=64, tokens=500, depth=8, given=None):
     before = torch.ones(tokens, tokens, dtype=torch.bool).tril()
     distance = torch.arange(tokens)[:, None] - torch.arange(tokens)[None]
     block = torch.arange(tokens) // size
@@ -123,7 +123,9 @@ def window_reach(pattern="window", size=64, tokens=500, given=None):
     tensors = {
         "pairs": tensor(int(mask.sum()), 0),
         "pairs.all": tensor(int(before.sum()), 0),
-        "reached": tensor(reached[:13], 0),
+        "reached": tensor([reached[min(n, len(reached) - 1)] for n in range(depth + 1)], 0),
+        "known": tensor(reached[min(depth, len(reached) - 1)], 0),
+        "pairs.total": tensor(int(mask.sum()) * depth, 0),
         "layers.last": tensor(len(reached) - 1, 0),
     }
     if tokens % 20 == 0:
@@ -208,8 +210,9 @@ if __name__ == "__main__":
         online_softmax([1.0, 0.5, 3.0, 2.0, 4.0, 1.5]),
         online_softmax(falling, {"scores": [falling]}),
         window_reach(),
-        window_reach("blocks", 50, 310, {"pattern": "blocks", "size": 50, "tokens": 310}),
-        window_reach("window and strides", 22, 500, {"pattern": "window and strides", "size": 22}),
+        window_reach("blocks", 50, 310, 8, {"pattern": "blocks", "size": 50, "tokens": 310}),
+        window_reach("window and strides", 22, 500, 8, {"pattern": "window and strides", "size": 22}),
+        window_reach("window", 50, 500, 11, {"size": 50, "depth": 11}),
         memory_needed(),
         memory_needed("GPT-2", 1024, {"model": "GPT-2", "tokens": 1024}),
         memory_needed("tiny-gpt", 256, {"model": "tiny-gpt", "tokens": 256}),

@@ -89,12 +89,26 @@ impl JobCache {
         inputs: &Inputs,
         cache: &ModelCache,
     ) -> Result<Box<dyn Job>, CellError> {
-        if let Some(mut job) = self.0.remove(entry.name)
-            && job.go_on(inputs, cache)?
-        {
-            return Ok(job);
+        match self.continued(entry.name, inputs, cache)? {
+            Some(job) => Ok(job),
+            None => (entry.start)(inputs, cache),
         }
-        (entry.start)(inputs, cache)
+    }
+
+    /// The kept job of a cell where it can be continued to these inputs.
+    ///
+    /// # Errors
+    /// An input that is missing.
+    pub(crate) fn continued(
+        &mut self,
+        name: &str,
+        inputs: &Inputs,
+        cache: &ModelCache,
+    ) -> Result<Option<Box<dyn Job>>, CellError> {
+        let Some(mut job) = self.0.remove(name) else {
+            return Ok(None);
+        };
+        Ok(job.go_on(inputs, cache)?.then_some(job))
     }
 
     /// Takes back a job that is done or dropped.

@@ -77,13 +77,18 @@ impl Offered for FirstLayer {
 }
 
 /// The most layers and heads that a shipped model has: limits of the inputs that choose one.
-const MOST: (f64, f64) = (4.0, 4.0);
+pub(crate) const MOST: (f64, f64) = (4.0, 4.0);
 
-/// The inputs that choose a layer and a head, counted from one.
+/// The inputs that choose a layer and a head of a shipped model, counted from one.
 pub(crate) fn layer_and_head(layer: f64, head: f64) -> [InputSpec; 2] {
+    layer_and_head_of(MOST, (layer, head))
+}
+
+/// The inputs that choose a layer and a head of a model that has at most so many.
+pub(crate) fn layer_and_head_of(most: (f64, f64), (layer, head): (f64, f64)) -> [InputSpec; 2] {
     [
-        InputSpec::number("layer", "Layer", (1.0, MOST.0, 1.0), layer),
-        InputSpec::number("head", "Head", (1.0, MOST.1, 1.0), head),
+        InputSpec::number("layer", "Layer", (1.0, most.0, 1.0), layer),
+        InputSpec::number("head", "Head", (1.0, most.1, 1.0), head),
     ]
 }
 

@@ -19,6 +19,7 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
+use super::gpt2::Gpt2;
 use crate::error::{EngineError, Result};
 use crate::nn::kv_cache::KvCaches;
 use crate::nn::packed::ranges;
@@ -103,6 +104,11 @@ pub trait Decoder: Send + Sync {
     /// # Errors
     /// When the hidden states have another width.
     fn logits(&self, hidden: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
+
+    /// The model as a GPT-2, whose parameters can be read; `None` for a model of another kind.
+    fn gpt2(&self) -> Option<&Gpt2> {
+        None
+    }
 }
 
 /// The methods of every decoder, in terms of [`Decoder`]. A trait of its own, so a `dyn Decoder`

@@ -253,4 +253,8 @@ impl Decoder for Gpt2 {
         // hidden [T, C] -> [T, V]
         self.trunk.head().linear(hidden, None)
     }
+
+    fn gpt2(&self) -> Option<&Self> {
+        Some(self)
+    }
 }

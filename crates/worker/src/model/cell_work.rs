@@ -1,5 +1,6 @@
 //! A cell that is computed with the loaded model, one slice at a time.
 
+use cells::jobs::{self, JobCache};
 use cells::{CellError, Job, Progress};
 
 use super::protocol::ModelEvent;
@@ -8,6 +9,8 @@ use crate::protocol::pack;
 
 /// The job of a cell, or why it could not be started.
 pub(super) struct CellWork {
+    /// The name of the cell.
+    cell: String,
     job: Result<Box<dyn Job>, CellError>,
     /// Milliseconds of computing so far.
     elapsed_ms: f64,
@@ -15,8 +18,19 @@ pub(super) struct CellWork {
 
 impl CellWork {
     /// The work of a cell whose start took so long.
-    pub(super) fn new(job: Result<Box<dyn Job>, CellError>, elapsed_ms: f64) -> Self {
-        Self { job, elapsed_ms }
+    pub(super) fn new(cell: &str, job: Result<Box<dyn Job>, CellError>, elapsed_ms: f64) -> Self {
+        Self {
+            cell: cell.to_owned(),
+            job,
+            elapsed_ms,
+        }
+    }
+
+    /// Keeps the job for the next request for this cell, where it may serve that one too.
+    pub(super) fn keep(self, kept: &mut JobCache) {
+        if let (Some(name), Ok(job)) = (jobs::name_of(&self.cell), self.job) {
+            kept.keep(name, job);
+        }
     }
 
     /// Does one slice, by the clock `now_ms`; returns its answer, and whether it is the last.

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use engine::model::bert::Bert;
-use engine::open::{Files, Labels, Opened, Preparation, Weights, model_through, open_through};
+use engine::open::{
+    Files, Labels, Opened, OpenedModel, Preparation, Weights, model_through, open_through,
+};
 use engine::parameters::{MatrixForm, Parameters};
 use engine::token::tokenizer::Tokenizer;
 
+use cells::jobs::JobCache;
 use cells::text_model::{OpenedSentence, OpenedText, Reader};
 use cells::{CellError, Inputs};
 
@@ -132,6 +135,8 @@ pub struct ModelHost {
     work: Option<(u64, Work)>,
     /// The cells that are computed, with the ids of their requests; each gets a step in turn.
     cells: VecDeque<(u64, CellWork)>,
+    /// Jobs of cells that are done and may be continued.
+    jobs: JobCache,
     /// Events for the page that are not sent yet.
     outbox: VecDeque<Envelope<ModelEvent>>,
     text: Rc<WritingState>,
@@ -179,6 +184,7 @@ impl ModelHost {
         let (opened, format) = source.open(packing, &counts)?;
         let (layers, heads) = layers_and_heads(&opened.model);
         let kind = opened.model.name().to_owned();
+        let is_gpt2 = matches!(opened.model, OpenedModel::Gpt2(_));
         let model = AnyModel::from(opened.model);
         let loaded = ModelInfo {
             kind,
@@ -194,6 +200,7 @@ impl ModelHost {
             writes: matches!(model, AnyModel::Text(_)),
             reads: model.side().is_none(),
             fills: matches!(&model, AnyModel::Sentence(model) if model.fills_masks()),
+            is_gpt2,
             weight_bytes: counts.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: counts.activation_bits(),
@@ -351,8 +358,9 @@ impl ModelHost {
     pub fn compute(&mut self, id: u64, cell: &str, inputs: &Inputs, now_ms: impl Fn() -> f64) {
         let begun = now_ms();
         let model = self.reader();
-        let job = model.and_then(|model| cells::opened::start(cell, inputs, model));
-        let work = CellWork::new(job, now_ms() - begun);
+        let jobs = &mut self.jobs;
+        let job = model.and_then(|model| cells::opened::begin(jobs, cell, inputs, model));
+        let work = CellWork::new(cell, job, now_ms() - begun);
         self.cells.push_back((id, work));
     }
 
@@ -426,7 +434,9 @@ impl ModelHost {
             && let Some((id, mut cell)) = self.cells.pop_front()
         {
             let (body, is_done) = cell.advance(now_ms);
-            if !is_done {
+            if is_done {
+                cell.keep(&mut self.jobs);
+            } else {
                 self.cells.push_back((id, cell));
             }
             self.outbox.push_back(Envelope { id, body });

@@ -197,6 +197,8 @@ pub struct ModelInfo {
     pub reads: bool,
     /// It fills the gaps of a text.
     pub fills: bool,
+    /// It is a GPT-2, each of whose numbers can be written out.
+    pub is_gpt2: bool,
     /// Bytes of its parameters in memory.
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.

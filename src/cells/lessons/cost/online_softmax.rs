@@ -17,11 +17,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.slider("read", Format::Count)}
         </div>
         <div class="cols-2">
-            <div class="stack">{table(cx)} {compared(cx)}</div>
+            <div class="stack">{table(cx)} {compared(cx)} {held(cx)}</div>
             {plane(cx)}
         </div>
-        {held(cx)}
-        <More summary="Other scores and values">
+        <More summary="Another length, other scores and values">
+            {cx.log_slider("tokens", Format::Count)}
+            <p class="hint" data-label="">{set("The last way of the small table needs $d_k + 2$ numbers, however long the text is.")}</p>
             {cx.matrix_edit("scores", Concept::Score, &[], &[])}
             {cx.matrix_edit("values", Concept::Value, &[], &[])}
             <p class="cell-note">
@@ -141,18 +142,17 @@ fn held(cx: CellCx) -> AnyView {
         }
     };
     view! {
-        <div class="row">
-            {cx.log_slider("tokens", Format::Count)}
-            <table>
-                <caption>"Numbers that a head of dimension " {cx.num("long.d", &[], Format::Count)} " holds at once"</caption>
-                <tbody>
-                    {row("all scores as a matrix", "held.matrix")}
-                    {row("one query, its whole row", "held.row")}
-                    {row("one query, one score at a time", "held.online")}
-                </tbody>
-            </table>
-        </div>
-        <p class="hint" data-label="">{set("The last needs $d_k + 2$ numbers, however long the text is.")}</p>
+        <table>
+            <caption>
+                "Numbers that a head of dimension " {cx.num("long.d", &[], Format::Count)} " holds at once for "
+                {cx.num("tokens", &[], Format::Count)} " tokens"
+            </caption>
+            <tbody>
+                {row("all scores as a matrix", "held.matrix")}
+                {row("one query, its whole row", "held.row")}
+                {row("one query, one score at a time", "held.online")}
+            </tbody>
+        </table>
     }
     .into_any()
 }

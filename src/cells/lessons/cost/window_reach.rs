@@ -7,17 +7,21 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::values;
-use crate::widgets::{Concept, Domain, HeatMap};
+use crate::widgets::{Concept, Domain, HeatMap, More};
 
-/// Width of the drawing, height of a layer, and room for its number, in its own units.
-const DRAWING: (f64, f64, f64) = (400.0, 22.0, 24.0);
+/// Width and height of the drawing, and room for the number of a layer, in its own units.
+const DRAWING: (f64, f64, f64) = (480.0, 190.0, 26.0);
+
+/// The most that a layer is high.
+const LINE: f64 = 22.0;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
-        {cx.choice_box("pattern")}
-        <div class="controls">{cx.slider("size", Format::Count)} {cx.slider("tokens", Format::Count)}</div>
-        <div class="cols-2">
+        <div class="controls slim">
+            {cx.choice_box("pattern")} {cx.slider("size", Format::Count)} {cx.slider("depth", Format::Count)}
+        </div>
+        <div class="cols-2 map-beside">
             <HeatMap
                 grid=cx.grid("density")
                 label="Share of pairs that are computed"
@@ -27,10 +31,13 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             />
             <div class="stack">{drawing(cx)} {verdict(cx)}</div>
         </div>
-        <p class="hint">
-            "In the map each query is a row and each key a column; a square stands for one of "
-            <span data-label="">{format!("{SIDE} \u{d7} {SIDE}")}</span> " equal parts of the mask."
-        </p>
+        <More summary="How to read the map, and texts of another length">
+            <p class="hint">
+                "In the map each query is a row and each key a column; a square stands for one of "
+                <span data-label="">{format!("{SIDE} \u{d7} {SIDE}")}</span> " equal parts of the mask."
+            </p>
+            {cx.slider("tokens", Format::Count)}
+        </More>
     }
     .into_any()
 }
@@ -49,10 +56,10 @@ fn drawing(cx: CellCx) -> AnyView {
 }
 
 fn drawn(computation: &Computation) -> AnyView {
-    let (width, line, left) = DRAWING;
+    let (width, height, left) = DRAWING;
     let tokens = computation.at("tokens", &[]).unwrap_or(1.0);
     let layers = values(computation, "reached.layer").len();
-    let height = line * layers as f64;
+    let line = LINE.min(height / layers.max(1) as f64);
     // The words themselves are at the bottom, as in the drawing of the machine.
     let top = |layer: f64| height - line * (layer + 1.0);
     let place = |word: f64| left + (width - left) * word / tokens;
@@ -62,11 +69,11 @@ fn drawn(computation: &Computation) -> AnyView {
     for ((&layer, &from), &to) in layer.iter().zip(from).zip(to) {
         let (x, end) = (place(from - 1.0), place(to));
         let y = top(layer) + 4.0;
-        bars += &format!("M{x:.2} {y}H{end:.2}v{}H{x:.2}z", line - 8.0);
+        bars += &format!("M{x:.2} {y:.2}H{end:.2}v{:.2}H{x:.2}z", line - 8.0);
     }
     let mut tracks = String::new();
     for n in 0..layers {
-        tracks += &format!("M{left} {}H{width}", top(n as f64) + line / 2.0);
+        tracks += &format!("M{left} {:.2}H{width}", top(n as f64) + line / 2.0);
     }
     let names = (0..layers).map(|n| {
         let y = top(n as f64) + line / 2.0 + 4.0;
@@ -91,28 +98,30 @@ fn drawn(computation: &Computation) -> AnyView {
 fn verdict(cx: CellCx) -> AnyView {
     let layers = cx.value("layers", Vec::new());
     let is_reached = Memo::new(move |_| layers.get().is_some());
-    let answer = move || {
+    let needed = move || {
         if is_reached.get() {
             view! {
-                "After " <strong>{cx.num("layers", &[], Format::Count)}</strong>
-                " layers the last word can know of the first. All of them together compute "
-                {cx.num("pairs.total", &[], Format::Count)} " pairs."
+                "The last word needs " <strong>{cx.num("layers", &[], Format::Count)}</strong> "."
             }
             .into_any()
         } else {
             view! {
-                <strong>"Never: "</strong>
-                "nothing passes from one block to the next, however many layers there are."
+                "The last word can " <strong>"never"</strong>
+                " know of it: nothing passes from one block to the next, however many layers there are."
             }
             .into_any()
         }
     };
     view! {
-        <p class="verdict">{answer}</p>
+        <p class="verdict">
+            "After layer " {cx.num("depth", &[], Format::Count)} ", "
+            <strong>{cx.num("known", &[], Format::Count)}</strong> " words can know of the first one. " {needed}
+        </p>
         <p>
             "One layer computes " {cx.num("pairs", &[], Format::Count)} " of "
             {cx.num("pairs.all", &[], Format::Count)} " pairs, "
-            {cx.num("pairs.share", &[], Format::Percent(1))} "."
+            {cx.num("pairs.share", &[], Format::Percent(1))} "; all layers together, "
+            {cx.num("pairs.total", &[], Format::Count)} "."
         </p>
     }
     .into_any()

@@ -1,10 +1,11 @@
-//! tiny-gpt from the tokens of a text to the next token: its parts as buttons in the order of the
-//! computation, the opened tensor as a map, and one number of it as the sum that it is.
+//! tiny-gpt, or a GPT-2 that the reader has opened, from the tokens of a text to the next token: its
+//! parts as buttons in the order of the computation, the opened tensor as a map, and one number of it
+//! as the sum that it is.
 
 use cells::InputValue;
 use cells::format::Format;
 use cells::lessons::decoder_only::whole_model::{
-    AFTER, ATTENTION, BEFORE, MLP, Of, Spot, TOP, walked,
+    AFTER, AT_ONCE, ATTENTION, BEFORE, MLP, Of, Spot, TOP, walked,
 };
 use leptos::prelude::*;
 
@@ -13,11 +14,14 @@ use crate::cells::parts::decoder_parts::{Shown, shown};
 use crate::cells::parts::figures::later_pairs;
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::rail::rail;
-use crate::cells::parts::terms::{Origins, steps, terms};
-use crate::widgets::{Choice, Domain, HeatMap, More, Palette, Place, Selected, set};
+use crate::cells::parts::terms::{Origins, pager, steps, terms};
+use crate::widgets::{Choice, Domain, Grid, HeatMap, More, Palette, Place, Selected, set};
 
 /// Columns up to which a map leaves room for its number beside it.
 const NARROW: usize = 40;
+
+/// Blocks up to which each is called so on its button; of more, the first one is.
+const NAMED: usize = 6;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -261,7 +265,11 @@ fn drawing(cx: CellCx) -> AnyView {
     let here = Here::new(cx);
     let stage = Memo::new(move |_| here.stage());
     let stages = move || {
-        let blocks = (1..=here.layers.get()).map(|n| format!("Block {n}"));
+        let layers = here.layers.get();
+        let blocks = (1..=layers).map(move |n| match n {
+            2.. if layers > NAMED => n.to_string(),
+            _ => format!("Block {n}"),
+        });
         let names = std::iter::once("Embedding".to_owned()).chain(blocks);
         let names = names.chain(std::iter::once("Prediction".to_owned()));
         let chosen = Signal::derive(move || Some(stage.get()));
@@ -359,28 +367,91 @@ fn opened(cx: CellCx) -> AnyView {
     let number = move || name.with(|name| Some(number(cx, shown(name.as_ref()?)?)));
     view! {
         <div class="whole-open" class:is-narrow=is_narrow style=columns>
-            <div class="whole-map">{map}</div>
+            <div class="whole-map">{map} {other_columns(cx)}</div>
             <div class="stack tight">{number}</div>
         </div>
     }
     .into_any()
 }
 
+/// The first column in view, from 0: a wide tensor is shown in parts.
+fn first_column(cx: CellCx) -> Memo<usize> {
+    let first = cx.value("first", vec![]);
+    Memo::new(move |_| first.get().unwrap_or(0.0) as usize)
+}
+
+/// Buttons to the columns before and after those in view, where there are any.
+fn other_columns(cx: CellCx) -> AnyView {
+    let (first, width, grid) = (
+        first_column(cx),
+        cx.value("width", vec![]),
+        cx.grid("opened"),
+    );
+    let width = Memo::new(move |_| width.get().unwrap_or(0.0) as usize);
+    let shown = Memo::new(move |_| grid.with(|grid| grid.as_ref().map_or(0, |grid| grid.cols)));
+    let column = cx.value("column", vec![]);
+    let to = Callback::new(move |steps: isize| {
+        let to = first.get().checked_add_signed(steps * AT_ONCE as isize)?;
+        (to < width.get()).then_some(to)
+    });
+    let which = Signal::derive(move || {
+        let first = first.get();
+        format!(
+            "{} to {} of {}",
+            first + 1,
+            first + shown.get(),
+            width.get()
+        )
+    });
+    // The selected number moves to the same place among them.
+    let go = Callback::new(move |to: usize| {
+        let column = untrack(|| column.get()).unwrap_or(1.0) as usize;
+        let column = column.saturating_sub(first.get_untracked()) + to;
+        let column = column.clamp(1, width.get_untracked().max(1));
+        cx.set("column", InputValue::Number(column as f64));
+    });
+    let words = ["\u{2190} Columns before", "Columns after \u{2192}"];
+    let is_part = Memo::new(move |_| shown.get() < width.get());
+    view! { <Show when=move || is_part.get()>{pager("Columns in view", words, which, to, go)}</Show> }
+        .into_any()
+}
+
 /// The selected number of the opened tensor.
 fn selected(cx: CellCx) -> Selected<Place> {
     let (row, column) = (cx.value("row", vec![]), cx.value("column", vec![]));
+    let first = first_column(cx);
     let at = |number: Option<f64>| number.map(|n| (n as usize).saturating_sub(1));
-    let chosen = Memo::new(move |_| at(row.get()).zip(at(column.get())));
+    let chosen = Memo::new(move |_| {
+        let column = at(column.get())?.checked_sub(first.get())?;
+        Some((at(row.get())?, column))
+    });
     Selected::new(chosen, move |place: Option<Place>| {
         if let Some((row, column)) = place {
             let number = |n: usize| InputValue::Number((n + 1) as f64);
+            let column = first.get_untracked() + column;
             cx.set_all(vec![("row", number(row)), ("column", number(column))]);
         }
     })
 }
 
-fn map(cx: CellCx, part: &'static Shown) -> AnyView {
+/// The opened tensor. Its columns have the numbers that they have in the whole one.
+fn grid_of(cx: CellCx) -> Signal<Option<Grid>> {
     let grid = cx.grid_with("opened", Signal::stored(Vec::new()), "tokens", "columns");
+    let first = first_column(cx);
+    Memo::new(move |_| {
+        let mut grid = grid.get()?;
+        let first = first.get();
+        if first > 0 {
+            let names = (first..first + grid.cols).map(|n| format!("column {}", n + 1));
+            grid.col_labels = names.collect();
+        }
+        Some(grid)
+    })
+    .into()
+}
+
+fn map(cx: CellCx, part: &'static Shown) -> AnyView {
+    let grid = grid_of(cx);
     let is_share = matches!(part.name, "weights" | "probabilities");
     let (palette, domain, format) = if is_share {
         (
@@ -446,6 +517,19 @@ fn origins(cx: CellCx, of: fn(Place) -> Of) -> Origins {
     }
 }
 
+/// What a model does whose matrices are packed into few bits.
+fn rounded(cx: CellCx) -> AnyView {
+    let bits = cx.value("bits", vec![]);
+    let is_rounded = Memo::new(move |_| bits.get().is_some_and(|bits| bits < 32.0));
+    view! {
+        <Show when=move || is_rounded.get()>
+            ". In its products, this model rounds the numbers that it multiplies its parameters with to "
+            {cx.num("bits", &[], Format::Count)} " bits; the sum here does not."
+        </Show>
+    }
+    .into_any()
+}
+
 /// The selected number with its terms.
 fn number(cx: CellCx, part: &'static Shown) -> AnyView {
     let (tokens, columns) = (cx.words("tokens"), cx.words("columns"));
@@ -466,7 +550,7 @@ fn number(cx: CellCx, part: &'static Shown) -> AnyView {
         {terms(cx, of_terms)}
         {steps(cx, of_steps)}
         <p class="whole-rule">
-            "Difference from the forward pass: " {cx.num("difference", &[], Format::Power(0))}
+            "Difference from the forward pass: " {cx.num("difference", &[], Format::Power(0))} {rounded(cx)}
         </p>
     }
     .into_any()

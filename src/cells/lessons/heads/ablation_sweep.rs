@@ -17,7 +17,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let causal = Signal::stored(true);
     view! {
         <div class="controls">{said_box(cx)}</div>
-        <div class="cols-2">
+        <div class="cols-2 map-after">
             {ranking(cx, maps)}
             <div class="stack">{maps.picker()} {maps.large(causal, true)} {about(cx, maps)}</div>
         </div>

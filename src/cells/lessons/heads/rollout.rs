@@ -4,7 +4,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::model_note::trained;
+use crate::cells::parts::model_note::{Opened, trained};
 
 /// The columns: the tensor, and its heading.
 const COLUMNS: [(&str, &str); 3] = [
@@ -88,9 +88,13 @@ fn verdict(cx: CellCx) -> AnyView {
         let words = cx.words(name);
         move || words.with(|words| words.first().cloned().unwrap_or_default())
     };
+    let who = match use_context::<Opened>() {
+        Some(_) => "The open model",
+        None => "tiny-bert",
+    };
     view! {
         <p class="verdict">
-            "tiny-bert fills in " <strong data-label="">{word("best")}</strong> " with probability "
+            {who} " fills in " <strong data-label="">{word("best")}</strong> " with probability "
             {cx.num("best.probability", &[], Format::Percent(1))} "; your word was "
             <strong data-label="">{word("right")}</strong> "."
         </p>

@@ -80,6 +80,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.tensor("dense", &dense);
     record.number("difference", difference(&dense, &kept.output()));
     record.number("read", read as f64);
+    record.number("tokens", tokens as f64);
     long(&mut record)?;
     held(&mut record, tokens);
     Ok(record.finish())

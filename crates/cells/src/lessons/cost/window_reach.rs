@@ -1,5 +1,5 @@
-//! Masks that show each token only some of the earlier ones: what they cost, and how many layers pass
-//! until the last word can know of the first.
+//! Masks that show each token only some of the earlier ones: what they cost, how far the first word can
+//! come through some layers, and how many of them it takes to the last one.
 
 use ndarray::Array2;
 
@@ -20,7 +20,7 @@ const PATTERNS: &[&str] = &[
 /// Side of the picture of a mask.
 pub const SIDE: usize = 20;
 
-/// Most layers that are drawn.
+/// Most layers, each of which is drawn.
 pub const MOST_LAYERS: usize = 12;
 
 /// The cell `window-reach`.
@@ -35,6 +35,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::choice("pattern", "Mask", PATTERNS),
         InputSpec::number("size", "Window $w$", (2.0, 256.0, 1.0), 64.0),
+        InputSpec::number("depth", "Layers", (1.0, MOST_LAYERS as f64, 1.0), 8.0),
         InputSpec::number("tokens", "Words $T$", (20.0, 600.0, 1.0), 500.0),
     ]
 }
@@ -50,6 +51,7 @@ fn mask(record: &mut Record, pattern: &str, tokens: usize, size: usize) -> Array
 
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let (tokens, size) = (inputs.count("tokens")?, inputs.count("size")?);
+    let depth = inputs.count("depth")?;
     let mut record = Record::new();
     let mask = mask(&mut record, inputs.choice("pattern")?, tokens, size);
     let view = mask.view();
@@ -62,10 +64,10 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.number("pairs", pairs);
     record.number("pairs.all", all);
     record.number("pairs.share", pairs / all);
+    record.number("pairs.total", pairs * depth as f64);
     // No number for a word that is never reached.
     if let Some(layers) = reached.last().copied().flatten() {
         record.number("layers", layers as f64);
-        record.number("pairs.total", pairs * layers as f64);
     }
     let last = reached.iter().flatten().max().copied().unwrap_or_default();
     record.number("layers.last", last as f64);
@@ -73,26 +75,21 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         let there = reached.iter().flatten().filter(|&&at| at <= layer);
         there.count() as f64
     };
-    let drawn = last.min(MOST_LAYERS);
-    record.numbers("reached", (0..=drawn).map(count).collect());
-    record.numbers(
-        "reached.share",
-        (0..=drawn)
-            .map(|layer| count(layer) / tokens as f64)
-            .collect(),
-    );
-    let layer: Vec<f64> = (0..=drawn).map(|layer| layer as f64).collect();
+    record.numbers("reached", (0..=depth).map(count).collect());
+    let layer: Vec<f64> = (0..=depth).map(|layer| layer as f64).collect();
     record.numbers("reached.layer", layer);
+    record.number("known", count(depth));
+    record.number("depth", depth as f64);
     record.number("tokens", tokens as f64);
     record.number("size", size as f64);
-    spans(&mut record, &reached, drawn);
+    spans(&mut record, &reached, depth);
     Ok(record.finish())
 }
 
 /// The words that are reached after each layer, as runs from one word to another.
-fn spans(record: &mut Record, reached: &[Option<usize>], drawn: usize) {
+fn spans(record: &mut Record, reached: &[Option<usize>], depth: usize) {
     let (mut layer_of, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
-    for layer in 0..=drawn {
+    for layer in 0..=depth {
         let is_there = |t: usize| reached[t].is_some_and(|at| at <= layer);
         let mut start = None;
         for t in 0..=reached.len() {
@@ -120,9 +117,14 @@ mod tests {
     use crate::input::InputValue;
 
     fn with(pattern: &str, size: usize) -> Computation {
+        stacked(pattern, size, 8)
+    }
+
+    fn stacked(pattern: &str, size: usize, depth: usize) -> Computation {
         let given = Inputs::defaults(&inputs())
             .with("pattern", InputValue::Choice(pattern.to_owned()))
-            .with("size", InputValue::Number(size as f64));
+            .with("size", InputValue::Number(size as f64))
+            .with("depth", InputValue::Number(depth as f64));
         SPEC.compute(&given).unwrap()
     }
 
@@ -166,10 +168,52 @@ mod tests {
             );
         }
         assert_eq!(layers(&with("everything before", 64)), Some(1.0));
-        // Windows with as many pairs in all layers as one layer of everything.
-        let strided = with("window and strides", 22);
-        let share = strided.at("pairs.share", &[]).unwrap();
-        assert!(share < 0.16, "{share}");
+    }
+
+    /// The exercise: which sizes let the last word know of the first with less than a fifth of the
+    /// pairs a layer, and with how many layers.
+    #[test]
+    fn windows_need_ten_layers_for_a_fifth_of_the_pairs_and_strides_two() {
+        let goal = |pattern: &str, size: usize, depth: usize| {
+            let c = stacked(pattern, size, depth);
+            let of = |name: &str| c.at(name, &[]).unwrap();
+            of("known") >= 500.0 && of("pairs.share") < 0.2
+        };
+        let sizes = |pattern: &str, depth: usize| -> Vec<usize> {
+            (2..=256)
+                .filter(|&size| goal(pattern, size, depth))
+                .collect()
+        };
+        let range = |from: usize, to: usize| (from..=to).collect::<Vec<_>>();
+        assert_eq!(sizes("window", MOST_LAYERS), range(43, 52));
+        assert_eq!(sizes("window", 10), [51, 52]);
+        assert!(sizes("window", 9).is_empty());
+        assert_eq!(sizes("window and strides", 2), range(6, 47));
+        assert!(sizes("window and strides", 1).is_empty());
+        for pattern in ["blocks", "everything before"] {
+            assert!(sizes(pattern, MOST_LAYERS).is_empty(), "{pattern}");
+        }
+        let pairs = |size: usize| with("window and strides", size).at("pairs", &[]).unwrap();
+        let fewest = (2..=256).min_by(|&a, &b| pairs(a).total_cmp(&pairs(b)));
+        assert_eq!(fewest, Some(16));
+    }
+
+    /// Every number of a goal is there for every mask, and more layers never know less.
+    #[test]
+    fn what_can_be_known_grows_with_the_layers() {
+        for pattern in PATTERNS {
+            let mut before = 1.0;
+            for depth in 1..=MOST_LAYERS {
+                let c = stacked(pattern, 30, depth);
+                let known = c.at("known", &[]).unwrap();
+                assert!(known >= before, "{pattern}");
+                assert_eq!(c.at("reached", &[depth]), Some(known));
+                let total = c.at("pairs", &[]).unwrap() * depth as f64;
+                assert_eq!(c.at("pairs.total", &[]), Some(total));
+                before = known;
+            }
+        }
+        assert_eq!(stacked("blocks", 64, 12).at("known", &[]), Some(64.0));
     }
 
     /// The spans of a layer hold as many words as are reached.

@@ -1,30 +1,42 @@
-//! The forward pass of tiny-gpt over the reader's text: one of its tensors, one number of that
-//! tensor with what it was computed from, and the next token.
+//! The forward pass of tiny-gpt, or of a GPT-2 that the reader has opened, over the reader's text: one
+//! of its tensors, one number of that tensor with what it was computed from, and the next token.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use engine::model::gpt2::Gpt2;
 use engine::nn::attention::Mask;
 use engine::nn::softmax::top_indices;
+use engine::parameters::Weight;
 use engine::sample::{Sampler, Sampling};
-use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
 use explain::one_number::{OneNumber, Part, Pass, Site};
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
-use crate::frame::shown::Record;
+use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
-use crate::model_cache::CausalLm;
+use crate::model_cache::ModelCache;
 pub use crate::parts::decoder_parts::{AFTER, ATTENTION, BEFORE, MLP, Of, Spot, walked};
 use crate::parts::decoder_parts::{PARTS, tensor_of};
 use crate::parts::trained::{self, GPT, Head, Pieces, START};
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
+use crate::text_model::TextModel;
 
 /// Most tokens that are read, with the one that begins every text.
 const MOST_TOKENS: usize = 32;
 
-/// The widest tensor: the first layer of the MLP.
-const WIDEST: f64 = 512.0;
+/// The widest tensor of tiny-gpt: the first layer of the MLP.
+const WIDEST: usize = 512;
+
+/// Columns of a tensor of an opened model that are shown at once.
+pub const AT_ONCE: usize = 128;
+
+/// The most blocks, heads and columns of a tensor that an opened model has: limits of the inputs that
+/// choose one.
+const MOST_OPENED: (f64, f64, f64) = (64.0, 64.0, 16_384.0);
 
 /// Next tokens that are shown as bars.
 pub const TOP: usize = 4;
@@ -38,6 +50,10 @@ const SENTENCE: (&str, &str) = ("sentence", "Text");
 /// What is shown of the token that ends a text.
 const END: &str = "\u{27e8}end\u{27e9}";
 
+/// The answer where the open model is no GPT-2.
+const NO_GPT2: &str = "This cell writes out the numbers of a GPT-2 one by one. The open model is of another kind: a Llama has other \
+                       norms, another MLP, and queries and keys that are turned by their positions.";
+
 /// The cell `whole-model`.
 pub const SPEC: CellSpec = CellSpec {
     name: "whole-model",
@@ -46,15 +62,33 @@ pub const SPEC: CellSpec = CellSpec {
     run: Run::Sliced(WorkerKind::Models),
 };
 
+/// The cell on a GPT-2 that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    summary: "An opened GPT-2 from the tokens of a text to the next token: every tensor of every block, and every number of it as a sum of products.",
+    inputs: opened_inputs,
+    run: Run::Sliced(WorkerKind::Models),
+};
+
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
     files: |_| trained::file(GPT).into_iter().collect(),
-    start: |inputs, cache| trained::once_with_gpt(inputs, cache, compute),
+    start: |inputs, cache| Whole::start(inputs, trained::gpt(cache)?, WIDEST),
     partial_from: None,
 };
 
 fn inputs() -> Vec<InputSpec> {
+    inputs_of(trained::MOST, WIDEST as f64)
+}
+
+fn opened_inputs() -> Vec<InputSpec> {
+    let (layers, heads, widest) = MOST_OPENED;
+    inputs_of((layers, heads), widest)
+}
+
+/// The inputs for models of at most so many blocks and heads, with tensors of at most so many columns.
+fn inputs_of(blocks_and_heads: (f64, f64), widest: f64) -> Vec<InputSpec> {
     let part = InputSpec {
         default: InputValue::Choice("scores".to_owned()),
         ..InputSpec::choice("part", "Part", &PARTS)
@@ -64,64 +98,184 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("tau", "Temperature $\u{3c4}$", (0.1, 2.0, 0.1), 1.0),
         part,
     ];
-    all.extend(trained::layer_and_head(4.0, 3.0));
+    all.extend(trained::layer_and_head_of(blocks_and_heads, (4.0, 3.0)));
     let most = MOST_TOKENS as f64;
     all.extend([
         // A number beyond means the last: the selection follows a text that grows.
         InputSpec::number("row", "Row", (1.0, most, 1.0), most),
-        InputSpec::number("column", "Column", (1.0, WIDEST, 1.0), 3.0),
+        InputSpec::number("column", "Column", (1.0, widest, 1.0), 3.0),
         InputSpec::seed(7),
     ]);
     all
 }
 
-fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
-    let mut record = Record::new();
-    let (model, tokenizer) = (&gpt.model, &gpt.tokenizer);
-    let text = inputs.text(SENTENCE.0)?.trim();
-    let pieces = Pieces::of_text(tokenizer, text)?;
-    let pieces = pieces.at_most(MOST_TOKENS - 1, SENTENCE.0, SENTENCE.1)?;
-    let start = tokenizer.special().end;
-    let start =
-        start.ok_or_else(|| CellError::Missing("the token that begins a text".to_owned()))?;
-    let ids: Vec<usize> = std::iter::once(start).chain(pieces.ids).collect();
-    let mut tokens = vec![START.to_owned()];
-    tokens.extend(pieces.texts);
-    let ids = &ids[..];
-    let pass = shown!(record, explain::one_number::Pass::new, model, ids)?;
-    let site = Site {
-        part: Part::Logits,
-        block: 0,
-        head: 0,
-    };
-    let logits = pass.tensor(model, site)?;
-    let tau = inputs.number("tau")? as f32;
-    let last = logits.row(ids.len() - 1);
-    let draw = (inputs.seed()?, ids.len());
-    let order = next(&mut record, tokenizer, (last, tau), draw)?;
-    let opened = Opened {
-        inputs,
-        gpt,
-        pass: &pass,
-        logits: &logits,
-        tau,
-        columns: &order,
-        tokens: &tokens,
-    };
-    opened.keep(&mut record)?;
-    record.number("tokens", ids.len() as f64);
-    record.number("most", MOST_TOKENS as f64);
-    record.number("vocabulary", logits.ncols() as f64);
-    record.words("tokens", tokens);
-    record.words("text", vec![text.to_owned()]);
-    Ok(record.finish())
+/// Starts the cell on a GPT-2 that the reader has opened.
+///
+/// # Errors
+/// A model of another kind.
+pub fn start_opened(inputs: &Inputs, model: Arc<dyn TextModel>) -> Result<Box<dyn Job>, CellError> {
+    Whole::start(inputs, model, AT_ONCE)
+}
+
+fn gpt2(model: &dyn TextModel) -> Result<&Gpt2, CellError> {
+    let found = model.decoder().gpt2();
+    found.ok_or_else(|| CellError::Mismatch(NO_GPT2.to_owned()))
+}
+
+/// A model with what it has computed of a text, of which the reader opens one part after the other.
+struct Whole {
+    model: Arc<dyn TextModel>,
+    inputs: Inputs,
+    /// Columns of a tensor that are shown at once.
+    at_once: usize,
+    read: Option<Reading>,
+}
+
+impl Whole {
+    fn start(
+        inputs: &Inputs,
+        model: Arc<dyn TextModel>,
+        at_once: usize,
+    ) -> Result<Box<dyn Job>, CellError> {
+        gpt2(&*model)?;
+        Ok(Box::new(Self {
+            model,
+            inputs: inputs.clone(),
+            at_once,
+            read: None,
+        }))
+    }
+}
+
+impl Job for Whole {
+    fn advance(&mut self) -> Result<Progress, CellError> {
+        let model = gpt2(&*self.model)?;
+        let typed = Typed::of(&self.inputs, &*self.model)?;
+        let known = self.read.take().filter(|read| read.typed.ids == typed.ids);
+        let read = match known {
+            Some(read) => Reading { typed, ..read },
+            None => Reading::of(model, typed)?,
+        };
+        let found = read.computed(&self.inputs, (model, self.model.tokenizer()), self.at_once);
+        self.read = Some(read);
+        Ok(Progress::Done(Box::new(found?)))
+    }
+
+    /// A forward pass of a large model takes long, and opens every part of itself.
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    fn go_on(&mut self, inputs: &Inputs, _cache: &ModelCache) -> Result<bool, CellError> {
+        self.inputs = inputs.clone();
+        Ok(true)
+    }
+}
+
+/// The tokens of the reader's text.
+struct Typed {
+    text: String,
+    /// Their ids, and before them that of the token that begins every text.
+    ids: Vec<usize>,
+    /// Their texts.
+    tokens: Vec<String>,
+    /// The most tokens that the cell reads.
+    most: usize,
+}
+
+impl Typed {
+    fn of(inputs: &Inputs, model: &dyn TextModel) -> Result<Self, CellError> {
+        let text = inputs.text(SENTENCE.0)?.trim();
+        let context = model.decoder().context();
+        let pieces = Pieces::of_text(model.tokenizer(), text)?
+            .at_most(MOST_TOKENS - 1, SENTENCE.0, SENTENCE.1)?
+            .within(model.name(), (context, 1), SENTENCE)?;
+        let start = model.start()?;
+        Ok(Self {
+            text: text.to_owned(),
+            ids: std::iter::once(start).chain(pieces.ids).collect(),
+            tokens: std::iter::once(START.to_owned())
+                .chain(pieces.texts)
+                .collect(),
+            most: MOST_TOKENS.min(context),
+        })
+    }
+}
+
+/// A forward pass over a text.
+struct Reading {
+    typed: Typed,
+    pass: Pass,
+    /// `[T, V]`.
+    logits: Array2<f32>,
+    /// The call of the forward pass.
+    calls: Vec<Call>,
+}
+
+impl Reading {
+    fn of(model: &Gpt2, typed: Typed) -> Result<Self, CellError> {
+        let mut record = Record::new();
+        let ids = &typed.ids[..];
+        let pass = shown!(record, explain::one_number::Pass::new, model, ids)?;
+        let site = Site {
+            part: Part::Logits,
+            block: 0,
+            head: 0,
+        };
+        let logits = pass.tensor(model, site)?;
+        Ok(Self {
+            typed,
+            pass,
+            logits,
+            calls: record.finish().calls,
+        })
+    }
+
+    /// What the inputs open.
+    fn computed(
+        &self,
+        inputs: &Inputs,
+        (model, tokenizer): (&Gpt2, &dyn Tokenizer),
+        at_once: usize,
+    ) -> Result<Computation, CellError> {
+        let mut record = Record::new();
+        record.calls(&self.calls);
+        let Typed {
+            text,
+            ids,
+            tokens,
+            most,
+        } = &self.typed;
+        let tau = inputs.number("tau")? as f32;
+        let last = self.logits.row(ids.len() - 1);
+        let draw = (inputs.seed()?, ids.len());
+        let order = next(&mut record, tokenizer, (last, tau), draw)?;
+        let opened = Opened {
+            inputs,
+            model,
+            tokenizer,
+            at_once,
+            pass: &self.pass,
+            logits: &self.logits,
+            tau,
+            columns: &order,
+            tokens,
+        };
+        opened.keep(&mut record)?;
+        record.number("tokens", ids.len() as f64);
+        record.number("most", *most as f64);
+        record.number("vocabulary", self.logits.ncols() as f64);
+        record.words("tokens", tokens.clone());
+        record.words("text", vec![text.clone()]);
+        Ok(record.finish())
+    }
 }
 
 /// Keeps the most likely next tokens and one that is drawn; returns the most likely ones, more of
 /// them.
 fn next(
     record: &mut Record,
-    tokenizer: &ByteBpe,
+    tokenizer: &dyn Tokenizer,
     (logits, tau): (ArrayView1<'_, f32>, f32),
     (seed, length): (u64, usize),
 ) -> Result<Vec<usize>, CellError> {
@@ -157,7 +311,7 @@ fn next(
 }
 
 /// Tokens as the page shows them.
-fn words_of(tokenizer: &ByteBpe, ids: &[usize]) -> Result<Vec<String>, CellError> {
+fn words_of(tokenizer: &dyn Tokenizer, ids: &[usize]) -> Result<Vec<String>, CellError> {
     let mut words = Pieces::of_ids(tokenizer, ids.to_vec())?.texts;
     for (word, id) in words.iter_mut().zip(ids) {
         if tokenizer.special().end == Some(*id) {
@@ -169,7 +323,7 @@ fn words_of(tokenizer: &ByteBpe, ids: &[usize]) -> Result<Vec<String>, CellError
 
 /// The characters that a token adds to a text; none for one that ends it, one of spaces only, and
 /// one that is a part of a character.
-fn text_of(tokenizer: &ByteBpe, id: usize) -> Result<String, CellError> {
+fn text_of(tokenizer: &dyn Tokenizer, id: usize) -> Result<String, CellError> {
     if tokenizer.special().end == Some(id) {
         return Ok(String::new());
     }
@@ -182,10 +336,28 @@ fn text_of(tokenizer: &ByteBpe, id: usize) -> Result<String, CellError> {
     })
 }
 
+/// The columns that are shown with a column, of so many.
+fn part_of(count: usize, column: usize, at_once: usize) -> Range<usize> {
+    let first = column / at_once * at_once;
+    first..count.min(first + at_once)
+}
+
+/// The bits of the numbers that the model's products multiply its parameters with.
+fn product_bits(model: &Gpt2) -> u32 {
+    let block = model.trunk().blocks.first();
+    match block.map(|block| &block.attention.output.weight) {
+        Some(Weight::Packed(matrix)) => matrix.activation_bits(),
+        _ => u32::BITS,
+    }
+}
+
 /// What the opened tensor is read from.
 struct Opened<'a> {
     inputs: &'a Inputs,
-    gpt: &'a CausalLm,
+    model: &'a Gpt2,
+    tokenizer: &'a dyn Tokenizer,
+    /// Columns that are shown at once.
+    at_once: usize,
     pass: &'a Pass,
     logits: &'a Array2<f32>,
     tau: f32,
@@ -198,7 +370,7 @@ struct Opened<'a> {
 impl Opened<'_> {
     /// Keeps the opened tensor, and one number of it with its terms.
     fn keep(&self, record: &mut Record) -> Result<(), CellError> {
-        let model = &self.gpt.model;
+        let model = self.model;
         let sizes = (model.config().layers, model.config().heads);
         let head = Head::chosen(record, self.inputs, sizes)?;
         let name = self.inputs.choice("part")?;
@@ -219,7 +391,7 @@ impl Opened<'_> {
         };
         let column_names = match name {
             "scores" | "weights" => self.tokens.to_vec(),
-            "logits" | "probabilities" => words_of(&self.gpt.tokenizer, self.columns)?,
+            "logits" | "probabilities" => words_of(self.tokenizer, self.columns)?,
             _ => Vec::new(),
         };
         let place = (
@@ -227,11 +399,16 @@ impl Opened<'_> {
             self.inputs.count("column")?.clamp(1, tensor.ncols()) - 1,
         );
         let number = self.number(record, site, name, place)?;
-        record.tensor("opened", &tensor);
+        // Of a wide tensor the columns around the selected number, not all.
+        let shown = part_of(tensor.ncols(), place.1, self.at_once);
+        record.number("first", shown.start as f64);
+        record.number("width", tensor.ncols() as f64);
+        record.tensor("opened", &tensor.slice_axis(Axis(1), shown.into()));
         record.words("columns", column_names);
         record.words("part", vec![name.to_owned()]);
         record.number("row", (place.0 + 1) as f64);
         record.number("column", (place.1 + 1) as f64);
+        record.number("bits", f64::from(product_bits(model)));
         self.keep_number(record, &number, site.part);
         Ok(())
     }
@@ -256,7 +433,7 @@ impl Opened<'_> {
         name: &str,
         (t, c): (usize, usize),
     ) -> Result<OneNumber, CellError> {
-        let (model, pass) = (&self.gpt.model, self.pass);
+        let (model, pass) = (self.model, self.pass);
         if name == "probabilities" {
             let (logits, id, tau) = (self.logits.row(t), self.columns[c], self.tau);
             return Ok(shown!(
@@ -308,6 +485,8 @@ impl Opened<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::JobCache;
+    use crate::model_cache::CausalLm;
     use crate::parts::test_models::{cache, choice, computed, number, text};
     use engine::model::decoder::DecoderExt;
     use engine::trace::Recorder;
@@ -355,6 +534,45 @@ mod tests {
             assert_eq!(shape(&c, "terms"), terms, "{part}");
             assert_eq!(c.words("terms.columns").len(), terms[1]);
             assert_eq!(c.words("steps.names").len(), shape(&c, "steps")[0]);
+        }
+    }
+
+    /// What is opened after something else is what a new computation opens, of the text that was read
+    /// before and of another.
+    #[test]
+    fn a_kept_pass_opens_what_a_new_one_does() {
+        let (cache, mut jobs) = (cache(), JobCache::default());
+        let other = "Once upon a time";
+        for (part, sentence) in [
+            ("scores", None),
+            ("mlp-in", None),
+            ("probabilities", None),
+            ("q", Some(other)),
+            ("q", None),
+        ] {
+            let mut inputs = given().with("part", choice(part));
+            if let Some(sentence) = sentence {
+                inputs = inputs.with("sentence", text(sentence));
+            }
+            let mut job = jobs.begin(&ENTRY, &inputs, &cache).unwrap();
+            let Progress::Done(found) = job.advance().unwrap() else {
+                panic!("one slice does all");
+            };
+            jobs.keep(SPEC.name, job);
+            assert_eq!(*found, computed(&SPEC, &inputs).unwrap(), "{part}");
+        }
+    }
+
+    #[test]
+    fn of_a_wide_tensor_the_columns_around_one_are_shown() {
+        for (count, column, expected) in [
+            (64, 63, 0..64),
+            (512, 0, 0..128),
+            (512, 127, 0..128),
+            (512, 128, 128..256),
+            (300, 299, 256..300),
+        ] {
+            assert_eq!(part_of(count, column, 128), expected, "{column}");
         }
     }
 
