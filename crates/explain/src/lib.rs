@@ -37,6 +37,7 @@ pub mod online_softmax;
 pub mod paper_rate;
 pub mod parameter_count;
 pub mod path;
+pub mod pen;
 pub mod power_law;
 pub mod pseudo_inverse;
 pub mod reach;
