@@ -9,6 +9,7 @@ pub mod budget;
 pub mod byte_pairs;
 pub mod calibration;
 pub mod capacity;
+pub mod class_lens;
 pub mod coin_walk;
 pub mod convolution;
 pub mod cost;
