@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub(crate) mod head_maps;
 pub(crate) mod model_note;
 pub(crate) mod paper_figure;
+pub(crate) mod pictures;
 pub(crate) mod player;
 pub(crate) mod rail;
 pub(crate) mod said;
