@@ -64,12 +64,12 @@ fn panel(cx: CellCx, side: Side) -> AnyView {
     view! {
         <section class="panel stack">
             <p class="panel-title" data-label="">{side.title}</p>
-            <div class="small-map">
+            <p class="verdict">"It reads " <strong>{cx.num(side.answer, &[], Format::Count)}</strong></p>
+            <div class="map-and-bars">
                 <HeatMap grid=cx.grid(side.weights) label=side.map domain=Domain::Fixed(0.0, 0.5) format=Format::Fixed(3)
                     concept=Concept::Weight numbers=false no_readout=true />
+                <ul class="shares">{(0..10).map(row).collect_view()}</ul>
             </div>
-            <p class="verdict">"It reads " <strong>{cx.num(side.answer, &[], Format::Count)}</strong></p>
-            <ul class="shares">{(0..10).map(row).collect_view()}</ul>
             <dl class="readout">
                 <div><dt>"tokens"</dt><dd>{cx.num(side.tokens, &[], Format::Count)}</dd></div>
                 <div><dt>"parameters"</dt><dd>{cx.num(side.parameters, &[], Format::Count)}</dd></div>

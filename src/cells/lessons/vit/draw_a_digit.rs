@@ -66,7 +66,7 @@ fn film(cx: CellCx) -> AnyView {
         Memo::new(move |_| computed.with(|c| drawn_film(c.as_ref()?))).into();
     cx.offer_chart("film", chart);
     view! {
-        <ChartView chart=chart label="The probability of each digit while the drawing grows" height=170
+        <ChartView chart=chart label="The probability of each digit while the drawing grows" height=140
             format=Format::Percent(1) />
     }
     .into_any()

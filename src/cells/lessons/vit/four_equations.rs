@@ -36,9 +36,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <p class="panel-title">"Equation " <span data-label="">"4"</span> {set(": the class token after the last norm, $y$ ")} {vector()}</p>
             <div class="map-sum">{map(cx, "y", "$y$", Concept::Output)}</div>
         </div>
-        <p class="verdict good">
-            "Largest difference between both sides of the two sums: " {cx.num("difference", &[], Format::Power(1))}
-        </p>
         {folded_pad(cx)}
         {trained(&["digit-vit"])}
     }

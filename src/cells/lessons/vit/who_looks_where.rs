@@ -32,7 +32,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack">
                 {cx.choice_box("shown")}
                 {maps.thumbnails(|_| ().into_any())}
-                <p class="hint" data-label="">"A row of small maps is a layer, the first at the top. All have the scale from 0 to 1."</p>
             </div>
         </div>
         {folded_pad(cx)}

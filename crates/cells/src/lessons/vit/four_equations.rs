@@ -27,7 +27,7 @@ pub const ENTRY: Entry = drawn::entry(SPEC.name, |inputs, cache| {
 fn inputs() -> Vec<InputSpec> {
     vec![
         drawn::input(),
-        InputSpec::number("block", "Block \u{2113}", (1.0, 4.0, 1.0), 1.0),
+        InputSpec::number("block", "Block", (1.0, 4.0, 1.0), 1.0),
     ]
 }
 
