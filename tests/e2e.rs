@@ -63,6 +63,7 @@ mod e2e {
     mod tokens;
     mod tour;
     mod training;
+    mod vit;
     mod whole_model;
     mod workers;
 }

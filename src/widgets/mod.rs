@@ -7,6 +7,7 @@
 pub mod arcs;
 pub mod choice;
 mod cursor;
+pub mod drawing_pad;
 pub mod entry;
 mod events;
 mod heat_canvas;
@@ -41,6 +42,8 @@ pub use arcs::Arcs;
 pub(crate) use arcs::weighted_lines;
 pub use choice::Choice;
 pub(crate) use cursor::{moved, moved_along};
+pub use drawing_pad::DrawingPad;
+pub(crate) use drawing_pad::sketch;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::{legend, mask_legend};

@@ -57,7 +57,7 @@ pub(crate) fn draw(
     (width, height): (f64, f64),
     source: &HtmlCanvasElement,
     (patch, is_ruled): (usize, bool),
-    overlay: Option<&Grid>,
+    overlay: Option<&(Grid, Domain)>,
     selected: Option<usize>,
 ) {
     let scale = width / f64::from(source.width());
@@ -68,8 +68,8 @@ pub(crate) fn draw(
     ctx.set_image_smoothing_enabled(scale < 1.0);
     ctx.draw_image_with_html_canvas_element_and_dw_and_dh(source, 0.0, 0.0, width, height)
         .ok();
-    if let Some(grid) = overlay {
-        tint(ctx, grid, side);
+    if let Some((grid, domain)) = overlay {
+        tint(ctx, grid, *domain, side);
     }
     if is_ruled {
         lines(ctx, (rows, cols), side);
@@ -85,8 +85,8 @@ pub(crate) fn draw(
 }
 
 /// One colour per patch over the picture.
-fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, side: f64) {
-    let ends = Domain::Auto.resolve(grid);
+fn tint(ctx: &CanvasRenderingContext2d, grid: &Grid, domain: Domain, side: f64) {
+    let ends = domain.resolve(grid);
     let theme = crate::display::theme::current();
     ctx.set_global_alpha(0.62);
     for row in 0..grid.rows {

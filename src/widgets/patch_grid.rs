@@ -11,7 +11,7 @@ use super::cursor::moved;
 use super::events::share_within;
 use super::markup::in_markup;
 use super::patch_canvas::{background, draw, patches, source};
-use super::{Grid, Selected};
+use super::{Domain, Grid, Selected};
 use crate::browser::canvas::{fit, size_of};
 
 /// The picture with grid lines and the selected patch outlined.
@@ -32,6 +32,9 @@ pub fn PatchGrid(
     /// One value a patch, drawn as colours over the picture.
     #[prop(optional, into)]
     overlay: Option<Signal<Option<Grid>>>,
+    /// Values at the ends of these colours.
+    #[prop(into, default = Signal::stored(Domain::Auto))]
+    overlay_domain: Signal<Domain>,
     /// Whether there are lines between the patches.
     #[prop(default = true)]
     is_ruled: bool,
@@ -49,6 +52,7 @@ pub fn PatchGrid(
                 .map_or((0, 0), |p| patches(p.width, p.height, patch.get()))
         })
     });
+    let overlay = overlay.map(|overlay| (overlay, overlay_domain));
     keep_drawn(canvas, pixels, patch, overlay, (selected, is_ruled));
     let under = move |event: &web_sys::MouseEvent| -> Option<usize> {
         let size = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
@@ -117,7 +121,7 @@ fn keep_drawn(
     canvas: NodeRef<Canvas>,
     pixels: Signal<Option<Arc<Pixels>>>,
     patch: Signal<usize>,
-    overlay: Option<Signal<Option<Grid>>>,
+    overlay: Option<(Signal<Option<Grid>>, Signal<Domain>)>,
     (selected, is_ruled): (Selected<usize>, bool),
 ) {
     let size = size_of(canvas);
@@ -128,7 +132,7 @@ fn keep_drawn(
         size.track();
         pixels.track();
         let (patch, selected) = (patch.get(), selected.get());
-        let overlay = overlay.and_then(|o| o.get());
+        let overlay = overlay.and_then(|(grid, domain)| Some((grid.get()?, domain.get())));
         let Some(canvas) = canvas.get() else { return };
         let Some((ctx, width, height)) = fit(&canvas) else {
             return;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cells::{InputKind, InputSpec, InputValue, Picture, Selectable, Selection};
+use cells::{Drawing, InputKind, InputSpec, InputValue, Picture, Selectable, Selection};
 use engine::rng::Rng;
 use ndarray::Array2;
 
@@ -73,6 +73,7 @@ fn draw(random: &mut Rng, spec: &InputSpec, present: &InputValue) -> InputValue 
         (InputKind::Selection(Selectable::Word), _) => {
             InputValue::Selection(Selection::word(WORDS[random.below(WORDS.len())]))
         }
+        (InputKind::Drawing, _) => InputValue::Drawing(strokes(random)),
         (InputKind::Picture(names), _) => picture(names[random.below(names.len())]),
         _ => present.clone(),
     }
@@ -93,6 +94,19 @@ fn shake(random: &mut Rng, matrix: &Array2<f32>) -> Array2<f32> {
         let noise = random.uniform_in(-0.5, 0.5);
         ((entry + noise) * 100.0).round() / 100.0
     })
+}
+
+/// One to three strokes, each a walk over the pad.
+fn strokes(random: &mut Rng) -> Drawing {
+    let mut drawing = Drawing::default();
+    for _ in 0..1 + random.below(3) {
+        let mut at = [0, 1].map(|_| 100 + random.below(300) as i32);
+        for n in 0..4 + random.below(16) {
+            drawing.add(at.map(|at| at as u16), n == 0);
+            at = at.map(|at| (at + random.below(81) as i32 - 40).clamp(0, 511));
+        }
+    }
+    drawing
 }
 
 /// A sample picture with its pixels, drawn or read natively.

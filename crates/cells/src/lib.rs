@@ -20,6 +20,7 @@ mod parts;
 pub mod registry;
 
 pub use frame::computation::{self, Computation, Tensor};
+pub use frame::drawing::{self, Drawing};
 pub use frame::error::{self, CellError};
 pub use frame::input::{self, InputKind, InputSpec, InputValue, Inputs, Picture};
 pub use frame::selection::{self, Selectable, Selection};

@@ -157,6 +157,13 @@ macro_rules! for_each_lesson {
                 rebuilt_picture: page,
                 pixels_as_tokens: page,
             }
+            vit {
+                draw_a_digit: models,
+                who_looks_where: models,
+                class_token_lens: models,
+                class_or_mean: models,
+                four_equations: models,
+            }
         }
     };
 }

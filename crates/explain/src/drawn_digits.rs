@@ -30,6 +30,8 @@ use engine::math::double;
 use engine::rng::Rng;
 use ndarray::{Array2, Array3};
 
+use crate::pen::{Point, SIDE as CANVAS, line};
+
 /// A digit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digit {
@@ -133,8 +135,7 @@ const SHAPES: [[Shape; 2]; 10] = [
 /// The seed of all digits.
 const SEED: u64 = 1;
 
-/// The side of the canvas, and of the unit square on it, in pixels.
-const CANVAS: usize = 56;
+/// The side of the unit square on the canvas, in pixels.
 const UNIT: f64 = 34.0;
 
 /// Straight lines from a control point to the next.
@@ -156,9 +157,6 @@ const TALL: (f32, f32) = (0.92, 1.08);
 /// Least and greatest radius of the pen, in pixels of the canvas.
 const PEN: (f32, f32) = (1.4, 2.6);
 
-/// A point of the canvas, or a vector: columns, rows.
-type Point = [f64; 2];
-
 /// Digit `n`.
 ///
 /// # Errors
@@ -172,20 +170,31 @@ pub fn digit(n: usize) -> Result<Digit> {
     })
 }
 
-/// The canvas of digit `n`, 0 paper to 1 ink.
-fn ink(n: usize) -> Array2<f32> {
-    // -> [CANVAS, CANVAS]
+/// The strokes of digit `n` on a canvas of [`crate::pen::SIDE`] pixels: points, x to the right and y down,
+/// close enough together to be joined by straight lines.
+pub fn strokes(n: usize) -> Vec<Vec<[f64; 2]>> {
+    written(n).1
+}
+
+/// The radius of the pen of digit `n`, and its strokes.
+fn written(n: usize) -> (f64, Vec<Vec<Point>>) {
     let mut rng = Rng::named(SEED, &format!("digit.{n}"));
     let shapes = &SHAPES[n % SHAPES.len()];
     let shape = shapes[rng.below(shapes.len())];
     let hand = Hand::drawn(&mut rng);
+    let strokes = shape.iter();
+    let strokes = strokes.map(|stroke| curve(&hand.points(stroke, &mut rng)));
+    (hand.pen, strokes.collect())
+}
+
+/// The canvas of digit `n`, 0 paper to 1 ink.
+fn ink(n: usize) -> Array2<f32> {
+    // -> [CANVAS, CANVAS]
+    let (pen, strokes) = written(n);
     let mut canvas = Array2::zeros((CANVAS, CANVAS));
-    for stroke in shape {
-        let points = hand.points(stroke, &mut rng);
-        for line in curve(&points).windows(2) {
-            if let &[from, to] = line {
-                draw(&mut canvas, from, to, hand.pen);
-            }
+    for stroke in strokes {
+        for ends in stroke.windows(2) {
+            line(&mut canvas, ends[0], ends[1], pen);
         }
     }
     canvas
@@ -267,33 +276,6 @@ fn curve(points: &[Point]) -> Vec<Point> {
     found
 }
 
-/// Draws a straight line with a round pen.
-fn draw(canvas: &mut Array2<f32>, from: Point, to: Point, pen: f64) {
-    let along = [to[0] - from[0], to[1] - from[1]];
-    let squared = along[0] * along[0] + along[1] * along[1];
-    let reach = pen + 0.5;
-    // The pixels that the pen can touch, in one direction.
-    let range = |axis: usize| {
-        let first = from[axis].min(to[axis]) - reach;
-        let after = from[axis].max(to[axis]) + reach + 1.0;
-        first.max(0.0) as usize..(after.max(0.0) as usize).min(CANVAS)
-    };
-    let all = range(1).flat_map(|row| range(0).map(move |col| (row, col)));
-    for (row, col) in all {
-        let at = [col as f64 + 0.5 - from[0], row as f64 + 0.5 - from[1]];
-        // The nearest point of the line, as a share of its length.
-        let share = match squared > 0.0 {
-            true => ((at[0] * along[0] + at[1] * along[1]) / squared).clamp(0.0, 1.0),
-            false => 0.0,
-        };
-        let apart = [0, 1].map(|axis| at[axis] - share * along[axis]);
-        let distance = double::sqrt(apart[0] * apart[0] + apart[1] * apart[1]);
-        let ink = (reach - distance).clamp(0.0, 1.0) as f32;
-        let pixel = &mut canvas[[row, col]];
-        *pixel = pixel.max(ink);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,16 +322,6 @@ mod tests {
         assert!(line[..9].iter().all(|point| point[1] == 0.0));
         assert!(line[16..].iter().all(|point| point[0] == 4.0));
         assert!(curve(&[]).is_empty());
-    }
-
-    /// Ink at the pixels of a line is 1, half a pixel beyond the pen's edge 0, and between them a share.
-    #[test]
-    fn a_pen_has_a_soft_edge() {
-        let mut canvas = Array2::zeros((CANVAS, CANVAS));
-        draw(&mut canvas, [10.5, 20.5], [30.5, 20.5], 1.75);
-        let column: Vec<f32> = (17..25).map(|row| canvas[[row, 20]]).collect();
-        assert_eq!(column, [0.0, 0.25, 1.0, 1.0, 1.0, 0.25, 0.0, 0.0]);
-        assert_eq!([8, 7].map(|col| canvas[[20, col]]), [0.25, 0.0]);
     }
 
     /// Bits that every platform gives.

@@ -41,9 +41,19 @@ pub struct Stream {
 }
 
 /// An observer that keeps what it is told, and sets the outputs of some sub-layers to zero.
-struct Switched {
+pub(crate) struct Switched {
     off: Vec<String>,
     recorder: Recorder,
+}
+
+impl Switched {
+    /// With the sub-layers `off` (from 0) set to zero.
+    pub(crate) fn new(off: &[usize]) -> Self {
+        Self {
+            off: off.iter().map(|&n| output_of(n)).collect(),
+            recorder: Recorder::default(),
+        }
+    }
 }
 
 impl Observer for Switched {
@@ -84,10 +94,7 @@ fn sum_of(n: usize) -> String {
 /// When there is no token, the text is longer than the context, or an id is outside the vocabulary.
 pub fn stream(model: &dyn Decoder, ids: &[usize], off: &[usize]) -> Result<Stream> {
     // ids [T] -> lengths [2L + 1], added [2L], logits [V]
-    let mut switched = Switched {
-        off: off.iter().map(|&n| output_of(n)).collect(),
-        recorder: Recorder::default(),
-    };
+    let mut switched = Switched::new(off);
     let logits = model.forward(ids, Some(&mut switched))?;
     let last = |name: &str| -> Result<Array1<f32>> {
         let found = switched.recorder.get(name);

@@ -259,6 +259,7 @@ fn in_words(value: &InputValue) -> Option<String> {
             .collect::<Vec<_>>()
             .join(", "),
         InputValue::Picture(picture) => picture.name.clone(),
+        InputValue::Drawing(drawing) => format!("a drawing of {} strokes", drawing.0.len()),
         // A reader without the script cannot select anything.
         InputValue::Selection(_) => return None,
     })

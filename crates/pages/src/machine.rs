@@ -62,8 +62,8 @@ const PARTS: &[Part] = &[
     part("cross", "Cross-attention", "alignment", Some("alignment-lines"), "Lets the decoder look at every word of the source."),
     part("decoder", "Decoder", "decoder-only", Some("write-on"), "Writes one token after the other; GPT is a decoder by itself."),
     part("output", "Linear and softmax", "decoder-only", Some("sampling"), "Gives every token of the vocabulary a probability to come next."),
-    part("vision", "Vision Transformer", "vit", None, "An encoder that reads patches in place of tokens."),
-    part("head", "Class head", "vit", None, "Reads the answer off the vector of the class token."),
+    part("vision", "Vision Transformer", "vit", Some("four-equations"), "An encoder that reads patches in place of tokens."),
+    part("head", "Class head", "vit", Some("class-token-lens"), "Reads the answer off the vector of the class token."),
     part("loss", "Training", "training", Some("train-tiny"), "Measures how wrong the output is, and moves every parameter a little to make it less wrong."),
 ];
 

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cells::format::Format;
-use cells::{CellError, CellSpec, Computation, InputSpec, InputValue, Inputs, Picture, WorkerKind};
+use cells::{
+    CellError, CellSpec, Computation, Drawing, InputSpec, InputValue, Inputs, Picture, WorkerKind,
+};
 use leptos::prelude::*;
 use ndarray::Array2;
 use worker::cell_protocol::Lacking;
@@ -387,6 +389,21 @@ impl CellCx {
                 }
             },
             None,
+        )
+    }
+
+    /// A drawing input.
+    pub(crate) fn drawing(self, name: &str) -> Signal<Drawing> {
+        self.read(
+            name,
+            |v| {
+                if let InputValue::Drawing(x) = v {
+                    Some(x.clone())
+                } else {
+                    None
+                }
+            },
+            Drawing::default(),
         )
     }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::error::CellError;
 
 use super::decimal;
+use super::drawing::{Drawing, MOST_POINTS};
 pub use super::inputs::Inputs;
 use super::selection::{Selectable, Selection};
 use super::symbols::plain;
@@ -59,6 +60,8 @@ pub enum InputValue {
     Order(Vec<usize>),
     /// A picture.
     Picture(Picture),
+    /// The strokes of a pen.
+    Drawing(Drawing),
     /// What is selected in the cell's view.
     Selection(Selection),
 }
@@ -99,6 +102,8 @@ pub enum InputKind {
     },
     /// A picture; the list holds the names of the samples.
     Picture(&'static [&'static str]),
+    /// The strokes of a pen on a square pad; none at all too.
+    Drawing,
     /// What is selected in the cell's view. It is in links and undone like any input, but a
     /// computation does not receive it.
     Selection(Selectable),
@@ -206,6 +211,16 @@ impl InputSpec {
         }
     }
 
+    /// A drawing.
+    pub fn drawing(name: &'static str, label: &'static str, default: Drawing) -> Self {
+        Self {
+            name,
+            label,
+            kind: InputKind::Drawing,
+            default: InputValue::Drawing(default),
+        }
+    }
+
     /// The selected entry of a tensor; `axes` indices.
     pub fn entry(
         name: &'static str,
@@ -287,6 +302,18 @@ impl InputSpec {
                     "there is no sample picture called \u{201c}{}\u{201d}",
                     p.name
                 )))
+            }
+            (InputKind::Drawing, InputValue::Drawing(drawing)) if !drawing.is_whole() => {
+                Err(self.refuse("a stroke has no point, or leaves the pad"))
+            }
+            (InputKind::Drawing, InputValue::Drawing(drawing)) => {
+                let count = drawing.points();
+                if count > MOST_POINTS {
+                    return Err(self.refuse(format!(
+                        "this drawing has {count} points; at most {MOST_POINTS} are kept here"
+                    )));
+                }
+                Ok(())
             }
             (InputKind::Selection(kind), InputValue::Selection(selection))
                 if selection.fits(*kind) =>
@@ -377,6 +404,11 @@ impl InputSpec {
                     .to_owned();
                 InputValue::Picture(Picture { name, pixels: None })
             }
+            InputKind::Drawing => InputValue::Drawing(
+                json.as_str()
+                    .and_then(Drawing::parse)
+                    .ok_or_else(|| wrong("the strokes of a drawing"))?,
+            ),
             InputKind::Selection(_) => InputValue::Selection(
                 Selection::parse(json).ok_or_else(|| wrong("a word or a list of indices"))?,
             ),
@@ -428,6 +460,7 @@ impl InputValue {
             Self::Choice(name) => json!(name),
             Self::Order(order) => json!(order),
             Self::Picture(p) => json!(p.name),
+            Self::Drawing(drawing) => json!(drawing.to_text()),
             Self::Selection(selection) => selection.to_json(),
         }
     }

@@ -6,6 +6,7 @@ use litemap::LiteMap;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+use super::drawing::Drawing;
 use super::input::{InputSpec, InputValue, Pixels};
 use crate::error::CellError;
 
@@ -118,6 +119,17 @@ impl Inputs {
         match self.get(name)? {
             InputValue::Order(order) if order.len() == len => Ok(order.clone()),
             InputValue::Order(_) => Ok((0..len).collect()),
+            _ => Err(CellError::Missing(name.to_owned())),
+        }
+    }
+
+    /// The strokes of a drawing.
+    ///
+    /// # Errors
+    /// [`CellError::Missing`].
+    pub fn drawing(&self, name: &str) -> Result<&Drawing, CellError> {
+        match self.get(name)? {
+            InputValue::Drawing(drawing) => Ok(drawing),
             _ => Err(CellError::Missing(name.to_owned())),
         }
     }

@@ -9,6 +9,7 @@ pub mod computation;
 pub mod decimal;
 mod described_engine;
 mod described_explain;
+pub mod drawing;
 pub mod error;
 pub mod exercise;
 pub mod export;

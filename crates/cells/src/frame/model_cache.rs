@@ -24,6 +24,7 @@ use crate::error::CellError;
 const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
     ("depth-runs.tsv", 11_705),
+    ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit.safetensors", 157_628),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
@@ -111,8 +112,14 @@ impl Shipped for MaskedLm {
 
 impl Shipped for Vit {
     fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
-        File::parse(name, bytes, read_json)?
-            .model(|number, source| Vit::load(vit::Config::from_keys(number)?, source))
+        let file = File::parse(name, bytes, read_json)?;
+        file.model(|number, source| {
+            let mut config = vit::Config::from_keys(number)?;
+            if file.word("global_pool") == "avg" {
+                config.pooling = vit::Pooling::Mean;
+            }
+            Vit::load(config, source)
+        })
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) const TRANSLATOR: &str = "translator";
 /// The encoder of handwritten digits.
 pub(crate) const VIT: &str = "digit-vit";
 
+/// The same with the mean over the patches in place of the class token.
+pub(crate) const VIT_MEAN: &str = "digit-vit-gap";
+
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -44,6 +47,7 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         GPT => Some("tiny-gpt.safetensors"),
         TRANSLATOR => Some("translator.safetensors"),
         VIT => Some("digit-vit.safetensors"),
+        VIT_MEAN => Some("digit-vit-gap.safetensors"),
         _ => None,
     }
 }

@@ -65,7 +65,12 @@ impl Shipped {
 
     /// The kind of model, `model_type`; empty where the file does not have it.
     pub fn kind(&self) -> &str {
-        self.config["model_type"].as_str().unwrap_or_default()
+        self.word("model_type")
+    }
+
+    /// A word among the sizes, such as that of `global_pool`; empty where the file does not have it.
+    pub fn word(&self, key: &str) -> &str {
+        self.config[key].as_str().unwrap_or_default()
     }
 
     /// The model, from its sizes and its parameters.

@@ -1,14 +1,12 @@
 //! The view of `patch-cutter`: the picture under its grid, the chosen patch, its values, its place
 //! in the sequence.
 
-use std::sync::Arc;
-
+use cells::InputValue;
 use cells::format::Format;
-use cells::input::Pixels;
-use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::pictures::seen;
 use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, Selected, set};
 
 /// The view of the cell.
@@ -45,31 +43,6 @@ pub(crate) fn choose_patch(cx: CellCx) -> Selected<usize> {
         if let Some(patch) = patch {
             cx.set("chosen", InputValue::Number(patch as f64));
         }
-    })
-}
-
-/// A picture of the result, as bytes for the canvas.
-pub(crate) fn seen(cx: CellCx, tensor: &'static str) -> Signal<Option<Arc<Pixels>>> {
-    let computed = cx.computed();
-    Memo::new(move |_| computed.with(|c| pixels(c.as_ref()?, tensor).map(Arc::new))).into()
-}
-
-fn pixels(computation: &Computation, tensor: &str) -> Option<Pixels> {
-    let picture = &computation.tensor(tensor)?.values;
-    let &[channels, height, width] = picture.shape() else {
-        return None;
-    };
-    let byte =
-        |c: usize, y: usize, x: usize| (picture[[c.min(channels - 1), y, x]] * 255.0).round() as u8;
-    let place = |at: usize| (at / width, at % width);
-    let rgb = (0..height * width).flat_map(|at| {
-        let (y, x) = place(at);
-        [byte(0, y, x), byte(1, y, x), byte(2, y, x)]
-    });
-    Some(Pixels {
-        width,
-        height,
-        rgb: rgb.collect(),
     })
 }
 

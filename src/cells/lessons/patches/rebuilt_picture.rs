@@ -4,9 +4,10 @@ use cells::format::Format;
 use cells::lessons::patches::rebuilt_picture::SIDE;
 use leptos::prelude::*;
 
-use super::patch_cutter::{choose_patch, seen};
+use super::patch_cutter::choose_patch;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::model_note::only_if;
+use crate::cells::parts::pictures::seen;
 use crate::widgets::{Domain, HeatMap, More, Palette, PatchGrid, set};
 
 /// The view of the cell.

@@ -1,0 +1,208 @@
+//! The lesson on the Vision Transformer, as a reader uses it: a digit is drawn with the mouse and with
+//! the keyboard, a patch is asked where it looks, and every cell follows the drawing.
+
+use fantoccini::Locator;
+use serde_json::json;
+
+use super::browser::{Browser, Look, pause, with_browser};
+use super::reader::click;
+use super::site;
+use browser_harness::Habits;
+
+/// What the first cell reads.
+const ANSWER: &str =
+    "document.querySelector('#draw-a-digit .verdict [data-from=\"answer\"]')?.textContent ?? ''";
+
+/// How many strokes are on the pad of the first cell.
+const STROKES: &str = "(document.querySelector('#draw-a-digit .pad-ink')?.getAttribute('d') ?? '').split('M').length - 1";
+
+async fn open(browser: &Browser, address: &str) {
+    browser.open_ready(address).await.expect("the lesson works");
+    browser
+        .wait_for(
+            "the answer to the first drawing",
+            &format!("return ({ANSWER}) === '4'"),
+        )
+        .await;
+}
+
+async fn press(browser: &Browser, button: &str) {
+    let place = format!("//section[@id='draw-a-digit']//button[{button}]");
+    click(browser, Locator::XPath(&place)).await;
+}
+
+/// With the mouse: the pad is cleared, a straight line is drawn and read as a 1 while the button is
+/// still down; a bar makes it a 7, and taking the bar back a 1 again. The cells below follow.
+#[test]
+fn a_digit_is_drawn_with_the_mouse() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open(browser, &server.url("lesson/vit/")).await;
+        press(browser, "normalize-space()='Clear'").await;
+        browser
+            .wait_for("an empty pad", &format!("return ({STROKES}) === 0"))
+            .await;
+        let place = "const pad = document.querySelector('#draw-a-digit .pad-sheet > svg');
+            pad.scrollIntoView({ block: 'center', behavior: 'instant' });
+            const box = pad.getBoundingClientRect(); return [box.x, box.y, box.width]";
+        let found = browser.script(place, &[]).await;
+        let [left, top, side] = [0, 1, 2].map(|n| found[n].as_f64().expect("a number"));
+        let at = |x: f64, y: f64| (left + x * side, top + y * side);
+        let mouse = async |kind: &str, (x, y): (f64, f64)| {
+            let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1 });
+            browser.devtools("Input.dispatchMouseEvent", event).await;
+        };
+        let line = async |from: (f64, f64), to: (f64, f64)| {
+            mouse("mousePressed", at(from.0, from.1)).await;
+            for n in 1..=12 {
+                let share = f64::from(n) / 12.0;
+                let between = |a: f64, b: f64| a + (b - a) * share;
+                mouse(
+                    "mouseMoved",
+                    at(between(from.0, to.0), between(from.1, to.1)),
+                )
+                .await;
+            }
+        };
+        line((0.55, 0.2), (0.48, 0.8)).await;
+        browser
+            .wait_for(
+                "a 1 before the button is released",
+                &format!("return ({ANSWER}) === '1'"),
+            )
+            .await;
+        mouse("mouseReleased", at(0.48, 0.8)).await;
+        line((0.2, 0.2), (0.55, 0.2)).await;
+        mouse("mouseReleased", at(0.55, 0.2)).await;
+        browser
+            .wait_for(
+                "a 7 of two strokes",
+                &format!("return ({ANSWER}) === '7' && ({STROKES}) === 2"),
+            )
+            .await;
+        for cell in ["class-token-lens", "class-or-mean"] {
+            let script = format!(
+                "document.querySelector('#{cell}').scrollIntoView({{ block: 'center', behavior: 'instant' }});
+                 return [...document.querySelectorAll('#{cell} .verdict strong')].some(s => s.textContent === '7')"
+            );
+            browser.wait_for(&format!("a 7 in {cell}"), &script).await;
+        }
+        press(browser, "normalize-space()='Undo stroke'").await;
+        browser
+            .wait_for(
+                "a 1 again",
+                &format!("return ({ANSWER}) === '1' && ({STROKES}) === 1"),
+            )
+            .await;
+    });
+}
+
+/// With the keyboard alone: arrow keys move the pen, Space puts it down, and a line is read as a 1. The
+/// address then holds the drawing, and opening it shows the same.
+#[test]
+fn a_digit_is_drawn_with_the_keyboard_and_kept_in_the_address() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::PHONE_DARK).await;
+        open(browser, &server.url("lesson/vit/")).await;
+        press(browser, "normalize-space()='Clear'").await;
+        browser
+            .script(
+                "document.querySelector('#draw-a-digit .pad-sheet').focus()",
+                &[],
+            )
+            .await;
+        let focused = browser.client().active_element().await;
+        let focused = focused.expect("the pad has the focus");
+        // Space, eleven steps down, Space.
+        focused
+            .send_keys(&format!(" {} ", "\u{e015}".repeat(11)))
+            .await
+            .expect("the keys are sent");
+        browser
+            .wait_for(
+                "a 1 of one stroke",
+                &format!("return ({ANSWER}) === '1' && ({STROKES}) === 1"),
+            )
+            .await;
+        let said = "return document.querySelector('#draw-a-digit .pad-sheet .vh').textContent.startsWith('Pen up')";
+        assert_eq!(
+            browser.script(said, &[]).await,
+            json!(true),
+            "the pen is lifted"
+        );
+        pause(600).await;
+        let address = browser.script("return location.href", &[]).await;
+        let address = address.as_str().expect("an address").to_owned();
+        assert!(address.contains("?s="), "{address}");
+        browser
+            .open_ready(&server.url(""))
+            .await
+            .expect("the home page");
+        browser.open_ready(&address).await.expect("the shared link");
+        browser
+            .wait_for(
+                "the drawing of the link",
+                &format!("return ({ANSWER}) === '1' && ({STROKES}) === 1"),
+            )
+            .await;
+    });
+}
+
+/// A ready digit, and a patch as query in place of the class token.
+#[test]
+fn a_patch_is_asked_where_it_looks() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open(browser, &server.url("lesson/vit/")).await;
+        press(browser, "@aria-label='Draw me a 8'").await;
+        browser
+            .wait_for("an 8", &format!("return ({ANSWER}) === '8'"))
+            .await;
+        let shown = "document.querySelector('#who-looks-where [data-from^=\"largest\"]')?.textContent ?? ''";
+        let query =
+            "document.querySelector('#who-looks-where [data-from=\"query\"]')?.textContent ?? ''";
+        let scroll = "document.querySelector('#who-looks-where').scrollIntoView({ block: 'start', behavior: 'instant' })";
+        browser.script(scroll, &[]).await;
+        browser
+            .wait_for(
+                "the weights of the class token",
+                &format!("return ({shown}).length > 1"),
+            )
+            .await;
+        let before = browser.script(&format!("return {shown}"), &[]).await;
+        // The middle patch of 49.
+        click(browser, Locator::Css("#who-looks-where .patch-grid canvas")).await;
+        browser
+            .wait_for(
+                "the weights of the patch",
+                &format!("return ({query}) === '25' && ({shown}) !== {before}"),
+            )
+            .await;
+        // Another head, by its map.
+        let at_patch = browser.script(&format!("return {shown}"), &[]).await;
+        click(
+            browser,
+            Locator::Css("#who-looks-where .head-map:nth-child(9) canvas"),
+        )
+        .await;
+        browser
+            .wait_for("another head", &format!("return ({shown}) !== {at_patch}"))
+            .await;
+        click(
+            browser,
+            Locator::XPath(
+                "//section[@id='who-looks-where']//button[normalize-space()='Class token']",
+            ),
+        )
+        .await;
+        browser
+            .wait_for(
+                "the class token as query",
+                &format!("return ({query}) === ''"),
+            )
+            .await;
+    });
+}

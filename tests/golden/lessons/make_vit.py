@@ -1,0 +1,209 @@
+"""Reference tensors of lesson 20, vit: the two digit models in PyTorch on the drawing that the cells begin with, and on
+another one.
+
+Run: python tests/golden/lessons/make_vit.py
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from common import cell, tensor, write
+from trained import attend, opened
+
+# The pad: its side, the radius of its pen, and the characters of its text (crates/cells/src/frame/drawing.rs).
+PAD, PEN = 512, 20
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+CANVAS, EVERY = 56, 4
+FOUR = (
+    "mZxkx8iiLhKUf6eeiodKzbzAaLPYbfWzwVMATsPSccQ0qSklVklXclZUlbUkdMkfEkg0ji0ik0hm0gosfqces8d"
+    ".nxvnKFmyUmSkly1lTGk7VkrjkbvkT7kMPkEkj05jdRjFei1qil3iGLh-S"
+)
+# A cross, drawn for this file.
+CROSS = "MDIQDIUDIYDIcDIgDIkDI.YBgYDgYFgYHgYJgYLgYNg"
+TIGHT, PROBABILITY = 2e-5, 2e-5
+
+
+def strokes(text):
+    """The points [N, 2] of each stroke in pixels of the canvas: 9 bits of x and 9 of y in three characters."""
+    found = []
+    for stroke in text.split("."):
+        numbers = [ALPHABET.index(letter) for letter in stroke]
+        both = [a << 12 | b << 6 | c for a, b, c in zip(numbers[::3], numbers[1::3], numbers[2::3])]
+        found.append(torch.tensor([[n >> 9, n & 511] for n in both], dtype=torch.float64) * CANVAS / PAD)
+    return found
+
+
+def beginning(drawing, points):
+    """The strokes of the first points of a drawing."""
+    found = []
+    for stroke in drawing:
+        if points > 0:
+            found.append(stroke[:points])
+        points -= len(stroke)
+    return found
+
+
+def ink(drawing):
+    """The canvas of a round pen with a soft edge, 0 paper to 1."""
+    pixels = torch.stack(torch.meshgrid(*2 * [torch.arange(CANVAS) + 0.5], indexing="xy"), dim=-1).double()
+    canvas = torch.zeros(CANVAS, CANVAS, dtype=torch.float64)
+    for stroke in drawing:
+        ends = zip(stroke, stroke[1:]) if len(stroke) > 1 else [(stroke[0], stroke[0])]
+        for a, b in ends:
+            squared = (b - a) @ (b - a)
+            share = ((pixels - a) @ (b - a) / squared).clamp(0, 1) if squared > 0 else torch.zeros(CANVAS, CANVAS)
+            distance = (pixels - a - share[..., None] * (b - a)).norm(dim=-1)
+            canvas = torch.maximum(canvas, (PEN * CANVAS / PAD + 0.5 - distance).clamp(0, 1))
+    return canvas
+
+
+def centred(canvas):
+    """A drawing as an image [1, 28, 28] of MNIST's kind: `engine::drawing::centred`."""
+    inked = (canvas > 0.5 / 255).nonzero()
+    (top, left), (bottom, right) = inked.amin(0).tolist(), inked.amax(0).tolist()
+    part = canvas[top : bottom + 1, left : right + 1]
+    size = [max(1, (20 * side + max(part.shape) // 2) // max(part.shape)) for side in part.shape]
+    part = F.interpolate(part[None, None], size=size, mode="bilinear", antialias=True)[0, 0]
+    image = torch.zeros(1, 28, 28, dtype=torch.float64)
+    mean = [float(torch.arange(side).double() @ part.sum(1 - axis) / part.sum()) for axis, side in enumerate(size)]
+    row, col = (round(14 - at) for at in mean)
+    image[0, row : row + size[0], col : col + size[1]] = part
+    return image
+
+
+class Vit:
+    """A model of digits, with a class token or without."""
+
+    def __init__(self, name):
+        self.weights, self.config, _ = opened(name)
+        self.has_class = "cls_token" in self.weights
+
+    def layer(self, x, name):
+        return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def norm(self, x, name):
+        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+        return F.layer_norm(x, x.shape[-1:], weight, bias, self.config["layer_norm_eps"])
+
+    def forward(self, image):
+        """What each block does: its input, what attention adds, the stream in the middle, what the MLP adds, the weights."""
+        patch, bias = self.weights["patch_embed.proj.weight"], self.weights["patch_embed.proj.bias"]
+        x = F.conv2d(image[None], patch, bias, stride=self.config["patch_size"])[0].flatten(1).T
+        if self.has_class:
+            x = torch.cat([self.weights["cls_token"][0], x])
+        x = x + self.weights["pos_embed"][0]
+        blocks = []
+        for n in range(self.config["num_hidden_layers"]):
+            q, k, v = self.layer(self.norm(x, f"blocks.{n}.norm1"), f"blocks.{n}.attn.qkv").chunk(3, dim=-1)
+            seen, mixed = attend(q, k, v, self.config["num_attention_heads"])
+            attention = self.layer(mixed, f"blocks.{n}.attn.proj")
+            middle = x + attention
+            mlp = self.layer(F.gelu(self.layer(self.norm(middle, f"blocks.{n}.norm2"), f"blocks.{n}.mlp.fc1")), f"blocks.{n}.mlp.fc2")
+            blocks.append({"before": x, "msa": attention, "middle": middle, "mlp": mlp, "weights": seen["weights"]})
+            x = middle + mlp
+        return blocks, x
+
+    def answer(self, x):
+        """The probabilities read off a residual stream."""
+        hidden = self.norm(x, "norm")
+        pooled = hidden[0] if self.has_class else hidden.mean(0)
+        return torch.softmax(self.layer(pooled, "head"), dim=-1)
+
+    def read(self, image):
+        return self.answer(self.forward(image)[1])
+
+    def parameters(self):
+        return float(sum(tensor.numel() for tensor in self.weights.values()))
+
+
+VIT, MEAN = Vit("digit-vit"), Vit("digit-vit-gap")
+
+
+def given(text):
+    return {} if text == FOUR else {"drawing": text}
+
+
+def draw_a_digit(text):
+    drawing = strokes(text)
+    ends = torch.tensor([len(stroke) for stroke in drawing]).cumsum(0).tolist()
+    moments = sorted({*ends, *range(EVERY, ends[-1] + 1, EVERY)})
+    film = torch.stack([VIT.read(centred(ink(beginning(drawing, points)))) for points in moments])
+    tensors = {
+        "image": tensor(centred(ink(drawing)), TIGHT),
+        "probabilities": tensor(film[-1], PROBABILITY),
+        "film": tensor(film, 1e-4),
+        "moments": tensor([float(points) for points in moments], 0),
+        "answer": tensor(float(film[-1].argmax()), 0),
+        "parameters": tensor(VIT.parameters(), 0),
+    }
+    return cell("draw-a-digit", tensors, given(text))
+
+
+def who_looks_where(text, query):
+    blocks, _ = VIT.forward(centred(ink(strokes(text))))
+    weights = torch.stack([block["weights"] for block in blocks])
+    rolled = torch.eye(weights.shape[-1], dtype=torch.float64)
+    for layer in weights:
+        rolled = (layer.mean(0) + torch.eye(len(rolled))) / 2 @ rolled
+    rows = weights[:, :, query]
+    tensors = {
+        "weights": tensor(rows[..., 1:].unflatten(-1, (7, 7)), TIGHT),
+        "to_class": tensor(rows[..., 0], TIGHT),
+        "rollout": tensor(rolled[query, 1:].view(7, 7), TIGHT),
+        "rollout.to_class": tensor(rolled[query, 0], TIGHT),
+        "largest": tensor(rows[..., 1:].amax(-1), TIGHT),
+    }
+    inputs = given(text) | ({"query": query} if query else {})
+    return cell("who-looks-where", tensors, inputs)
+
+
+def class_token_lens(text):
+    blocks, last = VIT.forward(centred(ink(strokes(text))))
+    lens = torch.stack([VIT.answer(x) for x in [*(block["before"] for block in blocks), last]])
+    tensors = {
+        "lens": tensor(lens, PROBABILITY),
+        "best": tensor(lens.argmax(-1).double(), 0),
+        "answer": tensor(float(lens[-1].argmax()), 0),
+    }
+    return cell("class-token-lens", tensors, given(text))
+
+
+def four_equations(text, block, names):
+    """Some of the tensors: each has 3,200 numbers."""
+    blocks, last = VIT.forward(centred(ink(strokes(text))))
+    after = blocks[block]["before"] if block < len(blocks) else last
+    found = {**blocks[block - 1], "z_0": blocks[0]["before"], "after": after}
+    tensors = {name: tensor(found[name], 1e-4) for name in names}
+    tensors["y"] = tensor(VIT.norm(last, "norm")[0], 1e-4)
+    return cell("four-equations", tensors, given(text) | ({"block": block} if block != 1 else {}))
+
+
+def class_or_mean(text):
+    image = centred(ink(strokes(text)))
+    blocks, last = VIT.forward(image)
+    row = blocks[-1]["weights"][:, 0].mean(0)
+    tensors = {
+        "class.weights": tensor(row[1:].view(7, 7), TIGHT),
+        "class.probabilities": tensor(VIT.answer(last), PROBABILITY),
+        "mean.probabilities": tensor(MEAN.read(image), PROBABILITY),
+        "class.parameters": tensor(VIT.parameters(), 0),
+        "mean.parameters": tensor(MEAN.parameters(), 0),
+    }
+    return cell("class-or-mean", tensors, given(text))
+
+
+write(
+    __file__,
+    "vit",
+    [
+        *(draw_a_digit(text) for text in (FOUR, CROSS)),
+        who_looks_where(FOUR, 0),
+        who_looks_where(CROSS, 25),
+        *(class_token_lens(text) for text in (FOUR, CROSS)),
+        four_equations(FOUR, 1, ["z_0", "msa"]),
+        four_equations(CROSS, 4, ["mlp"]),
+        *(class_or_mean(text) for text in (FOUR, CROSS)),
+    ],
+)
