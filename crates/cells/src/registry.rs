@@ -157,6 +157,11 @@ macro_rules! for_each_lesson {
                 rebuilt_picture: page,
                 pixels_as_tokens: page,
             }
+            positions_2d {
+                jigsaw: models,
+                position_similarity: models,
+                interpolate: models,
+            }
         }
     };
 }

@@ -32,6 +32,9 @@ pub(crate) const TRANSLATOR: &str = "translator";
 /// The encoder of handwritten digits.
 pub(crate) const VIT: &str = "digit-vit";
 
+/// The same without a table of positions: it reads a bag of patches.
+pub(crate) const VIT_BAG: &str = "digit-vit-nopos";
+
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -44,6 +47,7 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         GPT => Some("tiny-gpt.safetensors"),
         TRANSLATOR => Some("translator.safetensors"),
         VIT => Some("digit-vit.safetensors"),
+        VIT_BAG => Some("digit-vit-nopos.safetensors"),
         _ => None,
     }
 }
