@@ -51,6 +51,7 @@ mod e2e {
     mod pages;
     mod patches;
     mod perturb;
+    mod positions_2d;
     mod progress;
     mod provenance;
     mod reader;

@@ -41,6 +41,10 @@ pub fn PatchGrid(
     /// Whether another grid with the same selection says which patch is selected.
     #[prop(optional)]
     is_quiet: bool,
+    /// Called when a patch is pressed, by a click or with Enter or space: the caller then decides what is
+    /// selected, and arrow keys only move.
+    #[prop(optional, into)]
+    on_press: Option<Callback<usize>>,
     /// Number of the first patch, row and column, as the cell around the grid counts them.
     #[prop(default = 1)]
     counts_from: usize,
@@ -62,6 +66,13 @@ pub fn PatchGrid(
     let on_key = move |event: leptos::ev::KeyboardEvent| {
         let (rows, cols) = shape.get_untracked();
         let at = selected.get_untracked().unwrap_or_default();
+        if let Some(press) = on_press
+            && matches!(event.key().as_str(), "Enter" | " ")
+        {
+            event.prevent_default();
+            press.run(at);
+            return;
+        }
         let place = (at / cols.max(1), at % cols.max(1));
         if let Some((row, col)) = moved(&event.key(), event.ctrl_key(), place, rows, cols) {
             event.prevent_default();
@@ -102,8 +113,10 @@ pub fn PatchGrid(
                 aria-hidden="true"
                 style=ratio
                 on:click=move |event| {
-                    if let Some(place) = under(&event) {
-                        selected.choose(Some(place));
+                    match (under(&event), on_press) {
+                        (Some(place), Some(press)) => press.run(place),
+                        (Some(place), None) => selected.choose(Some(place)),
+                        (None, _) => {}
                     }
                 }
             ></canvas>

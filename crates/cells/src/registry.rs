@@ -164,6 +164,11 @@ macro_rules! for_each_lesson {
                 class_or_mean: models,
                 four_equations: models,
             }
+            positions_2d {
+                jigsaw: models,
+                position_similarity: models,
+                interpolate: models,
+            }
         }
     };
 }

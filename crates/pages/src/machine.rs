@@ -43,6 +43,7 @@ const PARTS: &[Part] = &[
     part("tokens", "Tokens", "tokens", Some("tokenize"), "Cuts a text into pieces of a fixed vocabulary and gives each a vector."),
     part("patches", "Patches", "patches", Some("patch-embedding"), "Cuts a picture into squares and turns each into a vector."),
     part("positions", "Positions", "positions", Some("sinusoid-map"), "Adds to every vector where it is in the sequence."),
+    part("grid", "Positions in a picture", "positions-2d", Some("position-similarity"), "Adds to every patch a learned vector for its position in the grid."),
     part("attention", "Self-attention", "self-attention", Some("attention-map"), "Lets every position take information from the others."),
     part("qkv", "Queries, keys, values", "self-attention", Some("qkv-by-hand"), "Three matrix products: what a position looks for, what it offers, what it passes on."),
     part("offset", "Relative positions", "relative-positions", Some("rotary"), "Tells the scores how far apart two tokens are: turns queries and keys, or adds a bias."),
@@ -96,7 +97,7 @@ const BLOCKS: &[Block] = &[
     ("mask", "masked attention", 128, 2), ("norm", "add and norm", 128, 3),
     ("cross", "cross-attention", 128, 4), ("norm", "add and norm", 128, 5),
     ("mlp", "MLP", 128, 6), ("norm", "add and norm", 128, 7), ("output", "linear, softmax", 128, 8),
-    ("patches", "patches", 248, 0), ("positions", "positions", 248, 1),
+    ("patches", "patches", 248, 0), ("grid", "positions", 248, 1),
     ("norm", "norm", 248, 2), ("attention", "self-attention", 248, 3),
     ("norm", "add and norm", 248, 4), ("mlp", "MLP, then add", 248, 5), ("head", "class head", 248, 6),
 ];
@@ -352,10 +353,10 @@ mod tests {
         let svg = drawing(&lessons, Some(&lessons[0]));
         assert_eq!(svg.matches("class=\"here\" ").count(), 2, "{svg}");
         let link = format!("<a href=\"{ROOT}lesson/positions/\"");
-        assert_eq!(svg.matches(&link).count(), 3);
+        assert_eq!(svg.matches(&link).count(), 2);
         assert_eq!(
             svg.matches(&format!("{link} tabindex=\"-1\"")).count(),
-            2,
+            1,
             "the keyboard stops once"
         );
         assert!(!svg.contains("lesson/mlp") && svg.contains("class=\"to-come\""));

@@ -29,6 +29,8 @@ Models:
                      position-race.tsv (data: tinystories-more)
   translator-runs    the translator with label smoothing and without, and the means of its last checkpoints: only their log is
                      shipped, as translator-runs.tsv (data: eng-ita-tatoeba)
+  position-tables    the table of positions of digit-vit at a few steps of its training: only these are shipped, as
+                     position-tables.safetensors (data: mnist)
   head-race          layers that differ in their number of heads: only their log is shipped, as head-race.tsv (no data)
   depth-runs         stacks with and without residual connections, and with norms before and after the sums, several seeds
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
@@ -68,6 +70,7 @@ pub(crate) enum Model {
     TinyBert,
     PositionRace,
     TranslatorRuns,
+    PositionTables,
     HeadRace,
     DepthRuns,
     MlpRuns,
@@ -75,7 +78,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 17] = [
+    const ALL: [(&'static str, Self); 18] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -89,6 +92,7 @@ impl Model {
         ("tiny-bert", Self::TinyBert),
         ("position-race", Self::PositionRace),
         ("translator-runs", Self::TranslatorRuns),
+        ("position-tables", Self::PositionTables),
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
@@ -164,6 +168,9 @@ impl Arguments {
         let is_whole = from.is_none() && stop_after.is_none() && steps.is_none() && !resume;
         if model == Some(Model::StoryRace) && !is_whole {
             return Err("story-race trains nothing: it takes only --data and --out".into());
+        }
+        if model == Some(Model::PositionTables) && !is_whole {
+            return Err("position-tables ships no weights and logs a whole run: it takes only --data, --seed and --out".into());
         }
         if matches!(
             model,
@@ -241,6 +248,16 @@ mod tests {
             }
         }
         assert!(read(&["position-race"]).is_err());
+    }
+
+    #[test]
+    fn tables_of_positions_are_of_a_whole_run() {
+        let found = read(&["position-tables", "--data", "d"]).unwrap().unwrap();
+        assert_eq!(found.model, Model::PositionTables);
+        for option in ["--steps", "--stop-after", "--from"] {
+            let words = ["position-tables", "--data", "d", option, "3"];
+            assert!(read(&words).is_err(), "{option}");
+        }
     }
 
     #[test]

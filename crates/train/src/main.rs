@@ -12,6 +12,7 @@ use training::depth::depth_runs;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
+use training::digits::position_tables;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
 use training::heads;
@@ -61,6 +62,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::TinyGpt => make(&Language::read(data)?, arguments),
         Model::TinyGptNoLists => make(&Language::read(data)?.without_lists(), arguments),
         Model::TinyBert => bert(arguments),
+        Model::PositionTables => position_tables::make(data, arguments.seed, &arguments.out),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),

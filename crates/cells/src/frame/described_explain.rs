@@ -6,10 +6,12 @@ use explain::byte_pairs::{Learned, Merge};
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
+use explain::grid_positions::WithPositions;
 use explain::induction::Induction;
 use explain::kv_race::Race;
 use explain::logistic::LogisticHead;
@@ -85,6 +87,19 @@ impl Describe for Heads {
         self.v.describe("v", out);
         self.attention.describe(name, out);
         self.joined.describe("joined", out);
+    }
+}
+
+impl Describe for Digit {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.label.describe("label", out);
+        self.image.describe("image", out);
+    }
+}
+
+impl Describe for WithPositions {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.patches.describe("positions of the patches", out);
     }
 }
 

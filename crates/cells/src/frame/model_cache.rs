@@ -5,17 +5,20 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use engine::EngineError;
 use engine::format::json::{self, ReadJson};
 use engine::model::bert::{self, Bert};
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::vit::{self, Vit};
 use engine::open::OpenError;
-use engine::open::shipped::Shipped as File;
+use engine::open::shipped::{self, Shipped as File};
+use engine::parameters;
 use engine::token::byte_bpe::{ByteBpe, ByteBpeFiles};
 use engine::token::json::read_byte_bpe;
 use engine::token::word_piece::{WordPiece, WordPieceFiles};
 use engine::translate::{self, Stored, Translator};
 use litemap::LiteMap;
+use ndarray::Array2;
 
 use crate::error::CellError;
 
@@ -25,12 +28,14 @@ const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
     ("depth-runs.tsv", 11_705),
     ("digit-vit-gap.safetensors", 157_376),
+    ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
     ("head-race.tsv", 9_840),
     ("mlp-runs.tsv", 13_341),
     ("position-race.tsv", 11_665),
+    ("position-tables.safetensors", 38_312),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
     ("story-race.tsv", 2_144),
@@ -120,6 +125,42 @@ impl Shipped for Vit {
             }
             Vit::load(config, source)
         })
+    }
+}
+
+/// A table of positions of patches at several steps of a training run.
+#[derive(Debug)]
+pub struct PositionTables {
+    /// The steps, in ascending order, each with its table `[N, C]`, a row for each patch.
+    pub tables: Vec<(u64, Array2<f32>)>,
+}
+
+impl Shipped for PositionTables {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
+        let config = file.json(shipped::CONFIG)?;
+        let steps = config["steps"].as_array().into_iter().flatten();
+        let steps: Vec<u64> = steps.filter_map(serde_json::Value::as_u64).collect();
+        let tables = file.model(|_, source| {
+            let table = |&step: &u64| {
+                let name = format!("step.{step}");
+                let expected = "a table for each step";
+                let shape = source.shape(&name).unwrap_or_default();
+                let &[rows, columns] = &shape[..] else {
+                    return Err(EngineError::shape(
+                        "position tables",
+                        expected,
+                        format!("{shape:?}"),
+                    ));
+                };
+                Ok((step, parameters::matrix(source, &name, rows, columns)?))
+            };
+            steps.iter().map(table).collect::<Result<Vec<_>, _>>()
+        })?;
+        match tables.is_empty() {
+            true => Err(file.refuse("steps in its sizes", "none")),
+            false => Ok(Self { tables }),
+        }
     }
 }
 

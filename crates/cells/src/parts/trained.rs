@@ -35,6 +35,9 @@ pub(crate) const VIT: &str = "digit-vit";
 /// The same with the mean over the patches in place of the class token.
 pub(crate) const VIT_MEAN: &str = "digit-vit-gap";
 
+/// The same without a table of positions: it reads a bag of patches.
+pub(crate) const VIT_BAG: &str = "digit-vit-nopos";
+
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -48,6 +51,7 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         TRANSLATOR => Some("translator.safetensors"),
         VIT => Some("digit-vit.safetensors"),
         VIT_MEAN => Some("digit-vit-gap.safetensors"),
+        VIT_BAG => Some("digit-vit-nopos.safetensors"),
         _ => None,
     }
 }

@@ -5,4 +5,5 @@ pub mod augment;
 pub mod classifier;
 pub mod data;
 pub mod gpt;
+pub mod position_tables;
 pub mod variants;

@@ -142,6 +142,45 @@ pub fn gradients_of<S: Subject>(
     }
 }
 
+/// A model whose parameters have just been drawn, and the optimiser of its training.
+///
+/// # Errors
+/// When the subject or the engine refuses.
+pub fn drawn<S: Subject>(subject: &S, recipe: &Recipe, seed: u64) -> Result<(S::Model, AdamW)> {
+    let mut model = subject.load(&mut Formula::new(0, subject.shapes()))?;
+    initialise(&mut model, seed, recipe.draw)?;
+    subject.begin(&mut model)?;
+    let optimiser = AdamW {
+        beta_2: recipe.beta_2,
+        decay: recipe.decay,
+        ..AdamW::default()
+    };
+    Ok((model, optimiser))
+}
+
+/// One step with a batch: the loss before it, and the learning rate. `step` is counted from 1.
+///
+/// # Errors
+/// When the subject or the engine refuses, the loss is no number any more, or a parameter got no
+/// gradient.
+pub fn step_of<S: Subject>(
+    subject: &S,
+    recipe: &Recipe,
+    (model, optimiser): (&mut S::Model, &mut AdamW),
+    batch: &[usize],
+    (seed, step): (u64, u64),
+) -> Result<(f32, f32)> {
+    let (loss, mut found) = gradients_of(subject, model, batch, (seed, step, recipe.dropout))?;
+    if !loss.is_finite() {
+        return Err(TrainError::Diverged { step, loss });
+    }
+    found.check_complete(|_| true)?;
+    found.clip(recipe.clip);
+    let rate = recipe.schedule.rate(step);
+    optimiser.step(model, &found, rate)?;
+    Ok((loss, rate))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -152,14 +191,7 @@ impl<'a, S: Subject> Run<'a, S> {
         if let Some(steps) = options.steps {
             recipe = recipe.of_steps(steps);
         }
-        let mut model = subject.load(&mut Formula::new(0, subject.shapes()))?;
-        initialise(&mut model, options.seed, recipe.draw)?;
-        subject.begin(&mut model)?;
-        let mut optimiser = AdamW {
-            beta_2: recipe.beta_2,
-            decay: recipe.decay,
-            ..AdamW::default()
-        };
+        let (mut model, mut optimiser) = drawn(subject, &recipe, options.seed)?;
         let fingerprint = format!("{} {recipe:?}", subject.config());
         let mut position = Position {
             name: subject.name().to_owned(),
@@ -216,20 +248,14 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     fn step(&mut self, batch: &[usize]) -> Result<()> {
-        let (subject, seed, step) = (self.subject, self.options.seed, self.position.step + 1);
-        let (loss, mut found) = gradients_of(
-            subject,
-            &mut self.model,
+        let step = self.position.step + 1;
+        let (loss, rate) = step_of(
+            self.subject,
+            &self.recipe,
+            (&mut self.model, &mut self.optimiser),
             batch,
-            (seed, step, self.recipe.dropout),
+            (self.options.seed, step),
         )?;
-        if !loss.is_finite() {
-            return Err(TrainError::Diverged { step, loss });
-        }
-        found.check_complete(|_| true)?;
-        found.clip(self.recipe.clip);
-        let rate = self.recipe.schedule.rate(step);
-        self.optimiser.step(&mut self.model, &found, rate)?;
         self.position.step = step;
         if self.kept_steps.contains(&step) {
             kept::keep(&self.options.work, step, &saved(&mut self.model)?)?;

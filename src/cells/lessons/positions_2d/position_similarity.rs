@@ -1,0 +1,54 @@
+//! The view of `position-similarity`: a small map for each patch, and the chosen one large.
+
+use cells::format::Format;
+use cells::lessons::positions_2d::position_similarity::ACROSS;
+use leptos::prelude::*;
+
+use crate::cells::frame::context::CellCx;
+use crate::cells::lessons::patches::patch_cutter::{choose_patch, seen};
+use crate::cells::parts::figures::labelled;
+use crate::widgets::{Concept, Domain, HeatMap, Palette, PatchGrid};
+
+/// The view of the cell.
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    let grid = labelled(
+        cx.grid("map"),
+        |row| format!("row {row}"),
+        |column| format!("column {column}"),
+    );
+    view! {
+        <div class="controls">{cx.verbatim_choice_box("after")}</div>
+        <div class="cols-2">
+            <figure class="stack tight">
+                <figcaption class="heat-title">"A map for each patch, where the patch is"</figcaption>
+                <PatchGrid
+                    pixels=seen(cx, "maps")
+                    patch=Signal::stored(ACROSS)
+                    label="A map of similarities for each patch"
+                    selected=choose_patch(cx)
+                    counts_from=0
+                />
+                <p class="hint">"White: the same direction. Black: a right angle or more."</p>
+            </figure>
+            <HeatMap
+                grid
+                label="The outlined map: similarity to each patch"
+                palette=Palette::Diverging
+                domain=Domain::Fixed(-1.0, 1.0)
+                format=Format::Fixed(2)
+                concept=Concept::Position
+            />
+        </div>
+        <HeatMap
+            grid=cx.grid_with("along", Signal::stored(Vec::new()), "kinds", "steps")
+            label="Mean similarity of all pairs of patches that lie so to each other, after each number of steps"
+            palette=Palette::Diverging
+            domain=Domain::Fixed(-1.0, 1.0)
+            format=Format::Fixed(2)
+            concept=Concept::Position
+            no_legend=true
+            no_readout=true
+        />
+    }
+    .into_any()
+}
