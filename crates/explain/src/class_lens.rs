@@ -51,6 +51,7 @@ mod tests {
     use super::*;
     use engine::formula::{Formula, image};
     use engine::model::vit::{Config, Pooling};
+    use ndarray::{Axis, Slice};
 
     /// Each row is a distribution, and the last is the model's.
     #[test]
@@ -71,7 +72,7 @@ mod tests {
         let mut source = Formula::new(0, config.shapes());
         let model = Vit::load(config, &mut source).unwrap();
         let picture = image(12, 3);
-        let grey = picture.slice(ndarray::s![..1, .., ..]);
+        let grey = picture.slice_axis(Axis(0), Slice::from(..1));
         let found = class_lens(&model, grey).unwrap();
         let own = softmax(model.forward(grey, None).unwrap().view());
         let apart = (&found.row(3) - &own).mapv(f32::abs);
