@@ -5,9 +5,9 @@ use cells::lessons::positions_2d::interpolate::SIDE;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::lessons::patches::patch_cutter::seen;
 use crate::cells::parts::figures::labelled;
 use crate::cells::parts::model_note::trained;
+use crate::cells::parts::pictures::seen;
 use crate::cells::parts::player::{Words, player_saying};
 use crate::widgets::{Concept, Domain, HeatMap, More, PatchGrid};
 

@@ -6,9 +6,9 @@ use cells::lessons::positions_2d::jigsaw::{PATCHES, SIDE, shuffled};
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::lessons::patches::patch_cutter::seen;
 use crate::cells::parts::figures::labelled;
 use crate::cells::parts::model_note::trained;
+use crate::cells::parts::pictures::seen;
 use crate::widgets::{Concept, Domain, HeatMap, PatchGrid, Selected};
 
 /// The models: what is said of them, and the name of their results.

@@ -5,8 +5,9 @@ use cells::lessons::positions_2d::position_similarity::ACROSS;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::lessons::patches::patch_cutter::{choose_patch, seen};
+use crate::cells::lessons::patches::patch_cutter::choose_patch;
 use crate::cells::parts::figures::labelled;
+use crate::cells::parts::pictures::seen;
 use crate::widgets::{Concept, Domain, HeatMap, Palette, PatchGrid};
 
 /// The view of the cell.
