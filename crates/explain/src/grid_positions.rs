@@ -58,7 +58,7 @@ pub fn in_reading_order(table: ArrayView2<'_, f32>, patches: usize) -> Result<Ar
 
 fn check(table: ArrayView2<'_, f32>, rows: usize) -> Result<()> {
     if rows == 0 || table.nrows() != rows {
-        let expected = format!("{} rows, at least 1", rows);
+        let expected = format!("{rows} rows, at least 1");
         return Err(EngineError::shape(
             "grid_positions",
             expected,
