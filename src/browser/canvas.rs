@@ -70,24 +70,38 @@ pub(crate) fn size_of(canvas: NodeRef<Canvas>) -> Signal<u32> {
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn data_url(pixels: &cells::input::Pixels) -> String {
     let rgb: Vec<u8> = pixels.rgb.iter().map(|level| level & 0xfe).collect();
-    png_url(png::ColorType::Rgb, &rgb, pixels.width, pixels.height)
+    let format = (png::ColorType::Rgb, png::BitDepth::Eight);
+    png_url(format, &rgb, pixels.width, pixels.height)
 }
 
-/// Levels of grey, row by row, as the address of a PNG file; empty where there are none.
+/// Levels of grey, row by row, as the address of a PNG file; empty where there are none. Sixteen
+/// levels are enough until the page draws the map itself, and the file is half as large.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn grey_data_url(levels: &[u8], width: usize, height: usize) -> String {
-    png_url(png::ColorType::Grayscale, levels, width, height)
+    let nearest = |level: &u8| ((u16::from(*level) + 8) / 17) as u8;
+    let pair = |two: &[u8]| (nearest(&two[0]) << 4) | two.get(1).map_or(0, nearest);
+    // Each row begins with a byte of its own.
+    let rows = levels.chunks(width.max(1));
+    let bytes: Vec<u8> = rows.flat_map(|row| row.chunks(2).map(pair)).collect();
+    let format = (png::ColorType::Grayscale, png::BitDepth::Four);
+    png_url(format, &bytes, width, height)
 }
 
 /// The smallest file that holds these bytes.
 #[cfg(not(target_arch = "wasm32"))]
-fn png_url(colour: png::ColorType, bytes: &[u8], width: usize, height: usize) -> String {
+fn png_url(
+    (colour, depth): (png::ColorType, png::BitDepth),
+    bytes: &[u8],
+    width: usize,
+    height: usize,
+) -> String {
     use base64::Engine as _;
 
     let with = |filter: png::Filter| {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
         encoder.set_color(colour);
+        encoder.set_depth(depth);
         encoder.set_compression(png::Compression::High);
         encoder.set_filter(filter);
         let mut writer = encoder.write_header().ok()?;
