@@ -37,7 +37,7 @@ pub(crate) fn input() -> InputSpec {
 pub(crate) fn drawing(inputs: &Inputs) -> Result<&Drawing, CellError> {
     let drawing = inputs.drawing(NAME)?;
     if drawing.points() == 0 {
-        let message = "the pad is empty: draw a digit on it, or choose a ready one";
+        let message = "the pad is empty: draw a digit on it, or choose a ready one.";
         return Err(CellError::input(NAME, LABEL, message));
     }
     Ok(drawing)
