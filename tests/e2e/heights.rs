@@ -35,26 +35,6 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
         "the parts of a model, one matrix and one number as its sum",
     ),
     (
-        "ablation-sweep",
-        [718, 1688],
-        "the map of all heads beside what one of them does",
-    ),
-    (
-        "who-looks-where",
-        [838, 1688],
-        "one map on the drawing, and the maps of all sixteen heads",
-    ),
-    (
-        "four-equations",
-        [750, 1688],
-        "the sums of an equation, each of three maps",
-    ),
-    (
-        "position-similarity",
-        [793, 1688],
-        "all maps, one of them enlarged, and what training does to them",
-    ),
-    (
         "distance",
         [840, 1688],
         "a map of all pairs, and the numbers of a row and a column",

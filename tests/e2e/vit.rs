@@ -41,7 +41,10 @@ fn a_digit_is_drawn_with_the_mouse() {
         open(browser, &server.url("lesson/vit/")).await;
         press(browser, "normalize-space()='Clear'").await;
         browser
-            .wait_for("an empty pad", &format!("return ({STROKES}) === 0"))
+            .wait_for(
+                "an empty pad, and what a blank picture is read as",
+                &format!("return ({STROKES}) === 0 && document.querySelector('#draw-a-digit .verdict').textContent.includes('The pad is empty')"),
+            )
             .await;
         let place = "const pad = document.querySelector('#draw-a-digit .pad-sheet > svg');
             pad.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -161,10 +164,10 @@ fn a_patch_is_asked_where_it_looks() {
         browser
             .wait_for("an 8", &format!("return ({ANSWER}) === '8'"))
             .await;
-        let shown = "document.querySelector('#who-looks-where [data-from^=\"largest\"]')?.textContent ?? ''";
+        let shown = "document.querySelector('#patch-attention [data-from^=\"largest\"]')?.textContent ?? ''";
         let query =
-            "document.querySelector('#who-looks-where [data-from=\"query\"]')?.textContent ?? ''";
-        let scroll = "document.querySelector('#who-looks-where').scrollIntoView({ block: 'start', behavior: 'instant' })";
+            "document.querySelector('#patch-attention [data-from=\"query\"]')?.textContent ?? ''";
+        let scroll = "document.querySelector('#patch-attention').scrollIntoView({ block: 'start', behavior: 'instant' })";
         browser.script(scroll, &[]).await;
         browser
             .wait_for(
@@ -174,7 +177,7 @@ fn a_patch_is_asked_where_it_looks() {
             .await;
         let before = browser.script(&format!("return {shown}"), &[]).await;
         // The middle patch of 49.
-        click(browser, Locator::Css("#who-looks-where .patch-grid canvas")).await;
+        click(browser, Locator::Css("#patch-attention .patch-grid canvas")).await;
         browser
             .wait_for(
                 "the weights of the patch",
@@ -185,7 +188,7 @@ fn a_patch_is_asked_where_it_looks() {
         let at_patch = browser.script(&format!("return {shown}"), &[]).await;
         click(
             browser,
-            Locator::Css("#who-looks-where .head-map:nth-child(9) canvas"),
+            Locator::Css("#patch-attention .head-map:nth-child(9) canvas"),
         )
         .await;
         browser
@@ -194,7 +197,7 @@ fn a_patch_is_asked_where_it_looks() {
         click(
             browser,
             Locator::XPath(
-                "//section[@id='who-looks-where']//button[normalize-space()='Class token']",
+                "//section[@id='patch-attention']//button[normalize-space()='Class token']",
             ),
         )
         .await;

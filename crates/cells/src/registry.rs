@@ -159,7 +159,7 @@ macro_rules! for_each_lesson {
             }
             vit {
                 draw_a_digit: models,
-                who_looks_where: models,
+                patch_attention: models,
                 class_token_lens: models,
                 class_or_mean: models,
                 four_equations: models,

@@ -85,9 +85,9 @@ pub(crate) fn body(cx: CellCx, view: crate::cells::registry::View) -> AnyView {
     let stale = move || error.get().is_some() && !is_part.get();
     let below = move || {
         if is_part.get() {
-            " The values shown are from the files that arrived. "
+            " The values below are from the files that arrived. "
         } else {
-            " The values shown are from the last inputs that worked. "
+            " The values below are from the last inputs that worked. "
         }
     };
     provide_context(cx.clear_drafts());

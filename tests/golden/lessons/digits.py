@@ -117,7 +117,6 @@ def drawn_digit(n):
     wide, tall, pen = (low + (high - low) * rng.uniform() for low, high in [(0.68, 1.06), (0.92, 1.08), (1.4, 2.6)])
     rotation = f64([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
     shear = f64([[wide, -slant * tall], [0, tall]])
-    pixels = torch.stack(torch.meshgrid(*2 * [torch.arange(56) + 0.5], indexing="xy"), dim=-1).double()
     ink = torch.zeros(56, 56, dtype=torch.float64)
     for stroke in strokes.split("|"):
         points, before = [], None
@@ -129,11 +128,17 @@ def drawn_digit(n):
             before = text
         line = spline(torch.stack(points))
         for a, b in zip(line, line[1:]):
-            squared = (b - a) @ (b - a)
-            share = ((pixels - a) @ (b - a) / squared).clamp(0, 1) if squared > 0 else torch.zeros(56, 56)
-            distance = (pixels - a - share[..., None] * (b - a)).norm(dim=-1)
-            ink = torch.maximum(ink, (pen + 0.5 - distance).clamp(0, 1))
+            ink = torch.maximum(ink, line_of_pen(a, b, pen))
     return ink
+
+
+def line_of_pen(a, b, pen):
+    """The ink [56, 56] of a straight line by a round pen with a soft edge: `explain::pen`."""
+    pixels = torch.stack(torch.meshgrid(*2 * [torch.arange(56) + 0.5], indexing="xy"), dim=-1).double()
+    squared = (b - a) @ (b - a)
+    share = ((pixels - a) @ (b - a) / squared).clamp(0, 1) if squared > 0 else torch.zeros(56, 56)
+    distance = (pixels - a - share[..., None] * (b - a)).norm(dim=-1)
+    return (pen + 0.5 - distance).clamp(0, 1)
 
 
 def centred(ink):

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, tensor, write
+from digits import centred, line_of_pen
 from trained import attend, opened
 
 # The pad: its side, the radius of its pen, and the characters of its text (crates/cells/src/frame/drawing.rs).
@@ -47,30 +48,12 @@ def beginning(drawing, points):
 
 def ink(drawing):
     """The canvas of a round pen with a soft edge, 0 paper to 1."""
-    pixels = torch.stack(torch.meshgrid(*2 * [torch.arange(CANVAS) + 0.5], indexing="xy"), dim=-1).double()
     canvas = torch.zeros(CANVAS, CANVAS, dtype=torch.float64)
     for stroke in drawing:
         ends = zip(stroke, stroke[1:]) if len(stroke) > 1 else [(stroke[0], stroke[0])]
         for a, b in ends:
-            squared = (b - a) @ (b - a)
-            share = ((pixels - a) @ (b - a) / squared).clamp(0, 1) if squared > 0 else torch.zeros(CANVAS, CANVAS)
-            distance = (pixels - a - share[..., None] * (b - a)).norm(dim=-1)
-            canvas = torch.maximum(canvas, (PEN * CANVAS / PAD + 0.5 - distance).clamp(0, 1))
+            canvas = torch.maximum(canvas, line_of_pen(a, b, PEN * CANVAS / PAD))
     return canvas
-
-
-def centred(canvas):
-    """A drawing as an image [1, 28, 28] of MNIST's kind: `engine::drawing::centred`."""
-    inked = (canvas > 0.5 / 255).nonzero()
-    (top, left), (bottom, right) = inked.amin(0).tolist(), inked.amax(0).tolist()
-    part = canvas[top : bottom + 1, left : right + 1]
-    size = [max(1, (20 * side + max(part.shape) // 2) // max(part.shape)) for side in part.shape]
-    part = F.interpolate(part[None, None], size=size, mode="bilinear", antialias=True)[0, 0]
-    image = torch.zeros(1, 28, 28, dtype=torch.float64)
-    mean = [float(torch.arange(side).double() @ part.sum(1 - axis) / part.sum()) for axis, side in enumerate(size)]
-    row, col = (round(14 - at) for at in mean)
-    image[0, row : row + size[0], col : col + size[1]] = part
-    return image
 
 
 class Vit:
@@ -141,7 +124,7 @@ def draw_a_digit(text):
     return cell("draw-a-digit", tensors, given(text))
 
 
-def who_looks_where(text, query):
+def patch_attention(text, query):
     blocks, _ = VIT.forward(centred(ink(strokes(text))))
     weights = torch.stack([block["weights"] for block in blocks])
     rolled = torch.eye(weights.shape[-1], dtype=torch.float64)
@@ -156,7 +139,7 @@ def who_looks_where(text, query):
         "largest": tensor(rows[..., 1:].amax(-1), TIGHT),
     }
     inputs = given(text) | ({"query": query} if query else {})
-    return cell("who-looks-where", tensors, inputs)
+    return cell("patch-attention", tensors, inputs)
 
 
 def class_token_lens(text):
@@ -199,8 +182,8 @@ write(
     "vit",
     [
         *(draw_a_digit(text) for text in (FOUR, CROSS)),
-        who_looks_where(FOUR, 0),
-        who_looks_where(CROSS, 25),
+        patch_attention(FOUR, 0),
+        patch_attention(CROSS, 25),
         *(class_token_lens(text) for text in (FOUR, CROSS)),
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),

@@ -1,7 +1,5 @@
 //! The reader's drawing of a digit, as the models of digits receive it, and what digit-vit makes of it.
 
-use std::sync::Arc;
-
 use engine::model::vit::Vit;
 use engine::trace::{Observer, Recorder};
 use ndarray::{Array1, Array2, Array3};
@@ -11,9 +9,8 @@ use crate::drawing::{Drawing, PEN, SIDE};
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
-use crate::jobs::{Entry, Start};
 use crate::model_cache::ModelCache;
-use crate::parts::trained::{self, VIT};
+use crate::parts::digit_models::{self, watched};
 use crate::spec::{Job, once};
 
 /// The name of the input.
@@ -30,17 +27,9 @@ pub(crate) fn input() -> InputSpec {
     InputSpec::drawing(NAME, LABEL, Drawing::parse(FOUR).unwrap_or_default())
 }
 
-/// The drawing, which must not be empty.
-///
-/// # Errors
-/// [`CellError::Input`] with a message for the reader.
+/// The drawing.
 pub(crate) fn drawing(inputs: &Inputs) -> Result<&Drawing, CellError> {
-    let drawing = inputs.drawing(NAME)?;
-    if drawing.points() == 0 {
-        let message = "the pad is empty: draw a digit on it, or choose a ready one.";
-        return Err(CellError::input(NAME, LABEL, message));
-    }
-    Ok(drawing)
+    inputs.drawing(NAME)
 }
 
 /// The points of a drawing in pixels of the pen's canvas, `[N, 2]`, and how many each stroke has.
@@ -57,8 +46,14 @@ fn scale() -> f32 {
     explain::pen::SIDE as f32 / f32::from(SIDE)
 }
 
-/// The picture that a model of digits receives, `[1, 28, 28]`: the ink, scaled and centred by mass.
+/// The picture that a model of digits receives, `[1, 28, 28]`: the ink, scaled and centred by mass. An
+/// empty pad has nothing to centre and is a blank picture.
 pub(crate) fn image(record: &mut Record, drawing: &Drawing) -> Result<Array3<f32>, CellError> {
+    if drawing.points() == 0 {
+        let image = blank();
+        record.tensor("image", &image);
+        return Ok(image);
+    }
     let (points, lengths) = on_canvas(drawing);
     let (points, lengths, radius) = (points.view(), &lengths[..], f32::from(PEN) * scale());
     let ink = shown!(record, explain::pen::ink, points, lengths, radius)?;
@@ -69,9 +64,16 @@ pub(crate) fn image(record: &mut Record, drawing: &Drawing) -> Result<Array3<f32
 
 /// The same without a record.
 pub(crate) fn quiet_image(drawing: &Drawing) -> Result<Array3<f32>, CellError> {
+    if drawing.points() == 0 {
+        return Ok(blank());
+    }
     let (points, lengths) = on_canvas(drawing);
     let ink = explain::pen::ink(points.view(), &lengths, f32::from(PEN) * scale())?;
     Ok(engine::drawing::centred(ink.view())?)
+}
+
+fn blank() -> Array3<f32> {
+    Array3::zeros((1, engine::drawing::SIDE, engine::drawing::SIDE))
 }
 
 /// The probabilities of the ten digits.
@@ -114,15 +116,8 @@ pub(crate) fn read(
     vit: &Vit,
     image: &Array3<f32>,
 ) -> Result<Recorder, CellError> {
-    let (mut seen, picture) = (Recorder::default(), image.view());
-    let logits = shown!(
-        record,
-        engine::model::vit::Vit::forward,
-        vit,
-        picture,
-        Some(&mut seen)
-    )?;
-    note(record, place, &probabilities(&logits));
+    let (scores, seen) = watched(record, vit, image)?;
+    note(record, place, &probabilities(&scores));
     Ok(seen)
 }
 
@@ -141,28 +136,13 @@ pub(crate) fn as_grid(patches: &[f32]) -> Array2<f32> {
     Array2::from_shape_fn((side, side), |(row, col)| patches[row * side + col])
 }
 
-/// The work of the worker for a cell on digit-vit and the drawing.
-pub(crate) const fn entry(name: &'static str, start: Start) -> Entry {
-    Entry {
-        name,
-        files: |_| trained::file(VIT).into_iter().collect(),
-        start,
-        partial_from: None,
-    }
-}
-
-/// digit-vit.
-pub(crate) fn vit(cache: &ModelCache) -> Result<Arc<Vit>, CellError> {
-    cache.opened::<Vit>(trained::file(VIT).unwrap_or_default())
-}
-
 /// A computation in one slice on the reader's inputs and digit-vit.
 pub(crate) fn once_with_vit(
     inputs: &Inputs,
     cache: &ModelCache,
     compute: fn(&Inputs, &Vit) -> Result<Computation, CellError>,
 ) -> Result<Box<dyn Job>, CellError> {
-    let vit = vit(cache)?;
+    let vit = digit_models::vit(cache)?;
     let inputs = inputs.clone();
     Ok(once(move || compute(&inputs, &vit)))
 }

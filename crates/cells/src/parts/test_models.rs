@@ -2,10 +2,12 @@
 //! inputs.
 
 use crate::computation::Computation;
+use crate::drawing::Drawing;
 use crate::error::CellError;
 use crate::input::{InputValue, Inputs};
 use crate::jobs;
 use crate::model_cache::ModelCache;
+use crate::parts::drawn;
 use crate::spec::CellSpec;
 
 /// The files that the site ships.
@@ -16,6 +18,12 @@ pub(crate) fn cache() -> ModelCache {
 /// The cell on these inputs.
 pub(crate) fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, CellError> {
     jobs::compute(spec, inputs, &cache())
+}
+
+/// The cell on a drawing, with its other inputs as they are.
+pub(crate) fn on_drawing(spec: &CellSpec, drawing: Drawing) -> Computation {
+    let inputs = Inputs::default().with(drawn::NAME, InputValue::Drawing(drawing));
+    computed(spec, &inputs).unwrap()
 }
 
 /// A choice.

@@ -8,7 +8,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::patches::patch_cutter::choose_patch;
 use crate::cells::parts::figures::labelled;
 use crate::cells::parts::pictures::seen;
-use crate::widgets::{Concept, Domain, HeatMap, Palette, PatchGrid};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, PatchGrid};
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -40,16 +40,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 concept=Concept::Position
             />
         </div>
-        <HeatMap
-            grid=cx.grid_with("along", Signal::stored(Vec::new()), "kinds", "steps")
-            label="Mean similarity of all pairs of patches that lie so to each other, after each number of steps"
-            palette=Palette::Diverging
-            domain=Domain::Fixed(-1.0, 1.0)
-            format=Format::Fixed(2)
-            concept=Concept::Position
-            no_legend=true
-            no_readout=true
-        />
+        <More summary="Mean similarity of neighbours, after each number of steps">
+            <HeatMap
+                grid=cx.grid_with("along", Signal::stored(Vec::new()), "kinds", "steps")
+                label="Mean similarity of all pairs of patches that lie so to each other"
+                palette=Palette::Diverging
+                domain=Domain::Fixed(-1.0, 1.0)
+                format=Format::Fixed(2)
+                concept=Concept::Position
+                no_legend=true
+                no_readout=true
+            />
+        </More>
     }
     .into_any()
 }

@@ -40,13 +40,16 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             number,
         )
     };
+    let points = cx.value("points", Vec::new());
+    let is_empty = Memo::new(move |_| points.get() == Some(0.0));
     view! {
         <div class="drawing">
             {pad(cx)}
             {received(cx)}
             <div class="drawing-answer">
                 <p class="verdict">
-                    "It reads " <strong>{cx.num("answer", &[], Format::Count)}</strong> ", with "
+                    {move || if is_empty.get() { "The pad is empty. Of a blank picture it reads " } else { "It reads " }}
+                    <strong>{cx.num("answer", &[], Format::Count)}</strong> ", with "
                     {cx.num("answer.probability", &[], Format::Percent(1))}
                 </p>
                 <ul class="shares">{(0..CLASSES).map(row).collect_view()}</ul>

@@ -19,22 +19,30 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.slider("block", Format::Count)}</div>
         <div class="equations">
-            <p class="panel-title">"Equation " <span data-label="">"1"</span> ": embedding " {tokens()}</p>
-            <div class="map-sum">{map(cx, "z_0", "$z_0$", Concept::Residual)}</div>
-            <p class="panel-title">"Equation " <span data-label="">"2"</span> ": attention is added " {tokens()}</p>
-            <div class="map-sum">
-                {map(cx, "before", "before the block", Concept::Residual)} <span>"+"</span>
-                {map(cx, "msa", "from attention", Concept::Output)} <span>"="</span>
-                {map(cx, "middle", "in the middle", Concept::Residual)}
+            <div>
+                <p class="panel-title">"Equation " <span data-label="">"1"</span> ": embedding " {tokens()}</p>
+                <div class="map-sum">{map(cx, "z_0", "$z_0$", Concept::Residual)}</div>
             </div>
-            <p class="panel-title">"Equation " <span data-label="">"3"</span> ": the MLP is added " {tokens()}</p>
-            <div class="map-sum">
-                {map(cx, "middle", "in the middle", Concept::Residual)} <span>"+"</span>
-                {map(cx, "mlp", "from the MLP", Concept::Output)} <span>"="</span>
-                {map(cx, "after", "after the block", Concept::Residual)}
+            <div>
+                <p class="panel-title">"Equation " <span data-label="">"2"</span> ": attention is added " {tokens()}</p>
+                <div class="map-sum">
+                    {map(cx, "before", "before the block", Concept::Residual)} <span>"+"</span>
+                    {map(cx, "msa", "from attention", Concept::Output)} <span>"="</span>
+                    {map(cx, "middle", "in the middle", Concept::Residual)}
+                </div>
             </div>
-            <p class="panel-title">"Equation " <span data-label="">"4"</span> {set(": the class token after the last norm, $y$ ")} {vector()}</p>
-            <div class="map-sum">{map(cx, "y", "$y$", Concept::Output)}</div>
+            <div>
+                <p class="panel-title">"Equation " <span data-label="">"3"</span> ": the MLP is added " {tokens()}</p>
+                <div class="map-sum">
+                    {map(cx, "middle", "in the middle", Concept::Residual)} <span>"+"</span>
+                    {map(cx, "mlp", "from the MLP", Concept::Output)} <span>"="</span>
+                    {map(cx, "after", "after the block", Concept::Residual)}
+                </div>
+            </div>
+            <div>
+                <p class="panel-title">"Equation " <span data-label="">"4"</span> {set(": the class token after the last norm, $y$ ")} {vector()}</p>
+                <div class="map-sum is-vector">{map(cx, "y", "$y$", Concept::Output)}</div>
+            </div>
         </div>
         {folded_pad(cx)}
         {trained(&["digit-vit"])}

@@ -14,7 +14,7 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
-use crate::parts::trained::{self, VIT};
+use crate::parts::digit_models;
 use crate::parts::training::{Steps, Training};
 use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
@@ -39,12 +39,7 @@ pub const SPEC: CellSpec = CellSpec {
 };
 
 /// The work of the worker.
-pub const ENTRY: Entry = Entry {
-    name: SPEC.name,
-    files: |_| trained::file(VIT).into_iter().collect(),
-    start,
-    partial_from: None,
-};
+pub const ENTRY: Entry = digit_models::entry(SPEC.name, start);
 
 fn inputs() -> Vec<InputSpec> {
     let most = DIGITS as f64;
@@ -61,7 +56,7 @@ fn inputs() -> Vec<InputSpec> {
 
 /// Begins to measure.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let vit = cache.opened::<Vit>(trained::file(VIT).unwrap_or_default())?;
+    let vit = digit_models::vit(cache)?;
     let reader = Reader::new(vit, inputs.count("size")?)?;
     Ok(Box::new(Training::new(inputs, vec![reader], show)?))
 }

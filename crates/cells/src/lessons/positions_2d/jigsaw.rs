@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use engine::model::vit::Vit;
-use engine::trace::Recorder;
 use ndarray::{Array1, Array2, Array3, Axis, stack};
 
 use crate::computation::Computation;
@@ -13,6 +12,7 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
+use crate::parts::digit_models::watched;
 use crate::parts::measure::{bits_changed, largest, row_differences};
 use crate::parts::trained::{self, VIT, VIT_BAG, told};
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
@@ -93,18 +93,11 @@ struct Reading {
 }
 
 fn read(record: &mut Record, vit: &Vit, image: &Array3<f32>) -> Result<Reading, CellError> {
-    let (mut seen, picture) = (Recorder::default(), image.view());
-    let logits = shown!(
-        record,
-        engine::model::vit::Vit::forward,
-        vit,
-        picture,
-        Some(&mut seen)
-    )?;
-    let logits = logits.view();
+    let (scores, seen) = watched(record, vit, image)?;
+    let scores = scores.view();
     Ok(Reading {
         embedded: told(&seen, "embedding")?,
-        probabilities: shown!(record, engine::nn::softmax::softmax, logits),
+        probabilities: shown!(record, engine::nn::softmax::softmax, scores),
     })
 }
 

@@ -86,12 +86,10 @@ fn compute(inputs: &Inputs, class: &Vit, mean: &Vit) -> Result<Computation, Cell
 mod tests {
     use super::*;
     use crate::drawing::ready;
-    use crate::input::InputValue;
-    use crate::parts::test_models::computed;
+    use crate::parts::test_models::on_drawing;
 
     fn of(label: usize) -> Computation {
-        let given = Inputs::default().with(drawn::NAME, InputValue::Drawing(ready(label)));
-        computed(&SPEC, &given).unwrap()
+        on_drawing(&SPEC, ready(label))
     }
 
     /// Both read all ten ready digits, as sure as each other.

@@ -8,6 +8,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
+use crate::parts::digit_models;
 use crate::parts::drawn;
 use crate::spec::{CellSpec, Run, WorkerKind};
 
@@ -20,7 +21,7 @@ pub const SPEC: CellSpec = CellSpec {
 };
 
 /// The work of the worker.
-pub const ENTRY: Entry = drawn::entry(SPEC.name, |inputs, cache| {
+pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
     drawn::once_with_vit(inputs, cache, compute)
 });
 
@@ -63,12 +64,10 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
 mod tests {
     use super::*;
     use crate::drawing::ready;
-    use crate::input::InputValue;
-    use crate::parts::test_models::computed;
+    use crate::parts::test_models::{computed, on_drawing};
 
     fn of(label: usize) -> Computation {
-        let given = Inputs::default().with(drawn::NAME, InputValue::Drawing(ready(label)));
-        computed(&SPEC, &given).unwrap()
+        on_drawing(&SPEC, ready(label))
     }
 
     /// Before the first block the class token has read nothing: every drawing gets the same answer.

@@ -8,6 +8,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
+use crate::parts::digit_models;
 use crate::parts::{drawn, trained};
 use crate::spec::{CellSpec, Run, WorkerKind};
 
@@ -20,7 +21,7 @@ pub const SPEC: CellSpec = CellSpec {
 };
 
 /// The work of the worker.
-pub const ENTRY: Entry = drawn::entry(SPEC.name, |inputs, cache| {
+pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
     drawn::once_with_vit(inputs, cache, compute)
 });
 

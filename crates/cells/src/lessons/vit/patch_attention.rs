@@ -9,6 +9,7 @@ use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
+use crate::parts::digit_models;
 use crate::parts::{drawn, readers};
 use crate::spec::{CellSpec, Run, WorkerKind};
 
@@ -18,16 +19,16 @@ const PATCHES: usize = 49;
 /// What the large picture shows.
 pub const ROLLOUT: &str = "rollout";
 
-/// The cell `who-looks-where`.
+/// The cell `patch-attention`.
 pub const SPEC: CellSpec = CellSpec {
-    name: "who-looks-where",
+    name: "patch-attention",
     summary: "Which patches of your drawing the class token, or any patch, attends to in each head of digit-vit, on one scale for all; and rollout.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
 
 /// The work of the worker.
-pub const ENTRY: Entry = drawn::entry(SPEC.name, |inputs, cache| {
+pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
     drawn::once_with_vit(inputs, cache, compute)
 });
 

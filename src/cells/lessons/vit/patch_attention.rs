@@ -2,7 +2,7 @@
 
 use cells::InputValue;
 use cells::format::Format;
-use cells::lessons::vit::who_looks_where::ROLLOUT;
+use cells::lessons::vit::patch_attention::ROLLOUT;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
@@ -23,8 +23,8 @@ const TOP_OF_ROLLOUT: f64 = 0.1;
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let maps = HeadMaps::between(cx, ("", ""));
     view! {
-        <div class="cols-2">
-            <div class="stack c-weight">
+        <div class="cols-2 map-beside">
+            <div class="stack asked c-weight">
                 {query_box(cx)}
                 {drawing(cx, maps)}
                 {numbers(cx, maps)}
@@ -103,7 +103,7 @@ fn drawing(cx: CellCx, maps: HeadMaps) -> AnyView {
         }
     };
     view! {
-        <div class="stack tight asked">
+        <div class="stack tight">
             <p class="panel-title" data-label="" aria-live="polite">{name}</p>
             <PatchGrid pixels=seen(cx, "image") patch=Signal::stored(PATCH) label="Your drawing, each patch coloured by its weight"
                 selected=selected overlay=grid overlay_domain=domain />
