@@ -1,17 +1,12 @@
 //! The forward pass of tiny-gpt, or of a GPT-2 that the reader has opened, over the reader's text: one
 //! of its tensors, one number of that tensor with what it was computed from, and the next token.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use engine::model::gpt2::Gpt2;
-use engine::nn::attention::Mask;
-use engine::nn::softmax::top_indices;
-use engine::parameters::Weight;
-use engine::sample::{Sampler, Sampling};
 use engine::token::tokenizer::Tokenizer;
-use explain::one_number::{OneNumber, Part, Pass, Site};
-use ndarray::{Array2, ArrayView1, Axis};
+use explain::one_number::{Part, Pass, Site};
+use ndarray::Array2;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -20,10 +15,16 @@ use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
 pub use crate::parts::decoder_parts::{AFTER, ATTENTION, BEFORE, MLP, Of, Spot, walked};
-use crate::parts::decoder_parts::{PARTS, tensor_of};
-use crate::parts::trained::{self, GPT, Head, Pieces, START};
+use crate::parts::decoder_parts::PARTS;
+use crate::parts::trained::{self, GPT, Pieces, START};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 use crate::text_model::TextModel;
+
+mod next_token;
+mod opened_tensor;
+
+use next_token::next;
+use opened_tensor::Opened;
 
 /// Most tokens that are read, with the one that begins every text.
 const MOST_TOKENS: usize = 32;
@@ -271,223 +272,13 @@ impl Reading {
     }
 }
 
-/// Keeps the most likely next tokens and one that is drawn; returns the most likely ones, more of
-/// them.
-fn next(
-    record: &mut Record,
-    tokenizer: &dyn Tokenizer,
-    (logits, tau): (ArrayView1<'_, f32>, f32),
-    (seed, length): (u64, usize),
-) -> Result<Vec<usize>, CellError> {
-    let probabilities = shown!(
-        record,
-        engine::nn::softmax::softmax_temperature,
-        logits,
-        tau
-    )?;
-    let mut order = top_indices(logits, logits.len());
-    let top = &order[..TOP];
-    let shares: Vec<f64> = top.iter().map(|&id| f64::from(probabilities[id])).collect();
-    let others = order[TOP..].iter().map(|&id| f64::from(probabilities[id]));
-    record.number("next.others", others.sum());
-    record.numbers("next.probabilities", shares);
-    record.words("next.words", words_of(tokenizer, top)?);
-    let texts = top.iter().map(|&id| text_of(tokenizer, id));
-    record.words("next.texts", texts.collect::<Result<_, _>>()?);
-    let sampling = Sampling {
-        temperature: tau,
-        ..Sampling::default()
-    };
-    // Every position has a draw of its own: the same text and seed give the same token again.
-    let mut sampler = Sampler::new(sampling, seed)?;
-    let mut drawn = 0;
-    for _ in 0..length {
-        drawn = sampler.next(logits, &[])?;
-    }
-    record.words("drawn", vec![text_of(tokenizer, drawn)?]);
-    record.words("drawn.word", words_of(tokenizer, &[drawn])?);
-    order.truncate(COLUMNS);
-    Ok(order)
-}
-
-/// Tokens as the page shows them.
-fn words_of(tokenizer: &dyn Tokenizer, ids: &[usize]) -> Result<Vec<String>, CellError> {
-    let mut words = Pieces::of_ids(tokenizer, ids.to_vec())?.texts;
-    for (word, id) in words.iter_mut().zip(ids) {
-        if tokenizer.special().end == Some(*id) {
-            END.clone_into(word);
-        }
-    }
-    Ok(words)
-}
-
-/// The characters that a token adds to a text; none for one that ends it, one of spaces only, and
-/// one that is a part of a character.
-fn text_of(tokenizer: &dyn Tokenizer, id: usize) -> Result<String, CellError> {
-    if tokenizer.special().end == Some(id) {
-        return Ok(String::new());
-    }
-    let bytes = tokenizer.token_bytes(id, false)?.unwrap_or_default();
-    let text = String::from_utf8(bytes.to_vec()).unwrap_or_default();
-    Ok(if text.trim().is_empty() {
-        String::new()
-    } else {
-        text
-    })
-}
-
-/// The columns that are shown with a column, of so many.
-fn part_of(count: usize, column: usize, at_once: usize) -> Range<usize> {
-    let first = column / at_once * at_once;
-    first..count.min(first + at_once)
-}
-
-/// The bits of the numbers that the model's products multiply its parameters with.
-fn product_bits(model: &Gpt2) -> u32 {
-    let block = model.trunk().blocks.first();
-    match block.map(|block| &block.attention.output.weight) {
-        Some(Weight::Packed(matrix)) => matrix.activation_bits(),
-        _ => u32::BITS,
-    }
-}
-
-/// What the opened tensor is read from.
-struct Opened<'a> {
-    inputs: &'a Inputs,
-    model: &'a Gpt2,
-    tokenizer: &'a dyn Tokenizer,
-    /// Columns that are shown at once.
-    at_once: usize,
-    pass: &'a Pass,
-    logits: &'a Array2<f32>,
-    tau: f32,
-    /// The tokens that are columns of logits and probabilities.
-    columns: &'a [usize],
-    /// The tokens of the text, which name the rows.
-    tokens: &'a [String],
-}
-
-impl Opened<'_> {
-    /// Keeps the opened tensor, and one number of it with its terms.
-    fn keep(&self, record: &mut Record) -> Result<(), CellError> {
-        let model = self.model;
-        let sizes = (model.config().layers, model.config().heads);
-        let head = Head::chosen(record, self.inputs, sizes)?;
-        let name = self.inputs.choice("part")?;
-        let site = Site {
-            part: tensor_of(name).unwrap_or(Part::Logits),
-            block: head.layer,
-            head: head.head,
-        };
-        if site.part.is_of_head() {
-            let recorder = self.pass.recorder();
-            let mask = Mask::Causal { first: 0 };
-            head.attention(record, recorder, ("", "attention"), &mask)?;
-        }
-        let tensor = match name {
-            "probabilities" => self.probabilities()?,
-            "logits" => self.logits.select(Axis(1), self.columns),
-            _ => self.pass.tensor(model, site)?,
-        };
-        let column_names = match name {
-            "scores" | "weights" => self.tokens.to_vec(),
-            "logits" | "probabilities" => words_of(self.tokenizer, self.columns)?,
-            _ => Vec::new(),
-        };
-        let place = (
-            self.inputs.count("row")?.clamp(1, tensor.nrows()) - 1,
-            self.inputs.count("column")?.clamp(1, tensor.ncols()) - 1,
-        );
-        let number = self.number(record, site, name, place)?;
-        // Of a wide tensor the columns around the selected number, not all.
-        let shown = part_of(tensor.ncols(), place.1, self.at_once);
-        record.number("first", shown.start as f64);
-        record.number("width", tensor.ncols() as f64);
-        record.tensor("opened", &tensor.slice_axis(Axis(1), shown.into()));
-        record.words("columns", column_names);
-        record.words("part", vec![name.to_owned()]);
-        record.number("row", (place.0 + 1) as f64);
-        record.number("column", (place.1 + 1) as f64);
-        record.number("bits", f64::from(product_bits(model)));
-        self.keep_number(record, &number, site.part);
-        Ok(())
-    }
-
-    /// The probabilities of the tokens that are columns, at each position.
-    fn probabilities(&self) -> Result<Array2<f32>, CellError> {
-        let mut all = Array2::zeros((self.logits.nrows(), self.columns.len()));
-        for (mut to, logits) in all.rows_mut().into_iter().zip(self.logits.rows()) {
-            let row = engine::nn::softmax::softmax_temperature(logits, self.tau)?;
-            for (to, &id) in to.iter_mut().zip(self.columns) {
-                *to = row[id];
-            }
-        }
-        Ok(all)
-    }
-
-    /// The selected number.
-    fn number(
-        &self,
-        record: &mut Record,
-        site: Site,
-        name: &str,
-        (t, c): (usize, usize),
-    ) -> Result<OneNumber, CellError> {
-        let (model, pass) = (self.model, self.pass);
-        if name == "probabilities" {
-            let (logits, id, tau) = (self.logits.row(t), self.columns[c], self.tau);
-            return Ok(shown!(
-                record,
-                explain::one_number::probability,
-                logits,
-                id,
-                tau
-            )?);
-        }
-        let place = match site.part {
-            Part::Logits => (t, self.columns[c]),
-            _ => (t, c),
-        };
-        Ok(shown!(
-            record,
-            explain::one_number::Pass::number,
-            pass,
-            model,
-            site,
-            place
-        )?)
-    }
-
-    fn keep_number(&self, record: &mut Record, number: &OneNumber, part: Part) {
-        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        record.tensor("terms", &number.terms);
-        record.words("terms.columns", owned(number.columns));
-        let names = match part {
-            Part::Weights | Part::Heads => self.tokens.to_vec(),
-            Part::Input => owned(&["token", "position"]),
-            Part::Residual1 => owned(&["stream before", "attention"]),
-            Part::Residual2 => owned(&["stream before", "MLP"]),
-            _ => Vec::new(),
-        };
-        record.words("terms.rows", names);
-        let steps = number.steps.iter();
-        record.numbers(
-            "steps",
-            steps.clone().map(|step| f64::from(step.1)).collect(),
-        );
-        record.words("steps.names", steps.map(|step| step.0.to_owned()).collect());
-        record.number("value", f64::from(number.value));
-        let difference = f64::from(number.value) - f64::from(number.end());
-        record.number("difference", difference.abs());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::jobs::JobCache;
     use crate::model_cache::CausalLm;
     use crate::parts::test_models::{cache, choice, computed, number, text};
+    use ndarray::Axis;
     use engine::model::decoder::DecoderExt;
     use engine::trace::Recorder;
 
@@ -560,19 +351,6 @@ mod tests {
             };
             jobs.keep(SPEC.name, job);
             assert_eq!(*found, computed(&SPEC, &inputs).unwrap(), "{part}");
-        }
-    }
-
-    #[test]
-    fn of_a_wide_tensor_the_columns_around_one_are_shown() {
-        for (count, column, expected) in [
-            (64, 63, 0..64),
-            (512, 0, 0..128),
-            (512, 127, 0..128),
-            (512, 128, 128..256),
-            (300, 299, 256..300),
-        ] {
-            assert_eq!(part_of(count, column, 128), expected, "{column}");
         }
     }
 
